@@ -1,0 +1,1 @@
+"""The command line: wires settings to a service, prints, and turns errors into exit codes."""

@@ -1,0 +1,93 @@
+"""``demo``: a small web on this machine, scanned for real, in the dashboard or as the index record."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from aui_tui.cli import indexview, streams
+from aui_tui.cli.command import Run, command
+from aui_tui.cli.services import only_local
+from aui_tui.errors import ConfigError
+from aui_tui.records.card import ReportCard
+from aui_tui.records.query import Query
+
+
+def add(app: typer.Typer) -> None:
+    """Add the command to ``app``."""
+
+    @command(app, "demo", example="aui-tui demo")
+    def demo(
+        run: Run,
+        headless: Annotated[
+            bool, typer.Option("--headless", help="Print the index as JSON instead of opening the dashboard.")
+        ] = False,
+    ) -> int:
+        """Serve a small web on this machine, scan it for real, and open the dashboard on it.
+
+        Nothing outside this machine is contacted, and nothing is kept: the cards lie in a temporary folder.
+        """
+        only_local(run, "The demo")
+        if not headless and not streams.interactive():
+            raise ConfigError("This is not a terminal; use `aui-tui demo --headless`.")
+        from aui_tui.demo.tour import fill, rounds, service_of
+        from aui_tui.demo.web import DemoWeb
+
+        settings = run.settings
+        with tempfile.TemporaryDirectory(prefix="aui-tui-demo-") as name, DemoWeb() as web:
+
+            async def work() -> None:
+                service = service_of(web, Path(name), base_url=settings.base_url, method=settings.method)
+                try:
+                    with _progress(rounds(web), quiet=run.quiet) as told:
+                        await fill(service, web, told)
+                    if headless:
+                        for part in indexview.json_parts(await service.index(Query())):
+                            streams.write(part)
+                        streams.flush()
+                finally:
+                    await service.aclose()
+
+            run.wait(work())
+            if headless:
+                return 0
+            from aui_tui.cli import dashboard
+
+            return dashboard.open_on(
+                run, service_of(web, Path(name), base_url=settings.base_url, method=settings.method)
+            )
+
+
+@contextmanager
+def _progress(total: int, *, quiet: bool) -> Iterator[Callable[[ReportCard], None]]:
+    """Yield what is told of every finished scan: a bar on a terminal, a line elsewhere, nothing when ``quiet``."""
+    if quiet or sys.stderr is None:
+        yield lambda card: None
+    elif sys.stderr.isatty():
+        with _bar(total) as told:
+            yield told
+    else:
+        streams.say(f"serving and scanning a small web on this machine, {total} scans")
+
+        def told(card: ReportCard) -> None:
+            score = "unreachable" if card.unreachable else f"{card.score} {card.grade} {card.stance}"
+            streams.say(f"{card.host}: {score}")
+
+        yield told
+
+
+@contextmanager
+def _bar(total: int) -> Iterator[Callable[[ReportCard], None]]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(20), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True, highlight=False), transient=True) as progress:
+        task = progress.add_task("Scanning a small web here, 15 s", total=total)
+        yield lambda card: progress.advance(task)

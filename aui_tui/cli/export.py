@@ -1,0 +1,94 @@
+"""``export``: the filtered list, or the cards behind it, in one of the formats."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+from aui_tui.cli import streams, words
+from aui_tui.cli.command import Run, command
+from aui_tui.cli.index import Category, Limit, Line, Reverse, Sort, Stance
+from aui_tui.cli.indexview import rows
+from aui_tui.cli.output import Deterministic, Fields, File, FormatName, KeyNames, emit, keys_of, path_of
+from aui_tui.cli.services import service_of
+from aui_tui.errors import NeverScanned
+from aui_tui.export.formats import write_cards, write_listing
+from aui_tui.export.listing import Listing
+from aui_tui.records.card import ReportCard
+from aui_tui.records.query import Query
+from aui_tui.records.view import IndexView
+from aui_tui.service.protocol import Service
+
+
+def listing_of(view: IndexView, limit: int) -> Listing:
+    """Return ``view`` for a writer, at most ``limit`` rows of each list (0: all)."""
+    if not limit:
+        return Listing.of_view(view)
+    ranked, unreachable = rows(view.ranked, limit), rows(view.unreachable, limit)
+    return Listing(scanned_at=view.scanned_at, ranked=ranked, unreachable=unreachable, title=view.query.words())
+
+
+class Cards:
+    """The cards behind the rows of a list, each read when it is asked for; ``missing`` counts rows without one."""
+
+    def __init__(self, runner: asyncio.Runner, service: Service, view: IndexView, limit: int) -> None:
+        self._runner, self._service, self._view, self._limit = runner, service, view, limit
+        self.missing = 0
+
+    def __iter__(self) -> Iterator[ReportCard]:
+        for window in (self._view.ranked, self._view.unreachable):
+            for row in rows(window, self._limit):
+                try:
+                    yield self._runner.run(self._service.site(row.summary.host)).card
+                except NeverScanned:
+                    self.missing += 1
+
+
+def add(app: typer.Typer) -> None:
+    """Add the command to ``app``."""
+
+    @command(app, "export", example="aui-tui export --stance Walled --format csv -o walled.csv")
+    def export(
+        run: Run,
+        category: Category = "",
+        stance: Stance = "",
+        line: Line = "",
+        sort: Sort = "rank",
+        reverse: Reverse = False,
+        limit: Limit = 0,
+        cards: Annotated[bool, typer.Option("--cards", help="Whole report cards instead of rows.")] = False,
+        format_name: FormatName = "json",
+        output: File = "",
+        fields: Fields = "",
+        deterministic: Deterministic = False,
+        keys: KeyNames = "names",
+    ) -> int:
+        """Write the list, or the cards behind it, as JSON, NDJSON, CSV, Markdown or HTML."""
+        chosen_keys, path = keys_of(keys), path_of(output)
+        query = Query.of(category=category, stance=stance, line=line, sort=sort, descending=reverse)
+        with asyncio.Runner() as runner:
+            service = service_of(run)
+            try:
+                view = runner.run(service.index(query))
+                if view.notice:
+                    streams.say(view.notice)
+                whole = Cards(runner, service, view, limit)
+                if cards:
+                    chunks = write_cards(
+                        format_name, whole, fields=fields, keys=chosen_keys, deterministic=deterministic, many=True
+                    )
+                else:
+                    listing = listing_of(view, limit)
+                    chunks = write_listing(
+                        format_name, listing, fields=fields, keys=chosen_keys, deterministic=deterministic
+                    )
+                emit(chunks, path)
+                if whole.missing:
+                    streams.say(f"{words.count(whole.missing, 'host')} left out: only their summaries are known.")
+                    return NeverScanned.exit_code
+                return 0
+            finally:
+                runner.run(service.aclose())

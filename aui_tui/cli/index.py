@@ -1,0 +1,93 @@
+"""``index``: every card, ranked, filtered, as a table or as the record."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from aui_tui.cli import complete, indexview, streams
+from aui_tui.cli.command import Run, command
+from aui_tui.cli.output import Json, KeyNames, keys_of
+from aui_tui.cli.paint import Paint
+from aui_tui.cli.services import opened
+from aui_tui.records.query import SORTS, Query
+from aui_tui.records.vocabulary import CATEGORIES, STANCES
+
+FILTERS = "Filters"
+
+Category = Annotated[
+    str,
+    typer.Option(
+        "--category",
+        metavar="NAME",
+        help="Only these.",
+        rich_help_panel=FILTERS,
+        autocompletion=complete.of(CATEGORIES),
+    ),
+]
+Stance = Annotated[
+    str,
+    typer.Option(
+        "--stance",
+        metavar="NAME",
+        help="Only Open, Selective or Walled ones.",
+        rich_help_panel=FILTERS,
+        autocompletion=complete.of(STANCES),
+    ),
+]
+Line = Annotated[
+    str,
+    typer.Option(
+        "--query", metavar="TEXT", help="Words and terms, as in the dashboard's search.", rich_help_panel=FILTERS
+    ),
+]
+Sort = Annotated[
+    str,
+    typer.Option(
+        "--sort",
+        metavar="COLUMN",
+        help="Order by this column.",
+        rich_help_panel=FILTERS,
+        autocompletion=complete.of(SORTS),
+    ),
+]
+Reverse = Annotated[bool, typer.Option("--reverse", help="Turn the order round.", rich_help_panel=FILTERS)]
+Limit = Annotated[
+    int, typer.Option("--limit", metavar="N", min=0, help="At most N of each list.", rich_help_panel=FILTERS)
+]
+
+
+def add(app: typer.Typer) -> None:
+    """Add the command to ``app``."""
+
+    @command(app, "index", example="aui-tui index --category Retail --stance Walled --json")
+    def index(
+        run: Run,
+        category: Category = "",
+        stance: Stance = "",
+        line: Line = "",
+        sort: Sort = "rank",
+        reverse: Reverse = False,
+        limit: Limit = 0,
+        as_json: Json = False,
+        keys: KeyNames = "names",
+    ) -> None:
+        """List every scanned host by score, and the unreachable ones."""
+        chosen_keys = keys_of(keys)
+        query = Query.of(category=category, stance=stance, line=line, sort=sort, descending=reverse)
+
+        async def work() -> None:
+            async with opened(run) as service:
+                view = await service.index(query)
+                if view.notice:
+                    streams.say(view.notice)
+                if as_json:
+                    for part in indexview.json_parts(view, keys=chosen_keys, limit=limit):
+                        streams.write(part)
+                else:
+                    paint = Paint.for_output(ascii_only=run.settings.ascii)
+                    for row in indexview.table(view, paint, limit=limit):
+                        streams.write_line(row)
+
+        run.wait(work())

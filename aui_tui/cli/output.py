@@ -1,0 +1,186 @@
+"""Options on how a card or an index is printed, and the printing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self
+
+import typer
+
+from aui_tui.cli import complete, streams
+from aui_tui.cli.command import Group, Run
+from aui_tui.cli.paint import Paint
+from aui_tui.errors import BadValue, ConfigError
+from aui_tui.records.card import ReportCard
+from aui_tui.records.codec import Keys, encode_card
+from aui_tui.records.vocabulary import choose
+
+if TYPE_CHECKING:
+    from aui_tui.gates import Outcome
+
+OUTPUT: Final = "Output"
+READABLE, TEXT, RECORD = "readable", "text", "record"
+"""Forms beside the formats of ``export``: for a terminal, plain sentences, one line of JSON."""
+
+Json = Annotated[bool, typer.Option("--json", help="Print the record, one line of JSON.", rich_help_panel=OUTPUT)]
+Linear = Annotated[
+    bool, typer.Option("--text", help="Print plain sentences, for a screen reader.", rich_help_panel=OUTPUT)
+]
+KeyNames = Annotated[
+    str,
+    typer.Option(
+        "--keys",
+        metavar="names|slots",
+        help="Keys in the JSON: product names or positions.",
+        rich_help_panel=OUTPUT,
+        autocompletion=complete.of(("names", "slots")),
+    ),
+]
+FormatName = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        "-f",
+        metavar="NAME",
+        help="json, ndjson, csv, markdown, html; a card also junit, sarif.",
+        rich_help_panel=OUTPUT,
+        autocompletion=complete.of(("json", "ndjson", "csv", "markdown", "html", "junit", "sarif")),
+    ),
+]
+File = Annotated[
+    str,
+    typer.Option("--output", "-o", metavar="FILE", help="Write to FILE, whole or not at all.", rich_help_panel=OUTPUT),
+]
+Fields = Annotated[
+    str,
+    typer.Option("--fields", metavar="A,B.C", help="Only these fields (json, ndjson, csv).", rich_help_panel=OUTPUT),
+]
+Deterministic = Annotated[
+    bool, typer.Option("--deterministic", help="Leave out what changes from run to run.", rich_help_panel=OUTPUT)
+]
+
+
+def keys_of(word: str) -> Keys:
+    """Return the checked value of ``--keys``. Raises BadValue."""
+    return "slots" if choose("--keys", word, ("names", "slots")) == "slots" else "names"
+
+
+def path_of(text: str) -> Path | None:
+    """Return the file that ``--output`` names; None for standard output. Raises ConfigError."""
+    if "\0" in text:
+        raise ConfigError("--output names no path.")
+    return Path(text).expanduser() if text and text != "-" else None
+
+
+def emit(chunks: Iterable[str], path: Path | None) -> None:
+    """Write ``chunks`` to ``path`` in one step, or to standard output. Raises as ``streams.write``."""
+    if path is None:
+        for chunk in chunks:
+            streams.write(chunk)
+        streams.flush()
+        return
+    from aui_tui.export.atomic import replace
+
+    replace(path, chunks)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardForm(Group):
+    """How report cards are printed: ``name`` is READABLE, TEXT, RECORD or a format of ``export``."""
+
+    OPTIONS: ClassVar = {
+        "as_json": (Json, False),
+        "linear": (Linear, False),
+        "format_name": (FormatName, ""),
+        "output": (File, ""),
+        "fields": (Fields, ""),
+        "deterministic": (Deterministic, False),
+        "keys": (KeyNames, "names"),
+    }
+    name: str
+    keys: Keys
+    fields: str
+    deterministic: bool
+    path: Path | None
+
+    @classmethod
+    def of(cls, **values: Any) -> Self:
+        """Return the form that the options ask for. Raises BadValue or ConfigError."""
+        given = [("--json", values["as_json"]), ("--text", values["linear"]), ("--format", values["format_name"])]
+        chosen = [name for name, on in given if on]
+        if len(chosen) > 1:
+            raise BadValue(f"Choose one of {' and '.join(chosen)}.")
+        name = {"--json": RECORD, "--text": TEXT}.get(chosen[0], values["format_name"]) if chosen else READABLE
+        form = cls(
+            name=name,
+            keys=keys_of(values["keys"]),
+            fields=values["fields"],
+            deterministic=values["deterministic"],
+            path=path_of(values["output"]),
+        )
+        form._check()
+        return form
+
+    def _check(self) -> None:
+        if self.name in (READABLE, TEXT, RECORD):
+            if self.fields or self.deterministic:
+                raise BadValue("--fields and --deterministic go with --format, for example --format json.")
+            return
+        from aui_tui.export.formats import write_cards
+
+        write_cards(self.name, (), fields=self.fields)
+
+    @property
+    def streams(self) -> bool:
+        """Whether each card is printed as soon as it is there."""
+        return self.path is None and self.name in (READABLE, TEXT, RECORD)
+
+    @property
+    def record(self) -> bool:
+        """Whether cards are printed as records of one line."""
+        return self.name == RECORD
+
+    def chunks(
+        self,
+        run: Run,
+        cards: Sequence[ReportCard],
+        *,
+        notes: Mapping[str, str] | None = None,
+        gates: Mapping[str, Outcome] | None = None,
+        many: bool = False,
+    ) -> Iterator[str]:
+        """Yield ``cards`` in this form; ``notes`` say by host how a card came about, ``gates`` what the gates said."""
+        if self.name not in (READABLE, TEXT, RECORD):
+            from aui_tui.export.formats import write_cards
+
+            yield from write_cards(
+                self.name,
+                cards,
+                fields=self.fields,
+                keys=self.keys,
+                deterministic=self.deterministic,
+                many=many,
+                gates=gates,
+            )
+            return
+        for number, card in enumerate(cards):
+            if number and self.name != RECORD:
+                yield "\n"
+            yield from self._card(run, card, (notes or {}).get(card.host, ""))
+
+    def _card(self, run: Run, card: ReportCard, note: str) -> Iterator[str]:
+        if self.name == RECORD:
+            yield encode_card(card, self.keys).decode() + "\n"
+        elif self.name == TEXT:
+            from aui_tui.cli.cardtext import lines as sentences
+
+            for line in sentences(card, note=note):
+                yield line + "\n"
+        else:
+            from aui_tui.cli.cardview import lines
+
+            paint = Paint.for_output(ascii_only=run.settings.ascii) if self.path is None else Paint()
+            for line in lines(card, paint, note=note):
+                yield line + "\n"

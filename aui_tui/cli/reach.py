@@ -1,0 +1,119 @@
+"""Options that say how a scan may reach its site: the local user's own word."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self
+
+import typer
+
+from aui_tui.cli.command import Group
+from aui_tui.errors import BadValue, ConfigError
+from aui_tui.text import clean
+
+if TYPE_CHECKING:
+    from aui_tui.engine.access import Access
+
+REACH: Final = "How to reach the site"
+
+AllowPrivate = Annotated[
+    bool,
+    typer.Option("--allow-private", help="Allow localhost, private addresses and any port.", rich_help_panel=REACH),
+]
+ConnectTo = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--connect-to",
+        metavar="HOST:PORT:ADDR:PORT",
+        help="Connect to ADDR:PORT instead, as curl does; an empty HOST or PORT matches any.",
+        rich_help_panel=REACH,
+    ),
+]
+Header = Annotated[
+    list[str] | None,
+    typer.Option("--header", metavar="NAME: VALUE", help="Send this field to the site alone.", rich_help_panel=REACH),
+]
+BasicAuth = Annotated[
+    str | None,
+    typer.Option(
+        "--basic-auth-env",
+        metavar="VARIABLE",
+        help="Variable that holds user:password of the site.",
+        rich_help_panel=REACH,
+    ),
+]
+CaFile = Annotated[
+    str | None,
+    typer.Option("--cacert", metavar="FILE", help="Trust the certificates in FILE too.", rich_help_panel=REACH),
+]
+Insecure = Annotated[
+    bool, typer.Option("--insecure", help="Don't check certificates; the card says so.", rich_help_panel=REACH)
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Reach(Group):
+    """How a scan may reach its site; ``access`` is None when no option was given."""
+
+    OPTIONS: ClassVar = {
+        "allow_private": (AllowPrivate, False),
+        "connect_to": (ConnectTo, None),
+        "header": (Header, None),
+        "basic_auth_env": (BasicAuth, None),
+        "cacert": (CaFile, None),
+        "insecure": (Insecure, False),
+    }
+    access: Access | None = None
+
+    @classmethod
+    def of(cls, **values: Any) -> Self:
+        """Return what the options allow. Raises BadValue or ConfigError."""
+        return cls(access_of(**values))
+
+
+def access_of(
+    *,
+    allow_private: bool = False,
+    connect_to: list[str] | None = None,
+    header: list[str] | None = None,
+    basic_auth_env: str | None = None,
+    cacert: str | None = None,
+    insecure: bool = False,
+) -> Access | None:
+    """Return what the options allow, None when none was given. Raises BadValue or ConfigError."""
+    if not (allow_private or connect_to or header or basic_auth_env or cacert or insecure):
+        return None
+    from aui_tui.engine.access import Access, Detour
+
+    return Access(
+        allow_private=allow_private,
+        connect_to=tuple(Detour.parse(rule) for rule in connect_to or ()),
+        headers=tuple(_field(text) for text in header or ()),
+        basic_auth=_credentials(basic_auth_env) if basic_auth_env else None,
+        cafile=_readable(cacert) if cacert else "",
+        insecure=insecure,
+    )
+
+
+def _field(text: str) -> tuple[str, str]:
+    name, colon, value = text.partition(":")
+    if not colon:
+        raise BadValue("--header takes NAME: VALUE, with a colon.")
+    return name.strip(), value.strip()
+
+
+def _credentials(variable: str) -> tuple[str, str]:
+    user, colon, password = os.environ.get(variable, "").partition(":")
+    if not colon:
+        raise ConfigError(f"--basic-auth-env: the variable {clean(variable, 60)} does not hold user:password.")
+    return user, password
+
+
+def _readable(path: str) -> str:
+    try:
+        with Path(path).open("rb"):
+            return path
+    except OSError as error:
+        raise ConfigError(f"--cacert: cannot read {clean(path, 200)}: {error.strerror or error}.") from None

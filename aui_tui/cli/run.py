@@ -1,0 +1,97 @@
+"""What every command works with, and the last word on errors. Imports no parser: the dashboard starts without one."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import traceback
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+from aui_tui.cli import streams
+from aui_tui.errors import AuiError, ConfigError
+from aui_tui.settings import Settings, load
+
+T = TypeVar("T")
+
+INTERRUPTED: Final = 130
+UNEXPECTED: Final = 3
+"""Exit code of an error that nobody foresaw: like an inconclusive scan, it says nothing about any site."""
+
+
+class Stopped(Exception):
+    """The system asked the program to end; ``number`` is the signal."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a command works with: the settings in force, and whether it may narrate."""
+
+    settings: Settings
+    quiet: bool = False
+
+    @classmethod
+    def of(cls, flags: dict[str, Any]) -> Run:
+        """Return the run that the merged common options ask for. Raises ConfigError."""
+        settings = load({name: value for name, value in flags.items() if name not in ("quiet", "debug")})
+        return cls(settings=settings, quiet=bool(flags.get("quiet")))
+
+    def wait(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run ``work`` on an event loop of its own to its end.
+
+        Ctrl+c, SIGTERM and SIGHUP cancel it: raises KeyboardInterrupt for the first, Stopped for the others.
+        """
+        stopped: list[int] = []
+
+        async def whole() -> T:
+            loop, task = asyncio.get_running_loop(), asyncio.current_task()
+
+            def stop(number: int) -> None:
+                stopped.append(number)
+                if task is not None:
+                    task.cancel()
+
+            for number in (getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")):
+                if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+                    with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+                        loop.add_signal_handler(number, stop, number)
+            return await work
+
+        try:
+            return asyncio.run(whole())
+        except asyncio.CancelledError:
+            if stopped:
+                raise Stopped(stopped[0]) from None
+            raise
+
+
+def told(work: Callable[[], int], arguments: Sequence[str]) -> int:
+    """Return the exit code of ``work``; whatever goes wrong is told in one sentence."""
+    try:
+        return work()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Stopped as stop:
+        return 128 + stop.number
+    except streams.ClosedPipe:
+        return 0
+    except AuiError as error:
+        streams.say(str(error))
+        return error.exit_code
+    except OSError as error:
+        if "--debug" in arguments:
+            traceback.print_exc()
+        streams.silence()
+        streams.say(f"The system refused: {error.strerror or error}.")
+        return ConfigError.exit_code
+    except Exception as error:
+        if "--debug" in arguments:
+            traceback.print_exc()
+        streams.say(f"Unexpected {type(error).__name__}: {error} (--debug shows where; please report it).")
+        return UNEXPECTED

@@ -1,0 +1,146 @@
+"""``scan``: look at a site now, or take the answer of the last 24 hours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Final
+
+import msgspec
+import typer
+
+from aui_tui.cli import complete, streams, words
+from aui_tui.cli.command import Run, command
+from aui_tui.cli.gating import Gating
+from aui_tui.cli.narrate import narrated
+from aui_tui.cli.output import CardForm, emit
+from aui_tui.cli.reach import Reach
+from aui_tui.cli.services import opened
+from aui_tui.cli.tape import Tape
+from aui_tui.errors import AuiError, InvalidHost
+from aui_tui.gates import Outcome, worst
+from aui_tui.records.card import ReportCard
+from aui_tui.records.methods import METHODS
+from aui_tui.records.view import ScanAnswer
+from aui_tui.records.vocabulary import CATEGORIES, choose
+from aui_tui.service.protocol import Service
+from aui_tui.text import clean
+
+UNREACHABLE: Final = 3
+"""Exit code of a scan that found nobody at home."""
+
+Force = Annotated[bool, typer.Option("--force", help="Scan again; costs one of the ten an hour.")]
+Method = Annotated[
+    str,
+    typer.Option("--method", metavar="v0.1|v0.2", help="Scoring method.", autocompletion=complete.of(tuple(METHODS))),
+]
+Category = Annotated[
+    str,
+    typer.Option("--category", metavar="NAME", help="File the site under it.", autocompletion=complete.of(CATEGORIES)),
+]
+
+
+def note_of(answer: ScanAnswer) -> str:
+    """Return in words where an answer came from; empty for a scan made now."""
+    if answer.source == "cache":
+        return f"from the cache, {words.age(answer.age)} old (--force scans again)"
+    return "shared with another caller's scan" if answer.source == "shared" else ""
+
+
+def _admitted(url: str) -> bool:
+    """Return whether ``--allow-private`` would admit ``url``."""
+    from aui_tui.engine.target import parse
+
+    try:
+        parse(url, allow_private=True)
+    except InvalidHost:
+        return False
+    return True
+
+
+async def scan_one(
+    run: Run, service: Service, url: str, *, force: bool = False, method: str = "", category: str = ""
+) -> ScanAnswer:
+    """Scan ``url`` with progress and tell its warnings. Raises AuiError."""
+    try:
+        with narrated(url, quiet=run.quiet) as progress:
+            answer = await service.scan(url, force=force, method=method, category=category, progress=progress)
+    except InvalidHost as error:
+        if run.settings.source or not _admitted(url):
+            raise
+        raise InvalidHost(f"{error} If it is yours, --allow-private scans it.") from None
+    for sentence in answer.warnings:
+        streams.say(sentence)
+    return answer
+
+
+def failed(url: str, error: AuiError) -> bytes:
+    """Return the line of JSON that stands for a host of several that gave no card."""
+    told = {"host": clean(url, 253), "title": error.title, "status": error.http_status, "detail": str(error)}
+    return msgspec.json.encode({"found": False} | told)
+
+
+@dataclass(slots=True)
+class Batch:
+    """What the scans of one command have brought so far."""
+
+    cards: list[ReportCard] = field(default_factory=list)
+    notes: dict[str, str] = field(default_factory=dict)
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    codes: list[int] = field(default_factory=list)
+
+    def add(self, answer: ScanAnswer, outcome: Outcome) -> None:
+        """Take in one finished scan and what the gates said of it."""
+        card = answer.card
+        self.cards.append(card)
+        self.notes[card.host] = note_of(answer)
+        self.outcomes[card.host] = outcome
+        self.codes.append(outcome.exit_code or (UNREACHABLE if card.unreachable else 0))
+
+
+def add(app: typer.Typer) -> None:
+    """Add the command to ``app``."""
+
+    @command(app, "scan", example="aui-tui scan example.com --fail-grade C")
+    def scan(
+        run: Run,
+        form: CardForm,
+        gating: Gating,
+        reach: Reach,
+        tape: Tape,
+        url: Annotated[list[str] | None, typer.Argument(metavar="URL...", help="Hosts or http(s) addresses.")] = None,
+        force: Force = False,
+        method: Method = "",
+        category: Category = "",
+    ) -> int:
+        """Scan a site as a browser and as AI agents, and print its report card."""
+        method = choose("method", method, tuple(METHODS)) if method else ""
+        category = choose("category", category, CATEGORIES) if category else ""
+        asked = tape.asked(url or ())
+        batch = Batch()
+
+        async def work() -> None:
+            async with opened(run, reach.access) as service:
+                for one in asked:
+                    try:
+                        if tape.replay:
+                            answer = tape.answer(run.settings, method=method, category=category)
+                        else:
+                            answer = await scan_one(run, service, one, force=force, method=method, category=category)
+                        tape.keep(answer)
+                        outcome = await gating.judge(service, answer.card)
+                    except AuiError as error:
+                        streams.say(str(error))
+                        batch.codes.append(error.exit_code)
+                        if len(asked) > 1 and form.record and form.streams:
+                            streams.write_line(failed(one, error))
+                        continue
+                    if form.streams:
+                        streams.write("\n" if batch.cards and not form.record else "")
+                        emit(form.chunks(run, [answer.card], notes={answer.card.host: note_of(answer)}), None)
+                    batch.add(answer, outcome)
+
+        run.wait(work())
+        if batch.cards and not form.streams:
+            many = len(asked) > 1
+            emit(form.chunks(run, batch.cards, notes=batch.notes, gates=batch.outcomes, many=many), form.path)
+        return worst(batch.codes)

@@ -1,0 +1,75 @@
+"""Which service a command talks to: this machine's index, or a published one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from aui_tui.cli import streams
+from aui_tui.cli.run import Run
+from aui_tui.errors import ConfigError
+from aui_tui.service.protocol import Service
+
+if TYPE_CHECKING:
+    from aui_tui.engine.access import Access
+    from aui_tui.service.local import LocalService
+
+
+def service_of(run: Run, access: Access | None = None) -> Service:
+    """Return the service of the settings, to be closed by the caller; ``access`` is what a scan here may do.
+
+    Raises ConfigError when the data folder cannot be used or ``access`` is given for a published index.
+    """
+    if not run.settings.source:
+        return local_of(run, access)
+    if access is not None:
+        raise ConfigError("A published index scans by its own rules: no option on how to reach the site applies.")
+    from aui_tui.service.remote import open_source
+
+    return open_source(run.settings.source, folder=run.settings.data_dir / "sources")
+
+
+def local_of(run: Run, access: Access | None = None) -> LocalService:
+    """Return the index of this machine, having told what had to be mended. Raises ConfigError, Unavailable."""
+    from aui_tui.engine.access import PUBLIC
+    from aui_tui.records.starter import Starter
+    from aui_tui.service.local import LocalService
+
+    settings = run.settings
+    service = LocalService(
+        settings.data_dir,
+        base_url=settings.base_url,
+        method=settings.method,
+        access=access or PUBLIC,
+        known=Starter(),
+    )
+    for sentence in service.warnings:
+        streams.say(sentence)
+    return service
+
+
+@asynccontextmanager
+async def opened(run: Run, access: Access | None = None) -> AsyncIterator[Service]:
+    """Yield the service of the settings and close it; raises as :func:`service_of`."""
+    service = service_of(run, access)
+    try:
+        yield service
+    finally:
+        await service.aclose()
+
+
+@asynccontextmanager
+async def local(run: Run, access: Access | None = None) -> AsyncIterator[LocalService]:
+    """Yield the index of this machine and close it; raises as :func:`local_of`."""
+    service = local_of(run, access)
+    try:
+        yield service
+    finally:
+        await service.aclose()
+
+
+def only_local(run: Run, what: str) -> None:
+    """Raise ConfigError when a published index is set; ``what`` begins the sentence."""
+    if run.settings.source:
+        raise ConfigError(f"{what} works on the index of this machine, not on --source {run.settings.source}.")

@@ -1,0 +1,85 @@
+"""Standard output carries data, standard error carries narration."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from typing import BinaryIO, Final
+
+from aui_tui.errors import ConfigError
+from aui_tui.text import clean
+
+NAME: Final = "aui-tui"
+
+
+class ClosedPipe(Exception):
+    """Whoever read our output has heard enough."""
+
+
+def write(data: bytes | str) -> None:
+    """Write ``data`` to standard output.
+
+    Raises ClosedPipe when the reader is gone and ConfigError when the output cannot be written (a full disk).
+    """
+    if isinstance(data, str):
+        data = data.encode("utf-8", "replace")
+    if sys.stdout is None:
+        raise ConfigError("There is no standard output.")
+    rest = memoryview(data)
+    try:
+        while rest:
+            rest = rest[sys.stdout.buffer.write(rest) :]
+    except OSError as error:
+        _refuse(error)
+
+
+def write_line(data: bytes | str) -> None:
+    """Write ``data`` and a line break to standard output; raises as :func:`write`."""
+    write(data + b"\n" if isinstance(data, bytes) else data + "\n")
+
+
+def flush() -> None:
+    """Push out what is still buffered; raises as :func:`write`."""
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        _refuse(error)
+
+
+def _refuse(error: OSError) -> None:
+    silence()
+    if isinstance(error, BrokenPipeError):
+        raise ClosedPipe from None
+    raise ConfigError(f"Cannot write the output: {error.strerror or error}.") from None
+
+
+def silence() -> None:
+    """Point standard output at nothing, so that the interpreter's last flush cannot fail."""
+    with contextlib.suppress(OSError, ValueError):
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)
+
+
+def source() -> BinaryIO:
+    """Return standard input. Raises ConfigError when there is none."""
+    if sys.stdin is None:
+        raise ConfigError("There is no standard input.")
+    return sys.stdin.buffer
+
+
+def say(text: str) -> None:
+    """Tell a person ``text`` on standard error, one line, without anything that steers a terminal."""
+    if sys.stderr is None:
+        return
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.write(f"{NAME}: {clean(text)}\n")
+        sys.stderr.flush()
+
+
+def interactive() -> bool:
+    """Whether a person sits at a terminal that can show the dashboard."""
+    return bool(sys.stdin and sys.stdout and sys.stdin.isatty() and sys.stdout.isatty())

@@ -1,0 +1,10 @@
+"""Many hosts: a list is read, each host scanned once, every result written to the index as it comes."""
+
+from __future__ import annotations
+
+from aui_tui.crawl.crawl import Counts, Crawl, Done
+from aui_tui.crawl.job import Terms
+from aui_tui.crawl.listing import BadRow, Row, read, starter_rows
+from aui_tui.crawl.pool import Pool
+
+__all__ = ["BadRow", "Counts", "Crawl", "Done", "Pool", "Row", "Terms", "read", "starter_rows"]

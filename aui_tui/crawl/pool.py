@@ -1,0 +1,168 @@
+"""Scanning processes on this machine: a job goes to the one with the least to do; a lost one is replaced."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Final, Protocol
+
+import msgspec
+
+import aui_tui
+from aui_tui.crawl.job import UNEXPECTED, Job, Result, Terms, failed
+from aui_tui.crawl.worker import frame, read_frame
+
+ATTEMPTS: Final = 3
+"""Processes that may be lost over one host before it counts as failed."""
+DEADLINE: Final = 120.0
+"""Seconds after which a process that owes a result counts as stuck."""
+
+_BOOT: Final = """\
+import json, sys
+sys.path[:] = json.loads(sys.argv[1])
+from aui_tui.crawl.worker import main
+main()
+"""
+
+
+class Workers(Protocol):
+    """Whoever scans for a crawl."""
+
+    async def scan(self, job: Job) -> Result:
+        """Return what became of ``job``; lost workers are made up for. Raises Unavailable when nobody is left."""
+        ...
+
+    async def aclose(self) -> None:
+        """End what is under way."""
+        ...
+
+
+class _Lost(Exception):
+    """The process ended before its result came."""
+
+
+class _Process:
+    """One scanning process and the jobs it has."""
+
+    def __init__(self, child: asyncio.subprocess.Process) -> None:
+        self.jobs: dict[int, asyncio.Future[Result]] = {}
+        self.alive = True
+        self._child = child
+        self._reader = asyncio.create_task(self._read())
+
+    @classmethod
+    async def start(cls, terms: Terms) -> _Process:
+        child = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-I", "-S", "-c", _BOOT, json.dumps(_search_path())),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            process_group=0 if os.name == "posix" else None,
+        )
+        found = cls(child)
+        found._send(terms)
+        return found
+
+    @property
+    def pid(self) -> int:
+        return self._child.pid
+
+    async def ask(self, job: Job) -> Result:
+        future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        self.jobs[job.number] = future
+        try:
+            self._send(job)
+            async with asyncio.timeout(DEADLINE):
+                return await future
+        except TimeoutError:
+            self.kill()
+            raise _Lost from None
+        finally:
+            self.jobs.pop(job.number, None)
+
+    def kill(self) -> None:
+        """Kill the process; asyncio alone may wait for it, and would not learn its end from ``Process.kill``."""
+        self.alive = False
+        if self._child.returncode is None:
+            with contextlib.suppress(OSError):
+                os.kill(self._child.pid, signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL)
+
+    async def end(self) -> None:
+        """End the process and wait for it."""
+        self.kill()
+        await self._reader
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._child.wait(), 5)
+
+    def _send(self, value: Terms | Job) -> None:
+        assert self._child.stdin is not None
+        self._child.stdin.write(frame(value))
+
+    async def _read(self) -> None:
+        assert self._child.stdout is not None
+        decoder = msgspec.msgpack.Decoder(Result)
+        while (data := await read_frame(self._child.stdout)) is not None:
+            result = decoder.decode(data)
+            future = self.jobs.get(result.number)
+            if future is not None and not future.done():
+                future.set_result(result)
+        self.kill()
+        for future in self.jobs.values():
+            if not future.done():
+                future.set_exception(_Lost())
+
+
+def _search_path() -> list[str]:
+    """Return where a process of its own finds the same modules."""
+    root = str(Path(aui_tui.__file__).resolve().parent.parent)
+    path = [str(Path(entry).resolve()) if entry else str(Path.cwd()) for entry in sys.path]
+    return path if root in path else [root, *path]
+
+
+class Pool:
+    """``size`` scanning processes under ``terms``, started as they are needed; an async context manager."""
+
+    def __init__(self, terms: Terms, size: int = 1) -> None:
+        self._terms = terms
+        self._size = max(1, size)
+        self._processes: list[_Process] = []
+        self._starting = asyncio.Lock()
+
+    async def __aenter__(self) -> Pool:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def scan(self, job: Job) -> Result:
+        """Return what became of ``job``; a job whose process is lost goes to another one, at most ATTEMPTS times."""
+        for _ in range(ATTEMPTS):
+            process = await self._choose()
+            try:
+                return await process.ask(job)
+            except _Lost:
+                continue
+        return failed(job, UNEXPECTED, "The process that scanned it ended each time.")
+
+    def pids(self) -> tuple[int, ...]:
+        """Return the ids of the processes that are up."""
+        return tuple(process.pid for process in self._processes if process.alive)
+
+    async def aclose(self) -> None:
+        """End the processes."""
+        processes, self._processes = self._processes, []
+        await asyncio.gather(*(process.end() for process in processes))
+
+    async def _choose(self) -> _Process:
+        async with self._starting:
+            self._processes = [process for process in self._processes if process.alive]
+            idle = next((process for process in self._processes if not process.jobs), None)
+            if idle is None and len(self._processes) < self._size:
+                idle = await _Process.start(self._terms)
+                self._processes.append(idle)
+            return idle or min(self._processes, key=lambda process: len(process.jobs))

@@ -1,0 +1,99 @@
+"""A scanning process: terms and jobs come in on standard input, results leave on standard output as they are ready.
+
+Frames are msgpack after a big-endian length. The process ends when its input does, whatever it is doing then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+from typing import Final
+
+import msgspec
+
+from aui_tui.crawl.job import Gate, Job, Result, Terms, scan
+from aui_tui.engine.worker import Analyser
+
+HEADER: Final = 4
+"""Octets of the length before each frame in either direction."""
+
+
+FILES: Final = 65_536
+"""Open files that a process may want: each host in flight has up to a dozen connections."""
+
+
+async def read_frame(reader: asyncio.StreamReader) -> bytes | None:
+    """Read one frame; None when the stream ends first."""
+    try:
+        size = int.from_bytes(await reader.readexactly(HEADER), "big")
+        return await reader.readexactly(size)
+    except (asyncio.IncompleteReadError, ConnectionError):
+        return None
+
+
+def frame(value: object) -> bytes:
+    """Return ``value`` as a frame."""
+    data = msgspec.msgpack.encode(value)
+    return len(data).to_bytes(HEADER, "big") + data
+
+
+def main() -> None:
+    """Scan until the input ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    raise_file_limit()
+    inbox, outbox = os.dup(0), os.dup(1)
+    with open(os.devnull, "r+b") as nothing:  # noqa: PTH123
+        os.dup2(nothing.fileno(), 0)
+        os.dup2(nothing.fileno(), 1)
+    asyncio.run(_serve(inbox, outbox))
+
+
+def raise_file_limit() -> None:
+    """Let this process open up to FILES files, as far as the system allows."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+async def _serve(inbox: int, outbox: int) -> None:
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(inbox, "rb"))
+    transport, _ = await loop.connect_write_pipe(asyncio.Protocol, os.fdopen(outbox, "wb"))
+    first = await read_frame(reader)
+    if first is None:
+        return
+    terms = msgspec.msgpack.decode(first, type=Terms)
+    access, analyser, gate = terms.access(), Analyser(), Gate()
+    analyser.prestart()
+    watch = asyncio.create_task(gate.watch())
+    running: set[asyncio.Task[Result]] = set()
+
+    async def work(job: Job) -> Result:
+        await gate()
+        return await scan(job, terms, access, analyser)
+
+    def done(task: asyncio.Task[Result]) -> None:
+        running.discard(task)
+        if not task.cancelled():
+            transport.write(frame(task.result()))
+
+    decoder = msgspec.msgpack.Decoder(Job)
+    while (data := await read_frame(reader)) is not None:
+        task = asyncio.create_task(work(decoder.decode(data)))
+        running.add(task)
+        task.add_done_callback(done)
+    watch.cancel()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""Scans the small web into a data folder, through the engine as any other site."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from aui_tui.demo.sites import Site
+from aui_tui.demo.web import DemoWeb
+from aui_tui.engine.access import Access, Detour
+from aui_tui.records.card import ReportCard
+from aui_tui.service.local import LocalService
+
+
+class _Access(Access):
+    """Leads scans to the small web; its names exist nowhere else, so no real site is passed over."""
+
+    @property
+    def relaxed(self) -> tuple[str, ...]:
+        """Nothing that a card would have to mention."""
+        return ()
+
+
+Told = Callable[[ReportCard], None]
+"""Hears of every finished scan."""
+
+
+def rounds(web: DemoWeb) -> int:
+    """Return how many scans :func:`fill` makes."""
+    return len(web.sites) + sum(site.before is not None for site in web.sites)
+
+
+def service_of(web: DemoWeb, folder: Path, *, base_url: str, method: str) -> LocalService:
+    """Return a service over ``folder`` whose scans reach the small web. Raises ConfigError."""
+    rules = tuple(Detour.parse(rule) for rule in web.connect_to)
+    return LocalService(folder, base_url=base_url, method=method, access=_Access(connect_to=rules))
+
+
+async def fill(service: LocalService, web: DemoWeb, told: Told) -> None:
+    """Scan the sites that have changed as they were before, then every site as it is now."""
+    await _scan(service, web.rewind(), told)
+    web.forward()
+    await _scan(service, web.sites, told)
+
+
+async def _scan(service: LocalService, wanted: Sequence[Site], told: Told) -> None:
+    async def one(site: Site) -> None:
+        answer = await service.scan(
+            f"http://{site.host}", force=True, category=site.category, name=site.name, free=True
+        )
+        told(answer.card)
+
+    async with asyncio.TaskGroup() as group:
+        for site in wanted:
+            group.create_task(one(site))

@@ -1,0 +1,147 @@
+"""What the person who asks allows a scan to do, and the limits that hold for everybody."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from aui_tui.engine import addresses
+from aui_tui.engine.target import Origin, Target, parse
+from aui_tui.errors import BadValue, InvalidHost
+from aui_tui.text import clean
+
+Resolver = Callable[[str], Awaitable[Sequence[str]]]
+"""A name look-up: host in, addresses out; raises OSError when the name has none."""
+
+_FIELD_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}")
+_FIELD_VALUE: Final = re.compile(r"[\x20-\x7e\t]{0,4096}")
+_RESERVED_FIELDS: Final = re.compile(
+    r"host|user-agent|accept.*|connection|content-.*|transfer-encoding|te|upgrade.*|sec-.*|expect|trailer",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Bounds of one scan: times in seconds, sizes in bytes (specification 8, method.md "Probes of one scan").
+
+    ``probe``: one probe in all, redirects included. ``connect``: until a TCP connection stands. ``lookup``: a name
+    look-up. ``pace``: pause before a second probe. ``fields``: header fields considered; ``kept``: recorded.
+    """
+
+    probe: float = 12.0
+    connect: float = 5.0
+    lookup: float = 4.0
+    pace: float = 1.0
+    redirects: int = 10
+    page: int = 1 << 20
+    robots: int = 1 << 20
+    file: int = 256 << 10
+    fields: int = 256
+    kept: int = 64
+
+
+class Detour(NamedTuple):
+    """A ``--connect-to HOST:PORT:ADDR:PORT`` rule as curl's: an empty HOST or PORT matches any, or keeps it."""
+
+    host: str
+    port: int | None
+    to_host: str
+    to_port: int | None
+
+    @classmethod
+    def parse(cls, text: str) -> Detour:
+        """Return the rule written as ``text``. Raises BadValue."""
+        found = re.fullmatch(r"(\[[^\]]*\]|[^:\[\]]*):(\d*):(\[[^\]]*\]|[^:\[\]]*):(\d*)", text)
+        ports = [int(digits) if digits else None for digits in (found[2], found[4])] if found else [0]
+        if found is None or any(port is not None and not 1 <= port <= 65535 for port in ports):
+            raise BadValue(f"“{clean(text, 80)}” is no connection rule; write HOST:PORT:ADDRESS:PORT.")
+        hosts = [parse(host, allow_private=True).host if host else "" for host in (found[1], found[3])]
+        return cls(hosts[0], ports[0], hosts[1], ports[1])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """What the local user allows; the default is what a stranger gets.
+
+    ``allow_private``: private hosts and any port. ``connect_to``: where connections really go; the user's own word, so
+    such an address may be private. ``headers`` and ``basic_auth`` (user, password) go to the scanned origin alone and
+    never into a record. ``cafile``: certificates trusted besides the usual ones. ``insecure``: certificates are not
+    checked. ``resolver``: instead of the system's.
+    """
+
+    allow_private: bool = False
+    connect_to: tuple[Detour, ...] = ()
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    basic_auth: tuple[str, str] | None = field(default=None, repr=False)
+    cafile: str = ""
+    insecure: bool = False
+    resolver: Resolver | None = None
+    limits: Limits = Limits()
+
+    def __post_init__(self) -> None:
+        for name, value in self.headers:
+            if not _FIELD_NAME.fullmatch(name) or not _FIELD_VALUE.fullmatch(value):
+                raise BadValue(f"“{clean(name, 40)}” is no valid header field; write NAME: VALUE in plain ASCII.")
+            if _RESERVED_FIELDS.fullmatch(name):
+                raise BadValue(f"The header {clean(name, 40)} belongs to the probe and cannot be set.")
+
+    def target(self, url: str) -> Target:
+        """Return the site that ``url`` names; one that a rule of ``connect_to`` covers may be private.
+
+        Raises InvalidHost.
+        """
+        try:
+            return parse(url, allow_private=self.allow_private)
+        except InvalidHost:
+            if not self.connect_to:
+                raise
+            target = parse(url, allow_private=True)
+            if all(self.detour(origin.host, origin.port) is None for origin in target.origins):
+                raise
+            return target
+
+    def detour(self, host: str, port: int) -> Detour | None:
+        """Return the first rule that covers connections to ``host`` and ``port``."""
+        for rule in self.connect_to:
+            if rule.host in ("", host) and rule.port in (None, port):
+                return rule
+        return None
+
+    def check(self, origin: Origin) -> None:
+        """Raise InvalidHost when ``origin`` is nothing a redirect may lead to (threat 5)."""
+        if self.allow_private or self.detour(origin.host, origin.port) is not None:
+            return
+        parse(f"{origin.scheme}://{origin.authority}/")
+
+    def may_dial(self, address: str) -> bool:
+        """Return whether a look-up's ``address`` may be dialled."""
+        return addresses.parse(address) is not None if self.allow_private else addresses.is_public(address)
+
+    def private_fields(self) -> tuple[tuple[str, str], ...]:
+        """Return the header fields that go to the scanned origin alone."""
+        if self.basic_auth is None:
+            return self.headers
+        token = base64.b64encode(":".join(self.basic_auth).encode()).decode("ascii")
+        return (*self.headers, ("Authorization", f"Basic {token}"))
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Return the strings that must not reach a record, the longest first."""
+        found = {value.strip() for _, value in self.private_fields()}
+        if self.basic_auth is not None:
+            found |= {self.basic_auth[1], *(value.partition(" ")[2] for _, value in self.private_fields())}
+        return tuple(sorted((value for value in found if len(value) >= 4), key=len, reverse=True))
+
+    @property
+    def relaxed(self) -> tuple[str, ...]:
+        """Return what was relaxed, in the words of ``Observations.limits``."""
+        marks = (("insecure", self.insecure), ("private", self.allow_private), ("connect-to", bool(self.connect_to)))
+        return tuple(word for word, on in marks if on)
+
+
+PUBLIC: Final = Access()
+"""What a remote client gets."""

@@ -1,0 +1,161 @@
+"""Content codings with a limit on what comes out (RFC 9110 8.4; threats 12 and 13)."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+import brotli
+
+ACCEPT_ENCODING: Final = "gzip, deflate, br"
+MAX_CODINGS: Final = 2
+_STEP: Final = 1 << 16
+_MAGIC_BYTES: Final = 2
+
+
+class DecodeError(ValueError):
+    """The bytes are not of the coding that the header names."""
+
+
+class Decoder(Protocol):
+    """One coding: feeds give at most about ``room`` bytes each and keep the rest for the next call."""
+
+    def feed(self, data: bytes, room: int) -> bytes:
+        """Return decoded bytes; call again with no data while the result is not empty. Raises DecodeError."""
+        ...
+
+    @property
+    def whole(self) -> bool:
+        """Whether what was fed so far ends where the coding may end."""
+        ...
+
+
+class _Identity:
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def feed(self, data: bytes, room: int) -> bytes:
+        data = self._rest + data
+        self._rest = data[room:]
+        return data[:room]
+
+    @property
+    def whole(self) -> bool:
+        return not self._rest
+
+
+class _Zlib:
+    """gzip of any number of members (RFC 1952 2.2), and deflate with or without its zlib wrapper."""
+
+    def __init__(self, *, deflate: bool) -> None:
+        self._deflate = deflate
+        self._inner: zlib._Decompress | None = None
+        self._rest = b""
+        self._members = 0
+
+    def feed(self, data: bytes, room: int) -> bytes:
+        data = self._rest + data
+        self._rest = b""
+        while data:
+            if self._inner is None:
+                if len(data) < _MAGIC_BYTES:
+                    self._rest = data
+                    break
+                window = self._window(data)
+                if window is None:
+                    break
+                self._inner = zlib.decompressobj(window)
+            try:
+                out = self._inner.decompress(data, room)
+            except zlib.error as error:
+                raise DecodeError("the body is not compressed as its header says") from error
+            if self._inner.eof:
+                data, self._inner = self._inner.unused_data, None
+                self._members += 1
+            else:
+                data = self._inner.unconsumed_tail
+            if out:
+                self._rest = data
+                return out
+        return b""
+
+    @property
+    def whole(self) -> bool:
+        return self._inner is None and not self._rest
+
+    def _window(self, data: bytes) -> int | None:
+        """Return zlib's window bits for what begins with ``data``; None for bytes after the last member."""
+        if data.startswith(b"\x1f\x8b"):
+            return zlib.MAX_WBITS | 16
+        if self._members:
+            return None
+        if self._deflate:
+            wrapped = data[0] & 0x0F == zlib.DEFLATED and int.from_bytes(data[:2], "big") % 31 == 0
+            return zlib.MAX_WBITS if wrapped else -zlib.MAX_WBITS
+        raise DecodeError("the body is not compressed as its header says")
+
+
+class _Brotli:
+    def __init__(self) -> None:
+        self._inner = brotli.Decompressor()
+        self._rest = b""
+        self._fresh = True
+
+    def feed(self, data: bytes, room: int) -> bytes:
+        self._rest += data
+        self._fresh = self._fresh and not data
+        try:
+            while not self._inner.is_finished():
+                taken = b""
+                if self._inner.can_accept_more_data():
+                    taken, self._rest = self._rest, b""
+                    if not taken:
+                        break
+                out = bytes(self._inner.process(taken, output_buffer_limit=room))
+                if out or not taken:
+                    return out
+        except brotli.error as error:
+            raise DecodeError("the body is not compressed as its header says") from error
+        return b""
+
+    @property
+    def whole(self) -> bool:
+        return self._inner.is_finished() or self._fresh
+
+
+def decoders(content_encoding: str) -> list[Decoder] | None:
+    """Return the decoders that undo ``content_encoding``, the last coding first; None when unknown or too deep."""
+    names = [name for name in (part.strip().lower() for part in content_encoding.split(",")) if name]
+    if len(names) > MAX_CODINGS:
+        return None
+    found: list[Decoder] = []
+    for name in reversed(names):
+        match name:
+            case "gzip" | "x-gzip":
+                found.append(_Zlib(deflate=False))
+            case "deflate":
+                found.append(_Zlib(deflate=True))
+            case "br":
+                found.append(_Brotli())
+            case "identity":
+                found.append(_Identity())
+            case _:
+                return None
+    return found or [_Identity()]
+
+
+def decode(chain: Sequence[Decoder], data: bytes, room: int) -> bytes:
+    """Return what ``data`` decodes to, at most ``room`` bytes; the rest is lost once the room is used up.
+
+    Raises DecodeError.
+    """
+    first, *others = chain
+    out = bytearray()
+    while len(out) < room:
+        step = first.feed(data, min(_STEP, room - len(out)) if not others else _STEP)
+        data = b""
+        if not step:
+            break
+        out += decode(others, step, room - len(out)) if others else step
+    return bytes(out[:room])

@@ -1,0 +1,83 @@
+"""From a raw answer to the recorded exchange: what was served, recognised and cleaned. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, TypeVar
+from urllib.parse import quote
+
+import msgspec
+
+from aui_tui.engine import page, walls
+from aui_tui.engine.access import Limits
+from aui_tui.engine.probes import MAX_URL, Answer
+from aui_tui.records.observations import Attempt, Exchange
+from aui_tui.text import clean
+
+MAX_TITLE: Final = 300
+MAX_VALUE: Final = 512
+"""Characters of a header value that are recorded."""
+_HIDDEN: Final = "…"
+_FOREIGN: Final = frozenset(
+    {"headers", "url", "location", "title", "site_name", "detail", "signal", "reference", "rule", "spelling", "notes"}
+)
+"""Fields of the observation types whose texts come from a site."""
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+
+def exchange(answer: Answer, limits: Limits, *, judged: bool) -> Exchange:
+    """Return the record of ``answer``; with ``judged`` walls, terms and the title are looked for in it."""
+    readable = judged and answer.status != 0 and not answer.error
+    headers = answer.mapping()
+    return Exchange(
+        name=answer.name,
+        url=clean(str(answer.url), MAX_URL),
+        status=answer.status,
+        headers=tuple(_kept(name, value) for name, value in answer.headers[: limits.kept]),
+        title=clean(page.title(answer.body, answer.content_type), MAX_TITLE) if readable else "",
+        error=answer.error,
+        detail=clean(answer.detail, 400),
+        elapsed_ms=answer.elapsed_ms,
+        bytes=len(answer.body),
+        cut=answer.cut,
+        http_version=answer.http_version,
+        hops=tuple(answer.hops),
+        challenge=walls.recognise(answer.status, headers, answer.body, str(answer.url)) if readable else None,
+        terms=readable and walls.terms(answer.status, headers),
+    )
+
+
+def replaced(first: Exchange, second: Exchange) -> Exchange:
+    """Return ``second`` with the answer that it replaces listed in ``attempts``."""
+    attempt = Attempt(
+        status=first.status, outcome=first.outcome, elapsed_ms=first.elapsed_ms, challenge=first.challenge
+    )
+    return msgspec.structs.replace(second, attempts=(*first.attempts, attempt))
+
+
+def without(record: T, secrets: Sequence[str]) -> T:
+    """Return ``record`` with every secret hidden in the texts that come from a site, however the site echoed it."""
+    if not secrets:
+        return record
+    forms = {form for secret in secrets for form in (secret, quote(secret, safe=""), quote(secret), clean(secret))}
+    ordered = sorted(forms, key=len, reverse=True)
+    return msgspec.convert(_hidden(msgspec.to_builtins(record), ordered, own=True), type(record))
+
+
+def _hidden(value: Any, forms: Sequence[str], *, own: bool) -> Any:
+    """Return ``value`` with ``forms`` hidden; ``own`` texts are the product's words and stay as they are."""
+    if isinstance(value, dict):
+        return {key: _hidden(item, forms, own=own and key not in _FOREIGN) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_hidden(item, forms, own=own) for item in value]
+    if isinstance(value, str) and not own:
+        for form in forms:
+            value = value.replace(form, _HIDDEN)
+    return value
+
+
+def _kept(name: str, value: str) -> tuple[str, str]:
+    if name == "set-cookie":
+        value = value.partition("=")[0] + "=" + _HIDDEN
+    return clean(name, 100), clean(value, MAX_VALUE)

@@ -1,0 +1,142 @@
+"""From observations to a judgement: outcomes, verdicts, counts and the stance. Pure; no points are given here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from aui_tui.records.methods import MOST_AGENTS
+from aui_tui.records.observations import (
+    BROWSER,
+    CHALLENGED,
+    INCONCLUSIVE,
+    REFUSED,
+    SERVED,
+    Exchange,
+    Observations,
+    RobotsPolicy,
+)
+from aui_tui.records.registry import Agent, Crawler, Surface, registry
+from aui_tui.records.vocabulary import LIVE_TOTAL
+
+SHARED_WALL: Final = 2
+"""This many live answers, all of them challenges, wall the surfaces that are judged by robots.txt alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What the observations of one scan mean.
+
+    ``outcomes``: probe name to outcome, the browser first, then the live-probed agents by slot. ``verdicts``: matrix
+    slug to verdict (specification 2.4). ``agents``, ``crawlers``: robots.txt policies in registry order, one for
+    every tested token. ``disallowed``: agents whose effective group blocks; ``partial``: agents whose own group
+    restricts paths; ``crawlers_blocked``: crawlers whose own group blocks, as ``crawler_policy`` says. ``served`` and
+    ``conclusive`` count live-probed agents.
+    """
+
+    outcomes: Mapping[str, str]
+    verdicts: Mapping[str, str]
+    stance: str
+    agents: tuple[RobotsPolicy, ...]
+    crawlers: tuple[RobotsPolicy, ...]
+    disallowed: int
+    partial: int
+    crawlers_blocked: int
+    served: int
+    conclusive: int
+    unreachable: bool
+
+    @property
+    def browser(self) -> str:
+        """Outcome of the homepage fetched as a browser."""
+        return self.outcomes[BROWSER]
+
+    @property
+    def shut_out(self) -> bool:
+        """The browser got the page and no agent that got an answer did."""
+        return self.browser == SERVED and self.conclusive > 0 and self.served == 0
+
+
+def judge(observations: Observations) -> Judgement:
+    """Return the judgement of one scan."""
+    live = live_exchanges(observations)
+    outcomes = {BROWSER: observations.browser.outcome} | {probe.name: probe.outcome for probe in live}
+    agents = _policies(observations, registry().agents, observations.robots.agents)
+    crawlers = _policies(observations, registry().crawlers, observations.robots.crawlers)
+    by_key = {agent.key: policy for agent, policy in zip(registry().agents, agents, strict=True)}
+    disallowed = sum(policy.effective == "blocked" for policy in agents)
+    return Judgement(
+        outcomes=MappingProxyType(outcomes),
+        verdicts=MappingProxyType(
+            {surface.slug: _verdict(surface, outcomes, by_key) for surface in registry().surfaces}
+        ),
+        stance="Walled" if observations.unreachable else _stance(outcomes, live, disallowed),
+        agents=agents,
+        crawlers=crawlers,
+        disallowed=disallowed,
+        partial=sum(policy.policy == "partial" for policy in agents),
+        crawlers_blocked=sum(policy.policy == "blocked" for policy in crawlers),
+        served=sum(probe.outcome == SERVED for probe in live),
+        conclusive=sum(probe.outcome != INCONCLUSIVE for probe in live),
+        unreachable=observations.unreachable,
+    )
+
+
+def live_exchanges(observations: Observations) -> tuple[Exchange, ...]:
+    """Return one exchange per live-probed agent in registry order; status 0 for a probe that was not made."""
+    return tuple(observations.exchange(agent.key) for agent in registry().live)
+
+
+def _policies(
+    observations: Observations, tokens: Sequence[Agent | Crawler], found: tuple[RobotsPolicy, ...]
+) -> tuple[RobotsPolicy, ...]:
+    if observations.robots.kind == "rules":
+        known = {policy.token: policy for policy in found}
+        return tuple(known.get(entry.token) or RobotsPolicy(token=entry.token) for entry in tokens)
+    effective = "unknown" if observations.robots.kind == "unknown" else "open"
+    return tuple(RobotsPolicy(token=entry.token, effective=effective) for entry in tokens)
+
+
+def _verdict(surface: Surface, outcomes: Mapping[str, str], policies: Mapping[str, RobotsPolicy]) -> str:
+    if surface.source == "none":
+        return "walled" if outcomes[BROWSER] == CHALLENGED else "untested"
+    if surface.source == "live":
+        return _live_verdict(outcomes[surface.live], outcomes[BROWSER], policies[surface.live].effective)
+    answers = [outcome for name, outcome in outcomes.items() if name != BROWSER and outcome != INCONCLUSIVE]
+    if len(answers) >= SHARED_WALL and all(answer == CHALLENGED for answer in answers):
+        return "walled"
+    effects = [policies[key].effective for key in surface.agents]
+    if "unknown" in effects:
+        return "untested"
+    if all(effect == "blocked" for effect in effects):
+        return "disallowed"
+    return "partial" if any(effect in ("blocked", "partial") for effect in effects) else "allowed-robots"
+
+
+def _live_verdict(outcome: str, browser: str, effective: str) -> str:
+    if outcome == INCONCLUSIVE:
+        return "untested"
+    if outcome == CHALLENGED or (outcome == REFUSED and browser != SERVED):
+        return "walled"
+    if outcome == REFUSED:
+        return "blocked"
+    return {"blocked": "disallowed", "partial": "partial"}.get(effective, "allowed")
+
+
+def _stance(outcomes: Mapping[str, str], live: Sequence[Exchange], disallowed: int) -> str:
+    served = sum(probe.outcome == SERVED for probe in live)
+    turned_away = [probe for probe in live if probe.outcome in (CHALLENGED, REFUSED)]
+    if served == 0 and outcomes[BROWSER] == CHALLENGED:
+        return "Walled"
+    if served == 0 and turned_away and not all(asks_for_payment(probe) for probe in turned_away):
+        return "Walled"
+    if disallowed >= MOST_AGENTS:
+        return "Walled"
+    return "Open" if served == LIVE_TOTAL and disallowed == 0 else "Selective"
+
+
+def asks_for_payment(probe: Exchange) -> bool:
+    """The refusal is a 402 with machine-readable terms: an offer, not a wall."""
+    return probe.outcome == REFUSED and probe.status == 402 and probe.terms

@@ -1,0 +1,235 @@
+"""Linear passes over HTML without a tree: the title, readable text, and bodies that no parser survives.
+
+The tokens follow HTML Standard 13.2.5 closely enough to see what a parser sees on ordinary pages; every pass looks
+at each octet a bounded number of times, whatever the page does. Input is UTF-8.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from typing import Final, TypeAlias
+
+from aui_tui.text import clean
+
+MAX_ATTRIBUTES: Final = 500
+MAX_TAG: Final = 1 << 16
+MAX_DEPTH: Final = 1000
+TITLE_LIMIT: Final = 300
+"""Characters kept of a title."""
+TAG_BUDGET: Final = 5_000
+"""Tags and comments that a pass on the event loop looks at before it gives up."""
+_ANGLES: Final = 100_000
+_HEAD: Final = 1 << 17
+"""Octets that such a pass keeps of a page with more than ``_ANGLES`` angle brackets."""
+
+_OPENING: Final = re.compile(rb"<(?:(/?)([a-z][^\t\n\f\r />]*)|(!--)|[!?/])")
+_COMMENT_END: Final = re.compile(rb"--!?>")
+_SPACE: Final = b"\t\n\f\r "
+_RAW: Final = frozenset((b"script", b"style", b"textarea", b"title", b"xmp", b"iframe", b"noembed", b"noframes"))
+_VOID: Final = frozenset(b"area base br col embed hr img input link meta source track wbr param keygen".split())
+_SELF_CLOSING: Final = frozenset(b"p li dt dd tr td th thead tbody tfoot option optgroup rp rt colgroup".split())
+_FLAT: Final = _VOID | _SELF_CLOSING
+_MERGED: Final = frozenset((b"html", b"body"))
+"""A second tag of these adds its attributes to the first (HTML Standard 13.2.6.4.7)."""
+_HIDDEN: Final = frozenset((b"noscript", b"template"))
+
+
+Tag: TypeAlias = tuple[bytes, bool, int, int, int]
+"""A tag: its name in lower case, whether it is an end tag, where it begins and ends, and where markup may go on.
+
+The last two differ for elements whose text is no markup, such as scripts. A nameless tag says that the budget is spent.
+"""
+
+
+def tags(page: bytes, budget: int | None = None) -> Iterator[Tag]:
+    """Yield the tags of ``page`` in order, comments passed over; at most ``budget`` of both.
+
+    A tag that the end of the input cuts off ends there.
+    """
+    lowered = page.lower()
+    size = len(page)
+    at = 0
+    while True:
+        opening = _OPENING.search(lowered, at)
+        if opening is None:
+            return
+        start = opening.start()
+        if budget is not None:
+            budget -= 1
+            if budget < 0:
+                yield b"", False, start, start, start
+                return
+        slash, name, comment = opening.groups()
+        if name is not None:
+            end = opening.end()
+            if lowered.startswith(b">", end):
+                end += 1
+            else:
+                end = _tag_end(page, end)
+            at = _raw_end(lowered, name, end) if name in _RAW and not slash else end
+            yield name, bool(slash), start, end, at
+        elif comment is not None:
+            ending = _COMMENT_END.search(page, start + 2)
+            if ending is None:
+                return
+            at = ending.end()
+        else:
+            at = page.find(b">", start + 2) + 1
+            if at == 0:
+                return
+        if at >= size:
+            return
+
+
+def trouble(page: bytes) -> str:
+    """Return why ``page`` must not be given to a parser, in words, or an empty string.
+
+    A tag with over 500 attributes or 64 KiB, or nesting over 1,000, takes parsers time that grows with the square.
+    """
+    deep = page.count(b"<") > MAX_DEPTH
+    stack: list[bytes] = []
+    opened: dict[bytes, int] = {}
+    merged = 0
+    for name, closing, start, end, _ in tags(page):
+        if end - start > 2 * MAX_ATTRIBUTES:
+            if end - start > MAX_TAG:
+                return f"a tag is longer than {MAX_TAG // 1024} KiB"
+            if _attributes(page[start:end], len(name)) > MAX_ATTRIBUTES:
+                return f"a tag has more than {MAX_ATTRIBUTES} attributes"
+        if name in _MERGED:
+            merged += _attributes(page[start:end], len(name))
+            if merged > MAX_ATTRIBUTES:
+                return f"an element has more than {MAX_ATTRIBUTES} attributes"
+        if not deep or name in _FLAT:
+            continue
+        if not closing:
+            stack.append(name)
+            opened[name] = opened.get(name, 0) + 1
+            if len(stack) > MAX_DEPTH:
+                return f"elements are nested more than {MAX_DEPTH:,} deep"
+        elif opened.get(name, 0):
+            last = b""
+            while last != name:
+                last = stack.pop()
+                opened[last] -= 1
+    return ""
+
+
+def title(page: bytes) -> str:
+    """Return the text of the first title element outside SVG, white space collapsed and cleaned, or an empty string."""
+    drawing = 0
+    page = _bounded(page)
+    for name, closing, _, end, after in tags(page, TAG_BUDGET):
+        if name == b"svg":
+            drawing = max(drawing + (-1 if closing else 1), 0)
+        elif name == b"title" and not closing and not drawing:
+            return tidy(unescape(page[end : min(after, end + 4000)].decode("utf-8", "replace")))
+    return ""
+
+
+def tidy(text: str, limit: int = TITLE_LIMIT) -> str:
+    """Collapse white space and clean a text; only its first few kilobytes are looked at."""
+    return clean(" ".join(text[: 16 * limit].split()), limit)
+
+
+def unescape(text: str) -> str:
+    """Resolve character references; a text with an endless number in one stays as it is."""
+    try:
+        return html.unescape(text) if "&" in text else text
+    except ValueError:
+        return text
+
+
+def readable(page: bytes, enough: int = 200) -> int:
+    """Count readable characters outside script, style, noscript, template and title; stop at ``enough``.
+
+    White space counts as one character between words. A page of more tags than the budget counts as enough.
+    """
+    total = 0
+    at = 0
+    hidden = 0
+    page = _bounded(page)
+    for name, closing, start, _, after in tags(page, TAG_BUDGET):
+        if not hidden:
+            total += _shown(page[at:start])
+        if not name or total > enough:
+            return enough
+        at = after
+        if name in _HIDDEN:
+            hidden = max(hidden + (-1 if closing else 1), 0)
+    if not hidden:
+        total += _shown(page[at:])
+    return min(max(total - 1, 0), enough)
+
+
+def letters(text: str) -> int:
+    """Count the characters of the words of ``text``, with one for the gap after each."""
+    words = text.split()
+    return sum(map(len, words)) + len(words)
+
+
+def _shown(octets: bytes) -> int:
+    return letters(unescape(octets.strip()[:20_000].decode("utf-8", "replace")))
+
+
+def _bounded(page: bytes) -> bytes:
+    return page[:_HEAD] if page.count(b"<") > _ANGLES else page
+
+
+def _tag_end(page: bytes, at: int) -> int:
+    """Return where a tag ends that is being read at ``at``, quoted attribute values passed over."""
+    size = len(page)
+    close = -1
+    while True:
+        if close < at:
+            close = page.find(b">", at)
+            if close < 0:
+                return size
+        at = page.find(b"=", at, close) + 1
+        if at == 0:
+            return close + 1
+        while at < size and page[at] in _SPACE:
+            at += 1
+        if at < size and page[at] in b"\"'":
+            at = page.find(page[at : at + 1], at + 1) + 1
+            if at == 0:
+                return size
+
+
+def _raw_end(lowered: bytes, name: bytes, at: int) -> int:
+    """Return where the end tag of a raw text element begins, or the end of the input."""
+    mark = b"</" + name
+    while True:
+        at = lowered.find(mark, at)
+        if at < 0:
+            return len(lowered)
+        after = at + len(mark)
+        if lowered[after : after + 1] in (b"", b"\t", b"\n", b"\f", b"\r", b" ", b"/", b">"):
+            return at
+        at = after
+
+
+def _attributes(tag: bytes, name: int) -> int:
+    """Count the attributes of one tag with a name of ``name`` octets, from above."""
+    tag = tag.removesuffix(b">")
+    count = 0
+    at, size = 1 + name, len(tag)
+    while at < size:
+        equals = tag.find(b"=", at)
+        piece = tag[at : equals if equals >= 0 else size]
+        count += len(piece.replace(b"/", b" ").split())
+        if equals < 0:
+            break
+        at = equals + 1
+        while at < size and tag[at] in _SPACE:
+            at += 1
+        if at < size and tag[at] in b"\"'":
+            at = tag.find(tag[at : at + 1], at + 1) + 1
+            if at == 0:
+                break
+        else:
+            while at < size and tag[at] not in b"\t\n\f\r >":
+                at += 1
+    return count

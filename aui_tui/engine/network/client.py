@@ -1,0 +1,141 @@
+"""One identity's HTTP client: HTTP/1.1 and HTTP/2, own connections, no cookies, no redirects, nothing decoded."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from types import TracebackType
+from typing import Any, Final
+
+import certifi
+import h2.events
+import h2.exceptions
+import httpcore
+
+from aui_tui.engine.access import Access
+from aui_tui.engine.network.backend import Backend
+from aui_tui.engine.network.failures import NetworkError, answer_failure
+from aui_tui.engine.network.routes import Routes
+from aui_tui.engine.target import Origin
+from aui_tui.errors import ConfigError
+from aui_tui.text import clean
+
+Field = tuple[bytes, bytes]
+MAX_CONNECTIONS: Final = 12
+FINAL_STATUSES: Final = (200, 999)
+"""Statuses that end an exchange; sites do use numbers beyond 599."""
+
+
+@lru_cache(maxsize=8)
+def ssl_context(cafile: str = "", insecure: bool = False) -> ssl.SSLContext:
+    """Return the TLS settings shared by the whole process: system and Mozilla roots, and those in ``cafile``.
+
+    Raises ConfigError when ``cafile`` cannot be read.
+    """
+    context = ssl.create_default_context(cafile=certifi.where())
+    context.load_default_certs()
+    if cafile:
+        try:
+            context.load_verify_locations(cafile=cafile)
+        except OSError as error:
+            raise ConfigError(f"The certificate file {clean(cafile, 200)} cannot be used.") from error
+    if insecure:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """Status line and header fields of an answer; ``chunks`` are the body's bytes as sent, still encoded."""
+
+    status: int
+    fields: Sequence[Field]
+    http_version: str
+    chunks: AsyncGenerator[bytes, None]
+
+
+class Client:
+    """Connections of one identity; an async context manager that leaves none open."""
+
+    def __init__(self, access: Access, routes: Routes) -> None:
+        self._backend = Backend(routes)
+        self._pool = httpcore.AsyncConnectionPool(
+            ssl_context=ssl_context(access.cafile, access.insecure),
+            max_connections=MAX_CONNECTIONS,
+            http1=True,
+            http2=True,
+            network_backend=self._backend,
+        )
+
+    async def __aenter__(self) -> Client:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with suppress(Exception):  # as for one answer
+            await self._pool.aclose()
+        self._backend.abort()
+
+    @asynccontextmanager
+    async def get(self, origin: Origin, path: str, fields: Sequence[Field]) -> AsyncIterator[Reply]:
+        """Send GET ``path`` with Host and ``fields`` in that order.
+
+        Raises NetworkError when no final status comes; a request that a kept connection had already dropped is sent
+        once more on a fresh one (RFC 9112 9.5). Errors of the body come out of ``Reply.chunks`` as NetworkError.
+        """
+        response = await self._send(origin, path, fields)
+        try:
+            version = response.extensions.get("http_version", b"").decode("ascii", "replace")
+            yield Reply(response.status, response.headers, version, self._chunks(response))
+        finally:
+            await _close(response)
+
+    async def _send(self, origin: Origin, path: str, fields: Sequence[Field]) -> httpcore.Response:
+        url = httpcore.URL(scheme=origin.scheme, host=origin.host, port=origin.port, target=path)
+        headers = [(b"Host", origin.authority.encode("ascii")), *fields]
+        fresh = False
+
+        async def trace(event: str, info: dict[str, Any]) -> None:
+            nonlocal fresh
+            fresh = fresh or event == "connection.connect_tcp.started"
+
+        while True:
+            request = httpcore.Request("GET", url, headers=headers, extensions={"trace": trace})
+            try:
+                response = await self._pool.handle_async_request(request)
+            # httpcore lets what hostile bytes do to its parsers through: ValueError, h2's own errors, ...
+            except Exception as error:
+                self._drop_broken(error)
+                if fresh:
+                    raise answer_failure(error) from error
+                fresh = True
+                continue
+            if not FINAL_STATUSES[0] <= response.status <= FINAL_STATUSES[1]:
+                await _close(response)
+                raise NetworkError("protocol", f"the answer has the status {response.status}, which is not final")
+            return response
+
+    async def _chunks(self, response: httpcore.Response) -> AsyncGenerator[bytes, None]:
+        try:
+            async for chunk in response.aiter_stream():
+                yield chunk
+        except Exception as error:
+            self._drop_broken(error)
+            raise answer_failure(error) from error
+
+    def _drop_broken(self, error: Exception) -> None:
+        """Drop HTTP/2 sessions after an error that is not of one stream alone: httpcore lets the others wait on."""
+        if isinstance(error, httpcore.ProtocolError | h2.exceptions.ProtocolError | ValueError):
+            cause = error.args[0] if error.args else None
+            if not isinstance(cause, h2.events.StreamReset):
+                self._backend.abort("h2")
+
+
+async def _close(response: httpcore.Response) -> None:
+    with suppress(Exception):  # a session that hostile bytes broke; its socket ends with the network
+        await response.aclose()

@@ -1,0 +1,135 @@
+"""Where a scan may connect: names looked up once, every address checked, the checked one dialled (threats 1 to 7)."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Sequence
+from itertools import chain, zip_longest
+from typing import Final
+
+from aui_tui.engine import addresses
+from aui_tui.engine.access import Access
+from aui_tui.engine.network import streams
+from aui_tui.engine.network.failures import NetworkError
+from aui_tui.engine.network.resolver import system_resolver
+
+STAGGER: Final = 0.25
+"""Seconds before the next address is tried beside one that has not answered (RFC 8305 5)."""
+MAX_ADDRESSES: Final = 8
+"""Checked addresses of one name that are tried."""
+
+
+class Routes:
+    """What all clients of a scan share: its look-ups, and its knowledge of ports that do not answer."""
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+        self._names: dict[str, asyncio.Future[tuple[str, ...]]] = {}
+        self._dead: dict[tuple[str, int], NetworkError] = {}
+
+    def close(self) -> None:
+        """Drop the look-ups that nobody waits for."""
+        for pending in self._names.values():
+            pending.cancel()
+
+    async def connect(self, host: str, port: int) -> streams.Stream:
+        """Return a connection to a checked address of ``host``. Raises NetworkError."""
+        try:
+            if (host, port) in self._dead:
+                raise self._dead[host, port]
+            found, to_port = await self.resolve(host, port)
+            return await self._dial(found, to_port)
+        except NetworkError as error:
+            if error.silent:
+                self._dead[host, port] = error
+            raise
+
+    async def resolve(self, host: str, port: int) -> tuple[Sequence[str], int]:
+        """Return the addresses and the port to dial for ``host``; one bad address refuses the name.
+
+        Raises NetworkError of kind ``dns`` or ``address``.
+        """
+        rule = self._access.detour(host, port)
+        if rule is not None:
+            return await self._addresses(rule.to_host or host), rule.to_port or port
+        found = await self._addresses(host)
+        if not all(self._access.may_dial(address) for address in found):
+            raise NetworkError("address", f"{host} leads to an address outside the public Internet")
+        return found, port
+
+    async def _addresses(self, host: str) -> tuple[str, ...]:
+        if addresses.parse(host) is not None:
+            return (host,)
+        pending = self._names.get(host)
+        if pending is None:
+            pending = self._names[host] = asyncio.ensure_future(self._look_up(host))
+            pending.add_done_callback(_consume)
+        return await asyncio.shield(pending)
+
+    async def _look_up(self, host: str) -> tuple[str, ...]:
+        limit = self._access.limits.lookup
+        resolver = self._access.resolver or system_resolver()
+        try:
+            async with asyncio.timeout(limit):
+                found = tuple(await resolver(host))
+        except TimeoutError as error:
+            raise NetworkError("dns", f"the name servers gave no answer for {host} within {limit:g} s") from error
+        except OSError as error:
+            if isinstance(error, socket.gaierror) and error.errno == socket.EAI_AGAIN:
+                raise NetworkError("dns", f"the name servers could not be asked for {host}") from error
+            raise NetworkError("dns", f"the name {host} does not resolve") from error
+        if not found:
+            raise NetworkError("dns", f"the name {host} does not resolve")
+        return found
+
+    async def _dial(self, found: Sequence[str], port: int) -> streams.Stream:
+        """Return the first connection that stands; a further address joins in every STAGGER seconds (RFC 8305)."""
+        limit = self._access.limits.connect
+        waiting = _interleave(found)[:MAX_ADDRESSES]
+        running: set[asyncio.Task[streams.Stream]] = set()
+        refused = False
+        try:
+            async with asyncio.timeout(limit):
+                if len(waiting) == 1:
+                    return await streams.connect(waiting[0], port)
+                while waiting or running:
+                    if waiting:
+                        running.add(asyncio.create_task(streams.connect(waiting.pop(0), port)))
+                    done, running = await asyncio.wait(
+                        running, timeout=STAGGER if waiting else None, return_when=asyncio.FIRST_COMPLETED
+                    )
+                    stood = [task.result() for task in done if task.exception() is None]
+                    for late in stood[1:]:
+                        late.abort()
+                    if stood:
+                        return stood[0]
+                    refused = refused or any(isinstance(task.exception(), ConnectionRefusedError) for task in done)
+        except TimeoutError as error:
+            raise NetworkError("connect", f"no connection to port {port} within {limit:g} s", silent=True) from error
+        except OSError as error:
+            refused = isinstance(error, ConnectionRefusedError)
+        finally:
+            for task in running:
+                task.add_done_callback(_abort)
+                task.cancel()
+        what = "refuses connections" if refused else "cannot be reached"
+        raise NetworkError("connect", f"port {port} {what}", silent=True)
+
+
+def _interleave(found: Sequence[str]) -> list[str]:
+    """Return ``found`` with the address families taking turns, the first one's leading (RFC 8305 4)."""
+    first = ":" in found[0]
+    same = [address for address in found if (":" in address) == first]
+    other = [address for address in found if (":" in address) != first]
+    return [address for address in chain.from_iterable(zip_longest(same, other)) if address is not None]
+
+
+def _consume(future: asyncio.Future[tuple[str, ...]]) -> None:
+    if not future.cancelled():
+        future.exception()
+
+
+def _abort(task: asyncio.Task[streams.Stream]) -> None:
+    if not task.cancelled() and task.exception() is None:
+        task.result().abort()

@@ -1,0 +1,181 @@
+"""Byte streams over asyncio transports, as httpcore's network backends want them.
+
+Closing is an abort: no peer can keep a socket open by not answering a farewell.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Iterable
+from typing import Any, Final
+
+import httpcore
+
+from aui_tui.engine.network.failures import ConnectFailed, NetworkError, TlsEnded, tls_failure
+
+HIGH_WATER: Final = 1 << 16
+"""Bytes received and not yet read after which the transport is paused."""
+_CHUNK: Final = 1 << 15
+"""Bytes taken from a socket at a time; asyncio's own 256 KiB would add up over the connections of a crawl."""
+
+
+class _Receiver(asyncio.BufferedProtocol):
+    def __init__(self) -> None:
+        self.buffer = bytearray()
+        self._chunk = memoryview(bytearray(_CHUNK))
+        self.ended = False
+        self.error: Exception | None = None
+        self.transport: asyncio.Transport | None = None
+        self._waiter: asyncio.Future[None] | None = None
+        self._drained: asyncio.Future[None] | None = None
+        self._paused = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._chunk
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self.buffer += self._chunk[:nbytes]
+        if len(self.buffer) > HIGH_WATER and not self._paused and self.transport is not None:
+            self._paused = True
+            self.transport.pause_reading()
+        self._wake()
+
+    def eof_received(self) -> bool:
+        self.ended = True
+        self._wake()
+        return False
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.ended = True
+        self.error = self.error or exc
+        self._wake()
+        self.resume_writing()
+
+    def pause_writing(self) -> None:
+        if self._drained is None:
+            self._drained = asyncio.get_running_loop().create_future()
+
+    def resume_writing(self) -> None:
+        drained, self._drained = self._drained, None
+        if drained is not None and not drained.done():
+            drained.set_result(None)
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    async def read(self, size: int) -> bytes:
+        """Return up to ``size`` bytes, none at the end. Raises OSError when the connection broke."""
+        while not self.buffer:
+            if self.error is not None:
+                raise self.error
+            if self.ended:
+                return b""
+            self._waiter = asyncio.get_running_loop().create_future()
+            try:
+                await self._waiter
+            finally:
+                self._waiter = None
+        data = bytes(self.buffer[:size])
+        del self.buffer[:size]
+        if self._paused and len(self.buffer) < HIGH_WATER // 2 and self.transport is not None:
+            self._paused = False
+            self.transport.resume_reading()
+        return data
+
+    async def drain(self) -> None:
+        """Wait until the transport takes more to write. Raises OSError when the connection broke."""
+        if self.error is not None:
+            raise self.error
+        if self._drained is not None:
+            await asyncio.shield(self._drained)
+
+
+class Stream(httpcore.AsyncNetworkStream):
+    """One connection, plain or after :meth:`start_tls` encrypted."""
+
+    def __init__(self, transport: asyncio.Transport, receiver: _Receiver) -> None:
+        self._transport = transport
+        self._receiver = receiver
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        """Return the next bytes, none at the end (httpcore's interface)."""
+        try:
+            async with asyncio.timeout(timeout):
+                return await self._receiver.read(max_bytes)
+        except TimeoutError as error:
+            raise httpcore.ReadTimeout(str(error)) from error
+        except ssl.SSLError as error:
+            raise TlsEnded(str(error)) from error
+        except OSError as error:
+            raise httpcore.ReadError(str(error)) from error
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        """Send ``buffer`` (httpcore's interface)."""
+        try:
+            async with asyncio.timeout(timeout):
+                self._transport.write(buffer)
+                await self._receiver.drain()
+        except TimeoutError as error:
+            raise httpcore.WriteTimeout(str(error)) from error
+        except OSError as error:
+            raise httpcore.WriteError(str(error)) from error
+
+    @property
+    def protocol(self) -> str:
+        """The protocol negotiated in the TLS handshake (ALPN, RFC 7301), empty when none was."""
+        secure: ssl.SSLObject | None = self._transport.get_extra_info("ssl_object")
+        return (secure.selected_alpn_protocol() or "") if secure is not None else ""
+
+    def abort(self) -> None:
+        """Drop the connection at once."""
+        self._transport.abort()
+
+    async def aclose(self) -> None:
+        """Drop the connection at once (httpcore's interface)."""
+        self.abort()
+
+    async def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> Stream:
+        """Return the encrypted stream (httpcore's interface). Raises ConnectFailed."""
+        plain = self._transport
+        if self._receiver.buffer:
+            plain.abort()
+            raise ConnectFailed(NetworkError("tls", "the server speaks first and not TLS"))
+        try:
+            async with asyncio.timeout(timeout):
+                secure = await asyncio.get_running_loop().start_tls(
+                    plain, self._receiver, ssl_context, server_hostname=server_hostname
+                )
+        except OSError as error:
+            plain.abort()
+            raise ConnectFailed(tls_failure(error)) from error
+        except BaseException:
+            plain.abort()
+            raise
+        if secure is None:
+            raise ConnectFailed(tls_failure(ConnectionAbortedError()))
+        self._transport = self._receiver.transport = secure
+        return self
+
+    def get_extra_info(self, info: str) -> Any:
+        """Return what httpcore asks of a connection."""
+        if info == "is_readable":
+            return bool(self._receiver.buffer) or self._receiver.ended or self._transport.is_closing()
+        names = {"client_addr": "sockname", "server_addr": "peername"}
+        return self._transport.get_extra_info(names.get(info, info))
+
+
+async def connect(address: str, port: int, socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None) -> Stream:
+    """Return a connection to the IP ``address``. Raises OSError."""
+    transport, receiver = await asyncio.get_running_loop().create_connection(_Receiver, address, port)
+    sock = transport.get_extra_info("socket")
+    for option in socket_options or ():
+        sock.setsockopt(*option)
+    return Stream(transport, receiver)

@@ -1,0 +1,241 @@
+"""What an agent finds on a homepage: landmarks, labels, structured data, text without scripts.
+
+Landmarks by HTML-AAM and ARIA, structured data as JSON-LD script blocks. One walk over one tree (lexbor).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from aui_tui.engine import charset, markup
+from aui_tui.records.observations import Landmarks, PageFacts
+
+_TITLE_HEAD: Final = 1 << 16
+"""Octets in which a title is looked for before the whole page is."""
+READABLE_ENOUGH: Final = 200
+"""Readable characters below which a page with scripts is a shell."""
+
+_ROLE_WORDS: Final = """
+alert alertdialog application article banner blockquote button caption cell checkbox code columnheader combobox
+complementary contentinfo definition deletion dialog directory document emphasis feed figure form generic grid gridcell
+group heading img image insertion link list listbox listitem log main mark marquee math menu menubar menuitem
+menuitemcheckbox menuitemradio meter navigation none note option paragraph presentation progressbar radio radiogroup
+region row rowgroup rowheader scrollbar search searchbox separator slider spinbutton status strong subscript suggestion
+superscript switch tab table tablist tabpanel term textbox time timer toolbar tooltip tree treegrid treeitem
+"""
+ROLES: Final = frozenset(_ROLE_WORDS.split())
+"""Roles of WAI-ARIA 1.3 that may be written; of several tokens the first one recognised counts."""
+
+_IMPLICIT: Final = {"main": "main", "nav": "navigation"}
+_CONTROLS: Final = frozenset(("input", "select", "textarea"))
+_NO_LABEL: Final = frozenset(("hidden", "submit", "reset", "button", "image"))
+_UNREAD: Final = frozenset(("script", "style", "noscript", "template", "head", "title"))
+_DRAWING: Final = frozenset(("svg", "math"))
+_CHANGING: Final = _UNREAD | _DRAWING | {"label"}
+_SCRIPT_WORDS: Final = ("javascript", "ecmascript", "module", "babel", "jsx", "jscript")
+
+
+def read(body: bytes, content_type: str = "") -> PageFacts:
+    """Return the facts of a homepage body. Never raises; ``problem`` says why a body was not analysed.
+
+    ``content_type`` is the value of the Content-Type header. The time is linear in the body except for what the
+    parser does with tag soup, so that untrusted pages are read in a process that can be killed.
+    """
+    html = _utf8(body, content_type)
+    problem = markup.trouble(html)
+    if problem:
+        return PageFacts(title=markup.title(html), problem=problem)
+    try:
+        root = LexborHTMLParser(html).root
+    except (ValueError, RuntimeError, MemoryError):
+        return PageFacts(title=markup.title(html), problem="the parser gave up")
+    walk = _Walk()
+    if root is not None:
+        walk.run(root)
+    return walk.facts()
+
+
+def title(body: bytes, content_type: str = "") -> str:
+    """Return the title of any body, cleaned, without building a tree: cheap and safe on hostile input."""
+    head = _utf8(body[:_TITLE_HEAD], content_type)
+    if len(body) <= _TITLE_HEAD or b"</title" in head.lower():
+        found = markup.title(head)
+        if found or len(body) <= _TITLE_HEAD:
+            return found
+    return markup.title(_utf8(body, content_type))
+
+
+def _utf8(body: bytes, content_type: str) -> bytes:
+    return charset.decode(body, content_type).encode("utf-8", "replace")
+
+
+class _Context:
+    """What an element passes on to its descendants."""
+
+    __slots__ = ("drawing", "form", "hidden", "labelled", "unread")
+
+    def __init__(self, hidden: bool, unread: bool, labelled: bool, drawing: bool, form: int) -> None:
+        self.hidden = hidden
+        self.unread = unread
+        self.labelled = labelled
+        self.drawing = drawing
+        self.form = form
+
+
+class _Walk:
+    """One walk over the tree, counting as it goes."""
+
+    def __init__(self) -> None:
+        self.title: str | None = None
+        self.site_name = ""
+        self.jsonld = self.broken = self.scripts = 0
+        self.main = self.nav = self.aria = self.forms = 0
+        self.letters = 0
+        self.form_ids: dict[str, int] = {}
+        self.label_for: set[str] = set()
+        self.unlabelled: list[tuple[int, str, str]] = []
+
+    def run(self, root: LexborNode) -> None:
+        stack: list[tuple[LexborNode, _Context]] = [(root, _Context(False, False, False, False, -1))]
+        while stack:
+            node, context = stack.pop()
+            following = node.next
+            if following is not None and node is not root:
+                stack.append((following, context))
+            if node.is_text_node:
+                if not context.unread:
+                    self.letters += markup.letters(node.text_content or "")
+            elif node.is_element_node:
+                below = self.element(node, context)
+                child = node.child
+                if child is not None and below is not None:
+                    stack.append((child, below))
+
+    def element(self, node: LexborNode, context: _Context) -> _Context | None:
+        """Count one element; return the context of its children, or None when they count for nothing."""
+        tag = node.tag or ""
+        attributes = node.attributes
+        if tag == "template" and not context.drawing:
+            return None
+        if tag == "script":
+            self.script(node, (attributes.get("type") or "") if attributes else "")
+            if not context.drawing:
+                return None
+        if tag == "title" and not context.drawing and self.title is None:
+            self.title = markup.tidy(_text(node))
+        elif tag == "meta" and attributes and not self.site_name:
+            self.meta(attributes)
+        hidden = context.hidden or (bool(attributes) and _hidden(attributes))
+        role = _role(attributes) if attributes else ""
+        role = role or _IMPLICIT.get(tag, "")
+        if role and not hidden:
+            self.main += role == "main"
+            self.nav += role == "navigation"
+        if attributes and (_filled(attributes, "aria-label") or _filled(attributes, "aria-labelledby")):
+            self.aria += 1
+        form = context.form
+        if tag == "form":
+            form = self.forms
+            self.forms += 1
+            if attributes.get("id"):
+                self.form_ids.setdefault(attributes["id"] or "", form)
+        elif tag == "label":
+            if attributes.get("for"):
+                self.label_for.add(attributes["for"] or "")
+        elif tag in _CONTROLS and not hidden:
+            self.control(tag, attributes, context)
+        if hidden is context.hidden and form == context.form and tag not in _CHANGING:
+            return context
+        return _Context(
+            hidden,
+            context.unread or tag in _UNREAD,
+            context.labelled or tag == "label",
+            context.drawing or tag in _DRAWING,
+            form,
+        )
+
+    def script(self, node: LexborNode, kind: str) -> None:
+        kind = kind.partition(";")[0].strip().lower()
+        if kind == "application/ld+json":
+            self.jsonld += 1
+            self.broken += not _parses(_text(node))
+        elif not kind or any(word in kind for word in _SCRIPT_WORDS):
+            self.scripts += 1
+
+    def meta(self, attributes: dict[str, str | None]) -> None:
+        if (attributes.get("property") or attributes.get("name") or "").strip().lower() == "og:site_name":
+            self.site_name = markup.tidy(attributes.get("content") or "", 100)
+
+    def control(self, tag: str, attributes: dict[str, str | None], context: _Context) -> None:
+        if tag == "input" and (attributes.get("type") or "").strip().lower() in _NO_LABEL:
+            return
+        if context.labelled or any(_filled(attributes, name) for name in ("aria-label", "aria-labelledby", "title")):
+            return
+        self.unlabelled.append((context.form, attributes.get("form") or "", attributes.get("id") or ""))
+
+    def facts(self) -> PageFacts:
+        bare = {
+            self.form_ids.get(owner, -1) if owner else form
+            for form, owner, name in self.unlabelled
+            if not (name and name in self.label_for)
+        }
+        bare.discard(-1)
+        readable = max(self.letters - 1, 0)
+        return PageFacts(
+            title=self.title or "",
+            site_name=self.site_name,
+            jsonld=self.jsonld,
+            jsonld_broken=self.broken,
+            semantic=Landmarks(main=self.main, nav=self.nav, aria=self.aria, forms=self.forms),
+            forms_unlabelled=len(bare),
+            readable=readable,
+            scripts=self.scripts,
+            noscript_shell=readable < READABLE_ENOUGH and self.scripts > 0,
+        )
+
+
+def _text(node: LexborNode) -> str:
+    parts: list[str] = []
+    child = node.child
+    while child is not None:
+        parts.append(child.text_content or "")
+        child = child.next
+    return "".join(parts)
+
+
+def _filled(attributes: dict[str, str | None], name: str) -> bool:
+    return bool((attributes.get(name) or "").strip())
+
+
+def _role(attributes: dict[str, str | None]) -> str:
+    for word in (attributes.get("role") or "").lower().split():
+        if word in ROLES:
+            presentational = word in ("none", "presentation")
+            return "" if presentational and _exposed(attributes) else word
+    return ""
+
+
+def _exposed(attributes: dict[str, str | None]) -> bool:
+    """Tell whether an element keeps its meaning whatever its role says (WAI-ARIA, presentational role conflicts)."""
+    return "tabindex" in attributes or any(name.startswith("aria-") for name in attributes)
+
+
+def _hidden(attributes: dict[str, str | None]) -> bool:
+    """Tell whether an element is out of the accessibility tree with everything in it (HTML-AAM 3.1, ARIA 7.1)."""
+    if "hidden" in attributes and (attributes["hidden"] or "").strip().lower() != "until-found":
+        return True
+    if "inert" in attributes or (attributes.get("aria-hidden") or "").strip().lower() == "true":
+        return True
+    style = attributes.get("style")
+    return bool(style) and "display:none" in (style or "").replace(" ", "").lower()
+
+
+def _parses(text: str) -> bool:
+    """Tell whether a JSON-LD block is a JSON object or array (JSON-LD 1.1, section 9)."""
+    try:
+        return isinstance(msgspec.json.decode(text), (dict, list))
+    except (ValueError, RecursionError):
+        return False

@@ -1,0 +1,124 @@
+"""From observations to the report card, under any method. Pure: the same observations give the same card."""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import quote
+
+import msgspec
+
+from aui_tui.engine.advice import recommendations
+from aui_tui.engine.evidence import evidence
+from aui_tui.engine.judge import Judgement, judge, live_exchanges
+from aui_tui.engine.points import ledger, pillars
+from aui_tui.records.card import AgentAccess, Points, ReportCard, Semantic
+from aui_tui.records.ledger import Ledger
+from aui_tui.records.methods import DEFAULT_METHOD, Method
+from aui_tui.records.methods import method as method_named
+from aui_tui.records.observations import CHALLENGED, Observations
+from aui_tui.records.registry import registry
+from aui_tui.records.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL, LIVE_TOTAL
+
+__all__ = ["Labels", "grade_card", "ledger", "name_of"]
+
+SURFACE: Final = ("ssr", "landmarks", "jsonld", "llms")
+"""Components that the v0.2 ``detail`` sums up as ``surface``."""
+DEFAULT_BASE_URL: Final = "http://127.0.0.1:8000"
+
+
+class Labels(msgspec.Struct, frozen=True, kw_only=True):
+    """What a card says of a site that no scan can see: name, category, starter-list flag, address of the service."""
+
+    name: str = ""
+    category: str = "Uncategorized"
+    seed: bool = False
+    base_url: str = DEFAULT_BASE_URL
+
+
+def name_of(observations: Observations, labels: Labels) -> str:
+    """Return the display name: the given one, else og:site_name, else the host."""
+    return labels.name or observations.page.site_name.strip() or observations.host
+
+
+def grade_card(observations: Observations, method: str = DEFAULT_METHOD, *, labels: Labels | None = None) -> ReportCard:
+    """Return the report card of ``observations`` under ``method``. Raises BadValue for an unknown method."""
+    chosen, labels = method_named(method), labels or Labels()
+    judgement = judge(observations)
+    book = ledger(observations, chosen, judgement)
+    name = name_of(observations, labels)
+    card = _card(observations, judgement, book, chosen, labels, name)
+    if chosen.name != "v0.2":
+        return card
+    return msgspec.structs.replace(card, detail=_detail(book), provisional=True, task_runs=())
+
+
+def _card(
+    observations: Observations, judgement: Judgement, book: Ledger, method: Method, labels: Labels, name: str
+) -> ReportCard:
+    known, page, robots = registry(), observations.page, observations.robots
+    browser = observations.browser
+    found = {"llms.txt": observations.files.llms, "ai-plugin.json": observations.files.ai_plugin}
+    return ReportCard(
+        found=True,
+        method=method.name,
+        host=observations.host,
+        input_host=observations.input_host,
+        name=name,
+        category=labels.category,
+        scanned_at=observations.scanned_at,
+        vantage=observations.vantage,
+        elapsed_ms=observations.elapsed_ms,
+        score=book.score,
+        grade=book.grade,
+        stance=judgement.stance,
+        pillars=pillars(book, method),
+        pillar_max={pillar.key: pillar.maximum for pillar in method.pillars},
+        evidence=evidence(observations, judgement),
+        matrix=dict(judgement.verdicts),
+        files=tuple(file for file, present in found.items() if present),
+        jsonld=page.jsonld,
+        semantic=Semantic(
+            main=page.semantic.main, nav=page.semantic.nav, aria=page.semantic.aria, forms=page.semantic.forms
+        ),
+        noscript_shell=page.noscript_shell,
+        content_signal=robots.signal_line > 0,
+        wildcard_block=robots.wildcard_block,
+        robots_status=observations.exchange("robots").status,
+        robots_ua_rules=robots.names,
+        agents_disallowed=judgement.disallowed,
+        agents_partial=judgement.partial,
+        agents_total=AGENTS_TOTAL,
+        crawlers_blocked=judgement.crawlers_blocked,
+        crawlers_total=CRAWLERS_TOTAL,
+        ua_policy={
+            policy.token: "unlisted" if policy.policy == "allowed" else policy.policy for policy in judgement.agents
+        },
+        crawler_policy={policy.token: policy.policy for policy in judgement.crawlers},
+        live_served=judgement.served,
+        live_total=LIVE_TOTAL,
+        agent_access={
+            agent.token: AgentAccess(
+                status=probe.status, challenged=probe.outcome == CHALLENGED, title=probe.title if probe.status else ""
+            )
+            for agent, probe in zip(known.live, live_exchanges(observations), strict=True)
+        },
+        human_status=browser.status,
+        human_title=browser.title,
+        human_challenged=browser.outcome == CHALLENGED,
+        edge=observations.edge,
+        probe_dead=observations.probe_dead,
+        seed=labels.seed,
+        url=f"{labels.base_url.rstrip('/')}/site/{quote(observations.host, safe=':')}",
+        recommendations=recommendations(observations, judgement, book, method, name=name, category=labels.category),
+    )
+
+
+def _detail(book: Ledger) -> Points:
+    earned = {entry.component: entry.earned for entry in book.entries}
+    return {
+        "robots": earned["robots"],
+        "door": earned["door"],
+        "signal": earned["signal"],
+        "surface": sum(earned[component] for component in SURFACE),
+        "protocols": earned["protocols"],
+    }

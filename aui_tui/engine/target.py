@@ -1,0 +1,226 @@
+"""What may be scanned: from the words of a person or a redirect to one site. Pure, no I/O."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address
+from typing import Final, NamedTuple
+
+import idna
+
+from aui_tui.engine import addresses
+from aui_tui.errors import InvalidHost
+from aui_tui.text import clean
+
+DEFAULT_PORTS: Final = {"https": 443, "http": 80}
+WEB_PORTS: Final = frozenset(DEFAULT_PORTS.values())
+MAX_HOST: Final = 253
+"""Longest host name in characters (RFC 1035 2.3.4, without the root)."""
+MAX_INPUT: Final = 2048
+
+SPECIAL_NAMES: Final = (
+    "localhost",
+    "localdomain",
+    "local",
+    "internal",
+    "onion",
+    "alt",
+    "test",
+    "invalid",
+    "example",
+    "arpa",
+)
+"""Last labels that never lead to the public web (RFC 6761, 6762, 7686, 9476, ICANN on .internal)."""
+
+_SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):(.*)", re.DOTALL)
+_NUMBER: Final = re.compile(r"[0-9]+|0[xX][0-9A-Fa-f]*")
+_DECIMAL_PARTS: Final = re.compile(r"(?:0|[1-9][0-9]{0,2})(?:\.(?:0|[1-9][0-9]{0,2})){3}")
+_LABEL: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
+
+
+class Origin(NamedTuple):
+    """Scheme, host (A-label or address literal without brackets) and port of one server (RFC 6454)."""
+
+    scheme: str
+    host: str
+    port: int
+
+    @property
+    def authority(self) -> str:
+        """Host and, where it is not the scheme's default, port, as in a Host header (RFC 9110 7.2)."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
+
+    def __str__(self) -> str:
+        return f"{self.scheme}://{self.authority}"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One site to scan; the homepage is always ``/``.
+
+    ``scheme``: ``https``, ``http``, or None when none was given (https first, then http). ``host``: A-label in lower
+    case, or an address. ``port``: as given, None for the scheme's default. ``input_host``: host and port as typed,
+    cleaned.
+    """
+
+    host: str
+    input_host: str
+    scheme: str | None = None
+    port: int | None = None
+
+    @property
+    def origins(self) -> tuple[Origin, ...]:
+        """The servers to ask, the preferred one first; the second only where nothing listens for the first."""
+        schemes = (self.scheme,) if self.scheme else ("https", "http")
+        return tuple(Origin(scheme, self.host, self.port or DEFAULT_PORTS[scheme]) for scheme in schemes)
+
+    @property
+    def origin(self) -> Origin:
+        """The preferred server."""
+        return self.origins[0]
+
+    @property
+    def site(self) -> str:
+        """The name under which the card is kept and listed: host, and the port where it is not the web's."""
+        return self._authority
+
+    @property
+    def key(self) -> str:
+        """The name under which an answer is cached: scheme and port as given, so that two sites never share one."""
+        return f"{self.scheme}://{self._authority}" if self.scheme else self._authority
+
+    @property
+    def _authority(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port is None else f"{host}:{self.port}"
+
+
+def parse(url: str, *, allow_private: bool = False) -> Target:
+    """Return the site that ``url`` names: a host, ``host:port`` or an http or https URL; path and query are dropped.
+
+    ``allow_private`` is the local user's switch: private addresses, special-use and single-label names and any port.
+    Raises InvalidHost with one sentence. Sources: RFC 3986, UTS 46, RFC 6761, WHATWG URL (ends-in-a-number check).
+    """
+    text = url.strip(" \t\r\n")
+    shown = clean(text, 80)
+    if not text:
+        raise InvalidHost("No host was given; write a host name such as example.com.")
+    if len(text) > MAX_INPUT:
+        raise InvalidHost(f"The address is {len(text)} characters long; a host name has at most {MAX_HOST}.")
+    _check_characters(text, shown)
+    scheme, rest = _split_scheme(text, shown)
+    authority = re.split(r"[/?#]", rest, maxsplit=1)[0]
+    if "@" in authority:
+        raise InvalidHost(f"“{shown}” carries a user name; give the host alone.")
+    name, port = _split_port(authority, shown)
+    host = _address(name, shown) if name.startswith("[") else _host(name, shown)
+    if scheme is None and port in WEB_PORTS:
+        scheme = "https" if port == DEFAULT_PORTS["https"] else "http"
+    if scheme is not None and port == DEFAULT_PORTS[scheme]:
+        port = None
+    if not allow_private:
+        _check_public(host, port, shown)
+    return Target(host=host, input_host=clean(authority, MAX_HOST + 6), scheme=scheme, port=port)
+
+
+def _check_characters(text: str, shown: str) -> None:
+    for char in text:
+        if char == "\\":
+            raise InvalidHost(f"“{shown}” holds a backslash; give a host name such as example.com.")
+        category = unicodedata.category(char)
+        if category[0] == "Z":
+            raise InvalidHost(f"“{shown}” holds a space; give one host name such as example.com.")
+        if category[0] == "C":
+            raise InvalidHost(f"“{shown}” holds a control or invisible character; give a plain host name.")
+
+
+def _split_scheme(text: str, shown: str) -> tuple[str | None, str]:
+    found = _SCHEME.fullmatch(text)
+    if found is None:
+        return None, text
+    scheme, rest = found[1].lower(), found[2]
+    if rest.startswith("//"):
+        if scheme not in DEFAULT_PORTS:
+            raise InvalidHost(f"“{shown}” uses the scheme {clean(scheme, 20)}; only http and https are scanned.")
+        return scheme, rest[2:]
+    if scheme in DEFAULT_PORTS:
+        raise InvalidHost(f"“{shown}” is no complete address; write {scheme}:// and a host name.")
+    if "." not in scheme and not re.match(r"[0-9]+(?:[/?#]|$)", rest):
+        raise InvalidHost(f"“{shown}” uses the scheme {clean(scheme, 20)}; only http and https are scanned.")
+    return None, text
+
+
+def _split_port(authority: str, shown: str) -> tuple[str, int | None]:
+    if authority.startswith("["):
+        name, bracket, after = authority.partition("]")
+        name += bracket
+        if not bracket or (after and not after.startswith(":")):
+            raise InvalidHost(f"“{shown}” holds a broken IPv6 address; write it as [2001:db8::1].")
+        digits = after[1:] if after else None
+    else:
+        name, colon, after = authority.partition(":")
+        digits = after if colon else None
+    if digits is None:
+        return name, None
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= 5 and 1 <= int(digits) <= 65535):
+        raise InvalidHost(f"“{shown}” has a bad port; a port is a number from 1 to 65535.")
+    return name, int(digits)
+
+
+def _address(name: str, shown: str) -> str:
+    found = addresses.parse(name[1:-1])
+    if not isinstance(found, IPv6Address):
+        raise InvalidHost(f"“{shown}” holds a broken IPv6 address; write it as [2001:db8::1].")
+    return found.compressed
+
+
+def _host(name: str, shown: str) -> str:
+    name = name.removesuffix(".")
+    if not name:
+        raise InvalidHost(f"“{shown}” names no host; write a host name such as example.com.")
+    if len(name) > MAX_HOST:
+        raise InvalidHost(f"The host name is {len(name)} characters long; at most {MAX_HOST} are allowed.")
+    host = name.lower() if name.isascii() else _ascii_form(name, shown)
+    labels = host.split(".")
+    if len(host) > MAX_HOST or any(not _LABEL.fullmatch(label) for label in labels):
+        raise InvalidHost(
+            f"“{shown}” is no host name; each part has 1 to 63 letters, digits or inner hyphens, parted by dots."
+        )
+    if _NUMBER.fullmatch(labels[-1]):
+        if not (name.isascii() and _DECIMAL_PARTS.fullmatch(host) and addresses.parse(host)):
+            raise InvalidHost(f"“{shown}” is a number; an IPv4 address has four decimal parts such as 192.0.2.1.")
+        return str(IPv4Address(host))
+    for label in labels:
+        if label.startswith("xn--"):
+            try:
+                idna.ulabel(label)
+            except UnicodeError as error:
+                raise InvalidHost(f"“{shown}” holds an invalid internationalised label (UTS 46).") from error
+    return host
+
+
+def _ascii_form(name: str, shown: str) -> str:
+    """Return the A-labels of ``name``; characters that only look like others or vanish under UTS 46 are refused."""
+    lowered = unicodedata.normalize("NFC", name).lower()
+    try:
+        mapped = idna.uts46_remap(lowered, std3_rules=True)
+        if mapped != lowered.replace("\u3002", "."):
+            raise InvalidHost(f"“{shown}” holds characters that stand for others; write the host name plainly.")
+        return idna.encode(mapped).decode("ascii")
+    except UnicodeError as error:
+        raise InvalidHost(f"“{shown}” is no valid internationalised host name (UTS 46).") from error
+
+
+def _check_public(host: str, port: int | None, shown: str) -> None:
+    if addresses.parse(host) is not None:
+        if not addresses.is_public(host):
+            raise InvalidHost(f"“{shown}” is an address outside the public Internet.")
+    elif "." not in host:
+        raise InvalidHost(f"“{shown}” is a single name without a dot; a public host looks like example.com.")
+    elif host.rpartition(".")[2] in SPECIAL_NAMES:
+        raise InvalidHost(f"“{shown}” is a special-use name (.{host.rpartition('.')[2]}) outside the public web.")
+    if port is not None and port not in WEB_PORTS:
+        raise InvalidHost(f"“{shown}” asks for port {port}; only 80 and 443 are scanned.")

@@ -1,0 +1,95 @@
+"""The worker process: reads one job after another from its standard input and writes each result to its output.
+
+It imports the analysers only. A job that overruns ends the process from inside as well, so that none is left behind
+when its parent is gone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+from typing import IO, Final
+
+import msgspec
+
+from aui_tui.engine import page, robots
+from aui_tui.records.observations import PageFacts, RobotsFacts
+from aui_tui.records.registry import registry
+
+MEMORY: Final = 256 << 20
+"""Bytes of address space that a worker may take."""
+READY: Final = b"R"
+HEADER: Final = 4
+"""Octets of the length, big-endian, before each frame in either direction."""
+
+
+class Job(msgspec.Struct, frozen=True, array_like=True):
+    """One body to analyse: ``kind`` is ``page`` or ``robots``; ``limit`` is in seconds."""
+
+    kind: str
+    body: bytes
+    content_type: str
+    status: int
+    limit: float
+
+
+def run(job: Job) -> PageFacts | RobotsFacts:
+    """Do one job, here and now. Raises nothing for any body."""
+    if job.kind == "robots":
+        return robots.facts(job.body, job.status, registry(), job.content_type)
+    return page.read(job.body, job.content_type)
+
+
+def main() -> None:
+    """Serve jobs until the input ends."""
+    inbox = os.fdopen(os.dup(0), "rb")
+    outbox = os.fdopen(os.dup(1), "wb")
+    with open(os.devnull, "r+b") as nothing:  # noqa: PTH123
+        os.dup2(nothing.fileno(), 0)
+        os.dup2(nothing.fileno(), 1)
+    _restrain()
+    outbox.write(READY)
+    outbox.flush()
+    decoder = msgspec.msgpack.Decoder(Job)
+    encoder = msgspec.msgpack.Encoder()
+    while True:
+        frame = read_frame(inbox)
+        if frame is None:
+            return
+        job = decoder.decode(frame)
+        _alarm(job.limit + 1.0)
+        result = encoder.encode(run(job))
+        _alarm(0.0)
+        outbox.write(len(result).to_bytes(HEADER, "big") + result)
+        outbox.flush()
+
+
+def read_frame(stream: IO[bytes]) -> bytes | None:
+    """Read one frame; None when the stream ends first."""
+    header = stream.read(HEADER)
+    if len(header) < HEADER:
+        return None
+    size = int.from_bytes(header, "big")
+    frame = stream.read(size)
+    return frame if len(frame) == size else None
+
+
+def _restrain() -> None:
+    """Leave ctrl+C to the parent, die of an alarm even inside a parser, and bound the memory."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform == "win32":
+        return
+    import resource
+
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+
+
+def _alarm(seconds: float) -> None:
+    if sys.platform != "win32":
+        signal.setitimer(signal.ITIMER_REAL, seconds)

@@ -1,0 +1,316 @@
+"""Analyses run off the event loop, in worker processes that can be killed.
+
+No parser callable from Python is safe on hostile pages, and none of them hears a signal or a cancelled task; a
+process can be killed. Small bodies that cannot take a parser long are read in place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final, TypeVar
+
+import msgspec
+
+import aui_tui
+from aui_tui.engine import workbench
+from aui_tui.engine.workbench import HEADER, READY, Job
+from aui_tui.records.observations import PageFacts, RobotsFacts
+from aui_tui.records.registry import registry
+
+LIMIT: Final = 2.0
+"""Seconds that one body may take."""
+START_LIMIT: Final = 15.0
+"""Seconds that a worker may take to come up."""
+JOBS: Final = 1_000
+"""Jobs after which a worker is replaced, whatever a parser may have kept."""
+INLINE_BYTES: Final = 1 << 15
+INLINE_TAGS: Final = 250
+"""A page of at most so many bytes and tags, like a robots.txt of at most so many bytes, is read in place."""
+
+_BOOT: Final = """\
+import json, sys
+sys.path[:] = json.loads(sys.argv[1])
+from aui_tui.engine.workbench import main
+main()
+"""
+
+
+_Facts = TypeVar("_Facts", PageFacts, RobotsFacts)
+
+
+class _Died(Exception):
+    """The worker ended during a job."""
+
+
+class _Refused(Exception):
+    """The worker was gone before it had the whole job."""
+
+
+class _Process:
+    """One worker process, used by one thread at a time."""
+
+    def __init__(self) -> None:
+        root = str(Path(aui_tui.__file__).resolve().parent.parent)
+        path = [str(Path(entry).resolve()) if entry else str(Path.cwd()) for entry in sys.path]
+        if root not in path:
+            path.insert(0, root)
+        self._child: subprocess.Popen[bytes] = subprocess.Popen(  # noqa: S603
+            [sys.executable, "-I", "-S", "-c", _BOOT, json.dumps(path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=os.sep if os.name == "posix" else None,
+            process_group=0 if os.name == "posix" else None,
+        )
+        self._ready = False
+        self.timed_out = False
+        self.jobs = 0
+
+    @property
+    def alive(self) -> bool:
+        return self._child.poll() is None
+
+    @property
+    def pid(self) -> int:
+        return self._child.pid
+
+    def ask(self, job: Job) -> bytes:
+        """Send a job and wait for its result; the process is killed when it overruns."""
+        self._await_ready()
+        self.jobs += 1
+        frame = msgspec.msgpack.encode(job)
+        assert self._child.stdin is not None
+        assert self._child.stdout is not None
+        with self._killing_after(job.limit):
+            try:
+                self._child.stdin.write(len(frame).to_bytes(HEADER, "big") + frame)
+                self._child.stdin.flush()
+            except (OSError, ValueError):
+                raise (_Died if self.timed_out else _Refused) from None
+            try:
+                answer = workbench.read_frame(self._child.stdout)
+            except (OSError, ValueError):
+                answer = None
+        if answer is None:
+            raise _Died
+        return answer
+
+    def kill(self) -> None:
+        with contextlib.suppress(OSError):
+            self._child.kill()
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            self._child.wait(5)
+
+    def discard(self) -> None:
+        """Kill the process and close its pipes; from the thread that uses it."""
+        self.kill()
+        for stream in (self._child.stdin, self._child.stdout):
+            with contextlib.suppress(OSError, ValueError):
+                if stream is not None:
+                    stream.close()
+
+    def _await_ready(self) -> None:
+        if self._ready:
+            return
+        assert self._child.stdout is not None
+        with self._killing_after(START_LIMIT):
+            try:
+                self._ready = self._child.stdout.read(1) == READY
+            except (OSError, ValueError):
+                self._ready = False
+        if not self._ready:
+            raise _Refused
+
+    @contextlib.contextmanager
+    def _killing_after(self, seconds: float) -> Iterator[None]:
+        def overrun() -> None:
+            self.timed_out = True
+            self.kill()
+
+        timer = threading.Timer(seconds, overrun)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+
+class _Pool:
+    """Threads that each keep one worker process and take jobs from one queue."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.jobs: queue.SimpleQueue[tuple[Job | None, Callable[[bytes | str], None]] | None] = queue.SimpleQueue()
+        self.processes: set[_Process] = set()
+        self.threads: list[threading.Thread] = []
+        self.lock = threading.Lock()
+        self.closed = False
+        self.waiting = 0
+
+    def submit(self, job: Job | None, done: Callable[[bytes | str], None]) -> None:
+        with self.lock:
+            if self.closed:
+                done("the analyser is closed")
+                return
+            self.waiting += 1
+            if len(self.threads) < min(self.size, self.waiting):
+                thread = threading.Thread(target=self._serve, name="aui-analyser", daemon=True)
+                self.threads.append(thread)
+                thread.start()
+        self.jobs.put((job, done))
+
+    def close(self) -> None:
+        with self.lock:
+            self.closed = True
+            threads, processes = list(self.threads), list(self.processes)
+        for _ in threads:
+            self.jobs.put(None)
+        for process in processes:
+            process.kill()
+
+    def join(self) -> None:
+        for thread in self.threads:
+            thread.join(5)
+
+    def _serve(self) -> None:
+        process: _Process | None = None
+        while True:
+            item = self.jobs.get()
+            if item is None:
+                break
+            job, done = item
+            try:
+                process, answer = self._do(process, job)
+            except Exception as error:
+                answer = f"the analysis failed: {error.__class__.__name__}"
+            with self.lock:
+                self.waiting -= 1
+            done(answer)
+        if process is not None:
+            self._drop(process)
+
+    def _do(self, process: _Process | None, job: Job | None) -> tuple[_Process | None, bytes | str]:
+        for _ in range(2):
+            if process is not None and (process.jobs >= JOBS or not process.alive):
+                self._drop(process)
+                process = None
+            try:
+                process = process or self._start()
+            except (OSError, ValueError) as error:
+                return None, f"no worker process could be started: {error.__class__.__name__}"
+            if process is None:
+                return None, "the analyser is closed"
+            try:
+                return process, process.ask(job) if job is not None else b""
+            except _Refused:
+                self._drop(process)
+                process = None
+            except _Died:
+                late = process.timed_out
+                self._drop(process)
+                return None, f"it took the parser over {job.limit:g} s" if late and job else "the parser broke down"
+        return None, "no worker process could be started"
+
+    def _start(self) -> _Process | None:
+        process = _Process()
+        with self.lock:
+            if not self.closed:
+                self.processes.add(process)
+                return process
+        process.discard()
+        return None
+
+    def _drop(self, process: _Process) -> None:
+        with self.lock:
+            self.processes.discard(process)
+        process.discard()
+
+
+class Analyser:
+    """Reads homepages and robots.txt bodies without ever stalling the event loop.
+
+    ``workers``: processes at most (1 to the number of CPUs), started when first needed; ``limit``: seconds that a
+    body may take. May be used from several event loops. Ends its processes at :meth:`aclose`, when it is collected,
+    and when the program exits.
+    """
+
+    def __init__(self, workers: int = 1, *, limit: float = LIMIT) -> None:
+        self._limit = limit
+        self._pool = _Pool(max(1, min(workers, os.cpu_count() or 1)))
+        self._finalizer = weakref.finalize(self, self._pool.close)
+
+    async def __aenter__(self) -> Analyser:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    def prestart(self) -> None:
+        """Start a worker now, in the background, so that the first large body does not wait for it."""
+        if not self._pool.threads:
+            self._pool.submit(None, lambda _: None)
+
+    async def homepage(self, body: bytes, content_type: str = "") -> PageFacts:
+        """Return the facts of a homepage; ``problem`` says why one was not analysed, and then all counts are 0."""
+        job = Job("page", body, content_type, 200, self._limit)
+        if len(body) <= INLINE_BYTES and body.count(b"<") <= INLINE_TAGS and b"\0" not in body:
+            return _as(PageFacts, workbench.run(job))
+        answer = await self._ask(job)
+        if isinstance(answer, str):
+            from aui_tui.engine import page
+
+            return PageFacts(title=page.title(body, content_type), problem=answer)
+        return msgspec.msgpack.decode(answer, type=PageFacts)
+
+    async def robots(self, body: bytes, status: int, content_type: str = "") -> RobotsFacts:
+        """Return what a robots.txt answer is and says; ``unknown`` when its body could not be analysed in time."""
+        job = Job("robots", body, content_type, status, self._limit)
+        if len(body) <= INLINE_BYTES or not 200 <= status <= 299:
+            return _as(RobotsFacts, workbench.run(job))
+        answer = await self._ask(job)
+        if isinstance(answer, str):
+            from aui_tui.engine import robots
+
+            return robots.facts(b"", 0, registry())
+        return msgspec.msgpack.decode(answer, type=RobotsFacts)
+
+    async def aclose(self) -> None:
+        """End the worker processes; a job under way ends with a ``problem``."""
+        self._finalizer()
+        await asyncio.to_thread(self._pool.join)
+
+    def pids(self) -> tuple[int, ...]:
+        """Return the process ids of the workers that are up."""
+        with self._pool.lock:
+            return tuple(process.pid for process in self._pool.processes)
+
+    async def _ask(self, job: Job) -> bytes | str:
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[bytes | str] = loop.create_future()
+
+        def settle(answer: bytes | str) -> None:
+            if not future.done():
+                future.set_result(answer)
+
+        def done(answer: bytes | str) -> None:
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(settle, answer)
+
+        self._pool.submit(job, done)
+        return await future
+
+
+def _as(kind: type[_Facts], facts: object) -> _Facts:
+    assert isinstance(facts, kind)
+    return facts

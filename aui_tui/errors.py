@@ -1,0 +1,98 @@
+"""What can go wrong, in words for the person who asked. Standard library only.
+
+Every error carries one clear sentence, the exit code of the command line and the HTTP status of the service
+(specification 4 and 7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+
+class AuiError(Exception):
+    """Base of every error that is told to a person: ``str(error)`` is one sentence."""
+
+    exit_code: ClassVar[int] = 2
+    http_status: ClassVar[int] = 500
+    title: ClassVar[str] = "Error"
+
+
+class InvalidHost(AuiError):
+    """The host or URL asked for cannot or must not be scanned (specification 7, status 400)."""
+
+    exit_code = 2
+    http_status = 400
+    title = "Invalid host"
+
+
+class NeverScanned(AuiError):
+    """No card is stored for the host (specification 7, status 404)."""
+
+    exit_code = 3
+    http_status = 404
+    title = "Host never scanned"
+
+    def __init__(self, host: str) -> None:
+        super().__init__(f"{host} has never been scanned.")
+        self.host = host
+
+
+class NoCard(NeverScanned):
+    """Only the summary of a host is known, from another index: it was never scanned here."""
+
+    def __init__(self, host: str) -> None:
+        AuiError.__init__(self, f"Only the summary of {host} is known, from another index; scan it for its card.")
+        self.host = host
+
+
+class RateLimited(AuiError):
+    """The client has used its scans of the last hour (specification 8, status 429).
+
+    ``retry_after`` is in whole seconds from now; ``reset_at`` is the wall-clock time of the next free slot in
+    seconds since the epoch.
+    """
+
+    exit_code = 4
+    http_status = 429
+    title = "Rate limited"
+
+    def __init__(self, message: str, *, retry_after: int, reset_at: float) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+        self.reset_at = reset_at
+
+
+class Unavailable(AuiError):
+    """The service, the store or the source could not answer now."""
+
+    exit_code = 3
+    http_status = 503
+    title = "Unavailable"
+
+
+class BadValue(AuiError):
+    """A filter or option has a value outside its list; ``allowed`` names the list."""
+
+    exit_code = 2
+    http_status = 400
+    title = "Bad value"
+
+    def __init__(self, message: str, *, allowed: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.allowed = tuple(allowed)
+
+
+class RecordError(AuiError):
+    """A record does not follow the specification; the sentence names the field."""
+
+    exit_code = 2
+    http_status = 502
+    title = "Broken record"
+
+
+class ConfigError(AuiError):
+    """A setting, a settings file or a folder cannot be used."""
+
+    exit_code = 2
+    title = "Bad configuration"

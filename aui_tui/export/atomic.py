@@ -1,0 +1,140 @@
+"""Files that are there whole or not at all, under names that a host cannot choose."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import os
+import re
+import secrets
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from aui_tui.errors import BadValue, ConfigError
+from aui_tui.text import clean
+
+MAX_NAME: Final = 80
+"""Characters of a host that its file name keeps."""
+
+_NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+_REASONS: Final = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EFBIG: "the file would be larger than allowed",
+    errno.EACCES: "permission denied",
+    errno.EPERM: "permission denied",
+    errno.EROFS: "the file system is read-only",
+    errno.ENOENT: "the folder does not exist",
+    errno.ENOTDIR: "the folder is a file",
+    errno.EISDIR: "it is a folder",
+    errno.ENAMETOOLONG: "the name is too long",
+    errno.EIO: "the disk reports an error",
+}
+
+
+def safe_name(host: str, suffix: str) -> str:
+    """Return a file name for ``host``: its characters ``[a-z0-9.-]``, a short hash of all of it, and ``suffix``.
+
+    Two hosts never share a name, and no host leads out of the folder or to a hidden file.
+    """
+    kept = re.sub(r"[^a-z0-9.-]+", "-", host.lower(), flags=re.ASCII)[:MAX_NAME].strip(".-")
+    short = hashlib.sha256(host.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{kept or 'host'}-{short}{suffix}".replace("..", "-")
+
+
+def replace(path: Path, chunks: Iterable[str]) -> int:
+    """Write ``chunks`` to ``path`` in one step and return the number of bytes.
+
+    A regular file is replaced when all is on the disk; it keeps its permissions, and a link stays a link. A device or
+    a pipe is written to. Raises ConfigError with one sentence; the old file is then unchanged.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            return _write(os.open(path, os.O_WRONLY), chunks)
+        mode = stat.S_IMODE(target.stat().st_mode) if target.is_file() else None
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "is a directory")
+        return _swap(target, chunks, mode)
+    except OSError as error:
+        raise _failed(path, error) from None
+
+
+def create(folder: Path, name: str, chunks: Iterable[str], *, force: bool = False) -> Path:
+    """Write ``chunks`` to a new file called ``name`` in ``folder``, made when missing, and return its path.
+
+    A file or link that is already there is left alone (BadValue), or replaced with ``force``. ``name`` is one that
+    we made. Raises ConfigError with one sentence when it cannot be written.
+    """
+    if name != Path(name).name or name in ("", ".", ".."):
+        raise ValueError(f"not a file name: {name!r}")
+    path = folder / name
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if force:
+            _swap(path, chunks, None)
+            return path
+        descriptor = os.open(path, _NEW, 0o666)
+    except FileExistsError:
+        raise BadValue(f"{clean(str(path))} is already there; --force replaces it.") from None
+    except OSError as error:
+        raise _failed(path, error) from None
+    try:
+        _write(descriptor, chunks)
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            path.unlink()
+        if isinstance(error, OSError):
+            raise _failed(path, error) from None
+        raise
+    return path
+
+
+def _swap(target: Path, chunks: Iterable[str], mode: int | None) -> int:
+    temporary = target.with_name(f".{target.name[:MAX_NAME]}.{secrets.token_hex(4)}.tmp")
+    descriptor = os.open(temporary, _NEW, 0o666)
+    try:
+        size = _write(descriptor, chunks)
+        if mode is not None:
+            temporary.chmod(mode)
+        temporary.replace(target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
+    _sync_folder(target.parent)
+    return size
+
+
+def _write(descriptor: int, chunks: Iterable[str]) -> int:
+    """Write to ``descriptor``, flush to the disk and close it; return the number of bytes."""
+    size = 0
+    with open(descriptor, "wb") as file:
+        for chunk in chunks:
+            size += file.write(chunk.encode())
+        file.flush()
+        if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            os.fsync(file.fileno())
+    return size
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename durable; not every system lets a folder be opened."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _failed(path: Path, error: OSError) -> ConfigError:
+    reason = _REASONS.get(error.errno or 0) or (error.strerror or "it cannot be written").lower()
+    try:
+        kept = " The old file is unchanged." if path.is_file() else ""
+    except OSError:
+        kept = ""
+    return ConfigError(f"Cannot write {clean(str(path), 200)}: {clean(reason, 100)}.{kept}")

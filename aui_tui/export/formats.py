@@ -1,0 +1,159 @@
+"""The formats by name, and writing records in one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from aui_tui.errors import BadValue
+from aui_tui.export.fields import card_tree, row_tree, select
+from aui_tui.export.junit import junit_cards
+from aui_tui.export.listing import Listing
+from aui_tui.export.markdown import markdown_cards, markdown_listing
+from aui_tui.export.objects import json_cards, json_listing, ndjson_cards, ndjson_listing
+from aui_tui.export.options import Options
+from aui_tui.export.page import html_cards, html_listing
+from aui_tui.export.sarif import sarif_cards
+from aui_tui.export.table import csv_cards, csv_listing
+from aui_tui.gates import Outcome
+from aui_tui.records.card import ReportCard
+from aui_tui.records.codec import Keys
+from aui_tui.records.steady import steady_card
+from aui_tui.records.vocabulary import choose
+
+CardWriter = Callable[[Iterable[ReportCard], Options], Iterator[str]]
+ListWriter = Callable[[Listing, Options], Iterator[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """A format: its name, what it is, media type, file suffix, and its writers; None where it does not apply.
+
+    ``fields``: whether single fields can be chosen.
+    """
+
+    name: str
+    label: str
+    media_type: str
+    suffix: str
+    cards: CardWriter | None
+    listing: ListWriter | None
+    fields: bool = False
+
+
+_ALL: Final = (
+    Format(
+        name="json",
+        label="JSON",
+        media_type="application/json",
+        suffix=".json",
+        cards=json_cards,
+        listing=json_listing,
+        fields=True,
+    ),
+    Format(
+        name="ndjson",
+        label="NDJSON, one record a line",
+        media_type="application/x-ndjson",
+        suffix=".ndjson",
+        cards=ndjson_cards,
+        listing=ndjson_listing,
+        fields=True,
+    ),
+    Format(
+        name="csv",
+        label="CSV for spreadsheets",
+        media_type="text/csv",
+        suffix=".csv",
+        cards=csv_cards,
+        listing=csv_listing,
+        fields=True,
+    ),
+    Format(
+        name="markdown",
+        label="Markdown for notes and pull requests",
+        media_type="text/markdown",
+        suffix=".md",
+        cards=markdown_cards,
+        listing=markdown_listing,
+    ),
+    Format(
+        name="html",
+        label="HTML, one self-contained page",
+        media_type="text/html",
+        suffix=".html",
+        cards=html_cards,
+        listing=html_listing,
+    ),
+    Format(
+        name="junit",
+        label="JUnit XML for CI servers",
+        media_type="application/xml",
+        suffix=".xml",
+        cards=junit_cards,
+        listing=None,
+    ),
+    Format(
+        name="sarif",
+        label="SARIF 2.1.0 for code scanning",
+        media_type="application/sarif+json",
+        suffix=".sarif",
+        cards=sarif_cards,
+        listing=None,
+    ),
+)
+
+FORMATS: Final = MappingProxyType({entry.name: entry for entry in _ALL})
+CARD_FORMATS: Final = tuple(name for name, entry in FORMATS.items() if entry.cards)
+LIST_FORMATS: Final = tuple(name for name, entry in FORMATS.items() if entry.listing)
+
+
+def write_cards(
+    name: str,
+    cards: Iterable[ReportCard],
+    *,
+    fields: str = "",
+    keys: Keys = "names",
+    deterministic: bool = False,
+    many: bool = False,
+    gates: Mapping[str, Outcome] | None = None,
+) -> Iterator[str]:
+    """Return report cards in the format called ``name``, chunk by chunk, as they are read.
+
+    Raises BadValue at once when the format or a field is unknown or the two do not go together.
+    """
+    chosen = FORMATS[choose("format", name, CARD_FORMATS)]
+    assert chosen.cards is not None
+    _fields_fit(chosen, fields, CARD_FORMATS)
+    paths = select(fields, card_tree())
+    return chosen.cards(
+        map(steady_card, cards) if deterministic else cards,
+        Options(keys=keys, paths=paths, deterministic=deterministic, many=many, gates=gates or {}),
+    )
+
+
+def write_listing(
+    name: str, listing: Listing, *, fields: str = "", keys: Keys = "names", deterministic: bool = False
+) -> Iterator[str]:
+    """Return an index in the format called ``name``, chunk by chunk, its rows read as they are written.
+
+    Raises BadValue at once when the format or a field is unknown or the two do not go together.
+    """
+    chosen = FORMATS[choose("format of a list", name, LIST_FORMATS)]
+    assert chosen.listing is not None
+    _fields_fit(chosen, fields, LIST_FORMATS)
+    paths = select(fields, row_tree())
+    if deterministic:
+        listing = listing.steady()
+    return chosen.listing(listing, Options(keys=keys, paths=paths, deterministic=deterministic, title=listing.title))
+
+
+def _fields_fit(chosen: Format, fields: str, names: Iterable[str]) -> None:
+    if fields and not chosen.fields:
+        able = [name for name in names if FORMATS[name].fields]
+        raise BadValue(
+            f"Fields cannot be chosen for {chosen.name}; they can for {', '.join(able)}.",
+            allowed=able,
+        )

@@ -1,0 +1,123 @@
+"""JUnit XML as Jenkins, GitLab and GitHub read it: a suite a host, a case an agent, a check and a gate.
+
+Names of cases are stable from run to run, so that a CI server can say what is newly broken. An agent that is shut out
+fails; one whose probe got no answer errs, for it never passes; advice that is still open is skipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+from xml.sax.saxutils import escape, quoteattr
+
+from aui_tui.export.options import Options
+from aui_tui.records import labels, points
+from aui_tui.records.card import ReportCard
+from aui_tui.records.diff import VERDICT_RANK
+from aui_tui.records.methods import FIX_COMPONENT
+from aui_tui.records.registry import registry
+from aui_tui.records.vocabulary import FIXES
+from aui_tui.text import clean
+
+EPOCH: Final = "1970-01-01T00:00:00"
+"""The time of a deterministic suite, as the attribute must be there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A test case: ``result`` is empty (passed), ``failure``, ``error`` or ``skipped``."""
+
+    group: str
+    name: str
+    result: str = ""
+    kind: str = ""
+    message: str = ""
+
+
+def junit_cards(cards: Iterable[ReportCard], options: Options) -> Iterator[str]:
+    """Yield one document with a suite a card."""
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n'
+    for number, card in enumerate(cards):
+        yield from _suite(number, card, options)
+    yield "</testsuites>\n"
+
+
+def _suite(number: int, card: ReportCard, options: Options) -> Iterator[str]:
+    cases = list(_cases(card, options))
+    seconds = "0" if options.deterministic else f"{card.elapsed_ms / 1000:.3f}"
+    counts = {kind: sum(case.result == kind for case in cases) for kind in ("failure", "error", "skipped")}
+    yield (
+        f"<testsuite name={_attribute(card.host)} tests={quoteattr(str(len(cases)))}"
+        f' failures="{counts["failure"]}" errors="{counts["error"]}" skipped="{counts["skipped"]}"'
+        f' time="{seconds}" timestamp="{EPOCH if options.deterministic else card.scanned_at[:19]}"'
+        f' hostname={_attribute(card.host)} id="{number}" package="aui-tui">\n<properties>\n'
+    )
+    for name in ("method",) if card.unreachable else ("method", "score", "grade", "stance"):
+        yield f'<property name="{name}" value={_attribute(str(getattr(card, name)))}/>\n'
+    yield "</properties>\n"
+    for case in cases:
+        yield from _case(card, case)
+    said = "\n".join(f"{item.t}: {item.text}" for item in card.evidence)
+    yield f"<system-out>{_text(said)}</system-out>\n<system-err></system-err>\n</testsuite>\n"
+
+
+def _case(card: ReportCard, case: Case) -> Iterator[str]:
+    yield f'<testcase classname={_attribute(card.host + "." + case.group)} name={_attribute(case.name)} time="0"'
+    if not case.result:
+        yield "/>\n"
+    elif case.result == "skipped":
+        yield f"><skipped>{_text(case.message)}</skipped></testcase>\n"
+    else:
+        attributes = f"message={_attribute(case.message)} type={_attribute(case.kind)}"
+        yield f"><{case.result} {attributes}>{_text(case.message)}</{case.result}></testcase>\n"
+
+
+def _cases(card: ReportCard, options: Options) -> Iterator[Case]:
+    if card.unreachable:
+        yield Case("agents", "the site answers", "error", "unreachable", card.top_evidence or "Nothing was measured.")
+    else:
+        yield from _agents(card)
+        yield from _checks(card)
+    outcome = options.gates.get(card.host)
+    if outcome is not None:
+        for failure in outcome.failures:
+            result = "error" if failure.inconclusive else "failure"
+            yield Case("gates", failure.gate, result, failure.gate, failure.message)
+        if not outcome.failures:
+            yield Case("gates", "all")
+
+
+def _agents(card: ReportCard) -> Iterator[Case]:
+    answers = labels.answers(card)
+    for (key, verdict), known in zip(card.matrix.items(), registry().surfaces, strict=False):
+        name = labels.surface(key)
+        answer = f" ({answers[key]})" if key in answers else ""
+        if verdict in VERDICT_RANK:
+            shut = VERDICT_RANK[verdict] == 0
+            yield Case("agents", name, "failure" if shut else "", verdict, f"{name}: {verdict}{answer}.")
+        elif known.source == "none":
+            yield Case("agents", name, "skipped", verdict, f"{name}: no test is possible over plain HTTP.")
+        else:
+            yield Case("agents", name, "error", verdict, f"{name}: {verdict}{answer}, so it could not be told.")
+
+
+def _checks(card: ReportCard) -> Iterator[Case]:
+    wanted = {fix.k: fix for fix in card.recommendations}
+    for key in FIXES:
+        name = points.LABELS[FIX_COMPONENT[key]]
+        if key in wanted:
+            fix = wanted[key]
+            yield Case("checks", name, "skipped", key, f"+{fix.pts} {fix.pillar}: {fix.title}")
+        elif key == "wba" and not points.conclusive(card):
+            yield Case("checks", name, "error", key, "No probed agent got an answer.")
+        else:
+            yield Case("checks", name)
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(" ".join(clean(text).split()) or "none")
+
+
+def _text(text: str) -> str:
+    return escape(clean(text, block=True))

@@ -1,0 +1,68 @@
+"""An index on its way out: rows that are read as they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+import msgspec
+
+from aui_tui.records.card import Index
+from aui_tui.records.steady import steady_summary
+from aui_tui.records.view import IndexView, Row, Window
+
+PAGE: Final = 500
+"""Rows that are asked of a window at a time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """The two lists of an index (specification 4.1), read once; ``title`` says in words what was asked for."""
+
+    scanned_at: str
+    ranked: Iterable[Row]
+    unreachable: Iterable[Row]
+    title: str = ""
+
+    def steady(self) -> Listing:
+        """Return the same listing without what changes from run to run in a row's evidence."""
+        ranked, unreachable = map(_steady, self.ranked), map(_steady, self.unreachable)
+        return replace(self, ranked=ranked, unreachable=unreachable)
+
+    @classmethod
+    def of_view(cls, view: IndexView) -> Listing:
+        """Return the answer of a service, its windows read page by page."""
+        return cls(
+            scanned_at=view.scanned_at,
+            ranked=_rows(view.ranked),
+            unreachable=_rows(view.unreachable),
+            title=view.query.words(),
+        )
+
+    @classmethod
+    def of_index(cls, index: Index, title: str = "") -> Listing:
+        """Return a whole Index record, its rows ranked by their order of scores ("1, 2, 2, 4")."""
+        return cls(
+            scanned_at=index.scanned_at,
+            ranked=_ranked(index),
+            unreachable=(Row(summary=summary) for summary in index.unreachable),
+            title=title,
+        )
+
+
+def _steady(row: Row) -> Row:
+    return msgspec.structs.replace(row, summary=steady_summary(row.summary))
+
+
+def _rows(window: Window) -> Iterator[Row]:
+    for start in range(0, len(window), PAGE):
+        yield from window[start : start + PAGE]
+
+
+def _ranked(index: Index) -> Iterator[Row]:
+    rank, score = 0, -1
+    for position, summary in enumerate(index.ranked, 1):
+        if summary.score != score:
+            rank, score = position, summary.score
+        yield Row(summary=summary, rank=rank)

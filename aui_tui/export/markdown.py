@@ -1,0 +1,168 @@
+"""Markdown (GitHub's) for notes, issues and pull requests; nothing of the site becomes markup."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from aui_tui.export.listing import Listing
+from aui_tui.export.options import Options
+from aui_tui.records import labels
+from aui_tui.records.card import ReportCard
+from aui_tui.records.view import Row
+from aui_tui.text import clean
+
+SIGNS: Final = MappingProxyType({"critical": "✗", "warn": "!", "good": "✓"})
+FENCES: Final = MappingProxyType(
+    {"front-door": "json", "llms": "markdown", "jsonld": "html", "landmarks": "html", "ssr": "html"}
+)
+"""Language of a snippet per fix; the others are plain text."""
+
+_SPECIAL: Final = re.compile(r"[\\`*_\[\]<|~$]")
+_BREAK: Final = "<!-- -->"
+"""Keeps two characters apart without a trace in the rendered page."""
+
+
+def escape(text: str) -> str:
+    """Return ``text`` as Markdown that shows exactly it: no markup, link, mention, reference or HTML comes of it."""
+    text = _SPECIAL.sub(r"\\\g<0>", clean(text).replace("&", "&amp;"))
+    text = text.replace("://", r":\//").replace("www.", r"www\.")
+    text = re.sub(r"@(?=\w)", "@" + _BREAK, text)
+    text = re.sub(r"#(?=\w)", "#" + _BREAK, text)
+    text = re.sub(r"^(\s*)([#+=>-]|\d+(?=[.)]))", _escape_start, text)
+    return text.strip()
+
+
+def _escape_start(found: re.Match[str]) -> str:
+    if found[2].isdigit():
+        return f"{found[1]}{found[2]}{_BREAK}"
+    return f"{found[1]}\\{found[2]}"
+
+
+def fenced(code: str, language: str = "") -> str:
+    """Return ``code`` as a fenced block that it cannot close."""
+    code = clean(code, block=True)
+    longest = max((len(run) for run in re.findall("`+", code)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{code.rstrip()}\n{fence}\n"
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> Iterator[str]:
+    """Yield the lines of a table of escaped cells; the columns ``right`` are aligned to the right."""
+    yield f"| {' | '.join(header)} |\n"
+    yield f"| {' | '.join('---:' if n in right else '---' for n in range(len(header)))} |\n"
+    for cells in rows:
+        yield f"| {' | '.join(cell or ' ' for cell in cells)} |\n"
+
+
+def markdown_cards(cards: Iterable[ReportCard], options: Options) -> Iterator[str]:
+    """Yield one section a card."""
+    for number, card in enumerate(cards):
+        yield ("\n" if number else "") + f"# {escape(card.host)}\n\n"
+        yield from _head(card, options)
+        if not card.unreachable:
+            yield from _points(card)
+            yield from _agents(card)
+        yield from _gates(card, options)
+        yield from _findings(card)
+        if not card.unreachable:
+            yield from _fixes(card)
+
+
+def _head(card: ReportCard, options: Options) -> Iterator[str]:
+    if card.unreachable:
+        yield "**Unreachable**: nothing was measured, so there is no score.\n\n"
+    else:
+        provisional = ", provisional" if card.provisional is True else ""
+        yield f"**{card.score}/100, grade {escape(card.grade)}, {card.stance}**"
+        yield f" (method {escape(card.method)}{provisional})\n\n"
+    said = [escape(card.name), escape(card.category)]
+    if not options.deterministic:
+        said.append(f"scanned {labels.moment(card.scanned_at)} from {escape(card.vantage)}")
+    yield " · ".join(said) + "\n"
+
+
+def _points(card: ReportCard) -> Iterator[str]:
+    yield "\n## Points\n\n"
+    rows = (
+        (
+            escape(labels.pillar(card.method, key)),
+            labels.points(value, card.pillar_max.get(key)),
+        )
+        for key, value in card.pillars.items()
+    )
+    yield from table(("Pillar", "Points"), rows, right=(1,))
+
+
+def _agents(card: ReportCard) -> Iterator[str]:
+    yield "\n## Agents\n\n"
+    answers = labels.answers(card)
+    rows = ((escape(labels.surface(key)), escape(word), answers.get(key, "")) for key, word in card.matrix.items())
+    yield from table(("Agent", "Verdict", "Answer"), rows)
+    yield f"\nrobots.txt disallows {card.agents_disallowed} of {card.agents_total} tested agents"
+    yield f" and restricts {card.agents_partial}; it blocks {card.crawlers_blocked} of {card.crawlers_total} crawlers"
+    yield " (not scored).\n"
+
+
+def _gates(card: ReportCard, options: Options) -> Iterator[str]:
+    outcome = options.gates.get(card.host)
+    if outcome is None:
+        return
+    yield "\n## Gates\n\n"
+    for failure in outcome.failures:
+        yield f"- {'?' if failure.inconclusive else SIGNS['critical']} **{failure.gate}**: {escape(failure.message)}\n"
+    if not outcome.failures:
+        yield f"- {SIGNS['good']} All gates passed.\n"
+
+
+def _findings(card: ReportCard) -> Iterator[str]:
+    if card.evidence:
+        yield "\n## Findings\n\n"
+    for item in card.evidence:
+        yield f"- {SIGNS.get(item.t, '·')} **{escape(item.t)}**: {escape(item.text)}\n"
+
+
+def _fixes(card: ReportCard) -> Iterator[str]:
+    if card.recommendations:
+        yield f"\n## Fixes (+{sum(fix.pts for fix in card.recommendations)} points)\n"
+    for fix in card.recommendations:
+        yield f"\n### +{fix.pts} {escape(fix.pillar)}: {escape(fix.title)}\n\n{escape(fix.body)}\n"
+        if fix.code.strip():
+            yield "\n" + fenced(fix.code, FENCES.get(fix.k, "text"))
+
+
+def markdown_listing(listing: Listing, options: Options) -> Iterator[str]:
+    """Yield the ranked and the unreachable hosts as two tables."""
+    yield f"# Agentic Usability Index{': ' + escape(listing.title) if listing.title else ''}\n\n"
+    header = ["#", "Score", "Grade", "Stance", "Host", "Category", "Finding"]
+    if not options.deterministic:
+        yield f"As of {labels.moment(listing.scanned_at)}.\n\n"
+        header.append("Scanned")
+    yield from table(header, (_row(row, options) for row in listing.ranked), right=(0, 1))
+    unreachable = iter(listing.unreachable)
+    first = next(unreachable, None)
+    if first is not None:
+        yield "\n## Unreachable\n\n"
+        yield from table(("Host", "Finding"), _reasons(first, unreachable))
+
+
+def _row(row: Row, options: Options) -> list[str]:
+    summary = row.summary
+    cells = [
+        str(row.rank or ""),
+        str(summary.score),
+        escape(summary.grade),
+        summary.stance,
+        escape(summary.host),
+        escape(summary.category),
+        escape(summary.top_evidence),
+    ]
+    return cells if options.deterministic else [*cells, labels.moment(summary.scanned_at)]
+
+
+def _reasons(first: Row, rest: Iterator[Row]) -> Iterator[tuple[str, str]]:
+    yield escape(first.summary.host), escape(first.summary.top_evidence)
+    for row in rest:
+        yield escape(row.summary.host), escape(row.summary.top_evidence)

@@ -1,0 +1,85 @@
+"""JSON and NDJSON (one JSON text a line), in the field order of the specification."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+from typing import Any
+
+import msgspec
+
+from aui_tui.export.fields import ROW_EXTRAS, project
+from aui_tui.export.listing import Listing
+from aui_tui.export.options import Options
+from aui_tui.export.plain import plain_card, plain_row, with_extras
+from aui_tui.records.card import ReportCard
+from aui_tui.records.view import Row
+
+INDENT = 2
+
+
+def json_cards(cards: Iterable[ReportCard], options: Options) -> Iterator[str]:
+    """Yield one card as a JSON object, several (or ``options.many``) as an array, indented."""
+    source = iter(cards)
+    head = list(islice(source, 2))
+    if len(head) == 1 and not options.many:
+        yield _indented(_card(head[0], options), 0) + "\n"
+        return
+    yield from _array((_card(card, options) for card in chain(head, source)), 0)
+    yield "\n"
+
+
+def json_listing(listing: Listing, options: Options) -> Iterator[str]:
+    """Yield an Index (specification 4.1), indented, row by row."""
+    yield "{\n"
+    if not options.deterministic:
+        yield f'{" " * INDENT}"scanned_at": {_compact(listing.scanned_at)},\n'
+    for name, rows, end in (("ranked", listing.ranked, ",\n"), ("unreachable", listing.unreachable, "\n")):
+        yield f'{" " * INDENT}"{name}": '
+        yield from _array((_row(row, name, options) for row in rows), 1)
+        yield end
+    yield "}\n"
+
+
+def ndjson_cards(cards: Iterable[ReportCard], options: Options) -> Iterator[str]:
+    """Yield one card a line."""
+    for card in cards:
+        yield _compact(_card(card, options)) + "\n"
+
+
+def ndjson_listing(listing: Listing, options: Options) -> Iterator[str]:
+    """Yield one row a line, the ranked ones first; the field ``list`` tells them apart when it is chosen."""
+    for name, rows in (("ranked", listing.ranked), ("unreachable", listing.unreachable)):
+        for row in rows:
+            yield _compact(_row(row, name, options)) + "\n"
+
+
+def _card(card: ReportCard, options: Options) -> dict[str, Any]:
+    fields = plain_card(card, options)
+    return project(fields, options.paths) if options.paths else fields
+
+
+def _row(row: Row, listed: str, options: Options) -> dict[str, Any]:
+    if not options.paths:
+        return plain_row(row, options)
+    if any(path[0] in ROW_EXTRAS for path in options.paths):
+        return project(with_extras(row, listed, options), options.paths)
+    return project(plain_row(row, options), options.paths)
+
+
+def _array(items: Iterable[dict[str, Any]], depth: int) -> Iterator[str]:
+    pad = " " * INDENT * (depth + 1)
+    separator = "[\n"
+    for item in items:
+        yield separator + pad + _indented(item, depth + 1)
+        separator = ",\n"
+    yield "[]" if separator == "[\n" else "\n" + " " * INDENT * depth + "]"
+
+
+def _indented(value: object, depth: int) -> str:
+    text = msgspec.json.format(msgspec.json.encode(value), indent=INDENT).decode()
+    return text.replace("\n", "\n" + " " * INDENT * depth)
+
+
+def _compact(value: object) -> str:
+    return msgspec.json.encode(value).decode()

@@ -1,0 +1,170 @@
+"""The report card, its parts, and the summary that the index lists (specification 2)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from aui_tui.records.observations import CHALLENGED, INCONCLUSIVE, REDIRECTS, REFUSED, SERVED
+
+Count = Annotated[int, Meta(ge=0, le=2**53 - 1)]
+"""A count; the largest is the largest integer that every JSON reader keeps exact (RFC 8259 section 6)."""
+Percent = Annotated[int, Meta(ge=0, le=100)]
+Grade = Annotated[str, Meta(pattern=r"^[A-F][+-]?$")]
+Timestamp = Annotated[str, Meta(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")]
+Points = dict[str, int | float | None]
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """One finding: ``t`` is critical, warn or good (2.2)."""
+
+    t: str
+    text: str
+
+
+class Semantic(msgspec.Struct, frozen=True):
+    """Counts of landmarks, labels and forms on the homepage (2.2)."""
+
+    main: Count
+    nav: Count
+    aria: Count
+    forms: Count
+
+
+class AgentAccess(msgspec.Struct, frozen=True):
+    """What one live-probed agent got; status 0 means no response (2.5)."""
+
+    status: Count
+    challenged: bool
+    title: str
+
+    @property
+    def outcome(self) -> str:
+        """``inconclusive``, ``challenged``, ``refused`` or ``served``, as far as the record alone tells."""
+        if self.status == 0:
+            return INCONCLUSIVE
+        if self.challenged:
+            return CHALLENGED
+        if 200 <= self.status <= 299:
+            return SERVED
+        return INCONCLUSIVE if self.status in REDIRECTS else REFUSED
+
+
+class Recommendation(msgspec.Struct, frozen=True):
+    """One fix and the points it would gain (2.6)."""
+
+    k: str
+    pillar: str
+    pts: Count
+    title: str
+    body: str
+    code: str
+
+
+class ReportCard(msgspec.Struct, frozen=True, kw_only=True):
+    """The full record (2.2), fields in the specification's order; the last three belong to v0.2 (2.3)."""
+
+    found: bool
+    method: str
+    host: str
+    input_host: str
+    name: str
+    category: str
+    scanned_at: Timestamp
+    vantage: str
+    elapsed_ms: Count
+    score: Percent
+    grade: Grade
+    stance: str
+    pillars: Points
+    pillar_max: Points
+    evidence: tuple[Evidence, ...]
+    matrix: dict[str, str]
+    files: tuple[str, ...]
+    jsonld: Count
+    semantic: Semantic
+    noscript_shell: bool
+    content_signal: bool
+    wildcard_block: bool
+    robots_status: Count
+    robots_ua_rules: Count
+    agents_disallowed: Count
+    agents_partial: Count
+    agents_total: Count
+    crawlers_blocked: Count
+    crawlers_total: Count
+    ua_policy: dict[str, str]
+    crawler_policy: dict[str, str]
+    live_served: Count
+    live_total: Count
+    agent_access: dict[str, AgentAccess]
+    human_status: Count
+    human_title: str
+    human_challenged: bool
+    edge: str
+    probe_dead: bool
+    seed: bool
+    url: str
+    recommendations: tuple[Recommendation, ...]
+    detail: Points | UnsetType = UNSET
+    provisional: bool | UnsetType = UNSET
+    task_runs: tuple[object, ...] | UnsetType = UNSET
+
+    @property
+    def unreachable(self) -> bool:
+        """No homepage probe got a page, a challenge or a refusal: only inconclusive answers or plain 5xx.
+
+        Follows from the record alone, so that a card of another index sorts into the right list.
+        """
+        human = AgentAccess(self.human_status, self.human_challenged, self.human_title)
+        return all(
+            access.outcome == INCONCLUSIVE or (access.outcome == REFUSED and 500 <= access.status <= 599)
+            for access in (human, *self.agent_access.values())
+        )
+
+    @property
+    def top_evidence(self) -> str:
+        """The text of the first evidence line; empty when there is none."""
+        return self.evidence[0].text if self.evidence else ""
+
+    def summary(self) -> SiteSummary:
+        """Return the row that the index shows for this card (2.1)."""
+        return SiteSummary(
+            host=self.host,
+            name=self.name,
+            category=self.category,
+            score=self.score,
+            grade=self.grade,
+            stance=self.stance,
+            pillars=self.pillars,
+            matrix=self.matrix,
+            scanned_at=self.scanned_at,
+            top_evidence=self.top_evidence,
+            url=self.url,
+        )
+
+
+class SiteSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """An element of ``ranked`` and ``unreachable`` in the Index (2.1)."""
+
+    host: str
+    name: str
+    category: str
+    score: Percent
+    grade: Grade
+    stance: str
+    pillars: Points
+    matrix: dict[str, str]
+    scanned_at: Timestamp
+    top_evidence: str
+    url: str
+
+
+class Index(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole Index as one record (4.1)."""
+
+    scanned_at: Timestamp
+    ranked: tuple[SiteSummary, ...]
+    unreachable: tuple[SiteSummary, ...]

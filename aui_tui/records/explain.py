@@ -1,0 +1,116 @@
+"""How a score comes about, in words for the person who reads it; every figure is taken from the method's own tables."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from aui_tui.records.methods import COMPONENTS, FIX_COMPONENT, GRADE_FLOORS, WALLED_CEILING, Method
+from aui_tui.records.methods import method as method_called
+from aui_tui.records.registry import registry
+from aui_tui.records.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL
+
+
+class Section(NamedTuple):
+    """A heading, paragraphs, and a table whose first column names what the second explains."""
+
+    title: str
+    paragraphs: tuple[str, ...] = ()
+    rows: tuple[tuple[str, str], ...] = ()
+
+
+EARNED: Final = {
+    "door": "the share of conclusive agent probes that were served the homepage",
+    "robots": "the share of tested agents that robots.txt lets in; a path restriction costs a quarter of a ban",
+    "signal": "a Content-Signal line in robots.txt: all; with ai-input=no: half; none: nothing",
+    "ssr": "the homepage can be read without running scripts",
+    "landmarks": "a main and a nav landmark, aria labels, and forms whose controls all have labels",
+    "jsonld": "at least one JSON-LD block on the homepage",
+    "llms": "an /llms.txt file that is one",
+    "protocols": "a UCP profile or an MCP server card: all; only an old ai-plugin.json: {plugin}",
+}
+"""What each component is earned with."""
+
+VERDICTS: Final = (
+    ("allowed", "the agent was served, and robots.txt lets it in"),
+    ("allowed-robots", "robots.txt lets it in; there is no live probe of this one"),
+    ("partial", "let in, but robots.txt closes some paths"),
+    ("disallowed", "robots.txt tells it to stay out"),
+    ("blocked", "a browser was served and the agent was refused"),
+    ("walled", "a challenge or block page stood in the way, or nobody was served"),
+    ("untested", "it could not be told: no answer in 12 s, no rules to read, or no plain HTTP identity to borrow"),
+)
+
+STANCES: Final = (
+    (
+        "Walled",
+        "a browser is challenged and no agent served, or none of the probed agents is served, or robots.txt disallows "
+        "ten or more of the tested agents; a 402 that names its price in a machine's terms is an offer, not a wall",
+    ),
+    ("Open", "all four probed agents are served and robots.txt disallows none"),
+    ("Selective", "everything between"),
+)
+
+
+def sections(method: str) -> tuple[Section, ...]:
+    """Return the explanation of ``method``. Raises BadValue naming the known methods."""
+    chosen = method_called(method)
+    live = ", ".join(agent.label for agent in registry().live)
+    return (
+        Section(
+            f"Method {chosen.name}",
+            (
+                "The question is how usable a site is for AI agents that act live for a person. The answer rests on "
+                "one comparison: what a browser gets, and what an agent gets that asks for the same page at the same "
+                "moment and differs in nothing but the name it gives.",
+            ),
+        ),
+        Section(
+            "What one scan asks for",
+            (
+                f"The homepage as a browser and as {live}; robots.txt; /llms.txt, /.well-known/ai-plugin.json, "
+                "/.well-known/ucp and the MCP server card. All at once, each within 12 seconds, redirects included. "
+                "An agent that was refused while the browser was served is asked once more, alone, a second later, "
+                "and the second answer counts: a limiter that was only startled by the burst is no wall.",
+                f"robots.txt is read for {AGENTS_TOTAL} agents and {CRAWLERS_TOTAL} crawlers by RFC 9309; crawlers are "
+                "reported and never scored.",
+            ),
+        ),
+        Section("Verdicts", rows=VERDICTS),
+        Section("Stance, the first that fits", rows=STANCES),
+        Section("Points", _unscored(chosen), _points(chosen)),
+        Section(
+            "Score and grade",
+            (
+                "The score is 100 times the points earned over the points possible, over the pillars that are scored, "
+                f"rounded half up; a Walled site gets {WALLED_CEILING} at most. When no agent probe was conclusive, "
+                "the front door counts on neither side.",
+                ", ".join(f"{letter} from {floor}" if floor else f"{letter} below" for floor, letter in GRADE_FLOORS)
+                + ".",
+                "Each fix on a card says how many points it adds; all of them together give 100.",
+            ),
+        ),
+        Section(
+            "What it cannot tell",
+            (
+                "A probe borrows an agent's name without its network address or its signature. A site that verifies "
+                "agents may refuse the probe and serve the agent; a card with a refusal says so.",
+                "It is one moment, seen from one place, and only the front page. robots.txt is a wish, not a wall. "
+                "Whether an agent could finish a task on the site is not tested.",
+            ),
+        ),
+    )
+
+
+def _unscored(method: Method) -> tuple[str, ...]:
+    names = [pillar.label for pillar in method.pillars if not pillar.components]
+    return (f"Not scored yet: {', '.join(names)}.",) if names else ()
+
+
+def _points(method: Method) -> tuple[tuple[str, str], ...]:
+    fixes = {component: key for key, component in FIX_COMPONENT.items()}
+    rows = []
+    for component in COMPONENTS:
+        earned = EARNED[component].format(plugin=method.plugin_points)
+        name = f"{method.pillar_of(component).label} {method.points[component]}"
+        rows.append((f"{name}, {fixes[component]}", earned))
+    return tuple(rows)

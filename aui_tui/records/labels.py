@@ -1,0 +1,73 @@
+"""What the keys of a record are called by people; foreign and future words stay as they are."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from aui_tui.records.card import AgentAccess, ReportCard
+from aui_tui.records.methods import METHODS
+from aui_tui.records.registry import registry
+
+_HOST: Final = re.compile(
+    r"(?:(https?)://)?((?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:[0-9]{1,5})?)", re.ASCII
+)
+
+
+def surface(key: str) -> str:
+    """Return the label of a matrix key."""
+    known = registry().surface(key)
+    return known.label if known else key
+
+
+def pillar(method: str, key: str) -> str:
+    """Return the label of a pillar key under ``method``; of an unknown one the key with a capital."""
+    for known in METHODS[method].pillars if method in METHODS else ():
+        if known.key == key:
+            return known.label
+    return key[:1].upper() + key[1:]
+
+
+def points(value: float | None, maximum: float | None) -> str:
+    """Return points such as ``18/25``; a pillar without value is ``not scored``."""
+    return "not scored" if value is None else f"{value:g}/{maximum or 0:g}"
+
+
+def answer(access: AgentAccess) -> str:
+    """Return what a live probe got: ``no answer``, ``200`` or ``403 challenge``."""
+    if access.status == 0:
+        return "no answer"
+    return f"{access.status} challenge" if access.challenged else str(access.status)
+
+
+def answers(card: ReportCard) -> dict[str, str]:
+    """Return, per matrix key with a live probe behind it, what that probe got; positions count."""
+    known = registry()
+    got = dict(zip((agent.key for agent in known.live), card.agent_access.values(), strict=False))
+    return {
+        key: answer(got[entry.live])
+        for key, entry in zip(card.matrix, known.surfaces, strict=False)
+        if entry.live in got
+    }
+
+
+def origin(host: str) -> str:
+    """Return the address of a canonical host, such as ``https://shop.example``.
+
+    Empty for what is no such host, and for one with a port but without a scheme: the record does not tell which.
+    """
+    found = _HOST.fullmatch(host)
+    if found is None or (found[3] and not found[1]):
+        return ""
+    return f"{found[1] or 'https'}://{found[2]}"
+
+
+def reference(host: str) -> str:
+    """Return the same as a reference that may leave out the scheme (RFC 3986 4.2): ``//localhost:8000``."""
+    found = _HOST.fullmatch(host)
+    return origin(host) or ("//" + found[2] if found else "")
+
+
+def moment(scanned_at: str) -> str:
+    """Return a time of a record as ``2026-11-20 10:00 UTC``."""
+    return f"{scanned_at[:10]} {scanned_at[11:16]} UTC"

@@ -1,0 +1,240 @@
+"""What one scan saw: frozen facts between the network and the judgement.
+
+Everything before this record touches the network, everything after it is a pure function of it. It is kept with
+the card, so that a scan can be graded under another method, replayed, shown or attached to a report. Every
+string in it has passed ``text.clean``.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+BROWSER = "browser"
+FILE_PROBES = ("robots", "llms", "ai-plugin", "ucp", "mcp")
+"""Names of the probes that are not homepage fetches; agents are named by slot, ``agent_01`` to ``agent_04``."""
+
+INCONCLUSIVE, CHALLENGED, REFUSED, SERVED = "inconclusive", "challenged", "refused", "served"
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+"""Statuses that send the client on (RFC 9110 15.4); as a last status they mean a redirect that was not followed."""
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Base of the observation types: absent fields of a stored record read as their defaults."""
+
+
+class Hop(Record, frozen=True):
+    """One redirect that was followed or refused: the address that answered, its status and its Location."""
+
+    url: str
+    status: int
+    location: str
+
+
+class Challenge(Record, frozen=True):
+    """A recognised block or challenge page.
+
+    ``vendor`` is the name used in ``walls.toml``, ``signal`` the words that decided, ``tier`` ``A`` or ``B``;
+    ``reference`` is the id to quote to the vendor (Ray ID, Reference number), or empty.
+    """
+
+    vendor: str
+    signal: str
+    tier: str
+    reference: str = ""
+
+
+class Attempt(Record, frozen=True):
+    """An earlier answer that a paced second probe replaced."""
+
+    status: int
+    outcome: str
+    elapsed_ms: int = 0
+    challenge: Challenge | None = None
+
+
+class Exchange(Record, frozen=True):
+    """One probe and its final answer.
+
+    ``name``: ``browser``, an agent slot or a name of FILE_PROBES. ``status``: HTTP status, 0 when none came in
+    12 s. ``error``: empty, or why there is no usable answer, one word of ERRORS; ``detail``: the same for a
+    person, one sentence without a final full stop. ``headers``: at most 64 fields, names in lower case.
+    ``bytes``: decoded body bytes kept. ``cut``: the body was longer, broke off or ran out of time.
+    ``terms``: the answer is a 402 with machine-readable terms. ``attempts``: answers replaced by this one.
+    """
+
+    name: str
+    url: str
+    status: int = 0
+    headers: tuple[tuple[str, str], ...] = ()
+    title: str = ""
+    error: str = ""
+    detail: str = ""
+    elapsed_ms: int = 0
+    bytes: int = 0
+    cut: bool = False
+    http_version: str = ""
+    hops: tuple[Hop, ...] = ()
+    challenge: Challenge | None = None
+    terms: bool = False
+    attempts: tuple[Attempt, ...] = ()
+
+    @property
+    def outcome(self) -> str:
+        """``inconclusive``, ``challenged``, ``refused`` or ``served``; the first that matches."""
+        if self.status == 0 or self.error in UNFOLLOWED:
+            return INCONCLUSIVE
+        if self.challenge is not None:
+            return CHALLENGED
+        return SERVED if 200 <= self.status <= 299 else REFUSED
+
+
+ERRORS = (
+    "timeout",
+    "dns",
+    "address",
+    "connect",
+    "tls",
+    "protocol",
+    "redirect-loop",
+    "redirect-target",
+    "redirect-scheme",
+    "redirect-address",
+)
+"""Words of ``Exchange.error``. ``address``: the name leads to an address that must not be dialled."""
+
+UNFOLLOWED = frozenset({"redirect-loop", "redirect-target", "redirect-scheme", "redirect-address"})
+"""Errors of a redirect that cannot or must not be followed: the last real status is kept, nothing is dialled."""
+
+
+class RobotsPolicy(Record, frozen=True):
+    """What robots.txt says of one tested token.
+
+    ``policy``: ``unlisted``, ``blocked``, ``partial`` or ``allowed``, from the token's own groups alone.
+    ``effective``: ``open``, ``partial`` or ``blocked`` by the own group, else by ``*``; ``unknown`` when robots.txt
+    could not be had. ``line``: number (from 1) of the deciding line, 0 when none. ``rule``: that line as written.
+    ``spelling``: the User-agent value as written, empty when unlisted.
+    """
+
+    token: str
+    policy: str = "unlisted"
+    effective: str = "open"
+    line: int = 0
+    rule: str = ""
+    spelling: str = ""
+
+
+class RobotsFacts(Record, frozen=True):
+    """What robots.txt is and says.
+
+    ``kind``: ``rules`` (2xx), ``none`` (4xx: no rules), ``unknown`` (5xx or no answer), ``html`` (a page was served).
+    ``names``: distinct User-agent values, case ignored, ``*`` included. ``signal``: the value of the first
+    Content-Signal line; ``signal_line`` its number, 0 when there is none. ``cut``: longer than was read.
+    """
+
+    kind: str = "none"
+    names: int = 0
+    agents: tuple[RobotsPolicy, ...] = ()
+    crawlers: tuple[RobotsPolicy, ...] = ()
+    wildcard_block: bool = False
+    wildcard_line: int = 0
+    signal: str = ""
+    signal_line: int = 0
+    cut: bool = False
+
+
+class Landmarks(Record, frozen=True):
+    """Counts on the homepage: ``main`` and ``nav`` landmarks, ``aria`` labels, ``forms``."""
+
+    main: int = 0
+    nav: int = 0
+    aria: int = 0
+    forms: int = 0
+
+
+class PageFacts(Record, frozen=True):
+    """Facts of the homepage body that the browser identity got.
+
+    ``jsonld``: JSON-LD blocks; ``jsonld_broken`` of them do not parse. ``forms_unlabelled``: forms with a visible
+    control without a label. ``readable``: readable characters without scripts. ``noscript_shell``: under 200 of
+    them and at least one script. ``problem``: why the page was not analysed (then all counts are 0), or empty.
+    """
+
+    title: str = ""
+    site_name: str = ""
+    jsonld: int = 0
+    jsonld_broken: int = 0
+    semantic: Landmarks = Landmarks()
+    forms_unlabelled: int = 0
+    readable: int = 0
+    scripts: int = 0
+    noscript_shell: bool = False
+    problem: str = ""
+
+
+class FileFacts(Record, frozen=True):
+    """Agent-facing files that were found and are of the right kind; ``notes`` say why one was not counted."""
+
+    llms: bool = False
+    ai_plugin: bool = False
+    ucp: bool = False
+    mcp: bool = False
+    notes: tuple[str, ...] = ()
+
+
+class Observations(Record, frozen=True):
+    """One scan of one host.
+
+    ``host`` is the canonical key under which the card is kept: the A-label, with scheme and port where they were
+    given and differ from the default. ``input_host``: as typed. ``origin``: scheme, host and port that were asked.
+    ``scanned_at``: ISO 8601 UTC with milliseconds, the start. ``elapsed_ms``: whole scan. ``exchanges``: the browser
+    first, then the four agents, then robots, llms, ai-plugin, ucp, mcp. ``limits``: what was relaxed at the
+    user's word (``insecure``, ``private``, ``connect-to``).
+    """
+
+    host: str
+    input_host: str
+    origin: str
+    scanned_at: str
+    elapsed_ms: int
+    exchanges: tuple[Exchange, ...]
+    vantage: str = "local-node"
+    edge: str = ""
+    robots: RobotsFacts = RobotsFacts()
+    page: PageFacts = PageFacts()
+    files: FileFacts = FileFacts()
+    limits: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def exchange(self, name: str) -> Exchange:
+        """Return the exchange called ``name``; one with status 0 when that probe was not made."""
+        for exchange in self.exchanges:
+            if exchange.name == name:
+                return exchange
+        return Exchange(name=name, url=self.origin)
+
+    @property
+    def browser(self) -> Exchange:
+        """The homepage fetched as a browser."""
+        return self.exchange(BROWSER)
+
+    @property
+    def live(self) -> tuple[Exchange, ...]:
+        """The homepage fetched as ``agent_01`` to ``agent_04``."""
+        return tuple(e for e in self.exchanges if e.name.startswith("agent_"))
+
+    @property
+    def homepages(self) -> tuple[Exchange, ...]:
+        """Browser and agents: the probes whose difference is the verdict."""
+        return (self.browser, *self.live)
+
+    @property
+    def unreachable(self) -> bool:
+        """Every homepage probe ended inconclusive, or with a 5xx that is no challenge."""
+        return all(
+            e.outcome == INCONCLUSIVE or (e.outcome == REFUSED and 500 <= e.status <= 599) for e in self.homepages
+        )
+
+    @property
+    def probe_dead(self) -> bool:
+        """No probe of the scan got any HTTP answer."""
+        return all(e.status == 0 and not e.hops for e in self.exchanges)

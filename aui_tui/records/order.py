@@ -1,0 +1,64 @@
+"""The order of an index's rows: the natural direction of every column, and its reverse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from aui_tui.records.match import verdict
+from aui_tui.records.query import Query
+from aui_tui.records.times import epoch_ms
+from aui_tui.records.view import Row
+from aui_tui.records.vocabulary import CATEGORIES, GRADES, STANCES
+
+BEST_VERDICT_FIRST: Final = ("allowed", "allowed-robots", "partial", "disallowed", "blocked", "walled", "untested")
+_CATEGORIES: Final = tuple(sorted(CATEGORIES))
+
+
+def ordered(rows: Iterable[Row], query: Query) -> list[Row]:
+    """Return ``rows`` in the order of ``query.sort``.
+
+    Natural directions: ``rank`` and ``score`` highest score first; ``change`` greatest gain first; ``grade`` A first;
+    ``stance`` Open first; ``host``, ``name`` and ``category`` alphabetical (names without regard to case); ``age``
+    newest first; a matrix column best verdict first. Ties: higher score, then host. ``descending`` is the exact
+    reverse, but rows without a change stay last.
+    """
+    if query.sort != "change":
+        return sorted(rows, key=lambda row: _key(row, query.sort), reverse=query.descending)
+    known: list[Row] = []
+    unknown: list[Row] = []
+    for row in rows:
+        (unknown if row.change is None else known).append(row)
+    return [
+        *sorted(known, key=lambda row: (-(row.change or 0), *_rank(row)), reverse=query.descending),
+        *sorted(unknown, key=_rank, reverse=query.descending),
+    ]
+
+
+def _rank(row: Row) -> tuple[int, str]:
+    return -row.summary.score, row.summary.host
+
+
+def _key(row: Row, sort: str) -> tuple[Any, ...]:
+    summary = row.summary
+    match sort:
+        case "rank" | "score":
+            return _rank(row)
+        case "host":
+            return (summary.host,)
+        case "name":
+            return summary.name.casefold(), *_rank(row)
+        case "category":
+            return _place(_CATEGORIES, summary.category), *_rank(row)
+        case "grade":
+            return _place(GRADES, summary.grade[:1]), *_rank(row)
+        case "stance":
+            return _place(STANCES, summary.stance), *_rank(row)
+        case "age":
+            return -epoch_ms(summary.scanned_at), *_rank(row)
+        case _:
+            return _place(BEST_VERDICT_FIRST, verdict(summary, sort.removeprefix("matrix."))), *_rank(row)
+
+
+def _place(words: tuple[str, ...], word: str) -> int:
+    return words.index(word) if word in words else len(words)

@@ -1,0 +1,27 @@
+"""What a running scan tells: one event per change of a probe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+
+class ProbeEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """A probe changed its state.
+
+    ``name``: ``cache`` or the name of an ``Exchange`` (``browser``, ``agent_01``, ``robots``, ...).
+    ``state``: ``started``, ``retrying`` (the paced second probe leaves) or ``done``. ``status``: HTTP status, 0 when
+    none. ``outcome``: ``served``, ``challenged``, ``refused`` or ``inconclusive`` of a homepage probe; ``found`` or
+    ``absent`` of a file; ``hit`` or ``miss`` of the cache; empty before ``done``. ``note``: a few clean words.
+    """
+
+    name: str
+    state: str
+    status: int = 0
+    elapsed_ms: int = 0
+    outcome: str = ""
+    note: str = ""
+
+
+Progress = Callable[[ProbeEvent], None]

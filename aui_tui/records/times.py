@@ -1,0 +1,33 @@
+"""Time stamps of records: ISO 8601 in UTC with milliseconds (specification 2.2) and seconds since the epoch."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+_EARLIEST, _LATEST = -62135596800.0, 253402300799.0
+
+
+def stamp(epoch: float) -> str:
+    """Return ``epoch`` seconds as a record writes them, such as ``2026-07-25T10:00:00.000Z``.
+
+    A time outside the years 1 to 9999 becomes the nearest one inside.
+    """
+    moment = datetime.fromtimestamp(round(min(max(epoch, _EARLIEST), _LATEST) * 1000) / 1000, UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def epoch_ms(scanned_at: str) -> int:
+    """Return a record's time as whole milliseconds since the epoch; 0 for a text that is no such time."""
+    try:
+        moment = datetime.fromisoformat(scanned_at)
+    except ValueError:
+        return 0
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    whole = moment.replace(microsecond=0)
+    return round(whole.timestamp()) * 1000 + moment.microsecond // 1000
+
+
+def age(scanned_at: str, now: float) -> float:
+    """Return the seconds from ``scanned_at`` to ``now`` (epoch seconds); never negative."""
+    return max(now - epoch_ms(scanned_at) / 1000, 0.0)

@@ -1,0 +1,123 @@
+"""What a list shows: rows, windows over them, and the counts behind the filters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import msgspec
+
+from aui_tui.records.card import ReportCard, SiteSummary
+from aui_tui.records.ledger import Ledger
+from aui_tui.records.observations import Observations
+from aui_tui.records.query import Query
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of the index: the summary of the specification (2.1) and what a list needs beside it.
+
+    ``rank``: competition rank ("1, 2, 2, 4") in the ranked list of the whole index, 0 for an unreachable host.
+    ``change``: score minus the score of the scan before, None without one. ``scans``: scans kept.
+    ``best_fix`` and ``best_points``: title and points of the first recommendation. ``live``: statuses of the four
+    live-probed agents. What a source does not know keeps its default.
+    """
+
+    summary: SiteSummary
+    rank: int = 0
+    change: int | None = None
+    scans: int = 1
+    method: str = ""
+    edge: str = ""
+    best_fix: str = ""
+    best_points: int = 0
+    live: tuple[int, ...] = ()
+
+
+class Window(Protocol):
+    """A list that is read in slices, never whole: ``len(window)`` rows, ``window[a:b]`` reads some."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, span: slice, /) -> Sequence[Row]: ...
+
+
+class Facets(msgspec.Struct, frozen=True, kw_only=True):
+    """How many rows each choice would give under the other filters: of a stance, of a category; all choices listed."""
+
+    stance: dict[str, int]
+    category: dict[str, int]
+
+
+class Overview(msgspec.Struct, frozen=True, kw_only=True):
+    """Figures over the rows of a query: hosts per grade, per category and stance, and per failing check (fix key)."""
+
+    grades: dict[str, int]
+    stances: dict[str, dict[str, int]]
+    failing: dict[str, int]
+    hosts: int
+
+
+class IndexView(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer to a query: two windows, the counts behind the filters, and the time of the newest card.
+
+    ``scanned_at`` of an empty index is the time of asking. ``position`` of a host in a window is found by
+    ``Service.position``. ``notice`` is one sentence on how the answer came about (a copy of last week), or empty.
+    """
+
+    query: Query
+    scanned_at: str
+    ranked: Window
+    unreachable: Window
+    facets: Facets
+    notice: str = ""
+
+
+class HistoryPoint(msgspec.Struct, frozen=True, kw_only=True):
+    """One kept scan of a host."""
+
+    scanned_at: str
+    score: int
+    grade: str
+    stance: str
+    unreachable: bool = False
+
+
+class Dossier(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything known of one host: the card, and where the source keeps them, what was seen, why, and the history.
+
+    ``history`` is oldest first and ends with this card. ``previous`` is the card of the scan before.
+    ``notice`` is one sentence on how the answer came about (a copy of last week), or empty.
+    """
+
+    card: ReportCard
+    observations: Observations | None = None
+    ledger: Ledger | None = None
+    previous: ReportCard | None = None
+    history: tuple[HistoryPoint, ...] = ()
+    notice: str = ""
+
+
+class Quota(msgspec.Struct, frozen=True, kw_only=True):
+    """Scans ``left`` of the hourly ``limit`` (specification 8).
+
+    ``next_slot``: epoch seconds at which the next one frees, 0 when all are free.
+    """
+
+    left: int
+    limit: int
+    next_slot: float = 0.0
+
+
+class ScanAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """The outcome of a scan request.
+
+    ``source``: ``scan`` (made now), ``cache`` (at most 24 h old, cost nothing) or ``shared`` (another caller's scan of
+    the same host, waited for). ``age``: seconds since the scan. ``warnings``: sentences such as a card not saved.
+    ``observations``: what was seen, None where the source does not say.
+    """
+
+    card: ReportCard
+    source: str = "scan"
+    age: float = 0.0
+    warnings: tuple[str, ...] = ()
+    observations: Observations | None = None

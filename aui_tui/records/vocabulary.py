@@ -1,0 +1,48 @@
+"""The closed word lists of the specification (2.1 to 2.6), in its order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from aui_tui.errors import BadValue
+from aui_tui.text import clean
+
+CATEGORIES: Final = (
+    "Travel",
+    "Social & media",
+    "Grocery & food",
+    "Retail",
+    "Tickets",
+    "Real estate",
+    "Tech",
+    "Developer",
+    "Uncategorized",
+)
+STANCES: Final = ("Open", "Selective", "Walled")
+VERDICTS: Final = ("untested", "allowed", "allowed-robots", "blocked", "disallowed", "walled", "partial")
+AGENT_POLICIES: Final = ("unlisted", "blocked", "partial")
+CRAWLER_POLICIES: Final = ("unlisted", "blocked", "partial", "allowed")
+SEVERITIES: Final = ("critical", "warn", "good")
+"""Evidence kinds in the order in which a card lists them."""
+FIXES: Final = ("wba", "front-door", "llms", "jsonld", "landmarks", "ssr", "signal", "robots")
+GRADES: Final = ("A", "B", "C", "D", "F")
+AGENTS_TOTAL: Final = 19
+CRAWLERS_TOTAL: Final = 15
+LIVE_TOTAL: Final = 4
+SURFACES_TOTAL: Final = 8
+
+
+def choose(what: str, value: str, allowed: Sequence[str]) -> str:
+    """Return the member of ``allowed`` that equals ``value``, case ignored.
+
+    Raises BadValue with a sentence that names ``what`` and the allowed values.
+    """
+    wanted = value.strip().casefold()
+    for word in allowed:
+        if word.casefold() == wanted:
+            return word
+    raise BadValue(
+        f"Unknown {what} {clean(value, 60)!r}; allowed are: {', '.join(allowed)}.",
+        allowed=allowed,
+    )

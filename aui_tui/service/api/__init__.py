@@ -1,0 +1,47 @@
+"""Publishing an index over HTTP (specification 4): the extra ``serve``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import Final
+
+from aui_tui.errors import ConfigError
+from aui_tui.service.protocol import Published
+
+NEEDED: Final = ("starlette", "uvicorn", "jinja2")
+"""Packages of the extra ``serve`` without which nothing can be served."""
+
+
+def run(
+    service_factory: Callable[[], Published],
+    host: str = "127.0.0.1",
+    port: int = 8600,
+    base_url: str = "",
+    workers: int = 1,
+    trusted_proxies: tuple[str, ...] = (),
+    cors: tuple[str, ...] = (),
+) -> int:
+    """Serve until SIGINT or SIGTERM; return the exit code.
+
+    ``service_factory`` makes the service of one worker process; with several workers it must be picklable (a function
+    of a module, or a partial of one). Port 0 takes any free one; the real address is told on standard error.
+    ``base_url`` is the public address (default: the bound one). ``trusted_proxies``: networks whose X-Forwarded-For
+    names the client. ``cors``: origins whose pages may read the API.
+
+    Raises ConfigError: the extra is not installed, the address cannot be bound, or a setting is malformed.
+    """
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        raise ConfigError(f"Serving needs {', '.join(missing)}; install it with: pip install 'aui-tui[serve]'.")
+    from aui_tui.service.api.server import serve
+
+    return serve(
+        service_factory,
+        host=host,
+        port=port,
+        base_url=base_url,
+        workers=workers,
+        trusted_proxies=trusted_proxies,
+        cors=cors,
+    )

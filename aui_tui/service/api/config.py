@@ -1,0 +1,114 @@
+"""What the operator decides about the HTTP API, and the limits that are not his to raise."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Final
+from urllib.parse import urlsplit
+
+import msgspec
+
+from aui_tui.errors import ConfigError
+from aui_tui.text import clean
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+MAX_TARGET: Final = 4096
+"""Longest request target (path and query) in bytes; above it 414."""
+MAX_FIELDS: Final = 100
+"""Most header fields of a request; above it 431."""
+MAX_HEAD: Final = 16 * 1024
+"""Most bytes of all header fields of a request; above it 431."""
+MAX_BODY: Final = 64 * 1024
+"""Most bytes of a request body (only ``/mcp`` and the scan form take one); above it 413."""
+MAX_CONNECTIONS: Final = 1000
+"""Connections and requests one worker serves at once; above it 503."""
+MAX_PER_PEER: Final = 256
+"""Connections one peer address may hold open in one worker, trusted proxies excepted; the next is closed."""
+HEAD_SECONDS: Final = 10.0
+"""A connection must send a whole request head within this time."""
+STALL_SECONDS: Final = 30.0
+"""A peer that takes nothing of a waiting answer for this time is cut off."""
+REQUEST_SECONDS: Final = 120.0
+"""A request is answered within this time, or not at all."""
+SHUTDOWN_SECONDS: Final = 60
+"""Running scans have this long to finish after a request to stop."""
+
+
+class ApiConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """Settings of the HTTP API.
+
+    ``base_url``: address under which people reach the service, no trailing slash; it names the records' ``url`` and
+    the accepted Host. ``trusted_proxies``: networks whose X-Forwarded-For counts. ``cors``: origins whose pages may
+    read the API, ``*`` for any.
+    """
+
+    base_url: str
+    trusted_proxies: tuple[str, ...] = ()
+    cors: tuple[str, ...] = ()
+
+    @property
+    def host(self) -> str:
+        """Host of ``base_url``, lower case, without port and brackets."""
+        return urlsplit(self.base_url).hostname or ""
+
+    @property
+    def root(self) -> str:
+        """Path of ``base_url`` without a trailing slash; links of the pages start with it."""
+        return urlsplit(self.base_url).path
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        """Origins whose pages may cause work: our own, as people know it, and the configured ones."""
+        parts = urlsplit(self.base_url)
+        return (f"{parts.scheme}://{parts.netloc}", *self.cors)
+
+    def networks(self) -> tuple[Network, ...]:
+        """The trusted proxies as networks."""
+        return tuple(ipaddress.ip_network(text) for text in self.trusted_proxies)
+
+
+def check(base_url: str, *, trusted_proxies: tuple[str, ...] = (), cors: tuple[str, ...] = ()) -> ApiConfig:
+    """Return the checked settings. Raises ConfigError with one sentence that names the setting at fault."""
+    return ApiConfig(
+        base_url=_base_url(base_url),
+        trusted_proxies=tuple(_network(text) for text in trusted_proxies),
+        cors=tuple(_origin(text) for text in cors),
+    )
+
+
+def _base_url(text: str) -> str:
+    problem = f"base_url must be an http or https address such as https://index.example, not {clean(text, 80)!r}."
+    try:
+        parts = urlsplit(text)
+        valid = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1)
+    except ValueError:
+        raise ConfigError(problem) from None
+    if (
+        not valid
+        or parts.query
+        or parts.fragment
+        or "@" in parts.netloc
+        or not text.isascii()
+        or not text.isprintable()
+    ):
+        raise ConfigError(problem)
+    return f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"
+
+
+def _network(text: str) -> str:
+    try:
+        return str(ipaddress.ip_network(text, strict=False))
+    except ValueError:
+        raise ConfigError(
+            f"A trusted proxy must be an address or a network such as 10.0.0.0/8, not {clean(text, 60)!r}."
+        ) from None
+
+
+def _origin(text: str) -> str:
+    if text == "*":
+        return text
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/") or parts.query:
+        raise ConfigError(f"A CORS origin must be like https://app.example, or *, not {clean(text, 60)!r}.")
+    return f"{parts.scheme}://{parts.netloc.lower()}"

@@ -1,0 +1,121 @@
+"""One HTTP connection with the time limits that uvicorn leaves open."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from ipaddress import ip_address
+from typing import ClassVar, Final
+
+import msgspec
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from aui_tui.service.api.config import HEAD_SECONDS, MAX_PER_PEER, STALL_SECONDS, Network
+from aui_tui.service.api.identity import identify
+
+BAD_REQUEST: Final = msgspec.json.encode(
+    {"type": "about:blank", "title": "Bad Request", "status": 400, "detail": "This is no valid HTTP request."}
+)
+
+
+class Connection(H11Protocol):
+    """Closes a peer that is slow to send a request head or to take an answer, or that opens too many connections.
+
+    The class attributes hold for a whole process: limits, ``trusted`` (networks of the operator's proxies, set when
+    the application is built), and the connections that each peer has open.
+    """
+
+    head_seconds: ClassVar[float] = HEAD_SECONDS
+    stall_seconds: ClassVar[float] = STALL_SECONDS
+    per_peer: ClassVar[int] = MAX_PER_PEER
+    trusted: ClassVar[tuple[Network, ...]] = ()
+    open_by_peer: ClassVar[Counter[str]] = Counter()
+
+    _head_timer: asyncio.TimerHandle | None = None
+    _stall_timer: asyncio.TimerHandle | None = None
+    _peer = ""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Count the peer's connections, and start the clock for the first request head."""
+        super().connection_made(transport)
+        address = self.client[0] if self.client else ""
+        if address and not self._is_proxy(address):
+            self._peer = identify(address, (), ())
+            self.open_by_peer[self._peer] += 1
+            if self.open_by_peer[self._peer] > self.per_peer:
+                transport.abort()
+                return
+        self._await_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        for timer in (self._head_timer, self._stall_timer):
+            if timer is not None:
+                timer.cancel()
+        self._head_timer = self._stall_timer = None
+        if self._peer:
+            self.open_by_peer[self._peer] -= 1
+            if self.open_by_peer[self._peer] <= 0:
+                del self.open_by_peer[self._peer]
+            self._peer = ""
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes of a request; the clock for its head runs until the head is whole."""
+        super().data_received(data)
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._head_is_here()
+        elif self._head_timer is None:
+            self._await_head()
+
+    def on_response_complete(self) -> None:
+        """Close a peer that leaves the end of the answer lying."""
+        super().on_response_complete()
+        if self.transport.get_write_buffer_size() and self._stall_timer is None:
+            self._stall_timer = self.loop.call_later(self.stall_seconds, self._cut_if_stalled)
+
+    def pause_writing(self) -> None:
+        """Start the clock for a peer that does not take the answer."""
+        super().pause_writing()
+        if self._stall_timer is None:
+            self._stall_timer = self.loop.call_later(self.stall_seconds, self._cut_if_stalled)
+
+    def resume_writing(self) -> None:
+        """Stop that clock."""
+        super().resume_writing()
+        if self._stall_timer is not None:
+            self._stall_timer.cancel()
+            self._stall_timer = None
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer bytes that are no HTTP request with problem details, and close."""
+        head = (
+            "HTTP/1.1 400 Bad Request\r\nContent-Type: application/problem+json\r\n"
+            f"Content-Length: {len(BAD_REQUEST)}\r\nConnection: close\r\n\r\n"
+        )
+        self.transport.write(head.encode() + BAD_REQUEST)
+        self.transport.close()
+
+    def _is_proxy(self, address: str) -> bool:
+        try:
+            peer = ip_address(address.partition("%")[0])
+        except ValueError:
+            return False
+        return any(peer in network for network in self.trusted)
+
+    def _await_head(self) -> None:
+        self._head_is_here()
+        self._head_timer = self.loop.call_later(self.head_seconds, self._cut)
+
+    def _head_is_here(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
+
+    def _cut(self) -> None:
+        self.transport.abort()
+
+    def _cut_if_stalled(self) -> None:
+        self._stall_timer = None
+        if self.transport.get_write_buffer_size():
+            self.transport.abort()

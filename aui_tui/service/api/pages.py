@@ -1,0 +1,229 @@
+"""Web pages for people: the index and the report card, readable without scripts."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Any, Final
+from urllib.parse import parse_qs, quote, urlencode
+
+import jinja2
+import msgspec
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from aui_tui.errors import AuiError, BadValue
+from aui_tui.records.query import Query
+from aui_tui.records.registry import registry
+from aui_tui.records.view import IndexView
+from aui_tui.records.vocabulary import CATEGORIES, STANCES
+from aui_tui.service.api import bodies, discovery, problems
+from aui_tui.service.api.answers import Representation, answer
+from aui_tui.service.api.parameters import Parameters
+from aui_tui.service.api.problems import KINDS, Problem
+from aui_tui.service.api.provenance import foreign
+from aui_tui.service.api.routes import STATIC_CACHE, Endpoints
+
+HTML: Final = "text/html; charset=utf-8"
+ROWS: Final = 100
+"""Rows of one page of the index."""
+UNREACHABLE_ROWS: Final = 20
+"""Unreachable hosts shown below the first page; the rest is in the JSON and behind the filters."""
+SORTS: Final = {"rank": "Rank", "host": "Host", "name": "Name", "age": "Last scan", "category": "Category"}
+POLICY: Final = (
+    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+SECURITY: Final = {"Content-Security-Policy": POLICY}
+MARKS: Final = {
+    "allowed": "✓",
+    "allowed-robots": "✓",
+    "partial": "◐",
+    "blocked": "✗",
+    "disallowed": "✗",
+    "walled": "▦",
+    "untested": "·",
+}
+"""A sign beside the word of each verdict; the word always stands with it."""
+
+
+class Pages:
+    """The pages over the same service as the endpoints."""
+
+    def __init__(self, endpoints: Endpoints) -> None:
+        self._endpoints = endpoints
+        self._config = endpoints.config
+        self._environment = _environment()
+        self._environment.globals.update(
+            root=self._config.root,
+            base=self._config.base_url,
+            title=discovery.NAME,
+            tools=discovery.serves_tools(),
+            site_path=lambda host: bodies.site_url(self._config.root, host),
+            site_url=lambda host: bodies.site_url(self._config.base_url, host),
+            data_path=lambda host: bodies.data_url(self._config.root, host),
+        )
+        static = files("aui_tui.service.api").joinpath("static")
+        self._style = Representation(static.joinpath("style.css").read_bytes(), "text/css; charset=utf-8")
+        self._icon = Representation(static.joinpath("icon.svg").read_bytes(), "image/svg+xml")
+
+    def routes(self) -> list[Route]:
+        """Return the routes of the pages."""
+        return [
+            Route("/", self.index, methods=["GET"]),
+            Route("/site/{host:path}", self.site, methods=["GET"]),
+            Route("/scan", self.scan, methods=["POST"]),
+            Route("/problems", self.problems, methods=["GET"]),
+            Route("/style.css", self.style, methods=["GET"]),
+            Route("/icon.svg", self.icon, methods=["GET"]),
+        ]
+
+    async def index(self, request: Request) -> Response:
+        """GET /: the index with its filters; what cannot be understood is told above the unfiltered list."""
+        asked = Parameters(request.scope["query_string"])
+        fields = {name: (asked.one(name) or "").strip() for name in ("category", "stance", "q", "sort", "page")}
+        complaint = ""
+        try:
+            query = Query.of(
+                category=fields["category"], stance=fields["stance"], line=fields["q"], sort=fields["sort"] or "rank"
+            )
+        except BadValue as error:
+            complaint, query = str(error), Query()
+        stamp = "" if query.line or complaint else await self._endpoints.service.stamp()
+        key = ("page", query.category, query.stance, query.sort, fields["page"])
+        made = self._endpoints.shelf.get(key, stamp)
+        if made is None:
+            view = await self._endpoints.service.index(query)
+            made = self._page("index.html", **self._listed(view, query, fields, complaint))
+            self._endpoints.shelf.put(key, stamp, made)
+        return await answer(request, made, headers=SECURITY, status=400 if complaint else 200)
+
+    def _listed(self, view: IndexView, query: Query, fields: dict[str, str], complaint: str) -> dict[str, Any]:
+        total = len(view.ranked)
+        pages = max(1, -(-total // ROWS))
+        number = min(pages, max(1, int(fields["page"]))) if fields["page"].isdecimal() else 1
+        kept = {name: value for name, value in _fields(query).items() if value}
+        return {
+            "view": view,
+            "query": query,
+            "complaint": complaint,
+            "line": fields["q"],
+            "rows": view.ranked[(number - 1) * ROWS : number * ROWS],
+            "lost": view.unreachable[:UNREACHABLE_ROWS] if number == 1 else (),
+            "total": total,
+            "total_lost": len(view.unreachable),
+            "page": number,
+            "pages": pages,
+            "categories": CATEGORIES,
+            "stances": STANCES,
+            "sorts": SORTS,
+            "link": lambda **changes: _link(self._config.root, kept, changes),
+            "data": urlencode({k: v for k, v in kept.items() if k in ("category", "stance")}),
+            "linked": linked_script(discovery.linked_data(self._config.base_url)),
+        }
+
+    async def site(self, request: Request) -> Response:
+        """GET /site/<host>: the report card of one host."""
+        host: str = request.path_params["host"]
+        service = self._endpoints.service
+        stamp = await service.stamp()
+        key = ("card page", host)
+        made = self._endpoints.shelf.get(key, stamp)
+        if made is None:
+            try:
+                dossier = await service.site(host)
+            except AuiError as error:
+                status = 404 if error.http_status < 500 else 503
+                page = self._page("absent.html", host=host, error=problems.of(error).detail, status=status)
+                return await answer(request, page, cache="no-store", headers=SECURITY, status=status)
+            card = dossier.card
+            linked = linked_script(_review(card.host, card.score, card.scanned_at, self._config.base_url))
+            made = self._page("site.html", card=card, dossier=dossier, linked=linked)
+            made.modified = bodies.instant(card.scanned_at)
+            self._endpoints.shelf.put(key, stamp, made)
+        return await answer(request, made, headers=SECURITY)
+
+    async def scan(self, request: Request) -> Response:
+        """POST /scan: scan the host of the form, then show its card."""
+        if foreign(request, self._config.origins):
+            return self.problem(request, problems.cross_site())
+        form = parse_qs((await request.body()).decode("latin-1"), max_num_fields=10)
+        url = (form.get("url") or [""])[0].encode("latin-1", "replace").decode("utf-8", "replace")
+        service = self._endpoints.service.for_client(request.scope["client_id"])
+        found = await service.scan(url)
+        return RedirectResponse(bodies.site_url(self._config.root, found.card.host), status_code=303)
+
+    async def problems(self, request: Request) -> Response:
+        """GET /problems: what each problem type means."""
+        return await answer(request, self._page("problems.html", kinds=KINDS), cache=STATIC_CACHE, headers=SECURITY)
+
+    async def style(self, request: Request) -> Response:
+        """GET /style.css."""
+        return await answer(request, self._style, cache=STATIC_CACHE)
+
+    async def icon(self, request: Request) -> Response:
+        """GET /icon.svg."""
+        return await answer(request, self._icon, cache=STATIC_CACHE)
+
+    def problem(self, request: Request, problem: Problem) -> Response:
+        """Return an error as a page."""
+        made = self._page("problem.html", problem=problem)
+        headers = {"Cache-Control": "no-store", **SECURITY, **problem.headers}
+        return Response(made.body, status_code=problem.status, media_type=HTML, headers=headers)
+
+    def _page(self, template: str, **values: Any) -> Representation:
+        text = self._environment.get_template(template).render(**values)
+        return Representation(text.encode("utf-8", "replace"), HTML)
+
+
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("aui_tui.service.api"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        auto_reload=False,
+    )
+    known = registry()
+    surfaces = {surface.slug: surface.label for surface in known.surfaces}
+    environment.filters["surface"] = lambda key: surfaces.get(key, key)
+    environment.filters["agent"] = lambda key: found.label if (found := known.agent(key)) else key
+    environment.filters["mark"] = lambda verdict: MARKS.get(verdict, "?")
+    environment.filters["minute"] = lambda text: text[:16].replace("T", " ")
+    environment.filters["origin"] = lambda host: host if "://" in host else f"https://{quote(host, safe='.:-[]')}/"
+    environment.globals["served"] = lambda matrix: sum(v in ("allowed", "allowed-robots") for v in matrix.values())
+    environment.globals["tested"] = lambda matrix: sum(v != "untested" for v in matrix.values())
+    return environment
+
+
+def _fields(query: Query) -> dict[str, str]:
+    return {
+        "q": query.line,
+        "category": query.category,
+        "stance": query.stance,
+        "sort": "" if query.sort == "rank" else query.sort,
+    }
+
+
+def _link(root: str, kept: dict[str, str], changes: dict[str, object]) -> str:
+    fields = {name: str(value) for name, value in {**kept, **changes}.items() if value}
+    return f"{root}/?{urlencode(fields)}" if fields else f"{root}/"
+
+
+def linked_script(members: dict[str, Any]) -> str:
+    """Return JSON-LD that can stand inside a script element: no character in it can end the element."""
+    text = msgspec.json.encode(members).decode()
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _review(host: str, score: int, scanned_at: str, base_url: str) -> dict[str, Any]:
+    return {
+        "@context": "https://schema.org",
+        "@type": "Review",
+        "name": f"Agentic usability of {host}",
+        "url": bodies.site_url(base_url, host),
+        "datePublished": scanned_at,
+        "author": {"@type": "Organization", "name": discovery.NAME, "url": f"{base_url}/"},
+        "itemReviewed": {"@type": "WebSite", "name": host, "url": host if "://" in host else f"https://{host}/"},
+        "reviewRating": {"@type": "Rating", "ratingValue": score, "bestRating": 100, "worstRating": 0},
+    }

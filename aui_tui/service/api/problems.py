@@ -1,0 +1,160 @@
+"""Errors as RFC 9457 problem details (specification 7)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Any, Final
+
+import msgspec
+from starlette.responses import Response
+
+from aui_tui.errors import AuiError, BadValue, RateLimited
+from aui_tui.records.view import Quota
+
+MEDIA_TYPE: Final = "application/problem+json"
+POLICY: Final = "scan"
+WINDOW: Final = 3600
+"""Seconds in which the scans of a client are counted (specification 8)."""
+
+KINDS: Final = MappingProxyType(
+    {
+        "invalid-host": "The host or address cannot or must not be scanned.",
+        "host-never-scanned": "No report card is stored for the host.",
+        "rate-limited": "The client has used its scans of the hour; retry_after and reset_at say when to come back.",
+        "bad-value": "A parameter is missing or has a value outside its list; allowed names the list.",
+        "unavailable": "The service cannot answer now.",
+        "cross-site-request-refused": "Another site's page may not force a scan or use the tools.",
+        "misdirected-request": "The Host header names another site than this service.",
+        "not-found": "Nothing is published at this address.",
+        "method-not-allowed": "The address does not take this method; Allow names those it takes.",
+        "request-too-large": "The address, the header fields or the body of the request are too large.",
+        "internal-error": "The service failed; the fault is on its side.",
+    }
+)
+"""Every problem type and what it means."""
+
+
+class Problem(msgspec.Struct, frozen=True, kw_only=True):
+    """One error: ``kind`` is a key of KINDS, ``extra`` are further members, ``headers`` further fields."""
+
+    kind: str
+    status: int
+    title: str
+    detail: str
+    extra: Mapping[str, Any] = MappingProxyType({})
+    headers: Mapping[str, str] = MappingProxyType({})
+
+
+def of(error: AuiError) -> Problem:
+    """Return the problem that tells ``error`` to a remote client.
+
+    What failed inside the service stays inside: it may name paths and addresses of the operator.
+    """
+    if isinstance(error, RateLimited):
+        return _limited(error)
+    status = error.http_status
+    if status >= 500:
+        return Problem(
+            kind="unavailable",
+            status=503,
+            title="Unavailable",
+            detail="The service cannot answer now; please try again in a moment.",
+            headers={"Retry-After": "5"},
+        )
+    extra: dict[str, Any] = {}
+    if isinstance(error, BadValue) and error.allowed:
+        extra["allowed"] = list(error.allowed)
+    return Problem(
+        kind=error.title.lower().replace(" ", "-"),
+        status=status,
+        title=error.title,
+        detail=str(error),
+        extra=extra,
+    )
+
+
+def _limited(error: RateLimited) -> Problem:
+    wait = max(1, error.retry_after)
+    instant = datetime.fromtimestamp(error.reset_at, UTC)
+    reset_at = instant.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return Problem(
+        kind="rate-limited",
+        status=429,
+        title=error.title,
+        detail=str(error),
+        extra={"retry_after": wait, "reset_at": reset_at},
+        headers={"Retry-After": str(wait)},
+    )
+
+
+def not_found(detail: str = "Nothing is published at this address.") -> Problem:
+    """Return the problem of an address that is not served."""
+    return Problem(kind="not-found", status=404, title="Not found", detail=detail)
+
+
+def not_allowed(method: str, allow: str) -> Problem:
+    """Return the problem of a method that an address does not take (RFC 9110 section 15.5.6)."""
+    return Problem(
+        kind="method-not-allowed",
+        status=405,
+        title="Method not allowed",
+        detail=f"This address does not take {method}; allowed are: {allow}.",
+        headers={"Allow": allow},
+    )
+
+
+def cross_site() -> Problem:
+    """Return the problem of a request that another site's page made and that costs something."""
+    return Problem(
+        kind="cross-site-request-refused",
+        status=403,
+        title="Cross-site request refused",
+        detail="A page of another site may not ask this of the service.",
+    )
+
+
+def too_large(status: int, detail: str) -> Problem:
+    """Return the problem of a request that is over a limit: 413, 414 or 431."""
+    return Problem(kind="request-too-large", status=status, title="Request too large", detail=detail)
+
+
+def internal() -> Problem:
+    """Return the problem of a fault of the service itself."""
+    return Problem(
+        kind="internal-error",
+        status=500,
+        title="Internal error",
+        detail="The service failed; the fault is on its side.",
+    )
+
+
+def response(problem: Problem, base_url: str) -> Response:
+    """Return ``problem`` as an answer of the API."""
+    members: dict[str, Any] = {
+        "type": f"{base_url}/problems#{problem.kind}",
+        "title": problem.title,
+        "status": problem.status,
+        "detail": problem.detail,
+    }
+    if problem.status == 404:
+        members["found"] = False
+    members.update(problem.extra)
+    return Response(
+        msgspec.json.encode(members),
+        status_code=problem.status,
+        media_type=MEDIA_TYPE,
+        headers={"Cache-Control": "no-store", **problem.headers},
+    )
+
+
+def quota_fields(quota: Quota | None, now: float) -> dict[str, str]:
+    """Return RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers) for the scans of a client."""
+    if quota is None:
+        return {}
+    fields = {"RateLimit-Policy": f'"{POLICY}";q={quota.limit};w={WINDOW}', "RateLimit": f'"{POLICY}";r={quota.left}'}
+    if quota.next_slot:
+        fields["RateLimit"] += f";t={max(0, math.ceil(quota.next_slot - now))}"
+    return fields

@@ -1,0 +1,167 @@
+"""The three endpoints (specification 4), and the small files beside them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from aui_tui.errors import AuiError, InvalidHost, NeverScanned
+from aui_tui.records.query import Query
+from aui_tui.records.view import IndexView, ScanAnswer
+from aui_tui.service.api import bodies, discovery, openapi, problems
+from aui_tui.service.api.answers import (
+    Representation,
+    Shelf,
+    answer,
+    not_modified,
+    tag,
+    unchanged,
+    validators,
+    wants_gzip,
+)
+from aui_tui.service.api.config import ApiConfig
+from aui_tui.service.api.parameters import Parameters
+from aui_tui.service.api.provenance import foreign
+from aui_tui.service.protocol import Published
+
+JSON: Final = "application/json"
+TEXT: Final = "text/plain; charset=utf-8"
+WHOLE: Final = 5000
+"""An index of at most this many rows is made whole and kept; a longer one is streamed each time."""
+STREAMS: Final = 4
+"""Long indexes streamed at once by one worker; further ones wait."""
+STATIC_CACHE: Final = "public, max-age=3600"
+
+
+class Endpoints:
+    """The API over one service: every method is one route."""
+
+    def __init__(self, service: Published, config: ApiConfig) -> None:
+        self.service = service
+        self.config = config
+        self.shelf = Shelf()
+        self._making = asyncio.Lock()
+        self._streams = asyncio.Semaphore(STREAMS)
+        base = config.base_url
+        self._openapi = Representation(openapi.document(base), "application/json")
+        self._robots = Representation(discovery.robots(), TEXT)
+        self._llms = Representation(discovery.llms(base), TEXT)
+        self._card = Representation(discovery.card(base), JSON)
+
+    async def index(self, request: Request) -> Response:
+        """GET /api/index.json (4.1)."""
+        parameters = Parameters(request.scope["query_string"])
+        query = Query.of(category=parameters.word("category"), stance=parameters.word("stance"))
+        stamp = await self.service.stamp()
+        key = ("index", query.category, query.stance)
+        made = self.shelf.get(key, stamp)
+        if made is None:
+            async with self._making:
+                made = self.shelf.get(key, stamp)
+                if made is None:
+                    view = await self.service.index(query)
+                    if bodies.size(view) > WHOLE:
+                        return await self._stream(
+                            request, view, tag(stamp, *key, self.config.base_url) if stamp else ""
+                        )
+                    made = await self._whole(view)
+                    if bodies.size(view):
+                        self.shelf.put(key, stamp, made)
+        return await answer(request, made)
+
+    async def _whole(self, view: IndexView) -> Representation:
+        body = await bodies.joined(bodies.index_chunks(view, self.config.base_url))
+        return Representation(body, JSON, modified=bodies.instant(view.scanned_at))
+
+    async def _stream(self, request: Request, view: IndexView, etag: str) -> Response:
+        modified = bodies.instant(view.scanned_at)
+        if unchanged(request, etag, modified):
+            return not_modified(etag, modified)
+        fields = validators(etag, modified)
+        if request.method == "HEAD":
+            head = Response(media_type=JSON, headers=fields)
+            del head.headers["content-length"]
+            return head
+        chunks = self._taking_turns(bodies.index_chunks(view, self.config.base_url))
+        if wants_gzip(request):
+            fields["Content-Encoding"] = "gzip"
+            chunks = bodies.packed(chunks)
+        return StreamingResponse(chunks, media_type=JSON, headers=fields)
+
+    async def _taking_turns(self, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        async with self._streams:
+            async for chunk in chunks:
+                yield chunk
+
+    async def site(self, request: Request) -> Response:
+        """GET /api/site/<host>.json (4.2)."""
+        host: str = request.path_params["host"]
+        stamp = await self.service.stamp()
+        key = ("site", host)
+        made = self.shelf.get(key, stamp)
+        if made is None:
+            try:
+                dossier = await self.service.site(host)
+            except InvalidHost:
+                raise NeverScanned(host) from None
+            card = dossier.card
+            made = Representation(
+                bodies.card_bytes(card, self.config.base_url), JSON, modified=bodies.instant(card.scanned_at)
+            )
+            self.shelf.put(key, stamp, made)
+        return await answer(request, made)
+
+    async def scan(self, request: Request) -> Response:
+        """GET /api/scan?url=&force= (4.3)."""
+        parameters = Parameters(request.scope["query_string"])
+        url = parameters.needed("url", "example.com")
+        force = parameters.flag("force")
+        if force and foreign(request, self.config.origins):
+            return problems.response(problems.cross_site(), self.config.base_url)
+        service = self.service.for_client(request.scope["client_id"])
+        try:
+            found = await service.scan(url, force=force)
+        except AuiError as error:
+            problem = problems.of(error)
+            told = problems.response(problem, self.config.base_url)
+            if problem.status == 429:
+                told.headers.update(problems.quota_fields(await service.quota(), time.time()))
+            return told
+        made = Representation(bodies.card_bytes(found.card, self.config.base_url), JSON)
+        fields = problems.quota_fields(await service.quota(), time.time())
+        fields["Cache-Status"] = cache_status(found, force=force)
+        return await answer(request, made, cache="no-store", headers=fields)
+
+    async def openapi(self, request: Request) -> Response:
+        """GET /openapi.json."""
+        return await answer(request, self._openapi, cache=STATIC_CACHE)
+
+    async def robots(self, request: Request) -> Response:
+        """GET /robots.txt."""
+        return await answer(request, self._robots, cache=STATIC_CACHE)
+
+    async def llms(self, request: Request) -> Response:
+        """GET /llms.txt."""
+        return await answer(request, self._llms, cache=STATIC_CACHE)
+
+    async def card(self, request: Request) -> Response:
+        """GET /.well-known/mcp.json."""
+        return await answer(request, self._card, cache=STATIC_CACHE)
+
+    async def health(self, request: Request) -> Response:
+        """GET /healthz: 200 when the store answers, 503 when it does not."""
+        await self.service.stamp()
+        return Response(b'{"status":"ok"}', media_type=JSON, headers={"Cache-Control": "no-store"})
+
+
+def cache_status(found: ScanAnswer, *, force: bool) -> str:
+    """Return a Cache-Status field (RFC 9211) that says where a card comes from."""
+    if found.source == "cache":
+        return "aui-tui; hit"
+    status = f"aui-tui; fwd={'request' if force else 'miss'}; stored"
+    return status + "; collapsed" if found.source == "shared" else status

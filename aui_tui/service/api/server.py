@@ -1,0 +1,198 @@
+"""Running the API: sockets, workers, logging, and an orderly stop."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import logging
+import logging.config
+import multiprocessing
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any, Final
+
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.supervisors import Multiprocess
+
+from aui_tui.errors import AuiError, ConfigError
+from aui_tui.service.api import config as settings
+from aui_tui.service.api.app import create_app
+from aui_tui.service.api.config import ApiConfig
+from aui_tui.service.api.connection import Connection
+from aui_tui.service.protocol import Published
+from aui_tui.text import clean
+
+ServiceFactory = Callable[[], Published]
+
+LOGGING: Final[dict[str, Any]] = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "line": {"()": "aui_tui.service.api.server.LineFormatter", "format": "%(asctime)s %(name)s %(message)s"}
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "stream": "ext://sys.stderr"}},
+    "loggers": {
+        "aui_tui": {"handlers": ["stderr"], "level": "INFO", "propagate": False},
+        "uvicorn": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
+    },
+}
+"""Everything on standard error, a line each."""
+
+log = logging.getLogger("aui_tui.serve")
+
+
+class LineFormatter(logging.Formatter):
+    """One clean line for each event; an exception is named, its stack left out."""
+
+    converter = staticmethod(time.gmtime)
+    default_time_format = "%Y-%m-%dT%H:%M:%S"
+    default_msec_format = "%s.%03dZ"
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line of ``record``."""
+        if record.exc_info and record.exc_info[1] is not None:
+            error = record.exc_info[1]
+            record.msg = f"{record.getMessage().strip()}: {type(error).__name__}: {error}"
+            record.args = ()
+            record.exc_info = None
+            record.exc_text = None
+        return clean(super().format(record), 2000)
+
+
+class Server(uvicorn.Server):
+    """A server that ends quietly when it is told to stop: the signal is not raised again afterwards."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Stop on SIGINT and SIGTERM; a second SIGINT stops at once."""
+        handled = [signal.SIGINT, signal.SIGTERM]
+        before = {}
+        with contextlib.suppress(ValueError):
+            before = {number: signal.signal(number, self.handle_exit) for number in handled}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Take note of a signal to stop."""
+        if not self.should_exit:
+            log.info("Stopping; running scans finish first.")
+        super().handle_exit(sig, frame)
+
+
+def serve(
+    factory: ServiceFactory,
+    *,
+    host: str,
+    port: int,
+    base_url: str,
+    workers: int,
+    trusted_proxies: tuple[str, ...],
+    cors: tuple[str, ...],
+) -> int:
+    """Publish the services that ``factory`` makes (one for each worker) until told to stop; see ``api.run``."""
+    if workers < 1:
+        raise ConfigError(f"The number of workers must be at least 1, not {workers}.")
+    listener = listen(host, port)
+    with contextlib.closing(listener):
+        address = address_of(listener)
+        config = settings.check(base_url or address, trusted_proxies=trusted_proxies, cors=cors)
+        logging.config.dictConfig(LOGGING)
+        log.info("Serving on %s%s", address, "" if address == config.base_url else f" as {config.base_url}")
+        app = functools.partial(build, factory, config)
+        server_config = uvicorn_config(app, workers)
+        if workers == 1:
+            Server(server_config).run(sockets=[listener])
+        else:
+            Multiprocess(server_config, [listener]).run()
+    log.info("Stopped.")
+    return 0
+
+
+def build(factory: ServiceFactory, config: ApiConfig) -> ASGIApp:
+    """Return the application of one worker process."""
+    Connection.trusted = config.networks()
+    _follow_parent()
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
+    try:
+        return create_app(factory(), config)
+    except AuiError as error:
+        log.error("%s", error)
+        sys.exit(uvicorn.config.STARTUP_FAILURE)
+
+
+def _follow_parent() -> None:
+    """In a worker process: stop in order when the parent dies without having said so."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+
+    def follow() -> None:
+        parent.join()
+        signal.raise_signal(signal.SIGTERM)
+
+    threading.Thread(target=follow, name="aui-parent", daemon=True).start()
+
+
+def uvicorn_config(app: Callable[[], ASGIApp], workers: int = 1) -> uvicorn.Config:
+    """Return the settings of the HTTP server: our limits, no trust in proxies, no log of its own.
+
+    The event loop is asyncio's own whatever is installed: the engine's sockets and the limits are tested on it.
+    """
+    return uvicorn.Config(
+        app,
+        factory=True,
+        loop="asyncio",
+        http=Connection,
+        ws="none",
+        lifespan="on",
+        log_config=LOGGING,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        workers=workers,
+        limit_concurrency=settings.MAX_CONNECTIONS,
+        backlog=512,
+        timeout_keep_alive=5,
+        timeout_graceful_shutdown=settings.SHUTDOWN_SECONDS,
+        timeout_worker_healthcheck=30,
+    )
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a listening socket. Raises ConfigError when the address cannot be bound."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, kind, protocol, _, place = found[0]
+        listener = socket.socket(family, kind, protocol)
+    except (OSError, OverflowError) as error:
+        raise ConfigError(f"Cannot listen on {clean(host, 80)} port {port}: {_reason(error)}.") from None
+    try:
+        if sys.platform != "win32":
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(place)
+        listener.listen(512)
+        listener.set_inheritable(True)
+    except OSError as error:
+        listener.close()
+        raise ConfigError(f"Cannot listen on {clean(host, 80)} port {port}: {_reason(error)}.") from None
+    return listener
+
+
+def address_of(listener: socket.socket) -> str:
+    """Return the address under which a listening socket is reached from this machine, such as http://127.0.0.1:8000."""
+    host, port = listener.getsockname()[:2]
+    name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
+    return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
+
+
+def _reason(error: Exception) -> str:
+    return clean((getattr(error, "strerror", None) or str(error)).rstrip("."), 120).lower()

@@ -1,0 +1,188 @@
+"""The outermost layer of the HTTP API: what is refused before any work is done, limits, and the access log."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import logging
+import time
+from collections.abc import MutableMapping
+from typing import Any, Final
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from aui_tui.service.api import problems
+from aui_tui.service.api.config import MAX_BODY, MAX_FIELDS, MAX_HEAD, MAX_TARGET, REQUEST_SECONDS, ApiConfig
+from aui_tui.service.api.identity import identify
+from aui_tui.service.api.problems import Problem
+from aui_tui.text import clean
+
+access = logging.getLogger("aui_tui.access")
+faults = logging.getLogger("aui_tui.api")
+
+FIELDS: Final = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
+"""Fields of every answer that does not set them itself."""
+
+
+LINE: Final = '%s "%s %s" %d %d %.1fms'
+"""The access log: client, request line, status, bytes of the body, milliseconds."""
+
+
+class TooLarge(Exception):
+    """The body of the request is larger than MAX_BODY."""
+
+    def __init__(self) -> None:
+        super().__init__(f"The body of a request may have {MAX_BODY} bytes.")
+
+
+class Shield:
+    """ASGI layer that checks the Host, bounds the request in size and time, names the client, and logs.
+
+    The client's id lies in ``scope["client_id"]``.
+    """
+
+    def __init__(self, app: ASGIApp, config: ApiConfig, *, seconds: float = REQUEST_SECONDS) -> None:
+        self._app = app
+        self._config = config
+        self._seconds = seconds
+        self._trusted = config.networks()
+        self._names = {config.host, "localhost"}
+        self._fields = tuple(f for f in FIELDS if not (config.cors and f[0].startswith(b"cross-origin")))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            return
+        exchange = _Exchange(scope, receive, send, self._fields)
+        scope["client_id"] = self._client(scope)
+        try:
+            refusal = self._refusal(scope)
+            if refusal is not None:
+                await self._tell(refusal, exchange)
+            else:
+                async with asyncio.timeout(self._seconds):
+                    await self._app(scope, exchange.receive, exchange.send)
+        except TimeoutError:
+            faults.warning("Out of time: %s", _target(scope))
+            await self._tell(
+                Problem(kind="unavailable", status=503, title="Unavailable", detail="The answer took too long."),
+                exchange,
+            )
+        except TooLarge as error:
+            await self._tell(problems.too_large(413, str(error)), exchange)
+        except Exception as error:
+            faults.error("Fault at %s: %s: %s", _target(scope), type(error).__name__, clean(str(error), 300))
+            faults.debug("Trace of the fault", exc_info=error)
+            await self._tell(problems.internal(), exchange)
+        finally:
+            exchange.log()
+
+    async def _tell(self, problem: Problem, exchange: _Exchange) -> None:
+        if not exchange.status:
+            await problems.response(problem, self._config.base_url)(exchange.scope, exchange.receive, exchange.send)
+
+    def _client(self, scope: Scope) -> str:
+        peer = scope.get("client")
+        forwarded = (
+            [value.decode("latin-1") for name, value in scope["headers"] if name == b"x-forwarded-for"]
+            if self._trusted
+            else ()
+        )
+        return identify(peer[0] if peer else "", forwarded, self._trusted)
+
+    def _refusal(self, scope: Scope) -> Problem | None:
+        if len(scope["raw_path"]) + len(scope["query_string"]) >= MAX_TARGET:
+            return problems.too_large(414, f"The address of a request may have {MAX_TARGET} bytes.")
+        headers = scope["headers"]
+        if len(headers) > MAX_FIELDS:
+            return problems.too_large(431, f"A request may have {MAX_FIELDS} header fields.")
+        if sum(len(name) + len(value) for name, value in headers) > MAX_HEAD:
+            return problems.too_large(431, f"The header fields of a request may have {MAX_HEAD} bytes.")
+        host = next((value for name, value in headers if name == b"host"), b"")
+        if not self._is_ours(host.decode("latin-1"), scope):
+            return Problem(
+                kind="misdirected-request",
+                status=421,
+                title="Misdirected request",
+                detail=f"This service is {self._config.base_url}, not {clean(host.decode('latin-1'), 80)!r}.",
+            )
+        return None
+
+    def _is_ours(self, host: str, scope: Scope) -> bool:
+        name = host_of(host)
+        if name in self._names:
+            return True
+        try:
+            address = ipaddress.ip_address(name)
+        except ValueError:
+            return False
+        server = scope.get("server")
+        ours = address.is_loopback or (server is not None and str(address) == server[0])
+        if ours and len(self._names) < 64:
+            self._names.add(name)
+        return ours
+
+
+class _Exchange:
+    """One request and what became of it."""
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send, fields: tuple[tuple[bytes, bytes], ...]) -> None:
+        self.scope = scope
+        self.status = 0
+        self._receive = receive
+        self._send = send
+        self._fields = fields
+        self._started = time.perf_counter()
+        self._sent = 0
+        self._taken = 0
+
+    async def receive(self) -> MutableMapping[str, Any]:
+        message = await self._receive()
+        self._taken += len(message.get("body", b""))
+        if self._taken > MAX_BODY:
+            raise TooLarge
+        return message
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            headers = list(message.get("headers", ()))
+            present = {name.lower() for name, _ in headers}
+            headers.extend(field for field in self._fields if field[0] not in present)
+            message = {**message, "headers": headers}
+        else:
+            self._sent += len(message.get("body", b""))
+        await self._send(message)
+
+    def log(self) -> None:
+        if access.isEnabledFor(logging.INFO):
+            told = (
+                self.scope["client_id"],
+                clean(self.scope["method"], 20),
+                _target(self.scope),
+                self.status,
+                0 if self.scope["method"] == "HEAD" else self._sent,
+                1000 * (time.perf_counter() - self._started),
+            )
+            access.handle(logging.LogRecord(access.name, logging.INFO, "", 0, LINE, told, None))
+
+
+def host_of(field: str) -> str:
+    """Return the host of a Host header field in lower case, without port and brackets."""
+    text = field.strip().lower()
+    if text.startswith("["):
+        return text[1:].partition("]")[0]
+    return text.partition(":")[0].removesuffix(".")
+
+
+def _target(scope: Scope) -> str:
+    raw: bytes = scope.get("raw_path") or scope["path"].encode()
+    query: bytes = scope["query_string"]
+    return clean((raw + (b"?" + query if query else b"")).decode("latin-1"), 300)

@@ -1,0 +1,103 @@
+"""The tools ``index``, ``site`` and ``scan`` for MCP clients; importing this module loads the ``mcp`` library."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Final
+
+import msgspec
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp.types import ToolAnnotations
+
+from aui_tui import __version__
+from aui_tui.errors import AuiError
+from aui_tui.records.query import Query
+from aui_tui.service.api import bodies, discovery, problems
+from aui_tui.service.api.config import MAX_BODY, ApiConfig
+from aui_tui.service.protocol import Published
+
+LARGEST_PAGE: Final = 100
+"""Most rows of one answer of the tool ``index``."""
+READING: Final = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+SCANNING: Final = ToolAnnotations(
+    read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=True
+)
+
+
+def build(service: Published, config: ApiConfig) -> StreamableHTTPSessionManager:
+    """Return the session manager of an MCP server with the tools ``index``, ``site`` and ``scan``."""
+    server = MCPServer(
+        "aui-tui",
+        title=discovery.NAME,
+        description=discovery.SUMMARY,
+        version=__version__,
+        website_url=config.base_url + "/",
+        log_level="ERROR",
+        subscriptions=False,
+    )
+    base = config.base_url
+
+    def refused(error: AuiError) -> ToolError:
+        return ToolError(problems.of(error).detail)
+
+    async def index(
+        category: str = "", stance: str = "", query: str = "", limit: int = 25, offset: int = 0
+    ) -> dict[str, Any]:
+        """List graded hosts, best first, and hosts that could not be reached.
+
+        category and stance filter exactly; query is free text or terms such as "score:<40 agent:claude=blocked".
+        At most 100 rows an answer; use offset to read on. total_ranked and total_unreachable count all rows.
+        """
+        try:
+            view = await service.index(Query.of(category=category, stance=stance, line=query))
+            start, size = max(0, offset), min(max(1, limit), LARGEST_PAGE)
+            ranked = view.ranked[start : start + size]
+            unreachable = view.unreachable[start : start + size]
+        except AuiError as error:
+            raise refused(error) from None
+        return {
+            "scanned_at": view.scanned_at,
+            "total_ranked": len(view.ranked),
+            "total_unreachable": len(view.unreachable),
+            "ranked": [bodies.summary_members(row.summary, base) for row in ranked],
+            "unreachable": [bodies.summary_members(row.summary, base) for row in unreachable],
+        }
+
+    async def site(host: str) -> dict[str, Any]:
+        """Read the latest stored report card of one host: score, verdict per agent, evidence and fixes."""
+        try:
+            dossier = await service.site(host)
+        except AuiError as error:
+            raise refused(error) from None
+        return _members(bodies.card_bytes(dossier.card, base))
+
+    async def scan(url: str, ctx: Context[Any, Any], force: bool = False) -> dict[str, Any]:
+        """Scan a public website now and return its report card; answered from a cache for 24 hours unless forced.
+
+        A client may have 10 new scans in an hour.
+        """
+        request: Any = ctx.request_context.request
+        try:
+            found = await service.for_client(request.scope["client_id"]).scan(url, force=force)
+        except AuiError as error:
+            raise refused(error) from None
+        return _members(bodies.card_bytes(found.card, base))
+
+    for function, hints in ((index, READING), (site, READING), (scan, SCANNING)):
+        server.add_tool(function, annotations=hints)
+    server.streamable_http_app(
+        stateless_http=True,
+        json_response=True,
+        max_request_body_size=MAX_BODY,
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )
+    logging.getLogger("mcp").setLevel(logging.ERROR)
+    return server.session_manager
+
+
+def _members(encoded: bytes) -> dict[str, Any]:
+    members: dict[str, Any] = msgspec.json.decode(encoded)
+    return members

@@ -1,0 +1,90 @@
+"""The product's one seam: what the dashboard, the command line and the HTTP API ask for."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from aui_tui.records.progress import Progress
+from aui_tui.records.query import Query
+from aui_tui.records.view import Dossier, IndexView, Overview, Quota, ScanAnswer
+
+
+class Service(Protocol):
+    """An index that can be listed, read and scanned: specification 4, locally or over HTTP.
+
+    Every operation may raise ``aui_tui.errors.AuiError``; its text is one sentence for the person who asked.
+    """
+
+    @property
+    def label(self) -> str:
+        """Where the index lies, for a status line: ``local engine`` or an address."""
+        ...
+
+    @property
+    def can_scan(self) -> bool:
+        """False for a source that only lists, such as an exported file."""
+        ...
+
+    async def index(self, query: Query) -> IndexView:
+        """Return the ranked and unreachable rows of ``query`` (4.1)."""
+        ...
+
+    async def overview(self, query: Query) -> Overview:
+        """Return figures over the rows of ``query``."""
+        ...
+
+    async def site(self, host: str, *, method: str = "", at: str = "") -> Dossier:
+        """Return the latest stored card of ``host`` (4.2), graded under ``method`` when one is named.
+
+        ``at`` asks for the kept scan with that ``scanned_at``. Raises NeverScanned.
+        """
+        ...
+
+    async def scan(
+        self,
+        url: str,
+        *,
+        force: bool = False,
+        method: str = "",
+        category: str = "",
+        progress: Progress | None = None,
+    ) -> ScanAnswer:
+        """Scan ``url`` live, or answer from the 24 h cache (4.3).
+
+        ``force`` skips the cache and costs one of the scans of the hour. Raises InvalidHost, RateLimited,
+        Unavailable. Cancelling the call cancels the scan unless another caller waits for it.
+        """
+        ...
+
+    async def quota(self) -> Quota | None:
+        """Return the scans left this hour, None where the source does not say."""
+        ...
+
+    async def position(self, host: str, query: Query) -> int:
+        """Return the index of ``host`` in the ranked (else unreachable) window of ``query``, -1 when absent."""
+        ...
+
+    async def aclose(self) -> None:
+        """Release connections, files and processes."""
+        ...
+
+
+class Published(Service, Protocol):
+    """A service that can stand behind the HTTP API: it tells its clients apart and knows when its index changed."""
+
+    def for_client(self, client: str) -> Service:
+        """Return this service as the remote ``client`` may use it.
+
+        ``client`` is an opaque id; it has its own scans of the hour (specification 8). Its scans reach public
+        addresses on ports 80 and 443 only, whatever the operator allows himself. ``aclose`` of the result does
+        nothing; the cards, the cache and scans under way are shared.
+        """
+        ...
+
+    async def stamp(self) -> str:
+        """Return a word that changes whenever an answer of ``index`` or ``site`` may change.
+
+        Whichever process made the change. Cheap enough for each request; it means nothing to another process. Empty:
+        not known.
+        """
+        ...

@@ -1,0 +1,154 @@
+"""The index of this machine as its operator publishes it: each remote client has its own scans, none has favours."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from aui_tui.engine.access import PUBLIC, Access
+from aui_tui.engine.target import Target
+from aui_tui.errors import Unavailable
+from aui_tui.records.methods import DEFAULT_METHOD
+from aui_tui.records.observations import Observations
+from aui_tui.records.progress import Progress
+from aui_tui.records.query import Query
+from aui_tui.records.starter import Known
+from aui_tui.records.view import Dossier, IndexView, Overview, Quota, ScanAnswer
+from aui_tui.service.engine import Observer, Scanner
+from aui_tui.service.local import LocalService
+
+SCANS: Final = 24
+"""Scans that one process makes at once for its clients; further ones wait."""
+WAITING: Final = 24
+"""Scans that wait; one more is refused, and costs nothing."""
+
+
+class Bounded:
+    """Another observer, used by at most SCANS scans at once."""
+
+    def __init__(self, observer: Observer, *, scans: int = SCANS, waiting: int = WAITING) -> None:
+        self._observer = observer
+        self._places = asyncio.Semaphore(scans)
+        self._room = scans + waiting
+
+    async def observe(self, target: Target, *, access: Access, progress: Progress | None) -> Observations:
+        """Return what was seen. Raises Unavailable when too many scans wait already, else as the observer."""
+        if not self._room:
+            raise Unavailable("Too many scans are under way; try again in a moment.")
+        self._room -= 1
+        try:
+            async with self._places:
+                return await self._observer.observe(target, access=access, progress=progress)
+        finally:
+            self._room += 1
+
+    async def aclose(self) -> None:
+        """End what the scans have started."""
+        await self._observer.aclose()
+
+
+class Publication:
+    """``local`` behind the HTTP API (``service.protocol.Published``), or as one ``client`` of it may use it."""
+
+    def __init__(self, local: LocalService, *, client: str = "") -> None:
+        self._local = local
+        self._client = client
+
+    @property
+    def label(self) -> str:
+        """Where the index lies."""
+        return self._local.label
+
+    @property
+    def can_scan(self) -> bool:
+        """True."""
+        return True
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences about the files, such as that a damaged one was set aside."""
+        return self._local.warnings
+
+    def for_client(self, client: str) -> Publication:
+        """Return the same index for the remote ``client``."""
+        return Publication(self._local, client=client)
+
+    async def stamp(self) -> str:
+        """Return a word that changes whenever an answer of ``index`` or ``site`` may change."""
+        return self._local.reports.stamp()
+
+    async def index(self, query: Query) -> IndexView:
+        """Return the lists of ``query``."""
+        return await self._local.index(query)
+
+    async def overview(self, query: Query) -> Overview:
+        """Return figures over the rows of ``query``."""
+        return await self._local.overview(query)
+
+    async def site(self, host: str, *, method: str = "", at: str = "") -> Dossier:
+        """Return what is stored of ``host``. Raises NeverScanned."""
+        return await self._local.site(host, method=method, at=at)
+
+    async def scan(
+        self,
+        url: str,
+        *,
+        force: bool = False,
+        method: str = "",
+        category: str = "",
+        progress: Progress | None = None,
+    ) -> ScanAnswer:
+        """Scan ``url`` at the client's cost, or answer from the cache.
+
+        A caller who goes away leaves the scan running: it is paid for, and the next caller has it from the cache.
+        """
+        scan = self._local.scan(
+            url, force=force, method=method, category=category, progress=progress, client=self._client
+        )
+        return await asyncio.shield(asyncio.ensure_future(scan))
+
+    async def quota(self) -> Quota:
+        """Return the scans that the client has left this hour."""
+        return await self._local.quota_of(self._client)
+
+    async def position(self, host: str, query: Query) -> int:
+        """Return the index of ``host`` in its list of ``query``, -1 when absent."""
+        return await self._local.position(host, query)
+
+    async def aclose(self) -> None:
+        """Close the index; a client's view closes nothing."""
+        if not self._client:
+            await self._local.aclose()
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalPublication:
+    """Opens the index in ``folder`` for one worker process; calling it may raise ConfigError or Unavailable.
+
+    What ``access`` allows the operator himself is taken back: private networks, other ports, and the fields and
+    passwords that he sends to sites of his own.
+    """
+
+    folder: Path
+    base_url: str = "http://127.0.0.1"
+    method: str = DEFAULT_METHOD
+    access: Access = PUBLIC
+    known: Mapping[str, Known] | None = None
+
+    def __call__(self) -> Publication:
+        """Return the opened index."""
+        access = dataclasses.replace(self.access, allow_private=False, headers=(), basic_auth=None, insecure=False)
+        return Publication(
+            LocalService(
+                self.folder,
+                base_url=self.base_url,
+                method=self.method,
+                access=access,
+                known=self.known,
+                observer=Bounded(Scanner()),
+            )
+        )

@@ -1,0 +1,258 @@
+"""A published index over HTTP (specification 4), kept and asked about again, shown from its last copy when offline."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, TypeVar
+from urllib.parse import quote, urlencode, urlsplit
+
+import msgspec
+
+from aui_tui.errors import AuiError, BadValue, ConfigError, RateLimited, RecordError, Unavailable
+from aui_tui.records.card import ReportCard
+from aui_tui.records.progress import Progress
+from aui_tui.records.query import Query
+from aui_tui.records.times import age
+from aui_tui.records.view import Dossier, HistoryPoint, IndexView, Overview, Quota, ScanAnswer
+from aui_tui.service.remote.copies import Copies, Head
+from aui_tui.service.remote.listing import Listing, page_of
+from aui_tui.service.remote.reading import read_card, read_index
+from aui_tui.service.remote.replies import INDEX, SCAN, SITE, Reply, clock_of, complaint, quota_of, source_of, spoken
+from aui_tui.service.remote.transport import Sleep, Transport
+from aui_tui.text import clean
+
+T = TypeVar("T")
+LONG: Final = 2000
+"""Rows above which a question is answered on a thread."""
+FRESH: Final = 20.0
+"""Seconds for which the list in memory is used without asking again."""
+READ_SECONDS: Final = 30.0
+SCAN_SECONDS: Final = 90.0
+LARGEST_INDEX: Final = 512 * 1024 * 1024
+LARGEST_CARD: Final = 4 * 1024 * 1024
+
+
+class RemoteService:
+    """The index published at ``source``, an http or https address.
+
+    ``folder``: where answers are kept between runs, None for nowhere. Raises ConfigError for a malformed address.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        *,
+        folder: Path | None = None,
+        clock: Callable[[], float] = time.time,
+        sleep: Sleep = asyncio.sleep,
+    ) -> None:
+        self._base = base_of(source)
+        self.label = urlsplit(self._base).netloc
+        self.can_scan = True
+        self._copies = Copies(folder)
+        self._transport = Transport(self._base, self.label, sleep=sleep)
+        self._clock = clock
+        self._quota: Quota | None = None
+        self._refreshing = asyncio.Lock()
+        self._listing: Listing | None = None
+        self._head: Head | None = None
+        self._current_at = 0.0
+        self._problem = ""
+        self._notice = ""
+        self._asked = float("-inf")
+
+    async def index(self, query: Query) -> IndexView:
+        """Return the lists of ``query``, answered from the whole list. Raises Unavailable, RecordError."""
+        listing = await self._current()
+        return await self._answer(lambda: listing.view(query, notice=self._notice, now=self._clock()), listing)
+
+    async def overview(self, query: Query) -> Overview:
+        """Return figures over the ranked rows of ``query``."""
+        listing = await self._current()
+        return await self._answer(lambda: listing.overview(query, now=self._clock()), listing)
+
+    async def position(self, host: str, query: Query) -> int:
+        """Return the index of ``host`` in its list of ``query``, -1 when absent."""
+        listing = await self._current()
+        return await self._answer(lambda: listing.position(host, query, now=self._clock()), listing)
+
+    async def site(self, host: str, *, method: str = "", at: str = "") -> Dossier:
+        """Return the latest card of ``host``, the only one that is published. Raises NeverScanned."""
+        url = f"{self._base}/api/site/{quote(host.strip(), safe='.:-')}.json"
+        card, notice = await self._card(url, host.strip())
+        if method and method != card.method:
+            raise BadValue(f"{self.label} publishes {card.host} under {card.method} alone.", allowed=(card.method,))
+        if at and at != card.scanned_at:
+            raise BadValue(f"{self.label} publishes the latest card alone.", allowed=(card.scanned_at,))
+        return dossier_of(card, notice)
+
+    async def scan(
+        self,
+        url: str,
+        *,
+        force: bool = False,
+        method: str = "",
+        category: str = "",
+        progress: Progress | None = None,
+    ) -> ScanAnswer:
+        """Have the service scan ``url``; its probes are not told one by one.
+
+        Raises InvalidHost, RateLimited, Unavailable. It is asked once: a scan costs.
+        """
+        if category:
+            raise BadValue(f"{self.label} sets the categories of its hosts itself.")
+        fields = {"url": url, **({"force": "true"} if force else {})}
+        reply = await self._transport.get(
+            f"{self._base}/api/scan?{urlencode(fields)}",
+            fields={},
+            seconds=SCAN_SECONDS,
+            largest=LARGEST_CARD,
+            again=False,
+        )
+        self._quota = quota_of(reply, self._clock()) or self._quota
+        if reply.status != 200:
+            raise complaint(reply, SCAN, self.label, url, self._clock())
+        card = await self._read(reply, lambda body: self._carded(body, url))
+        self._asked = float("-inf")
+        seconds = age(card.scanned_at, clock_of(reply, self._clock()))
+        other = method and method != card.method
+        return ScanAnswer(
+            card=card,
+            source=source_of(reply, seconds),
+            age=seconds,
+            warnings=(f"{self.label} grades under {card.method} alone.",) if other else (),
+        )
+
+    async def quota(self) -> Quota | None:
+        """Return the scans left this hour as the last scan's answer told them, None before."""
+        return self._quota
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._transport.aclose()
+
+    async def _answer(self, work: Callable[[], T], listing: Listing) -> T:
+        return await asyncio.to_thread(work) if listing.size > LONG else work()
+
+    async def _current(self) -> Listing:
+        async with self._refreshing:
+            if self._listing is None or self._clock() - self._asked > FRESH:
+                await self._refresh()
+                self._asked = self._clock()
+            assert self._listing is not None
+            return self._listing
+
+    async def _refresh(self) -> None:
+        url = f"{self._base}/api/index.json"
+        if self._listing is None:
+            await self._load(url)
+        try:
+            reply = await self._get(url, self._head, LARGEST_INDEX)
+            now = self._clock()
+            if reply.status == 304 and self._listing is not None:
+                await asyncio.to_thread(self._copies.confirm, url, now)
+            elif reply.status == 200:
+                self._listing, self._problem = await self._read(reply, self._listed)
+                self._head = await self._keep(url, reply)
+            else:
+                raise complaint(reply, INDEX, self.label, "", now)
+            self._current_at = now
+            self._notice = self._problem
+        except AuiError as error:
+            if self._listing is None:
+                raise
+            self._notice = self._offline(error, self._current_at)
+
+    async def _load(self, url: str) -> None:
+        """Take the copy of an earlier run, if it is sound."""
+        copy = await asyncio.to_thread(self._copies.get, url)
+        if copy is not None:
+            with suppress(RecordError):
+                self._listing, self._problem = await asyncio.to_thread(self._listed, copy.body)
+                self._head, self._current_at = copy.head, copy.at
+
+    async def _card(self, url: str, host: str) -> tuple[ReportCard, str]:
+        """Return the card at ``url``, or its last copy with one sentence that says so."""
+        copy = await asyncio.to_thread(self._copies.get, url)
+        try:
+            reply = await self._get(url, copy.head if copy else None, LARGEST_CARD)
+            if reply.status == 304 and copy is not None:
+                await asyncio.to_thread(self._copies.confirm, url, self._clock())
+                return self._carded(copy.body, host), ""
+            if reply.status != 200:
+                raise complaint(reply, SITE, self.label, host, self._clock())
+            card = await self._read(reply, lambda body: self._carded(body, host))
+            await self._keep(url, reply)
+            return card, ""
+        except (Unavailable, RecordError, RateLimited) as error:
+            if copy is None:
+                raise
+            try:
+                return self._carded(copy.body, host), self._offline(error, copy.at)
+            except RecordError:
+                raise error from None
+
+    async def _get(self, url: str, known: Head | None, largest: int) -> Reply:
+        fields = {}
+        if known is not None and known.etag:
+            fields["If-None-Match"] = known.etag
+        elif known is not None and known.modified:
+            fields["If-Modified-Since"] = known.modified
+        return await self._transport.get(url, fields=fields, seconds=READ_SECONDS, largest=largest)
+
+    async def _read(self, reply: Reply, read: Callable[[bytes], T]) -> T:
+        if reply.is_page:
+            raise RecordError(f"{self.label} sends a web page where a record should be; it may be no published index.")
+        try:
+            return await asyncio.to_thread(read, reply.body)
+        except RecordError as error:
+            raise RecordError(f"{self.label}: {error}") from None
+
+    async def _keep(self, url: str, reply: Reply) -> Head:
+        etag, modified = reply.fields.get("etag", ""), reply.fields.get("last-modified", "")
+        await asyncio.to_thread(self._copies.put, url, reply.body, etag=etag, modified=modified, at=self._clock())
+        return Head(url=url, etag=etag, modified=modified)
+
+    def _listed(self, body: bytes) -> tuple[Listing, str]:
+        reading = read_index(body)
+        return Listing.of_index(reading.found, self._base), reading.problem
+
+    def _carded(self, body: bytes, host: str) -> ReportCard:
+        card = read_card(body, host)
+        return msgspec.structs.replace(card, url=page_of(self._base, card.url, card.host))
+
+    def _offline(self, error: AuiError, at: float) -> str:
+        return f"{error} Shown is the copy of {spoken(max(self._clock() - at, 0))} ago."
+
+
+def base_of(source: str) -> str:
+    """Return the base address of ``source``, without a trailing slash or the path of an endpoint.
+
+    Raises ConfigError.
+    """
+    text = source.strip()
+    try:
+        parts = urlsplit(text)
+        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        valid = False
+    if not valid or "@" in parts.netloc or not text.isascii() or not text.isprintable() or " " in text:
+        raise ConfigError(f"A source must be an address such as https://index.example, not {clean(source, 80)!r}.")
+    path = parts.path.rstrip("/").removesuffix("/api/index.json")
+    return f"{parts.scheme}://{parts.netloc.lower()}{path}"
+
+
+def dossier_of(card: ReportCard, notice: str = "") -> Dossier:
+    """Return what is known of a host from its card alone."""
+    point = HistoryPoint(
+        scanned_at=card.scanned_at,
+        score=card.score,
+        grade=card.grade,
+        stance=card.stance,
+        unreachable=card.unreachable,
+    )
+    return Dossier(card=card, history=(point,), notice=notice)

@@ -1,0 +1,196 @@
+"""Asking another's index over HTTP: time limits, size limits, and retries of what is safe to ask again."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import zlib
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final
+from urllib.parse import urlsplit
+
+import httpx
+
+from aui_tui import __version__
+from aui_tui.errors import Unavailable
+from aui_tui.service.remote.replies import Reply
+from aui_tui.text import clean
+
+TRIES: Final = 3
+PAUSE: Final = 0.4
+"""Seconds before the second try on average; doubled before the third."""
+LONGEST_PAUSE: Final = 10.0
+"""A Retry-After above this many seconds is not waited for."""
+PASSING: Final = frozenset({502, 503, 504})
+"""Statuses that may be gone a moment later."""
+LARGEST_ERROR: Final = 64 * 1024
+HOPS: Final = 3
+LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+
+Sleep = Callable[[float], Awaitable[None]]
+
+
+class _Passing(Exception):
+    def __init__(self, reply: Reply) -> None:
+        super().__init__()
+        self.reply = reply
+
+
+class Transport:
+    """GET requests to the source at ``base_url``, called ``label`` in sentences."""
+
+    def __init__(self, base_url: str, label: str, *, sleep: Sleep = asyncio.sleep) -> None:
+        self._label = label
+        self._sleep = sleep
+        self._client: httpx.AsyncClient | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._direct = (urlsplit(base_url).hostname or "") in LOOPBACK
+
+    async def get(
+        self, url: str, *, fields: Mapping[str, str], seconds: float, largest: int, again: bool = True
+    ) -> Reply:
+        """Return the answer to a GET of ``url``, its body decoded and at most ``largest`` bytes long.
+
+        Within ``seconds`` in all. With ``again`` a failure that may pass is tried up to TRIES times; without it only
+        one that came before the request could be sent. Raises Unavailable with one sentence.
+        """
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._tries(url, fields, largest, again)
+        except TimeoutError:
+            raise Unavailable(f"{self._label} did not answer within {seconds:.0f} s.") from None
+
+    async def aclose(self) -> None:
+        """Close the connections; on another event loop than theirs, which has ended, they are only forgotten."""
+        client, self._client = self._client, None
+        if client is not None and self._loop is asyncio.get_running_loop():
+            await client.aclose()
+
+    async def _tries(self, url: str, fields: Mapping[str, str], largest: int, again: bool) -> Reply:
+        for number in range(1, TRIES + 1):
+            try:
+                reply = await self._once(url, fields, largest)
+                if reply.status not in PASSING or not again or number == TRIES:
+                    return reply
+                wait = _asked_pause(reply)
+                if wait is None:
+                    return reply
+            except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
+                if number == TRIES or _final(error):
+                    raise self._sentence(error) from None
+                wait = 0.0
+            except (httpx.TransportError, httpx.InvalidURL, zlib.error) as error:
+                if number == TRIES or not again or isinstance(error, httpx.UnsupportedProtocol | httpx.InvalidURL):
+                    raise self._sentence(error) from None
+                wait = 0.0
+            await self._sleep(max(wait, PAUSE * 2 ** (number - 1) * random.uniform(0.5, 1.5)))  # noqa: S311
+        raise AssertionError("unreachable")
+
+    async def _once(self, url: str, fields: Mapping[str, str], largest: int) -> Reply:
+        for _ in range(HOPS):
+            request = self._open().build_request("GET", url, headers=dict(fields))
+            response = await self._open().send(request, stream=True)
+            try:
+                if response.is_redirect:
+                    target = _followed(httpx.URL(url), response)
+                    if target is not None:
+                        url = str(target)
+                        continue
+                found = {name.lower(): value for name, value in response.headers.items()}
+                limit = largest if response.status_code == 200 else LARGEST_ERROR
+                return Reply(response.status_code, found, await self._body(response, limit))
+            finally:
+                await response.aclose()
+        raise Unavailable(f"{self._label} redirects in circles.")
+
+    async def _body(self, response: httpx.Response, limit: int) -> bytes:
+        unpack = _decoder(response.headers.get("content-encoding", ""))
+        held = bytearray()
+        async for chunk in response.aiter_raw():
+            held += unpack(chunk, limit + 1 - len(held)) if unpack else chunk
+            if len(held) > limit:
+                if response.status_code != 200:
+                    break
+                raise Unavailable(f"{self._label} sends more than {limit // 1024 // 1024} MiB, which is too much.")
+        return bytes(held)
+
+    def _open(self) -> httpx.AsyncClient:
+        if self._client is None or self._loop is not asyncio.get_running_loop():
+            self._loop = asyncio.get_running_loop()
+            self._client = httpx.AsyncClient(
+                headers={
+                    "User-Agent": f"aui-tui/{__version__}",
+                    "Accept": "application/json",
+                    "Accept-Encoding": "gzip",
+                },
+                timeout=httpx.Timeout(20, connect=5, pool=5),
+                limits=httpx.Limits(max_connections=8),
+                follow_redirects=False,
+                trust_env=not self._direct,
+            )
+        return self._client
+
+    def _sentence(self, error: Exception) -> Unavailable:
+        return Unavailable(f"{self._label} cannot be reached: {_reason(error)}.")
+
+
+def _decoder(coding: str) -> Callable[[bytes, int], bytes] | None:
+    """Return a gzip decoder with an output limit; None for a body that is not coded."""
+    if coding.strip().lower() not in ("gzip", "x-gzip"):
+        return None
+    decompress = zlib.decompressobj(47).decompress
+    return lambda chunk, room: decompress(chunk, max(room, 1))
+
+
+def _followed(url: httpx.URL, response: httpx.Response) -> httpx.URL | None:
+    """Return where a redirect leads when that is the same host; another host is the user's to choose."""
+    location = response.headers.get("location")
+    if not location:
+        return None
+    try:
+        target = url.join(location)
+    except httpx.InvalidURL:
+        return None
+    safe = target.scheme == url.scheme or target.scheme == "https"
+    return target if safe and target.host == url.host and not target.userinfo else None
+
+
+def _asked_pause(reply: Reply) -> float | None:
+    """Return the seconds that a passing failure asks for; None when that is too long to wait."""
+    field = reply.fields.get("retry-after", "0").strip()
+    seconds = float(field) if field.isdecimal() else 0.0
+    return seconds if seconds <= LONGEST_PAUSE else None
+
+
+def _final(error: Exception) -> bool:
+    text = str(error).lower()
+    return "certificate" in text or "ssl" in text
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, httpx.TimeoutException):
+        return "it takes too long to answer"
+    if isinstance(error, zlib.error):
+        return "its answer is no valid gzip"
+    text = clean(str(error), 160).rstrip(".")
+    known = (
+        ("certificate verify failed", "its certificate is not valid" + _detail(text)),
+        ("name or service not known", "no such host"),
+        ("nodename nor servname", "no such host"),
+        ("no address associated", "no such host"),
+        ("temporary failure in name", "its name cannot be looked up now"),
+        ("all connection attempts failed", "the connection is refused"),
+        ("connection refused", "the connection is refused"),
+        ("disconnected without", "the connection broke off"),
+        ("peer closed connection", "the connection broke off"),
+    )
+    lowered = text.lower()
+    for part, words in known:
+        if part in lowered:
+            return words
+    return text or "the connection broke off"
+
+
+def _detail(text: str) -> str:
+    found = text.partition("certificate verify failed: ")[2].partition(" (_ssl")[0]
+    return f" ({found})" if found else ""

@@ -1,0 +1,256 @@
+"""What the user set and where things lie: flags, then ``AUI_TUI_*``, then a TOML file, then defaults.
+
+Nothing here depends on the current directory, and nothing is created: a folder comes into being when something is
+stored in it.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from aui_tui.errors import BadValue, ConfigError
+from aui_tui.records.methods import DEFAULT_METHOD, METHODS
+from aui_tui.records.vocabulary import choose
+from aui_tui.text import clean
+
+APP: Final = "aui-tui"
+PREFIX: Final = "AUI_TUI_"
+HOME_VARIABLE: Final = "AUI_TUI_HOME"
+CONFIG_VARIABLE: Final = "AUI_TUI_CONFIG"
+CONFIG_NAME: Final = "config.toml"
+BASE_URL: Final = "http://127.0.0.1:8600"
+"""Where ``aui-tui serve`` answers unless told otherwise; the start of every ``url`` in the records."""
+
+_WORDS: Final = MappingProxyType(
+    {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One setting: its name (also the key of the TOML file), default, reader, and what it means."""
+
+    name: str
+    default: Any
+    read: Callable[[str, Any], Any]
+    meaning: str
+
+    @property
+    def variable(self) -> str:
+        """The environment variable, such as ``AUI_TUI_THEME``."""
+        return PREFIX + self.name.upper()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Every setting with its value; ``origins`` says per name where it came from.
+
+    ``data_dir``: cards, cache and quota. ``source``: address of a published index, empty for the local one.
+    ``method``: scoring method of new cards. ``base_url``: start of the ``url`` of local records. ``theme``: name,
+    empty for the default. ``ascii``: glyphs of ASCII only. ``mouse``: dashboard listens to it. ``keys``: binding
+    id to keys, checked by the dashboard. ``config_file`` may not exist.
+    """
+
+    data_dir: Path
+    config_file: Path
+    source: str
+    method: str
+    base_url: str
+    theme: str
+    ascii: bool
+    mouse: bool
+    keys: Mapping[str, str]
+    origins: Mapping[str, str]
+
+    @property
+    def theme_dir(self) -> Path:
+        """Folder of the user's own theme files, beside the settings file."""
+        return self.config_file.parent / "themes"
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise ConfigError(f"{name} must be text, not {clean(repr(value), 60)}.")
+    return clean(value.strip(), 500)
+
+
+def _switch(name: str, value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    word = _WORDS.get(value.strip().lower()) if isinstance(value, str) else None
+    if word is None:
+        raise ConfigError(f"{name} must be true or false, not {clean(repr(value), 60)}.")
+    return word
+
+
+def _method(name: str, value: Any) -> str:
+    try:
+        return choose("method", _text(name, value), tuple(METHODS))
+    except BadValue as error:
+        raise ConfigError(f"{name}: {error}") from None
+
+
+def _address(name: str, value: Any) -> str:
+    text = _text(name, value)
+    if not text:
+        return ""
+    try:
+        parts = urlsplit(text)
+        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        valid = False
+    if not valid or parts.username is not None or parts.query or parts.fragment:
+        raise ConfigError(f"{name} must be an address such as https://index.example, not {clean(repr(value), 80)}.")
+    return text.rstrip("/")
+
+
+def _source(name: str, value: Any) -> str:
+    text = _text(name, value)
+    return _address(name, text) if "://" in text or not text else text
+
+
+def _keys(name: str, value: Any) -> Mapping[str, str]:
+    if not isinstance(value, Mapping) or not all(isinstance(item, str) for item in value.values()):
+        raise ConfigError(f'{name} must be a table of binding = "key", such as scan = "s".')
+    return MappingProxyType({str(key): item for key, item in value.items()})
+
+
+FIELDS: Final = (
+    Field("source", "", _source, "address of a published index, or a file of one; empty: the index on this machine"),
+    Field("method", DEFAULT_METHOD, _method, "scoring method of new report cards"),
+    Field("base_url", BASE_URL, _address, "start of the url in every record of this machine"),
+    Field("theme", "", _text, "theme of the dashboard; empty: its default"),
+    Field("ascii", False, _switch, "draw with ASCII characters only"),
+    Field("mouse", True, _switch, "the dashboard listens to the mouse"),
+)
+"""The settings that a flag, a variable or the file can give."""
+
+KEYS: Final = Field("keys", MappingProxyType({}), _keys, "keys of the dashboard by binding id; in the file only")
+
+
+def load(flags: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None) -> Settings:
+    """Return the settings in force.
+
+    ``flags`` holds what the command line gave: names of FIELDS, ``data_dir`` and ``config_file``; None counts as
+    not given. Raises ConfigError with one sentence that names the setting and where it came from.
+    """
+    flags = {name: value for name, value in (flags or {}).items() if value is not None}
+    environ = os.environ if environ is None else environ
+    origins: dict[str, str] = {}
+    config_file = _config_file(flags, environ, origins)
+    table = _read_table(config_file, required=origins["config_file"] != "default")
+    values: dict[str, Any] = {}
+    for field in FIELDS:
+        values[field.name], origins[field.name] = _resolve(field, flags, environ, table, config_file)
+    keys = table.get(KEYS.name, KEYS.default)
+    origins[KEYS.name] = str(config_file) if KEYS.name in table else "default"
+    return Settings(
+        data_dir=_data_dir(flags, environ, origins),
+        config_file=config_file,
+        keys=_from(str(config_file), KEYS, keys),
+        origins=MappingProxyType(origins),
+        **values,
+    )
+
+
+def _resolve(
+    field: Field, flags: Mapping[str, Any], environ: Mapping[str, str], table: Mapping[str, Any], config_file: Path
+) -> tuple[Any, str]:
+    option = "--" + field.name.replace("_", "-")
+    if field.name in flags:
+        return _from("", field, flags[field.name], name=option), option
+    if environ.get(field.variable, "").strip():
+        return _from("", field, environ[field.variable], name=field.variable), field.variable
+    if field.name in table:
+        return _from(str(config_file), field, table[field.name]), str(config_file)
+    return field.default, "default"
+
+
+def _from(where: str, field: Field, value: Any, *, name: str = "") -> Any:
+    try:
+        return field.read(name or field.name, value)
+    except ConfigError as error:
+        raise ConfigError(f"{clean(where, 200)}: {error}" if where else str(error)) from None
+
+
+def _config_file(flags: Mapping[str, Any], environ: Mapping[str, str], origins: dict[str, str]) -> Path:
+    if "config_file" in flags:
+        origins["config_file"] = "--config"
+        return _absolute("--config", flags["config_file"])
+    if environ.get(CONFIG_VARIABLE):
+        origins["config_file"] = CONFIG_VARIABLE
+        return _absolute(CONFIG_VARIABLE, environ[CONFIG_VARIABLE])
+    import platformdirs
+
+    origins["config_file"] = "default"
+    return platformdirs.user_config_path(APP, appauthor=False) / CONFIG_NAME
+
+
+def _data_dir(flags: Mapping[str, Any], environ: Mapping[str, str], origins: dict[str, str]) -> Path:
+    if "data_dir" in flags:
+        origins["data_dir"] = "--data-dir"
+        return _absolute("--data-dir", flags["data_dir"])
+    if environ.get(HOME_VARIABLE):
+        origins["data_dir"] = HOME_VARIABLE
+        return _absolute(HOME_VARIABLE, environ[HOME_VARIABLE])
+    checkout = checkout_root()
+    if checkout is not None:
+        origins["data_dir"] = "source checkout"
+        return checkout / "cache"
+    import platformdirs
+
+    origins["data_dir"] = "default"
+    return platformdirs.user_data_path(APP, appauthor=False)
+
+
+def _absolute(name: str, value: Any) -> Path:
+    text = str(value)
+    if not text.strip() or "\0" in text:
+        raise ConfigError(f"{name} names no path.")
+    try:
+        return Path(text).expanduser().absolute()
+    except (RuntimeError, OSError) as error:
+        raise ConfigError(f"{name}: {clean(str(error), 200)}.") from None
+
+
+def checkout_root() -> Path | None:
+    """Return the source checkout this package runs from, None when it is installed.
+
+    A folder counts only when the pyproject.toml beside the package is this package's own.
+    """
+    root = Path(__file__).resolve().parent.parent
+    try:
+        project = (root / "pyproject.toml").read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+    return root if f'\nname = "{APP}"\n' in project else None
+
+
+def _read_table(path: Path, *, required: bool) -> dict[str, Any]:
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        if required:
+            raise ConfigError(f"There is no settings file {clean(str(path), 300)}.") from None
+        return {}
+    except OSError as error:
+        raise ConfigError(f"Cannot read {clean(str(path), 300)}: {error.strerror or error}.") from None
+    try:
+        table = tomllib.loads(data.decode("utf-8-sig"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{clean(str(path), 300)} is not TOML: {clean(str(error), 200)}.") from None
+    known = (*(field.name for field in FIELDS), KEYS.name)
+    for name in table:
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"allowed are: {', '.join(known)}."
+            raise ConfigError(f"{clean(str(path), 300)}: unknown setting {clean(name, 60)!r}; {hint}")
+    return table

@@ -1,0 +1,103 @@
+"""The summary columns of a card: what filters and orders read, as small integers."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Final
+
+import msgspec
+
+from aui_tui.records.card import ReportCard, SiteSummary
+from aui_tui.records.facts import Facts, facts_of
+from aui_tui.records.match import verdicts
+from aui_tui.records.methods import METHODS
+from aui_tui.records.observations import Observations
+from aui_tui.records.query import HAS
+from aui_tui.records.vocabulary import CATEGORIES, FIXES, GRADES, STANCES, SURFACES_TOTAL, VERDICTS
+
+OTHER: Final = 9
+"""Code of a category that is not in the list (a foreign record)."""
+
+CATEGORY: Final = MappingProxyType({word: code for code, word in enumerate(sorted(CATEGORIES))})
+WORD: Final = MappingProxyType({code: word for word, code in CATEGORY.items()})
+"""Codes in alphabetical order, so that ordering by code is ordering by word."""
+CATEGORY_OF: Final = tuple(CATEGORY)
+STANCE: Final = MappingProxyType({word: code for code, word in enumerate(STANCES)})
+VERDICT: Final = MappingProxyType({word: code for code, word in enumerate(VERDICTS)})
+GRADE: Final = MappingProxyType({word: code for code, word in enumerate(GRADES)})
+METHOD: Final = MappingProxyType({word: code for code, word in enumerate(METHODS, start=1)})
+
+VERDICT_WIDTH: Final = 3
+VERDICT_UNKNOWN: Final = 7
+HAS_AT: Final = VERDICT_WIDTH * SURFACES_TOTAL
+FIX_AT: Final = HAS_AT + len(HAS)
+CONTRADICTION_AT: Final = FIX_AT + len(FIXES)
+GRADE_AT: Final = CONTRADICTION_AT + 1
+METHOD_AT: Final = GRADE_AT + 3
+SUMMARY_AT: Final = METHOD_AT + 2
+
+
+class Columns(msgspec.Struct, frozen=True, kw_only=True):
+    """One card's summary columns. ``name``: case folded.
+
+    ``bits`` packs, from bit 0: eight verdicts of three bits, the words of HAS, the fixes, the contradiction, the
+    grade (three bits), the method (two bits), and whether only a summary is known.
+    """
+
+    name: str
+    ranked: int
+    category: int
+    stance: int
+    score: int
+    bits: int
+    edge: str
+
+
+NOTHING: Final = Facts(has=frozenset(), fixes=frozenset(), edge="", method="", contradiction=False)
+
+
+def columns_of(card: ReportCard, observations: Observations | None = None) -> Columns:
+    """Return the summary columns of ``card``."""
+    return _columns(card, facts_of(card, observations), ranked=not card.unreachable)
+
+
+def columns_of_summary(summary: SiteSummary, *, ranked: bool) -> Columns:
+    """Return the columns of a host of which only the summary is known: terms about a card find nothing there."""
+    facts = msgspec.structs.replace(NOTHING, method=method_of(summary))
+    found = _columns(summary, facts, ranked=ranked)
+    return msgspec.structs.replace(found, bits=found.bits | 1 << SUMMARY_AT)
+
+
+def method_of(summary: SiteSummary) -> str:
+    """Return the name of the method whose pillars a summary has, empty when it is none of ours."""
+    for method in METHODS.values():
+        if {pillar.key for pillar in method.pillars} == set(summary.pillars):
+            return method.name
+    return ""
+
+
+def _columns(record: ReportCard | SiteSummary, facts: Facts, *, ranked: bool) -> Columns:
+    bits = 0
+    for position, word in enumerate(verdicts(record.matrix)):
+        bits |= VERDICT.get(word, VERDICT_UNKNOWN) << (VERDICT_WIDTH * position)
+    for position, word in enumerate(HAS):
+        bits |= (word in facts.has) << (HAS_AT + position)
+    for position, key in enumerate(FIXES):
+        bits |= (key in facts.fixes) << (FIX_AT + position)
+    bits |= facts.contradiction << CONTRADICTION_AT
+    bits |= GRADE.get(record.grade[:1], 7) << GRADE_AT
+    bits |= METHOD.get(facts.method, 0) << METHOD_AT
+    return Columns(
+        name=record.name.casefold(),
+        ranked=int(ranked),
+        category=CATEGORY.get(record.category, OTHER),
+        stance=STANCE[record.stance],
+        score=record.score,
+        bits=bits,
+        edge=facts.edge.casefold(),
+    )
+
+
+def hay_of(host: str, name: str) -> str:
+    """Return the text in which free text is looked for, from host and case-folded name; no match spans both."""
+    return host if name in host else host + "\n" + name

@@ -1,0 +1,219 @@
+"""SQLite connections of one database file: WAL, short waits, a schema version, one writer and a reader per thread."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from importlib.resources import files
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from aui_tui.errors import ConfigError, Unavailable
+from aui_tui.store import folder
+from aui_tui.text import clean
+
+VERSION: Final = 1
+"""Schema version of this program, kept in ``PRAGMA user_version``."""
+
+MIGRATIONS: Final[Mapping[int, str]] = MappingProxyType({})
+"""SQL that takes a database of version n to version n + 1."""
+
+APPLICATION_ID: Final = 0x41554931
+"""``AUI1``, kept in ``PRAGMA application_id``."""
+
+PAGE: Final = 8192
+LOG: Final = 32 * 1024 * 1024
+"""Bytes of the write-ahead log at which it is written back."""
+BUSY: Final = 0.25
+"""Longest wait in seconds for another process's lock."""
+MAPPED: Final = 1 << 30
+
+CORRUPT, NOT_A_DATABASE = 11, 26
+"""Primary result codes of SQLite for a damaged file."""
+
+
+def is_damage(error: BaseException) -> bool:
+    """Say whether ``error`` means that the file itself is damaged."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return isinstance(error, sqlite3.DatabaseError) and code is not None and code & 0xFF in (CORRUPT, NOT_A_DATABASE)
+
+
+class Database:
+    """The database at ``path``: created when it is missing, set aside and begun anew when it is damaged.
+
+    ``warnings`` holds sentences for the person, such as that a damaged file was set aside. Raises ConfigError when the
+    file belongs to a newer program. A file that another process keeps locked is opened at a later use.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        busy: float = BUSY,
+        clock: Callable[[], float] = time.time,
+        migrations: Mapping[int, str] = MIGRATIONS,
+        version: int = VERSION,
+    ) -> None:
+        self.path = path
+        self.warnings: list[str] = []
+        self.generation = 0
+        """Grows when the file is begun anew: whatever was kept of the old one is void."""
+        self._busy = busy
+        self._clock = clock
+        self._migrations = migrations
+        self._version = version
+        self._local = threading.local()
+        self._readers: list[sqlite3.Connection] = []
+        self._lock = threading.RLock()
+        self._writer: sqlite3.Connection | None = None
+        with suppress(Unavailable):
+            self._open()
+
+    def reader(self) -> sqlite3.Connection:
+        """Return this thread's connection for reading. Raises Unavailable when the file cannot be opened."""
+        if self._writer is None:
+            self._open()
+        found: tuple[int, sqlite3.Connection] | None = getattr(self._local, "reader", None)
+        if found is None or found[0] != self.generation:
+            connection = self._connect()
+            connection.execute("PRAGMA query_only = 1")
+            found = (self.generation, connection)
+            self._local.reader = found
+            with self._lock:
+                self._readers.append(connection)
+        return found[1]
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Give the one writing connection inside a transaction; commit at the end, roll back on any error.
+
+        Raises Unavailable when the file cannot be opened, and whatever SQLite raises.
+        """
+        with self._lock:
+            writer = self._open()
+            writer.execute("BEGIN IMMEDIATE")
+            try:
+                yield writer
+                writer.execute("COMMIT")
+            except BaseException:
+                if writer.in_transaction:
+                    with suppress(sqlite3.Error):
+                        writer.execute("ROLLBACK")
+                raise
+
+    def explain(self, error: Exception, verb: str) -> Unavailable:
+        """Return the error for the person after ``error``; a damaged file is set aside and begun anew."""
+        if is_damage(error):
+            with self._lock:
+                before = len(self.warnings)
+                with suppress(OSError, Unavailable):
+                    self._begin_anew()
+                if len(self.warnings) > before:
+                    return Unavailable(self.warnings[-1])
+        return Unavailable(f"The index {clean(self.path.name)} could not be {verb}: {clean(str(error), 120)}.")
+
+    def close(self) -> None:
+        """Close every connection; no thread may be using one."""
+        with self._lock:
+            for connection in (*self._readers, self._writer):
+                if connection is not None:
+                    connection.close()
+            self._readers.clear()
+            self._writer = None
+            self._local = threading.local()
+
+    def _open(self) -> sqlite3.Connection:
+        with self._lock:
+            if self._writer is None:
+                try:
+                    self._writer = self._prepare()
+                except (sqlite3.Error, OSError) as error:
+                    if not is_damage(error):
+                        reason = clean(str(error), 120)
+                        raise Unavailable(f"The index {clean(self.path.name)} cannot be used now: {reason}.") from None
+                    self._begin_anew()
+            assert self._writer is not None
+            return self._writer
+
+    def _begin_anew(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+        aside = folder.set_aside(self.path, clock=self._clock)
+        self.warnings.append(
+            f"The index {clean(self.path.name)} was damaged: it was set aside as {clean(aside.name)} and a new one was "
+            "begun; “aui-tui doctor --salvage” brings back what can still be read."
+        )
+        self.generation += 1
+        self._writer = self._prepare()
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self.path, timeout=self._busy, isolation_level=None, check_same_thread=False, cached_statements=256
+        )
+        connection.execute("PRAGMA foreign_keys = 1")
+        connection.execute("PRAGMA trusted_schema = 0")
+        connection.execute("PRAGMA cache_size = -65536")
+        connection.execute(f"PRAGMA mmap_size = {MAPPED}")
+        connection.execute("PRAGMA temp_store = 2")
+        return connection
+
+    def _prepare(self) -> sqlite3.Connection:
+        fresh = not self.path.exists() or self.path.stat().st_size == 0
+        connection = self._connect()
+        try:
+            if fresh:
+                self.path.chmod(0o600)
+                connection.execute(f"PRAGMA page_size = {PAGE}")
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute(f"PRAGMA wal_autocheckpoint = {LOG // PAGE}")
+            connection.execute(f"PRAGMA journal_size_limit = {LOG}")
+            self._upgrade(connection)
+            connection.execute("SELECT 1 FROM site LIMIT 1").fetchone()
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _upgrade(self, connection: sqlite3.Connection) -> None:
+        """Create the tables, or bring those of an older program to this one's version."""
+        if connection.execute("PRAGMA user_version").fetchone()[0] == self._version:
+            return
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+            if version > self._version:
+                raise ConfigError(
+                    f"The index {clean(str(self.path), 200)} was written by a newer version of this program "
+                    f"(schema {version}; this one knows up to {self._version})."
+                )
+            steps = [schema()] if version == 0 else [self._migrations[n] for n in range(version, self._version)]
+            for step in steps:
+                for statement in statements(step):
+                    connection.execute(statement)
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {self._version}")
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+
+
+def schema() -> str:
+    """Return the SQL that creates an empty index."""
+    return files("aui_tui.store").joinpath("schema.sql").read_text(encoding="utf-8")
+
+
+def statements(script: str) -> Iterator[str]:
+    """Yield the statements of an SQL script, which ``executescript`` would run outside our transaction."""
+    pending = ""
+    for line in script.splitlines(keepends=True):
+        pending += line
+        if sqlite3.complete_statement(pending):
+            yield pending
+            pending = ""

@@ -1,0 +1,65 @@
+"""The data folder: private, writable, and what happens to a database in it that is damaged."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from aui_tui.errors import ConfigError
+from aui_tui.text import clean
+
+MODE: Final = 0o700
+SIDE_FILES: Final = ("", "-wal", "-shm", "-journal")
+
+
+def prepare(folder: Path) -> Path:
+    """Create ``folder`` for its owner alone (mode 0700) and return its absolute path.
+
+    A folder of ours that others may read or write is narrowed. Raises ConfigError with one sentence when it cannot
+    be created or written.
+    """
+    shown = clean(str(folder), 300)
+    try:
+        folder = folder.expanduser().absolute()
+        folder.mkdir(mode=MODE, parents=True, exist_ok=True)
+        _narrow(folder)
+        probe = folder / f".write-test-{secrets.token_hex(6)}"
+        os.close(os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        probe.unlink()
+    except (OSError, RuntimeError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        raise ConfigError(f"The data folder {shown} cannot be used: {clean(str(reason), 120)}.") from None
+    return folder
+
+
+def _narrow(folder: Path) -> None:
+    found = folder.stat()
+    owner = getattr(os, "geteuid", lambda: found.st_uid)()
+    if found.st_uid == owner and stat.S_IMODE(found.st_mode) & 0o077:
+        folder.chmod(MODE)
+
+
+def set_aside(path: Path, *, clock: Callable[[], float] = time.time) -> Path:
+    """Rename the database at ``path`` and its side files with a time stamp; return the new path of the database.
+
+    ``index.db`` becomes ``index.damaged-20260725T101500Z.db``. Raises OSError when renaming fails.
+    """
+    moment = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(clock()))
+    target = path.with_name(f"{path.stem}.damaged-{moment}{path.suffix}")
+    while target.exists():
+        target = path.with_name(f"{path.stem}.damaged-{moment}-{secrets.token_hex(2)}{path.suffix}")
+    for suffix in SIDE_FILES:
+        side = Path(f"{path}{suffix}")
+        if side.exists():
+            side.replace(f"{target}{suffix}")
+    return target
+
+
+def damaged(folder: Path) -> tuple[Path, ...]:
+    """Return the databases that were set aside in ``folder``, oldest first."""
+    return tuple(sorted(folder.glob("*.damaged-*.db")))

@@ -1,0 +1,279 @@
+"""The index on disk: the latest card of every host, every kept scan, and lists over them."""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from aui_tui.errors import NeverScanned, NoCard, RecordError
+from aui_tui.records.card import ReportCard
+from aui_tui.records.observations import Observations
+from aui_tui.records.query import Query
+from aui_tui.records.times import epoch_ms, stamp
+from aui_tui.records.view import HistoryPoint, IndexView, Overview, Row
+from aui_tui.records.vocabulary import STANCES
+from aui_tui.store import blobs
+from aui_tui.store.columns import WORD
+from aui_tui.store.database import BUSY, Database
+from aui_tui.store.lists import competition_ranks, index_view
+from aui_tui.store.selection import Selection
+from aui_tui.store.windows import IdWindow, RankWindow, rows
+from aui_tui.store.writer import Packed, Writer
+
+BLOBS: Final = "CAST(card AS BLOB), CAST(observations AS BLOB)"
+VIEWS: Final = 8
+"""Views that are kept for asking again while nothing has changed."""
+SETS: Final = 200
+"""Tagged sets that are kept in the same way, an eighth of an octet for each host."""
+
+State = tuple[int, int]
+"""Which file, and how many transactions have changed it."""
+
+
+class Scan(NamedTuple):
+    """A kept scan: the card and, where they are kept, the observations."""
+
+    card: ReportCard
+    observations: Observations | None
+
+
+class Recent(NamedTuple):
+    """The category of a host (empty for a foreign one) and the epoch seconds of its newest kept scan."""
+
+    category: str
+    at: float
+
+
+class Reports:
+    """Report cards in the SQLite database at ``path``.
+
+    Every method may raise Unavailable with one sentence when the file is locked, full or damaged. Methods may be
+    called from any thread; reading waits for no writer. A damaged file is set aside and a new one begun.
+    """
+
+    def __init__(self, path: Path, *, clock: Callable[[], float] = time.time, busy: float = BUSY) -> None:
+        self._clock = clock
+        self.database = Database(path, clock=clock, busy=busy)
+        self._guard = threading.Lock()
+        self._sets: tuple[State, dict[int, int]] = ((-1, -1), {})
+        self._views: dict[Query, tuple[State, IndexView]] = {}
+        self.path = path
+        self._word = secrets.token_hex(6)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences about the file, such as that a damaged one was set aside."""
+        return tuple(self.database.warnings)
+
+    def close(self) -> None:
+        """Close the file."""
+        self.database.close()
+
+    def stamp(self) -> str:
+        """Return a word that changes with every change of the index; it means nothing to another process."""
+        with self.reading() as db:
+            generation, changes = self._state(db)
+        return f"{self._word}-{generation}-{changes}"
+
+    def put(self, card: ReportCard, observations: Observations | None = None) -> bool:
+        """Keep a scan; return whether it became the host's latest card.
+
+        The key is ``observations.host``, else ``card.host``. A scan with the same host and time is replaced. A scan
+        without any answer (``probe_dead``) goes to the history only, while a good card is kept and such scans have
+        not yet gone on for 24 h.
+        """
+        return self.put_many([(card, observations)]) == 1
+
+    def put_many(self, scans: Iterable[tuple[ReportCard, Observations | None]]) -> int:
+        """Keep scans in one transaction; return how many became their host's latest card."""
+        return self.put_packed([Packed.of(card, observations) for card, observations in scans])
+
+    def put_packed(self, scans: Sequence[Packed]) -> int:
+        """Keep packed scans in one transaction; return how many became their host's latest card."""
+        try:
+            with self.database.writing() as db:
+                now = round(self._clock() * 1000)
+                writer = Writer(db, now)
+                kept = sum(writer.put(item) for item in scans)
+                writer.finish()
+                return kept
+        except (sqlite3.Error, OSError) as error:
+            raise self.database.explain(error, "written") from None
+
+    def get(self, host: str, at: str = "") -> Scan:
+        """Return the latest scan of ``host``, or the kept one with ``scanned_at`` equal to ``at``.
+
+        Raises NeverScanned.
+        """
+        if at:
+            sql = f"SELECT {BLOBS} FROM scan JOIN site ON site = site.id WHERE host = ? AND scan.at = ?"
+            values: tuple[object, ...] = (host, epoch_ms(at))
+        else:
+            sql = f"SELECT {BLOBS} FROM site JOIN scan ON scan.site = site.id AND scan.at = site.at WHERE host = ?"
+            values = (host,)
+        return self._scan(host, sql, values)
+
+    def has(self, host: str, at: str) -> bool:
+        """Say whether the scan of ``host`` with that ``scanned_at`` is kept with its card."""
+        return bool(
+            self._read(
+                "SELECT 1 FROM scan JOIN site ON site = site.id WHERE host = ? AND scan.at = ? AND card IS NOT NULL",
+                (host, epoch_ms(at)),
+            )
+        )
+
+    def previous(self, host: str, at: str) -> Scan | None:
+        """Return the kept scan of ``host`` before the one at ``at``; None when there is none."""
+        sql = (
+            f"SELECT {BLOBS} FROM scan JOIN site ON site = site.id WHERE host = ? AND scan.at < ? "
+            "AND dead = 0 ORDER BY scan.at DESC LIMIT 1"
+        )
+        try:
+            return self._scan(host, sql, (host, epoch_ms(at)))
+        except NeverScanned:
+            return None
+
+    def history(self, host: str) -> tuple[HistoryPoint, ...]:
+        """Return the kept scans of ``host``, oldest first; empty when it was never scanned."""
+        rows = self._read(
+            "SELECT scan.at, scan.score, grade, scan.stance, unreachable FROM scan JOIN site ON site = site.id "
+            "WHERE host = ? ORDER BY scan.at",
+            (host,),
+        )
+        return tuple(
+            HistoryPoint(
+                scanned_at=stamp(at / 1000), score=score, grade=grade, stance=STANCES[stance], unreachable=bool(gone)
+            )
+            for at, score, grade, stance, gone in rows
+        )
+
+    def row(self, host: str) -> Row:
+        """Return the list row of ``host``. Raises NeverScanned."""
+        with self.reading() as db:
+            found = db.execute("SELECT id FROM site WHERE host = ?", (host,)).fetchone()
+            listed = rows(db, found, competition_ranks(db)) if found else []
+        if not listed:
+            raise NeverScanned(host)
+        return listed[0]
+
+    def hosts(self) -> Iterator[tuple[str, float]]:
+        """Yield every host and the epoch seconds of its latest card, by host."""
+        for host, at in self._read("SELECT host, at FROM site ORDER BY host"):
+            yield host, at / 1000
+
+    def recent(self, hosts: Sequence[str]) -> dict[str, Recent]:
+        """Return what is known of those of ``hosts`` that were ever scanned; at most a few hundred at a time."""
+        marks = ", ".join("?" * len(hosts))
+        found = self._read(
+            f"SELECT host, category, (SELECT max(at) FROM scan WHERE site = site.id) FROM site WHERE host IN ({marks})",
+            hosts,
+        )
+        return {host: Recent(WORD.get(category, ""), (at or 0) / 1000) for host, category, at in found}
+
+    def index(self, query: Query) -> IndexView:
+        """Return the lists of ``query`` and the counts behind its filters."""
+        with self.reading() as db:
+            return self._index(db, query)
+
+    def overview(self, query: Query) -> Overview:
+        """Return figures over the ranked rows of ``query``."""
+        with self.reading() as db:
+            state = self._state(db)
+            return Selection(db, query, self._clock(), self._tagged(state)).overview()
+
+    def position(self, host: str, query: Query) -> int:
+        """Return the index of ``host`` in the ranked (else unreachable) list of ``query``, -1 when it is absent."""
+        with self.reading() as db:
+            found = db.execute("SELECT id FROM site WHERE host = ?", (host,)).fetchone()
+            if found is None:
+                return -1
+            view = self._index(db, query)
+            windows = (view.ranked, view.unreachable)
+            return max(w.position(found[0]) for w in windows if isinstance(w, IdWindow | RankWindow))
+
+    def forget(self, host: str) -> int:
+        """Remove ``host`` and its history; return the number of scans removed. Raises NeverScanned."""
+        try:
+            with self.database.writing() as db:
+                found = db.execute("SELECT id FROM site WHERE host = ?", (host,)).fetchone()
+                if found is None:
+                    raise NeverScanned(host)
+                writer = Writer(db, round(self._clock() * 1000))
+                removed = writer.remove(found[0])
+                writer.finish()
+                return removed
+        except (sqlite3.Error, OSError) as error:
+            raise self.database.explain(error, "written") from None
+
+    def _index(self, db: sqlite3.Connection, query: Query) -> IndexView:
+        """Return the lists of ``query``: those made before while nothing has changed and time plays no part."""
+        state = self._state(db)
+        timeless = state[1] > 0 and all(term.field != "fresh" for term in query.terms)
+        known = self._views.get(query) if timeless else None
+        if known is not None and known[0] == state:
+            return known[1]
+        view = index_view(db, self.database.reader, query, self._clock(), self._tagged(state))
+        if timeless:
+            with self._guard:
+                self._views.pop(query, None)
+                while len(self._views) >= VIEWS:
+                    del self._views[next(iter(self._views))]
+                self._views[query] = (state, view)
+        return view
+
+    def _state(self, db: sqlite3.Connection) -> State:
+        return self.database.generation, db.execute("SELECT changes FROM meta").fetchone()[0]
+
+    def _tagged(self, state: State) -> dict[int, int]:
+        """Return the tagged sets that are kept for this state of the index."""
+        with self._guard:
+            if self._sets[0] != state or len(self._sets[1]) > SETS:
+                self._sets = (state, {})
+            return self._sets[1]
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Give this thread's reader inside one transaction, so that all that is read belongs together."""
+        try:
+            db = self.database.reader()
+            db.execute("BEGIN")
+            try:
+                yield db
+            finally:
+                db.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise self.database.explain(error, "read") from None
+
+    def _scan(self, host: str, sql: str, values: tuple[object, ...]) -> Scan:
+        rows = self._read(sql, values)
+        if not rows:
+            raise NeverScanned(host)
+        card, observations = rows[0]
+        if card is None:
+            raise NoCard(host)
+        try:
+            kept = blobs.unpack_observations(observations) if observations is not None else None
+        except RecordError:
+            kept = None
+        try:
+            return Scan(blobs.unpack_card(card), kept)
+        except RecordError:
+            raise NeverScanned(host) from None
+
+    def _cursor(self, sql: str, values: Iterable[object] = ()) -> sqlite3.Cursor:
+        try:
+            return self.database.reader().execute(sql, tuple(values))
+        except sqlite3.Error as error:
+            raise self.database.explain(error, "read") from None
+
+    def _read(self, sql: str, values: Iterable[object] = ()) -> list[tuple[Any, ...]]:
+        try:
+            return self._cursor(sql, values).fetchall()
+        except sqlite3.Error as error:
+            raise self.database.explain(error, "read") from None

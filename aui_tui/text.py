@@ -1,0 +1,116 @@
+"""The one gate for untrusted text, and cell widths. Standard library only.
+
+Titles, headers, robots.txt lines, remote records and error texts pass :func:`clean` once, where a record is
+made or read; every screen and every writer may then trust the model.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Final
+
+REPLACEMENT: Final = "\ufffd"
+ELLIPSIS: Final = "…"
+MAX_MARKS: Final = 2
+"""Combining marks kept after one base character; more would climb over the neighbouring lines."""
+
+_FORBIDDEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_MARK_CATEGORIES: Final = frozenset({"Mn", "Me", "Mc"})
+_SOFT_HYPHEN: Final = 0xAD
+
+
+class _Table(dict[int, str]):
+    """A translation table that classifies each code point once, on first sight."""
+
+    def __init__(self, keep: frozenset[str]) -> None:
+        super().__init__()
+        self._keep = keep
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        category = unicodedata.category(char)
+        if char in self._keep:
+            value = char
+        elif char in "\t\n\r":
+            value = " "
+        elif code == _SOFT_HYPHEN:
+            value = ""
+        elif category in _FORBIDDEN_CATEGORIES:
+            value = REPLACEMENT
+        else:
+            value = " " if category == "Zs" else char
+        self[code] = value
+        return value
+
+
+_LINE: Final = _Table(frozenset())
+_BLOCK: Final = _Table(frozenset("\n"))
+
+
+def clean(text: str, limit: int | None = None, *, block: bool = False) -> str:
+    """Return ``text`` with nothing in it that could steer a terminal or break a layout.
+
+    Control characters (C0, DEL, C1), lone surrogates, format characters (bidi controls, zero-width characters,
+    tags), private and unassigned code points become U+FFFD; tabs and line breaks become a space, but with
+    ``block=True`` line feeds stay and CR LF becomes LF. At most two combining marks stay on one base.
+
+    ``limit`` is the largest length in characters of the result; longer text ends with an ellipsis.
+    The result is unchanged by a second pass.
+    """
+    if limit is not None and len(text) > 4 * limit + 64:
+        text = text[: 4 * limit + 64]
+        cut = True
+    else:
+        cut = False
+    if block and "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if not (text.isascii() and text.isprintable()):
+        text = _limit_marks(text.translate(_BLOCK if block else _LINE))
+    if limit is not None and (cut or len(text) > limit):
+        text = text[: max(limit - 1, 0)].rstrip() + ELLIPSIS if limit > 0 else ""
+    return text
+
+
+def _limit_marks(text: str) -> str:
+    if text.isascii():
+        return text
+    out: list[str] = []
+    marks = 0
+    for char in text:
+        if char > "\u02ff" and unicodedata.category(char) in _MARK_CATEGORIES:
+            marks += 1
+            if marks > MAX_MARKS:
+                continue
+        else:
+            marks = 0
+        out.append(char)
+    return "".join(out)
+
+
+def cells(text: str) -> int:
+    """Return the number of terminal cells that cleaned ``text`` takes (UAX 11: wide and full-width count two)."""
+    if text.isascii():
+        return len(text)
+    width = 0
+    for char in text:
+        if unicodedata.category(char) in ("Mn", "Me", "Cf"):
+            continue
+        width += 2 if unicodedata.east_asian_width(char) in "WF" else 1
+    return width
+
+
+def fit(text: str, width: int, *, right: bool = False) -> str:
+    """Return cleaned ``text`` cut or padded to exactly ``width`` cells; a cut ends with an ellipsis."""
+    size = cells(text)
+    if size > width:
+        kept: list[str] = []
+        room = width - 1
+        for char in text:
+            room -= cells(char)
+            if room < 0:
+                break
+            kept.append(char)
+        text = "".join(kept) + ELLIPSIS if width > 0 else ""
+        size = cells(text)
+    pad = " " * (width - size)
+    return pad + text if right else text + pad

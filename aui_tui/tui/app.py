@@ -1,0 +1,350 @@
+"""The application: owns the state that all screens share, runs the scans, restores the terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import signal
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from msgspec.structs import replace
+from rich.segment import Segment
+from textual.app import App
+from textual.binding import Binding, BindingType
+from textual.color import Color
+from textual.filter import LineFilter
+from textual.reactive import reactive
+from textual.worker import Worker, WorkerCancelled
+
+from aui_tui.errors import RateLimited
+from aui_tui.records.progress import ProbeEvent
+from aui_tui.records.query import Query
+from aui_tui.records.view import Quota
+from aui_tui.service.protocol import Service
+from aui_tui.text import clean
+from aui_tui.tui import doors, messages, themes
+from aui_tui.tui.bindings import APP, written
+from aui_tui.tui.context import Context, attempt, sentence
+from aui_tui.tui.export import Exporter, ExportJob, hint
+from aui_tui.tui.glyphs import ASCII
+from aui_tui.tui.scans import Scan, changed
+from aui_tui.tui.screens.index import IndexScreen
+from aui_tui.tui.work import start, start_beside
+
+if TYPE_CHECKING:
+    from textual.command import Provider
+
+AT_ONCE: Final = 3
+"""Scans of marked hosts that run at the same time."""
+FIRST: Final = 0.25
+"""Seconds that the first frame waits for the list, so that it is drawn once; a slow source gets an empty frame."""
+KEPT_SCANS: Final = 20
+"""Scans of this session that are remembered for the scan log."""
+
+
+class AsciiFilter(LineFilter):
+    """Gives everything that reaches the terminal its ASCII form of the same width."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """Return the segments in ASCII."""
+        return [Segment(text.translate(ASCII), style, control) for text, style, control in segments]
+
+
+class AuiApp(App[int]):
+    """Screens watch ``scans``, ``quota`` and ``stored`` (how often something was stored in this session)."""
+
+    CSS_PATH = "app.tcss"
+    TITLE = "aui-tui"
+    BINDINGS: ClassVar[list[BindingType]] = [*APP]
+    HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (66, "-narrow"), (110, "-wide")]  # noqa: RUF012
+    ENABLE_COMMAND_PALETTE = True
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {*doors.PROVIDERS}
+
+    scans: reactive[tuple[Scan, ...]] = reactive((), init=False)
+    quota: reactive[Quota | None] = reactive(None, init=False)
+    stored: reactive[int] = reactive(0, init=False)
+
+    def __init__(
+        self,
+        context: Context,
+        folders: Sequence[Path] = (),
+        *,
+        theme: str = "",
+        ascii: bool = False,  # noqa: A002
+        start_host: str = "",
+        query: Query | None = None,
+    ) -> None:
+        self._ascii = AsciiFilter() if ascii else None
+        self._folders = (themes.packaged(), *folders)
+        loaded, name = themes.first(self._folders, theme, no_color=bool(os.environ.get("NO_COLOR")))
+        super().__init__()
+        self.context = context
+        self._problems = loaded.problems
+        for builtin in themes.BUILTIN:
+            self.unregister_theme(builtin)
+        self.register_themes(loaded)
+        self.theme = name
+        self._query = query or Query()
+        self._start_host = start_host
+        self._scan_workers: dict[int, Worker[bool]] = {}
+        self._numbers = 0
+
+    def register_themes(self, loaded: themes.LoadedThemes) -> None:
+        """Make themes known."""
+        for theme in loaded.themes.values():
+            self.register_theme(theme)
+
+    def every_theme(self) -> list[str]:
+        """Return the names of all themes, having read those that were not needed at the start."""
+        self.register_themes(themes.load(self._folders))
+        return sorted(self.available_themes)
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Return colours for the roles under a theme that has none."""
+        return {"role-" + name: "#808080" for name in themes.ROLES}
+
+    def get_key_display(self, binding: Binding) -> str:
+        """Return how the key of a binding is written."""
+        return binding.key_display or written(binding.key)
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Return Textual's filters and, when asked for, the one to ASCII."""
+        known = super().get_line_filters()
+        return [*known, self._ascii] if self._ascii is not None else known
+
+    async def on_mount(self) -> None:
+        """Open the index, and the card of the start host over it."""
+        self._catch_signals()
+        first = asyncio.ensure_future(attempt(self.context.service.index(self._query)))
+        await asyncio.wait({first}, timeout=FIRST)
+        view = first.result()[0] if first.done() else None
+        first.cancel()
+        await self.push_screen(IndexScreen(self.context, self._query, view))
+        self.call_after_refresh(self._after_first_frame)
+        if self._start_host:
+            await self.push_screen(doors.card(self.context, self._start_host))
+        if self._problems:
+            self.on_told(messages.Told("Themes that could not be used: " + " ".join(self._problems), "warning"))
+
+    def _after_first_frame(self) -> None:
+        """Do what the first frame need not wait for."""
+        gc.freeze()
+        gc.enable()
+        self._read_quota()
+
+    def _catch_signals(self) -> None:
+        loop = asyncio.get_running_loop()
+        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            if number is not None and os.name == "posix":
+                loop.add_signal_handler(number, partial(self.exit, return_code=128 + number))
+
+    # Telling
+
+    def on_told(self, message: messages.Told) -> None:
+        """Show one sentence."""
+        severity = message.severity
+        text = clean(message.text, 400)
+        if severity == "error":
+            self.notify(text, severity="error", markup=False, timeout=8)
+        elif severity == "warning":
+            self.notify(text, severity="warning", markup=False, timeout=8)
+        else:
+            self.notify(text, markup=False, timeout=4)
+
+    def on_copy_asked(self, message: messages.CopyAsked) -> None:
+        """Put the text on the clipboard of the terminal (OSC 52) and say what and how long it is."""
+        self.copy_to_clipboard(message.text)
+        size = format(len(message.text.encode("utf-8", "replace")), ",")
+        self.on_told(messages.Told(" ".join(("Copied", message.what + ",", size, "bytes."))))
+
+    def on_browse_asked(self, message: messages.BrowseAsked) -> None:
+        """Open a web address; nothing but http and https is handed to the browser."""
+        if message.url.startswith(("http://", "https://")):
+            self.open_url(message.url)
+        else:
+            self.on_told(messages.Told("This card has no web address.", "warning"))
+
+    # Scans
+
+    def _read_quota(self) -> None:
+        start(self, "quota", self._ask_quota)
+
+    async def _ask_quota(self) -> None:
+        quota, _ = await attempt(self.context.service.quota())
+        self.post_message(messages.QuotaReady(quota))
+
+    def on_quota_ready(self, message: messages.QuotaReady) -> None:
+        """Share the scans left."""
+        self.quota = message.quota
+
+    def on_scan_asked(self, message: messages.ScanAsked) -> None:
+        """Start a scan, unless the host is being scanned already."""
+        if any(scan.running and scan.concerns(message.url) for scan in self.scans):
+            self.on_told(messages.Told("This host is being scanned already."))
+        else:
+            self._begin(message.url, force=message.force)
+
+    def on_many_asked(self, message: messages.ManyAsked) -> None:
+        """Start several scans, a few at a time."""
+        start_beside(self, "many", self._scan_many, message.hosts, force=message.force)
+
+    def _begin(self, url: str, *, force: bool, quiet: bool = False) -> Worker[bool]:
+        self._numbers += 1
+        number = self._numbers
+        scan = Scan.begin(number, url, self.context.clock(), quiet=quiet)
+        self.scans = (*self.scans, scan)[-KEPT_SCANS:]
+        worker = start_beside(self, "scan", self._scan, number, url, force=force)
+        self._scan_workers[number] = worker
+        return worker
+
+    async def _scan(self, number: int, url: str, *, force: bool) -> bool:
+        """Scan and tell how it ended; the result is whether the quota was used up."""
+
+        def progress(event: ProbeEvent) -> None:
+            self.post_message(messages.ScanMoved(number, event))
+
+        answer, problem, limited = None, "", False
+        try:
+            answer = await self.context.service.scan(url, force=force, progress=progress)
+        except asyncio.CancelledError:
+            self.post_message(messages.ScanEnded(number))
+            raise
+        except Exception as error:
+            problem, limited = sentence(error), isinstance(error, RateLimited)
+        self.post_message(messages.ScanEnded(number, answer, problem))
+        return limited
+
+    async def _scan_many(self, hosts: tuple[str, ...], *, force: bool) -> None:
+        asked = 0
+        while asked < len(hosts):
+            group = hosts[asked : asked + AT_ONCE]
+            asked += len(group)
+            workers = [self._begin(host, force=force, quiet=True) for host in group]
+            ends = await asyncio.gather(*(worker.wait() for worker in workers), return_exceptions=True)
+            if any(end is True or isinstance(end, WorkerCancelled) for end in ends):
+                break
+        words = " ".join((str(asked), "of", str(len(hosts)), "marked hosts were asked for."))
+        self.post_message(messages.Told(words))
+
+    def on_scan_stopped(self, message: messages.ScanStopped) -> None:
+        """Cancel a running scan."""
+        worker = self._scan_workers.get(message.number)
+        if worker is not None:
+            worker.cancel()
+
+    def on_scan_moved(self, message: messages.ScanMoved) -> None:
+        """Share the progress of a scan."""
+        now = self.context.clock()
+        self.scans = changed(self.scans, message.number, lambda scan: scan.moved(message.event, now))
+
+    def on_scan_ended(self, message: messages.ScanEnded) -> None:
+        """Share the end of a scan, tell it, and have the lists read again."""
+        self._scan_workers.pop(message.number, None)
+        scan = next((scan for scan in self.scans if scan.number == message.number), None)
+        if scan is None:
+            return
+        answer, now = message.answer, self.context.clock()
+        state, words = doors.ended_words(scan, answer, message.error)
+        self.scans = changed(self.scans, scan.number, lambda known: known.closed(state, words, now, answer))
+        if state != "done" or not scan.quiet:
+            self.on_told(messages.Told(words, "error" if state == "failed" else "information"))
+        for warning in answer.warnings if answer is not None else ():
+            self.on_told(messages.Told(warning, "warning"))
+        self._read_quota()
+        if answer is not None:
+            self.stored += 1
+
+    # Writing
+
+    def on_export_asked(self, message: messages.ExportAsked) -> None:
+        """Ask where to, and hand the job to the writer."""
+        job = message.job
+        title = " ".join(("Export the", {"list": "list", "card": "card", "snippet": "snippet"}[job.kind]))
+        self.push_screen(doors.ask(title, hint(job.kind), job.path), partial(self._export_to, job))
+
+    def _export_to(self, job: ExportJob, path: str | None) -> None:
+        if path:
+            start_beside(self, "export", self._export, replace(job, path=path))
+
+    async def _export(self, job: ExportJob) -> None:
+        if self.context.exporter is None:
+            return
+        words, problem = await attempt(self.context.exporter(job))
+        self.post_message(messages.Told(words or problem, "error" if problem else "information"))
+
+    # Screens
+
+    def on_card_asked(self, message: messages.CardAsked) -> None:
+        """Open a report card, over the list it was chosen from when it was."""
+        host, screen = message.row.summary.host, self.screen
+        if isinstance(screen, IndexScreen) and message.index >= 0:
+            state = screen.state
+            card = doors.card(self.context, host, state.window, message.index, state.query.words())
+        else:
+            card = doors.card(self.context, host)
+        self.push_screen(card, self._back_from_card)
+
+    def _back_from_card(self, host: str | None) -> None:
+        screen = self.screen
+        if isinstance(screen, IndexScreen) and host:
+            screen.return_to(host)
+
+    def on_view_asked(self, message: messages.ViewAsked) -> None:
+        """Show another list, leaving the screens over it."""
+        while len(self.screen_stack) > 1 and not isinstance(self.screen, IndexScreen):
+            self.pop_screen()
+        screen = self.screen
+        if isinstance(screen, IndexScreen):
+            screen.view(message.query, matrix=message.matrix)
+
+    def action_help(self) -> None:
+        """Show the keys that work here, and the command that prints the same."""
+        self.push_screen(doors.help_for(self.screen))
+
+    def action_explain(self) -> None:
+        """Explain the method of the card on show, else the usual one."""
+        dossier = getattr(getattr(self.screen, "state", None), "dossier", None)
+        self.push_screen(doors.method(dossier.card.method if dossier is not None else ""))
+
+    def action_themes(self) -> None:
+        """Choose a theme."""
+        self.push_screen(doors.theme_list(self.every_theme(), self.theme))
+
+
+def run(
+    service: Service,
+    *,
+    theme: str = "",
+    ascii: bool = False,  # noqa: A002
+    mouse: bool = True,
+    start_host: str = "",
+    keymap: Mapping[str, str] | None = None,
+    initial_query: Query | None = None,
+    theme_folders: Iterable[Path] = (),
+    exporter: Exporter | None = None,
+) -> int:
+    """Run the dashboard on ``service`` and return the exit status; the terminal is restored however it ends.
+
+    0 after quitting, 1 after a crash, 128 and the number of the signal after SIGINT, SIGTERM or SIGHUP.
+    ``theme``: a name, empty for the default. ``keymap``: keys by binding id. ``theme_folders``: more themes, the
+    later folder wins. ``exporter`` writes files; without one nothing can be exported.
+
+    Raises ConfigError, before the screen is touched, for an unknown theme, binding id or key.
+    """
+    keys = doors.keys(keymap or {})
+    app = AuiApp(
+        Context(service, exporter=exporter),
+        tuple(theme_folders),
+        theme=theme,
+        ascii=ascii,
+        start_host=start_host,
+        query=initial_query,
+    )
+    app.set_keymap(keys)
+    status = app.run(mouse=mouse)
+    return status if status is not None else app.return_code or 0

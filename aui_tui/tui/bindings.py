@@ -1,0 +1,160 @@
+"""Every key of the dashboard, as tables. The id of a binding is its name in the user's ``[keys]``."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from textual.binding import Binding
+
+
+def _key(
+    key: str, action: str, name: str, description: str, more: str = "", *, show: bool = True, display: str = ""
+) -> Binding:
+    return Binding(
+        key, action, description, id=name, tooltip=more or description, show=show, key_display=display or None
+    )
+
+
+APP: Final = (
+    _key("question_mark", "help", "help", "Help", "Keys that work here, and the command that prints the same"),
+    _key("ctrl+p", "command_palette", "palette", "Commands", "Find a command, a host, a view or a theme", show=False),
+    _key("e", "explain", "explain", "Method", "How a score comes about, in words", show=False),
+    _key("T", "themes", "themes", "Themes", "Choose a theme; the screen shows each as you go", show=False),
+    _key("q,ctrl+q", "quit", "quit", "Quit", "Leave the dashboard", show=False, display="q"),
+)
+
+TABLE: Final = (
+    _key("enter", "open", "open", "Open", "Open the report card of the host under the cursor"),
+    _key("up,k", "move(-1)", "up", "Up", "One row up", show=False),
+    _key("down,j", "move(1)", "down", "Down", "One row down", show=False),
+    _key("pageup", "page(-1)", "page-up", "Page up", "One page up", show=False),
+    _key("pagedown", "page(1)", "page-down", "Page down", "One page down", show=False),
+    _key("home,g", "jump(0)", "top", "First", "First row", show=False),
+    _key("end,G", "jump(-1)", "bottom", "Last", "Last row", show=False),
+)
+
+INDEX: Final = (
+    _key("slash", "search", "search", "Search", "Filter as you type: text and terms such as stance:walled"),
+    _key("c", "category", "category", "Category", "Choose a category, each with its number of hosts"),
+    _key("1", "stance('Open')", "stance-open", "Stance", "Only Open hosts, or all again", display="1-3"),
+    _key("2", "stance('Selective')", "stance-selective", "Selective", "Only Selective hosts, or all", show=False),
+    _key("3", "stance('Walled')", "stance-walled", "Walled", "Only Walled hosts, or all again", show=False),
+    _key("0", "stance('')", "stance-all", "All stances", "Hosts of every stance", show=False),
+    *(_key(str(n), "surface(" + str(n) + ")", "surface-" + str(n), "Sort surface", "Sort by the surface of that number",
+           show=n == 1, display="1-8" if n == 1 else "") for n in range(1, 9)),
+    _key("s", "scan(False)", "scan", "Scan", "Scan the host under the cursor; the answer may be up to 24 h old"),
+    _key("u,tab", "other_list", "other-list", "Unreachable", "Switch between the two lists", display="u"),
+    _key("t", "turn", "sort-turn", "Sort", "Turn the order round", display="<>t"),
+    _key("less_than_sign", "sort(-1)", "sort-left", "Sort left", "Sort by the column to the left", show=False),
+    _key("greater_than_sign", "sort(1)", "sort-right", "Sort right", "Sort by the column to the right", show=False),
+    _key("m", "matrix", "matrix", "Matrix", "Verdicts of the eight surfaces; then 1 to 8 sort by one of them"),
+    _key("v", "overview", "overview", "Overview", "Grades, stances per category, the commonest failing checks"),
+    _key("space", "mark", "mark", "Mark", "Mark the host, to compare, scan or export several"),
+    _key("equals_sign", "compare", "compare", "Compare", "The marked hosts side by side", show=False),
+    _key("x", "export", "export", "Export", "Write the list, or the marked hosts of it, to a file"),
+    _key("S", "ask_scan", "scan-address", "Scan address", "Type an address and scan it", show=False),
+    _key("f", "scan(True)", "scan-force", "Force scan", "Scan anew, whatever is in the cache; costs one", show=False),
+    _key("y", "copy('host')", "copy", "Copy", "Copy the host name"),
+    _key("Y", "copy('row')", "copy-more", "Copy row", "Copy the row, values parted by tabs", show=False),
+    _key("o", "browse", "browse", "Browser", "Open the site's page of the index in the browser", show=False),
+    _key("plus", "preview", "zoom", "Preview", "Show or hide the preview", show=False),
+    _key("r", "reload", "reload", "Reload", "Read the list again; cursor and filters stay", show=False),
+    _key("escape,backspace", "back", "back", "Back", "Stop the scan, else clear the search, else the filters",
+         show=False, display="esc"),
+)  # fmt: skip
+
+OVERVIEW: Final = (
+    _key("escape,backspace,v", "back", "overview-back", "Back", "Back to the list", display="esc"),
+)  # fmt: skip
+
+COMPARE: Final = (
+    _key("escape,backspace,equals_sign", "back", "compare-back", "Back", "Back to the list", display="esc"),
+)  # fmt: skip
+
+QUERY: Final = (
+    _key("escape", "leave(False)", "query-cancel", "Cancel", "Leave the search as it was before", display="esc"),
+    _key("enter,down", "leave(True)", "query-keep", "Keep", "Keep the search and go to the list", display="enter"),
+    _key("tab", "complete", "query-complete", "Complete", "Take the completion that is shown in grey"),
+)
+
+CARD: Final = (
+    _key("escape,backspace", "back", "back", "Back", "Stop the scan of this host, else back to the list",
+         display="esc"),
+    _key("1", "pane(1)", "pane-1", "Pane", "Summary, or the ledger", display="1-5"),
+    _key("2", "pane(2)", "pane-2", "Agents", "Agents and crawlers", show=False),
+    _key("3", "pane(3)", "pane-3", "Evidence", "Evidence, or what changed", show=False),
+    _key("4", "pane(4)", "pane-4", "Fixes", "Fixes and their snippets", show=False),
+    _key("5", "pane(5)", "pane-5", "Scan log", "Probes of the last scan", show=False),
+    _key("tab", "next_pane(1)", "pane-next", "Next pane", show=False),
+    _key("shift+tab", "next_pane(-1)", "pane-previous", "Previous pane", show=False),
+    _key("n", "walk(1)", "next", "Next", "Next host of the list", display="n/p"),
+    _key("p", "walk(-1)", "previous", "Previous", "Previous host of the list", show=False),
+    _key("s", "scan(False)", "scan", "Re-scan", "Scan this host; the answer may be up to 24 h old"),
+    _key("y", "copy('fix')", "copy", "Copy fix", "Copy the snippet of the chosen fix"),
+    _key("d", "changes", "changes", "Diff", "What changed since the scan before, or the evidence again"),
+    _key("l", "ledger", "ledger", "Ledger", "How the score came about, point by point"),
+    _key("m", "method", "method", "Method", "Grade the same observations under the other method"),
+    _key("x", "export", "export", "Export", "Write the card, or the chosen snippet, to a file"),
+    _key("f", "scan(True)", "scan-force", "Force scan", "Scan anew, whatever is in the cache; costs one", show=False),
+    _key("D", "history('compare')", "changes-since", "Diff with", "Compare with an earlier scan", show=False),
+    _key("h", "history('show')", "history", "History", "Show an earlier scan", show=False),
+    _key("Y", "copy('card')", "copy-more", "Copy card", "Copy the whole card as JSON", show=False),
+    _key("o", "browse", "browse", "Browser", "Open the site's page of the index in the browser", show=False),
+    _key("plus", "zoom", "zoom", "Zoom", "Give the whole screen to one pane, or back", show=False),
+)  # fmt: skip
+
+FIXES: Final = (_key("space", "tick", "what-if", "What if", "Suppose the chosen fix done, and see the score"),)
+
+LINES: Final = (
+    _key("up,k", "step(-1)", "up", "Up", "One line up, or the fix above", show=False),
+    _key("down,j", "step(1)", "down", "Down", "One line down, or the fix below", show=False),
+    _key("pageup", "page(-1)", "page-up", "Page up", "One page up", show=False),
+    _key("pagedown,space", "page(1)", "page-down", "Page down", "One page down", show=False),
+    _key("home,g", "jump(0)", "top", "First", "First line", show=False),
+    _key("end,G", "jump(-1)", "bottom", "Last", "Last line", show=False),
+)
+
+CLOSE: Final = (
+    _key("escape,question_mark,q", "close", "close", "Close", display="esc"),
+)  # fmt: skip
+
+METHOD: Final = (_key("m", "method", "method-other", "Other method", "Turn to the other method"),)
+
+CHOOSE: Final = (_key("escape", "close", "choose-cancel", "Cancel", display="esc"),)
+
+KEY_WORDS: Final = {
+    "escape": "esc",
+    "question_mark": "?",
+    "slash": "/",
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
+    "plus": "+",
+    "minus": "-",
+    "equals_sign": "=",
+    "backspace": "bksp",
+    "pageup": "pgup",
+    "pagedown": "pgdn",
+}
+"""How keys are written on the screen, where it is not by their name."""
+
+
+def written(key: str) -> str:
+    """Return how a key is written on the screen."""
+    return KEY_WORDS.get(key, key)
+
+
+TABLES: Final = {
+    "list": TABLE,
+    "index": INDEX,
+    "search": QUERY,
+    "report card": CARD,
+    "overview": OVERVIEW,
+    "comparison": COMPARE,
+    "fixes": FIXES,
+    "pane": LINES,
+    "method": METHOD,
+    "window": CLOSE,
+    "choice": CHOOSE,
+    "everywhere": APP,
+}
+"""Every table by the place where it works. Keys of ``everywhere`` work in all others too."""

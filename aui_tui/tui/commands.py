@@ -1,0 +1,144 @@
+"""The command palette: keys of the screen, hosts, views, themes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final, NamedTuple
+
+from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
+
+from aui_tui.errors import BadValue
+from aui_tui.records.query import Query
+from aui_tui.records.registry import registry
+from aui_tui.tui import messages
+from aui_tui.tui.context import Context, attempt
+
+HOSTS: Final = 12
+"""Hosts that one search shows."""
+
+
+class View(NamedTuple):
+    """A list worth a name: what it answers, and its query."""
+
+    title: str
+    line: str = ""
+    stance: str = ""
+    sort: str = "rank"
+    matrix: bool = False
+
+
+def views() -> tuple[View, ...]:
+    """Return the named views, one per matrix surface among them."""
+    blocks = tuple(
+        View("Who shuts out " + surface.label + "?", sort="matrix." + surface.slug, matrix=True)
+        for surface in registry().surfaces
+        if surface.source != "none"
+    )
+    return (
+        View("All hosts"),
+        View("Open hosts", stance="Open"),
+        View("Selective hosts", stance="Selective"),
+        View("Walled hosts", stance="Walled"),
+        View("robots.txt says yes, the edge says no", line="contradiction"),
+        View("Scanned within a week", line="fresh:<7d"),
+        View("Not scanned for a month", line="fresh:>30d"),
+        View("Failing grades", line="grade:f"),
+        View("Fallen since the last scan", sort="change"),
+        *blocks,
+    )
+
+
+def _shown(title: str, words: str) -> Content:
+    """Return two lines of plain text; nothing in them is parsed."""
+    return Content.assemble(title, "\n", ("  " + words, "$role-muted"))
+
+
+class _Commands(Provider):
+    """Commands by title: a subclass lists them, this finds them."""
+
+    def commands(self) -> list[tuple[str, str, Callable[[], object]]]:
+        """Return title, help and what to do."""
+        raise NotImplementedError
+
+    async def discover(self) -> Hits:
+        """Show everything while nothing is typed."""
+        for title, words, run in self.commands():
+            yield DiscoveryHit(_shown(title, words), run, title)
+
+    async def search(self, query: str) -> Hits:
+        """Show what matches."""
+        matcher = self.matcher(query)
+        for title, words, run in self.commands():
+            score = matcher.match(title)
+            if score > 0:
+                yield Hit(score, _shown(title, words), run, title)
+
+
+class KeyCommands(_Commands):
+    """Everything that has a key on the screen under the palette."""
+
+    def commands(self) -> list[tuple[str, str, Callable[[], object]]]:
+        """Return the live bindings that have a name."""
+        found: dict[str, tuple[str, str, Callable[[], object]]] = {}
+        for active in self.screen.active_bindings.values():
+            binding = active.binding
+            if binding.id is None or not active.enabled or binding.id in SKIPPED:
+                continue
+            words = " ".join((self.app.get_key_display(binding), " ", binding.tooltip))
+            run = partial(self.app.run_action, binding.action, active.node)
+            found.setdefault(binding.id, (binding.description, words, run))
+        return list(found.values())
+
+
+SKIPPED: Final = frozenset({"up", "down", "page-up", "page-down", "top", "bottom", "palette"})
+
+
+class ViewCommands(_Commands):
+    """Lists with a name."""
+
+    def commands(self) -> list[tuple[str, str, Callable[[], object]]]:
+        """Return the named views."""
+        return [(view.title, "view", partial(self._show, view)) for view in views()]
+
+    def _show(self, view: View) -> None:
+        query = Query.of(line=view.line, stance=view.stance, sort=view.sort)
+        self.app.post_message(messages.ViewAsked(query, matrix=view.matrix))
+
+
+class ThemeCommands(_Commands):
+    """The themes."""
+
+    def commands(self) -> list[tuple[str, str, Callable[[], object]]]:
+        """Return one command per theme."""
+        every = getattr(self.app, "every_theme", None)
+        names: list[str] = every() if callable(every) else []
+        return [("Theme " + name, "theme", partial(self._use, name)) for name in names]
+
+    def _use(self, name: str) -> None:
+        self.app.theme = name
+
+
+class HostCommands(Provider):
+    """Hosts whose name has what is typed, best first."""
+
+    async def search(self, query: str) -> Hits:
+        """Ask the service."""
+        context: Context | None = getattr(self.app, "context", None)
+        words = query.replace('"', " ").strip()
+        if context is None or not words:
+            return
+        try:
+            asked = Query.of(line='"' + words + '"')
+        except BadValue:
+            return
+        view, _ = await attempt(context.service.index(asked))
+        if view is None:
+            return
+        rows = [*view.ranked[:HOSTS], *view.unreachable[:HOSTS]][:HOSTS]
+        for place, row in enumerate(rows):
+            summary = row.summary
+            facts = "unreachable" if not row.rank else " ".join((str(summary.score), summary.grade, summary.stance))
+            open_card = partial(self.app.post_message, messages.CardAsked(row, -1))
+            yield Hit(0.9 - place / 1000, _shown(summary.host, facts), open_card, summary.host)

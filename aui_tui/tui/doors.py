@@ -1,0 +1,130 @@
+"""Everything that opens over the index, imported when it is first opened: the first paint waits for none of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from textual.screen import Screen
+
+from aui_tui.records.methods import DEFAULT_METHOD, METHODS
+from aui_tui.records.query import Query
+from aui_tui.records.view import Facets, HistoryPoint, ScanAnswer, Window
+from aui_tui.tui.context import Context
+from aui_tui.tui.scans import Scan
+
+if TYPE_CHECKING:
+    from textual.command import Provider
+
+    from aui_tui.tui.screens.ask import AskScreen
+    from aui_tui.tui.screens.card import CardScreen
+    from aui_tui.tui.screens.choose import ChooseScreen
+    from aui_tui.tui.screens.compare import CompareScreen
+    from aui_tui.tui.screens.help import HelpScreen
+    from aui_tui.tui.screens.method import MethodScreen
+    from aui_tui.tui.screens.overview import OverviewScreen
+    from aui_tui.tui.screens.themes import ThemeScreen
+
+
+def card(context: Context, host: str, window: Window | None = None, index: int = 0, filters: str = "") -> CardScreen:
+    """Return the report card of ``host``, opened from place ``index`` of ``window`` when there is one."""
+    from aui_tui.tui.screens.card import CardScreen
+
+    return CardScreen(context, host, window, index, filters)
+
+
+def compare(context: Context, hosts: Sequence[str]) -> CompareScreen:
+    """Return the first few of ``hosts`` side by side."""
+    from aui_tui.tui.screens.compare import MOST, CompareScreen
+
+    return CompareScreen(context, tuple(hosts[:MOST]))
+
+
+def overview(context: Context, query: Query) -> OverviewScreen:
+    """Return the figures over ``query``."""
+    from aui_tui.tui.screens.overview import OverviewScreen
+
+    return OverviewScreen(context, query)
+
+
+def ask(title: str, hint: str, value: str = "", placeholder: str = "") -> AskScreen:
+    """Return a window that asks for a line of text."""
+    from aui_tui.tui.screens.ask import AskScreen
+
+    return AskScreen(title, hint, value, placeholder)
+
+
+def confirm(title: str, yes: str, no: str) -> ChooseScreen:
+    """Return a window that answers ``yes`` or an empty string."""
+    from aui_tui.tui.screens.choose import Choice, ChooseScreen
+
+    return ChooseScreen(title, [Choice("yes", yes), Choice("", no)])
+
+
+def categories(facets: Facets, current: str) -> ChooseScreen:
+    """Return a window with the categories and the hosts that each would give."""
+    from aui_tui.tui.screens.choose import ChooseScreen, category_choices
+
+    return ChooseScreen("Category", category_choices(facets), current)
+
+
+def history(title: str, points: Sequence[HistoryPoint], current: str, now: float) -> ChooseScreen:
+    """Return a window with the kept scans of a host, newest first."""
+    from aui_tui.tui.screens.choose import ChooseScreen, history_choices
+
+    return ChooseScreen(title, history_choices(points[::-1], now), current)
+
+
+def help_for(screen: Screen[Any]) -> HelpScreen:
+    """Return the keys that work on ``screen``, what it shows, and the command that prints the same."""
+    from aui_tui.tui.screens.help import HelpScreen
+    from aui_tui.tui.texts import help_sections, note_of
+
+    command = getattr(screen, "command", None)
+    pane = getattr(getattr(screen, "state", None), "pane", 0)
+    shell = command() if callable(command) else ""
+    return HelpScreen(help_sections(screen), shell, note_of(type(screen).__name__, pane))
+
+
+def method(name: str) -> MethodScreen:
+    """Return the explanation of a method; of the usual one for a name that is unknown."""
+    from aui_tui.tui.screens.method import MethodScreen
+
+    return MethodScreen(name if name in METHODS else DEFAULT_METHOD)
+
+
+def theme_list(names: Sequence[str], current: str) -> ThemeScreen:
+    """Return a window with the themes."""
+    from aui_tui.tui.screens.themes import ThemeScreen
+
+    return ThemeScreen(list(names), current)
+
+
+def keys(keymap: Mapping[str, str]) -> dict[str, str]:
+    """Return the person's own keys, checked. Raises ConfigError."""
+    if not keymap:
+        return {}
+    from aui_tui.tui.keymap import checked
+
+    return checked(keymap)
+
+
+def ended_words(scan: Scan, answer: ScanAnswer | None, error: str) -> tuple[str, str]:
+    """Return the state in which a scan ended and one sentence on it."""
+    from aui_tui.tui import texts
+
+    return texts.ended_words(scan, answer, error)
+
+
+def _provider(name: str) -> Callable[[], type[Provider]]:
+    def door() -> type[Provider]:
+        from aui_tui.tui import commands
+
+        found: type[Provider] = getattr(commands, name)
+        return found
+
+    return door
+
+
+PROVIDERS = tuple(_provider(name) for name in ("KeyCommands", "ViewCommands", "HostCommands", "ThemeCommands"))
+"""What the command palette finds."""

@@ -1,0 +1,157 @@
+"""Lines of text as data: pieces with a role, laid out to a width in terminal cells. No Textual here.
+
+A widget paints a role in the colour of the theme; a piece is never parsed, so markup in a title stays text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from aui_tui.text import ELLIPSIS, cells, fit
+
+ROLES: Final = (
+    "muted",
+    "strong",
+    "title",
+    "key",
+    "accent",
+    "open",
+    "selective",
+    "walled",
+    "good",
+    "warn",
+    "critical",
+    "bar",
+    "rest",
+    "header",
+    "cursor",
+    "chip",
+    "code",
+)
+"""Everything a piece can be; the empty role is plain text."""
+
+
+class Piece(NamedTuple):
+    """Some text, its role, and the action that a click on it runs (a Textual action string), or none."""
+
+    text: str
+    role: str = ""
+    action: str = ""
+
+
+Line = tuple[Piece, ...]
+BLANK: Final[Line] = ()
+
+
+def line(*parts: str | tuple[str, str] | Piece) -> Line:
+    """Return a line from plain strings and ``(text, role)`` pairs."""
+    return tuple(Piece(part) if isinstance(part, str) else Piece(*part) for part in parts)
+
+
+def width(pieces: Iterable[Piece]) -> int:
+    """Return the cells that the pieces take side by side."""
+    return sum(cells(piece.text) for piece in pieces)
+
+
+def cut(pieces: Iterable[Piece], limit: int) -> Line:
+    """Return the pieces cut to at most ``limit`` cells; a cut ends with an ellipsis."""
+    out: list[Piece] = []
+    room = limit
+    for piece in pieces:
+        size = cells(piece.text)
+        if size <= room:
+            out.append(piece)
+            room -= size
+            continue
+        if room > 0:
+            out.append(piece._replace(text=fit(piece.text, room)))
+        elif out:
+            last = out[-1]
+            out[-1] = last._replace(text=fit(last.text + ELLIPSIS, cells(last.text)))
+        break
+    return tuple(out)
+
+
+def pad(pieces: Iterable[Piece], size: int) -> Line:
+    """Return the pieces cut or filled with blanks to exactly ``size`` cells."""
+    kept = cut(pieces, size)
+    missing = size - width(kept)
+    return (*kept, Piece(" " * missing)) if missing > 0 else kept
+
+
+def spread(left: Iterable[Piece], right: Iterable[Piece], size: int) -> Line:
+    """Return ``left`` and ``right`` at the two ends of ``size`` cells; the left part yields when both do not fit."""
+    tail = cut(right, size)
+    room = size - width(tail)
+    return (*pad(left, room), *tail)
+
+
+def beside(left: Sequence[Line], right: Sequence[Line], left_width: int, gap: int = 1) -> list[Line]:
+    """Return two blocks side by side, the left one ``left_width`` cells wide."""
+    rows = max(len(left), len(right))
+    space = Piece(" " * gap)
+    out: list[Line] = []
+    for number in range(rows):
+        first = left[number] if number < len(left) else BLANK
+        second = right[number] if number < len(right) else BLANK
+        out.append((*pad(first, left_width), space, *second) if second else cut(first, left_width))
+    return out
+
+
+def wrap(text: str, size: int) -> list[str]:
+    """Return ``text`` as lines of at most ``size`` cells, broken at blanks where there are any."""
+    size = max(size, 1)
+    lines: list[str] = []
+    for paragraph in text.split("\n"):
+        lines.extend(_wrap(paragraph, size))
+    return lines or [""]
+
+
+def _wrap(paragraph: str, size: int) -> Iterator[str]:
+    current = ""
+    room = size
+    for word in paragraph.split(" "):
+        need = cells(word)
+        if current and need + 1 > room:
+            yield current
+            current, room = "", size
+        if current:
+            current += " " + word
+            room -= need + 1
+            continue
+        while need > size:
+            head = _head(word, size)
+            yield head
+            word = word[len(head) :]
+            need = cells(word)
+        current, room = word, size - need
+    yield current
+
+
+def _head(word: str, size: int) -> str:
+    room = size
+    for place, char in enumerate(word):
+        room -= cells(char)
+        if room < 0:
+            return word[: max(place, 1)]
+    return word
+
+
+def hang(head: Sequence[Piece], text: str, size: int, role: str = "") -> list[Line]:
+    """Return ``text`` wrapped beside ``head``, further lines indented by the head's width."""
+    indent = width(head)
+    rows = wrap(text, max(size - indent, 8))
+    first: Line = (*head, Piece(rows[0], role))
+    blank = Piece(" " * indent)
+    return [first, *((blank, Piece(row, role)) for row in rows[1:])]
+
+
+def paragraph(text: str, size: int, role: str = "") -> list[Line]:
+    """Return ``text`` wrapped to ``size`` cells."""
+    return [(Piece(row, role),) for row in wrap(text, size)]
+
+
+def plain(pieces: Iterable[Piece]) -> str:
+    """Return the text of the pieces without roles."""
+    return "".join(piece.text for piece in pieces)

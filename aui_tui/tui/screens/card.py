@@ -1,0 +1,322 @@
+"""The report card of one host: five panes, one at a time on a narrow screen, all at once on a wide one."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+from msgspec.structs import replace
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container
+from textual.content import Content
+from textual.screen import Screen
+
+from aui_tui.records.codec import encode_card
+from aui_tui.records.query import Query
+from aui_tui.records.view import Dossier, HistoryPoint, Quota, Window
+from aui_tui.tui import doors, messages
+from aui_tui.tui.bindings import CARD
+from aui_tui.tui.cardstate import CardState
+from aui_tui.tui.context import Context, attempt
+from aui_tui.tui.draw import Line
+from aui_tui.tui.export import ExportJob, file_name
+from aui_tui.tui.panes import cardpanes
+from aui_tui.tui.panes.fixes import file_of
+from aui_tui.tui.scans import Scan
+from aui_tui.tui.screens.cardbars import Place, foot_line, subtitle, tabs_line, title_line
+from aui_tui.tui.widgets.bar import Bar
+from aui_tui.tui.widgets.fixlist import FixList
+from aui_tui.tui.widgets.keybar import KeyBar
+from aui_tui.tui.widgets.lines import Lines
+from aui_tui.tui.widgets.scanpanel import ScanPanel
+from aui_tui.tui.widgets.textpane import TextPane
+from aui_tui.tui.work import start
+
+PANES: Final = len(cardpanes.NUMBERS)
+
+
+class CardScreen(Screen[str]):
+    """Shows a :class:`CardState`; answers with the host on which it was left.
+
+    ``window`` is the list that the card was opened from, ``index`` its place there, ``words`` the list's filters.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [*CARD]
+    AUTO_FOCUS = ""
+
+    def __init__(
+        self, context: Context, host: str, window: Window | None = None, index: int = 0, words: str = ""
+    ) -> None:
+        super().__init__()
+        self.context = context
+        self.state = CardState(host)
+        self._window = window
+        self._index = index
+        self._words = words
+        self._rank: int | None = None
+
+    def compose(self) -> ComposeResult:
+        """Lay out the screen."""
+        yield Bar(self._title, id="title")
+        yield Bar(self._tabs, id="tabs")
+        with Container(id="panes"):
+            for number in cardpanes.NUMBERS:
+                kind = FixList if number == cardpanes.FIXES else TextPane
+                yield kind(id="-".join(("pane", str(number))), classes="pane")
+        yield ScanPanel(self.context.clock, id="scans")
+        yield KeyBar(id="keys")
+
+    def on_mount(self) -> None:
+        """Follow the state that all screens share, and read the card."""
+        for name in ("scans", "quota"):
+            self.watch(self.app, name, getattr(self, "_" + name))
+        self.watch(self.app, "stored", self._stored, init=False)
+        self.action_pane(1)
+        self.read()
+
+    # Reading
+
+    def read(self) -> None:
+        """Ask the service for everything known of the host."""
+        state = self.state
+        start(self, "card", self._read, state.host, state.method, state.at)
+
+    async def _read(self, host: str, method: str, at: str) -> None:
+        dossier, problem = await attempt(self.context.service.site(host, method=method, at=at))
+        self.post_message(messages.DossierReady(dossier) if dossier is not None else messages.CardFailed(problem))
+
+    def on_dossier_ready(self, message: messages.DossierReady) -> None:
+        """Show the dossier."""
+        before = self.state.dossier
+        other = before is None or before.card.host != message.dossier.card.host
+        self.become(self.state.with_dossier(message.dossier), top=other)
+
+    def on_card_failed(self, message: messages.CardFailed) -> None:
+        """Say why there is no card; what is shown stays, and so does the method it is graded under."""
+        dossier = self.state.dossier
+        if dossier is not None and dossier.card.host == self.state.host:
+            self.state = replace(self.state, method=dossier.card.method, at="")
+        self.post_message(messages.Told(message.text, "error"))
+
+    def _stored(self, _count: int) -> None:
+        self.read()
+
+    # What is drawn
+
+    def pane(self, number: int) -> Lines:
+        """Return pane ``number``."""
+        return self.query_one("-".join(("#pane", str(number))), Lines)
+
+    def become(self, state: CardState, *, top: bool = False) -> None:
+        """Take another state and draw it; ``top`` scrolls every pane to its first line."""
+        marks = state.done != self.state.done
+        self.state = state
+        for number in cardpanes.NUMBERS:
+            self._draw(number, top=top)
+        if state.dossier is not None:
+            self.pane(cardpanes.SUMMARY).border_subtitle = Content(subtitle(state.dossier))
+        self.pane(cardpanes.FIXES).border_subtitle = Content(foot_line(state))
+        if marks:
+            self._ask_rank()
+        self._redraw()
+
+    def _draw(self, number: int, *, top: bool = False) -> None:
+        pane = self.pane(number)
+        pane.border_title = Content(cardpanes.title(number, self.state))
+        state, scan, now = self.state, self.scan, self.context.clock()
+        pane.show(lambda size: cardpanes.lines(number, state, scan, now, size), top=top)
+
+    def _redraw(self) -> None:
+        for bar in self.query(Bar):
+            bar.refresh()
+
+    def _title(self, size: int) -> Line:
+        place = Place(self._index + 1, len(self._window), self._words) if self._window is not None else None
+        quota = getattr(self.app, "quota", None)
+        return title_line(self.state, place, quota, self._rank, self.context.clock(), size)
+
+    def _tabs(self, size: int) -> Line:
+        return tabs_line(self.state, size)
+
+    @property
+    def scan(self) -> Scan | None:
+        """The newest scan of this host in this session."""
+        found = [scan for scan in getattr(self.app, "scans", ()) if scan.concerns(self.state.host)]
+        return found[-1] if found else None
+
+    def _quota(self, _quota: Quota | None) -> None:
+        self.query_one("#title", Bar).refresh()
+
+    def _scans(self, scans: tuple[Scan, ...]) -> None:
+        narrow = not self.has_class("-wide")
+        self.query_one(ScanPanel).show(scans, compact=not narrow or self.app.size.height < 20)
+        self._draw(cardpanes.SCAN_LOG)
+
+    # What if
+
+    def on_fix_list_stepped(self, message: FixList.Stepped) -> None:
+        """Choose a neighbouring fix."""
+        self.become(self.state.choosing(self.state.chosen + message.step))
+
+    def on_fix_list_chosen(self, message: FixList.Chosen) -> None:
+        """Choose a fix that was clicked."""
+        self.become(self.state.choosing(message.number))
+
+    def on_fix_list_ticked(self) -> None:
+        """Suppose the chosen fix done, or no longer."""
+        self.become(self.state.ticked())
+
+    def _ask_rank(self) -> None:
+        reached = self.state.what_if()
+        self._rank = None
+        if reached is not None:
+            start(self, "rank", self._count_above, reached[0])
+
+    async def _count_above(self, score: int) -> None:
+        view, _ = await attempt(self.context.service.index(Query.of(line=" ".join(("score:>" + str(score),)))))
+        if view is not None:
+            self.post_message(messages.RankReady(score, len(view.ranked) + 1))
+
+    def on_rank_ready(self, message: messages.RankReady) -> None:
+        """Show the rank that the supposed score would have."""
+        reached = self.state.what_if()
+        if reached is not None and reached[0] == message.score:
+            self._rank = message.rank
+            self._redraw()
+
+    # Keys
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Scanning needs a source that scans, exporting a writer, walking a list."""
+        if action == "scan":
+            return self.context.service.can_scan
+        if action == "export":
+            return self.context.exporter is not None
+        return self._window is not None if action == "walk" else True
+
+    def action_pane(self, number: int) -> None:
+        """Show a pane on a narrow screen, focus it on a wide one."""
+        self.state = replace(self.state, pane=number)
+        for place in cardpanes.NUMBERS:
+            self.pane(place).set_class(place == number, "-shown")
+        self.pane(number).focus()
+        self._redraw()
+
+    def action_next_pane(self, step: int) -> None:
+        """Go to a neighbouring pane."""
+        self.action_pane((self.state.pane - 1 + step) % PANES + 1)
+
+    def action_zoom(self) -> None:
+        """Give one pane the whole screen, or share it again."""
+        self.toggle_class("-zoomed")
+
+    def action_ledger(self) -> None:
+        """Turn pane 1 between the summary and how the score came about."""
+        self.become(replace(self.state, ledger=not self.state.ledger))
+        self.action_pane(cardpanes.SUMMARY)
+
+    def action_changes(self) -> None:
+        """Turn pane 3 between the evidence and what changed since an earlier scan."""
+        self.become(replace(self.state, changes=not self.state.changes))
+        self.action_pane(cardpanes.EVIDENCE)
+
+    def action_method(self) -> None:
+        """Grade the same observations under the other method."""
+        self.state = replace(self.state, method=self.state.other_method())
+        self.read()
+
+    def action_history(self, purpose: str) -> None:
+        """Choose an earlier scan: to look at it, or to compare with it."""
+        dossier = self.state.dossier
+        if dossier is None or len(dossier.history) < 2:
+            self.post_message(messages.Told("Only one scan of this host is kept."))
+            return
+        title = "Compare with the scan of" if purpose == "compare" else "Show the scan of"
+        choose = doors.history(title, dossier.history, dossier.card.scanned_at, self.context.clock())
+        self.app.push_screen(choose, self._compare_with if purpose == "compare" else self._look_at)
+
+    def _look_at(self, at: str | None) -> None:
+        dossier = self.state.dossier
+        if at is not None and dossier is not None:
+            newest: HistoryPoint = dossier.history[-1]
+            self.state = replace(self.state, at="" if at == newest.scanned_at else at, against=None)
+            self.read()
+
+    def _compare_with(self, at: str | None) -> None:
+        if at is not None:
+            start(self, "other", self._read_other, self.state.host, at)
+
+    async def _read_other(self, host: str, at: str) -> None:
+        dossier, problem = await attempt(self.context.service.site(host, method=self.state.method, at=at))
+        self.post_message(messages.OtherReady(dossier) if dossier else messages.Told(problem, "error"))
+
+    def on_other_ready(self, message: messages.OtherReady) -> None:
+        """Count the changes from the chosen scan."""
+        self.become(replace(self.state, against=message.dossier.card, changes=True))
+        self.action_pane(cardpanes.EVIDENCE)
+
+    def action_walk(self, step: int) -> None:
+        """Go to a neighbouring host of the list."""
+        window, place = self._window, self._index + step
+        rows = window[place : place + 1] if window is not None and 0 <= place < len(window) else ()
+        if not rows:
+            self.post_message(messages.Told("This is the last host of the list." if step > 0 else "This is the first."))
+            return
+        self._index = place
+        self._rank = None
+        self.state = self.state.to_host(rows[0].summary.host)
+        self.read()
+
+    def action_back(self) -> None:
+        """Stop a running scan of this host, else go back to the list."""
+        scan = self.scan
+        if scan is not None and scan.running:
+            self.post_message(messages.ScanStopped(scan.number))
+        else:
+            self.dismiss(self.state.host)
+
+    def action_scan(self, force: bool) -> None:
+        """Scan this host."""
+        self.post_message(messages.ScanAsked(self.state.host, force=force))
+
+    def action_copy(self, what: str) -> None:
+        """Copy the snippet of the chosen fix, or the whole card as JSON."""
+        dossier, fix = self.state.dossier, self.state.fix
+        if dossier is None:
+            return
+        if what == "card":
+            self.post_message(messages.CopyAsked(encode_card(dossier.card).decode(), "the card as JSON"))
+        elif fix is None:
+            self.post_message(messages.Told("There is no fix to copy."))
+        else:
+            self.post_message(messages.CopyAsked(fix.code, file_of(fix)))
+
+    def action_export(self) -> None:
+        """Write the card, or in the pane of fixes the chosen snippet, to a file."""
+        dossier, fix = self.state.dossier, self.state.fix
+        if dossier is None:
+            return
+        if self.state.pane == cardpanes.FIXES and fix is not None:
+            job = ExportJob("snippet", file_name(fix.k, "txt"), text=fix.code)
+        else:
+            job = ExportJob(
+                "card",
+                file_name(self.state.host, "json"),
+                host=self.state.host,
+                method=self.state.method,
+                at=self.state.at,
+            )
+        self.post_message(messages.ExportAsked(job))
+
+    def action_browse(self) -> None:
+        """Open the site's page of the index in the browser."""
+        if self.state.dossier is not None:
+            self.post_message(messages.BrowseAsked(self.state.dossier.card.url))
+
+    def command(self) -> str:
+        """Return the shell command that prints this card."""
+        return self.state.command()
+
+    def dossier(self) -> Dossier | None:
+        """Return what is shown."""
+        return self.state.dossier

@@ -1,0 +1,112 @@
+"""The lines around a report card: its headline, and the names of its panes."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from aui_tui.records.view import Dossier, Quota
+from aui_tui.tui import glyphs
+from aui_tui.tui.cardstate import CardState
+from aui_tui.tui.draw import Line, Piece, line, spread, width
+from aui_tui.tui.panes import cardpanes
+from aui_tui.tui.panes.common import headline
+from aui_tui.tui.screens.indexbars import quota_words
+from aui_tui.tui.words import ago, count, day, seconds, signed
+
+TIGHT: Final = 66
+"""Cells under which a line tells the score, and little else."""
+WIDE: Final = 110
+"""Cells from which on a line tells the rest."""
+
+
+class Place(NamedTuple):
+    """Where a host stands in its list: place from 1, hosts in the list, the list's filters in words."""
+
+    number: int
+    total: int
+    filters: str
+
+    def words(self, *, full: bool) -> str:
+        """Return ``4 of 212 Walled in Retail``, or without the filters."""
+        short = " ".join((format(self.number, ","), "of", format(self.total, ",")))
+        return " ".join((short, self.filters)).strip() if full else short
+
+
+def title_line(
+    state: CardState, place: Place | None, quota: Quota | None, rank: int | None, now: float, size: int
+) -> Line:
+    """Return host and headline at the left; place in the list, age and quota at the right as far as they fit."""
+    dossier = state.dossier
+    if dossier is None:
+        return line(" ", (state.host, "title"), "  reading …")
+    card = dossier.card
+    wide = size >= WIDE
+    left = [*line(" ", (card.host, "title"), "  ")]
+    if wide and card.name != card.host:
+        left[2:] = line(" · " + card.name + " · " + card.category + "  ")
+    left += headline(card.score, card.grade, card.stance, card.unreachable, short=size < TIGHT)
+    left += what_if_words(state, rank)
+    if size >= TIGHT:
+        left += line("  ", (card.method, "muted"))
+    change = change_words(dossier, now)
+    if change and wide:
+        left += line("  ", (change, "good" if change.startswith("+") else "critical"))
+    facts = [
+        place.words(full=wide) if place is not None and place.total > 1 else "",
+        " ".join(("scan of", day(card.scanned_at, now))) if state.at else "scanned " + ago(card.scanned_at, now),
+        quota_words(quota, full=size >= 140),
+    ]
+    facts = [fact for fact in facts if fact]
+    while len(facts) > 1 and len(" · ".join(facts)) + 3 > size - width(left):
+        facts.pop(-2)
+    return spread(left, line("  ", (" · ".join(facts), "muted"), " "), size)
+
+
+def what_if_words(state: CardState, rank: int | None) -> Line:
+    """Return the score, grade and rank that the marked fixes would give; nothing when none is marked."""
+    reached = state.what_if()
+    if reached is None:
+        return ()
+    score, grade = reached
+    words = "" if rank is None else " rank " + format(rank, ",")
+    lead = "  " + glyphs.ARROW + " "
+    return line((lead, "accent"), (str(score), "strong"), " ", (grade, glyphs.role_of(grade[:1])), (words, "accent"))
+
+
+def foot_line(state: CardState) -> str:
+    """Return the keys of the pane of fixes, and what the marked ones gain."""
+    gained = sum(fix.pts for fix in state.fixes if fix.k in state.done)
+    if state.done:
+        return " ".join((count(len(state.done), "fix", "fixes"), "supposed done, +" + count(gained, "point")))
+    return "space what if · y copies the snippet" if state.fixes else ""
+
+
+def change_words(dossier: Dossier, now: float) -> str:
+    """Return the change of the score since the scan before: ``+8 since 11-12``; empty for none."""
+    if dossier.previous is None:
+        return ""
+    change = signed(dossier.card.score - dossier.previous.score)
+    return " ".join((change, "since", day(dossier.previous.scanned_at, now))) if change else ""
+
+
+def tabs_line(state: CardState, size: int) -> Line:
+    """Return the names of the panes with their digits, the shown one in brackets."""
+    out: list[Piece] = [Piece(" ")]
+    for number in cardpanes.NUMBERS:
+        name = cardpanes.title(number, state) if size >= 66 else cardpanes.short_title(number, state)
+        action = "screen.pane(" + str(number) + ")"
+        shown = number == state.pane
+        text = name if size >= 56 or shown else str(number) + " " + name[2:6].rstrip()
+        text = "[" + text + "]" if shown else " " + text + " "
+        out.append(Piece(text, "title" if shown else "", action))
+    return tuple(out)
+
+
+def subtitle(dossier: Dossier) -> str:
+    """Return where and how long the scan ran, and the change since the one before."""
+    card = dossier.card
+    parts = [card.vantage, seconds(card.elapsed_ms)]
+    if dossier.previous is not None:
+        change = card.score - dossier.previous.score
+        parts.append("score " + (format(change, "+d") if change else "unchanged"))
+    return " · ".join(parts)

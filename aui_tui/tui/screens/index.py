@@ -1,0 +1,299 @@
+"""The index: the list of hosts with its filters, the preview, and the scans that run."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from msgspec.structs import replace
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal
+
+from aui_tui.errors import BadValue
+from aui_tui.records.query import Query
+from aui_tui.records.registry import registry
+from aui_tui.records.view import IndexView, Quota
+from aui_tui.tui import doors, messages
+from aui_tui.tui.bindings import INDEX
+from aui_tui.tui.context import Context, attempt, sentence
+from aui_tui.tui.draw import Line, line
+from aui_tui.tui.scans import Scan
+from aui_tui.tui.screens.hosts import HostScreen
+from aui_tui.tui.screens.indexbars import (
+    chips_line,
+    command_line,
+    empty_lines,
+    legend_line,
+    marks_line,
+    row_line,
+    title_line,
+)
+from aui_tui.tui.state import ListState
+from aui_tui.tui.widgets.bar import Bar
+from aui_tui.tui.widgets.filterbar import FilterBar
+from aui_tui.tui.widgets.hosttable import HostTable
+from aui_tui.tui.widgets.keybar import KeyBar
+from aui_tui.tui.widgets.preview import PreviewPane
+from aui_tui.tui.widgets.queryline import choices, unfinished
+from aui_tui.tui.widgets.scanpanel import ScanPanel
+from aui_tui.tui.work import start
+
+
+class IndexScreen(HostScreen):
+    """Shows a :class:`ListState`; every key makes another state, a state with another query asks the service."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*INDEX]
+    AUTO_FOCUS = "HostTable"
+
+    def __init__(self, context: Context, query: Query, view: IndexView | None = None) -> None:
+        super().__init__(context, ListState(query=query, view=view))
+        self._before: tuple[ListState, str] = self.state, ""
+        self._problem = ""
+
+    def compose(self) -> ComposeResult:
+        """Lay out the screen."""
+        yield Bar(self._title, id="title")
+        yield FilterBar(self.state.query.line, lambda size: chips_line(self.state, size), id="filters")
+        with Horizontal(id="body"):
+            yield HostTable(self.context.clock, id="table")
+            yield PreviewPane(self.context, id="preview")
+        yield ScanPanel(self.context.clock, id="scans")
+        yield Bar(self._detail, id="detail")
+        yield KeyBar(id="keys")
+
+    def on_mount(self) -> None:
+        """Follow the state that all screens share, and read the list."""
+        for name in ("scans", "quota", "stored"):
+            self.watch(self.app, name, getattr(self, "_" + name), init=name != "stored")
+        if self.state.view is None:
+            self.reload(keep=False)
+        else:
+            self._fill(0)
+
+    # What is drawn
+
+    @property
+    def filters(self) -> FilterBar:
+        """The query line and the chips."""
+        return self.query_one(FilterBar)
+
+    def _title(self, size: int) -> Line:
+        return title_line(self.state, self.context.service.label, getattr(self.app, "quota", None), size)
+
+    def _detail(self, size: int) -> Line:
+        typed = self.filters.text if self.filters.searching else ""
+        if self._problem and not unfinished(typed):
+            return line(" ", (self._problem, "critical"))
+        if self.filters.searching:
+            return choices(typed)
+        if self.state.marks:
+            return marks_line(self.state.marks, size)
+        if self.state.mode == "matrix":
+            return legend_line(size)
+        pane = self.query_one(PreviewPane)
+        return command_line(self.command(), size) if pane.display else row_line(self.table.row, size)
+
+    def _redraw(self) -> None:
+        for bar in self.query(Bar):
+            bar.refresh()
+
+    def _quota(self, _quota: Quota | None) -> None:
+        self.query_one("#title", Bar).refresh()
+
+    def _scans(self, scans: tuple[Scan, ...]) -> None:
+        self.query_one(ScanPanel).show(scans, compact=self.app.size.height < 20)
+
+    def _stored(self, _count: int) -> None:
+        self.reload(keep=True)
+
+    # Reading the list
+
+    def reload(self, *, keep: bool, host: str = "") -> None:
+        """Ask the service for the list again, the cursor on ``host``; ``keep`` leaves it on its own host."""
+        row = self.table.row if keep else None
+        wanted = host or (row.summary.host if row is not None else "")
+        start(self, "list", self._read, self.state.query, wanted)
+
+    async def _read(self, query: Query, host: str) -> None:
+        view, problem = await attempt(self.context.service.index(query))
+        if view is None:
+            self.post_message(messages.ListFailed(problem))
+            return
+        place = (await attempt(self.context.service.position(host, query)))[0] if host else 0
+        self.post_message(messages.ListReady(view, max(place or 0, 0)))
+
+    def on_list_ready(self, message: messages.ListReady) -> None:
+        """Show the answer, unless something else was asked for meanwhile."""
+        if message.view.query == self.state.query:
+            self.state = replace(self.state, view=message.view)
+            self._problem = ""
+            self._fill(message.cursor)
+
+    def on_list_failed(self, message: messages.ListFailed) -> None:
+        """Say why there is no answer; the list stays as it is."""
+        self._problem = message.text
+        self._redraw()
+
+    def _fill(self, cursor: int) -> None:
+        state = self.state
+        if state.window is None:
+            return
+        self.table.show(
+            state.window,
+            mode=state.mode,
+            sort=(state.query.sort, state.query.descending),
+            cursor=cursor,
+            empty=lambda size: empty_lines(self.state, self.context.service.can_scan, size),
+        )
+        self.table.mark(state.marks)
+        self._redraw()
+
+    def become(self, state: ListState, *, keep: bool = True) -> None:
+        """Take another state: ask again when its query differs, else only draw."""
+        same = state.query == self.state.query
+        self.state = state
+        self.refresh_bindings()
+        if same:
+            self._fill(self.table.cursor)
+        else:
+            self.reload(keep=keep)
+
+    def view(self, query: Query, *, matrix: bool) -> None:
+        """Show the list of another query."""
+        self.filters.write(query.line)
+        self.become(replace(self.state, matrix=matrix, unreachable=False, query=query), keep=False)
+
+    def return_to(self, host: str) -> None:
+        """Put the cursor on ``host`` again after its card was left."""
+        if self.host() != host:
+            self.reload(keep=False, host=host)
+
+    # The table and the query line
+
+    def on_host_table_moved(self, message: HostTable.Moved) -> None:
+        """Let detail line and preview follow the cursor."""
+        self.query_one("#detail", Bar).refresh()
+        self.query_one(PreviewPane).follow(message.row)
+
+    def on_host_table_opened(self, message: HostTable.Opened) -> None:
+        """Open the card of a row."""
+        row = self.table.row
+        if row is not None:
+            self.post_message(messages.CardAsked(row, message.index))
+
+    def on_host_table_sort_asked(self, message: HostTable.SortAsked) -> None:
+        """Sort by the heading that was clicked."""
+        self.become(self.state.sorted_by(message.key))
+
+    def on_filter_bar_entered(self) -> None:
+        """Remember where the person was."""
+        self._before = self.state, self.host()
+        self.query_one("#detail", Bar).refresh()
+
+    def on_filter_bar_typed(self, message: FilterBar.Typed) -> None:
+        """Filter as the person types; a line that cannot be read leaves the list and says why."""
+        self._problem = ""
+        try:
+            state = self.state.with_line(message.text)
+        except BadValue as error:
+            self._problem = sentence(error)
+        else:
+            if state.query != self.state.query:
+                self.become(state, keep=False)
+        self.query_one("#detail", Bar).refresh()
+
+    def on_filter_bar_left(self, message: FilterBar.Left) -> None:
+        """Go back to the list, with the search or as it was before."""
+        self._problem = ""
+        if not message.keep:
+            state, host = self._before
+            self.state = replace(self.state, query=state.query)
+            self.reload(keep=False, host=host)
+        self.filters.write(self.state.query.line)
+        self.table.focus()
+        self._redraw()
+
+    # Keys
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Digits choose a stance in the list, and a surface in the matrix; writing needs a writer."""
+        if action in ("surface", "stance"):
+            return (self.state.mode == "matrix") is (action == "surface")
+        if action in ("scan", "ask_scan"):
+            return self.context.service.can_scan
+        return self.context.exporter is not None if action == "export" else True
+
+    def action_search(self) -> None:
+        """Go to the query line."""
+        self.filters.enter()
+
+    def action_stance(self, stance: str) -> None:
+        """Show one stance, or all."""
+        self.become(self.state.with_stance(stance))
+
+    def action_category(self) -> None:
+        """Choose a category from a list with counts."""
+        view = self.state.view
+        if view is not None:
+            self.app.push_screen(doors.categories(view.facets, self.state.query.category), self._categorise)
+
+    def _categorise(self, chosen: str | None) -> None:
+        if chosen is not None:
+            self.become(self.state.with_category(chosen))
+
+    def action_other_list(self) -> None:
+        """Switch between ranked and unreachable hosts."""
+        self.action_list("ranked" if self.state.unreachable else "unreachable")
+
+    def action_list(self, name: str) -> None:
+        """Show the ranked or the unreachable hosts."""
+        self.state = replace(self.state, unreachable=name == "unreachable")
+        self.refresh_bindings()
+        self._fill(0)
+
+    def action_matrix(self) -> None:
+        """Show the verdict of every surface, or the list again."""
+        self.become(replace(self.state, matrix=not self.state.matrix, unreachable=False))
+
+    def action_surface(self, number: int) -> None:
+        """Sort the matrix by one surface, those that shut it out first."""
+        self.become(self.state.sorted_by("matrix." + registry().surfaces[number - 1].slug), keep=False)
+
+    def action_overview(self) -> None:
+        """Show figures over the list."""
+        self.app.push_screen(doors.overview(self.context, self.state.query), self._narrow)
+
+    def _narrow(self, query: Query | None) -> None:
+        if query is not None:
+            self.filters.write(query.line)
+            self.become(replace(self.state, query=query))
+
+    def action_sort(self, step: int) -> None:
+        """Sort by a neighbouring column."""
+        self.become(self.state.sorted_beside(step))
+
+    def action_turn(self) -> None:
+        """Turn the order round."""
+        self.become(self.state.turned())
+
+    def action_preview(self) -> None:
+        """Show or hide the preview."""
+        self.query_one(PreviewPane).toggle_class("-off")
+
+    def action_reload(self) -> None:
+        """Read the list again."""
+        self.reload(keep=True)
+
+    def action_back(self) -> None:
+        """Stop the newest scan, else clear the search, the filters, the marks."""
+        running: list[Scan] = [scan for scan in getattr(self.app, "scans", ()) if scan.running]
+        state = self.state.cleared()
+        if running:
+            self.post_message(messages.ScanStopped(running[-1].number))
+        elif state is not None:
+            self.filters.write(state.query.line)
+            self.become(state)
+
+    def command(self) -> str:
+        """Return the shell command that prints this list."""
+        return self.state.command()

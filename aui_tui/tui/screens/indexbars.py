@@ -1,0 +1,131 @@
+"""The lines around the list: title with the state of the source, filter chips, detail of the row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from aui_tui.records.registry import registry
+from aui_tui.records.view import Quota, Row
+from aui_tui.records.vocabulary import STANCES
+from aui_tui.tui import glyphs
+from aui_tui.tui.draw import BLANK, Line, Piece, cut, line, spread, width
+from aui_tui.tui.state import ListState
+from aui_tui.tui.words import clock, count, local_time
+
+SHORT_STANCE = {"Open": "Open", "Selective": "Sel", "Walled": "Wall"}
+
+
+def quota_words(quota: Quota | None, *, full: bool) -> str:
+    """Return the scans left: ``scans 7/10`` and, where there is room, when the next slot frees."""
+    if quota is None:
+        return ""
+    words = "scans " + str(quota.left) + "/" + str(quota.limit)
+    if quota.next_slot and (full or quota.left == 0):
+        words += " · next slot " + local_time(quota.next_slot)
+    return words
+
+
+def title_line(state: ListState, label: str, quota: Quota | None, size: int) -> Line:
+    """Return the first line: counts of both lists at the left, source, age and quota at the right."""
+    view = state.view
+    if view is None:
+        return spread(line(" ", ("AUI", "title"), "  reading the index …"), line((label, "muted"), " "), size)
+    counts = [
+        Piece(
+            "Ranked " + format(len(view.ranked), ","), "" if state.unreachable else "strong", "screen.list('ranked')"
+        ),
+        Piece(" · ", "muted"),
+        Piece(
+            "Unreachable " + format(len(view.unreachable), ","),
+            "strong" if state.unreachable else "",
+            "screen.list('unreachable')",
+        ),
+    ]
+    name = "AUI  Agentic Usability Index" if size >= 110 else "AUI"
+    left = (Piece(" "), Piece(name, "title"), Piece("  "), *counts)
+    facts = [label, "index " + clock(view.scanned_at), quota_words(quota, full=False)]
+    if size >= 110:
+        facts = [label, "index " + view.scanned_at[:10] + " " + clock(view.scanned_at), quota_words(quota, full=True)]
+    if view.notice:
+        facts.insert(0, view.notice)
+    facts = [fact for fact in facts if fact]
+    while len(facts) > 1 and len(" · ".join(facts)) > size - width(left) - 3:
+        facts.pop(0)
+    return spread(left, line((" · ".join(facts), "muted"), " "), size)
+
+
+def chips_line(state: ListState, size: int) -> Line:
+    """Return the filters with the rows each would give under the others; nought is greyed, never hidden."""
+    view = state.view
+    if view is None:
+        return BLANK
+    long = size >= 70
+    names = STANCES if long else tuple(SHORT_STANCE[s] for s in STANCES) if size >= 50 else ("", "", "")
+    chosen = state.query.category
+    category = " ".join((("Category: " if size >= 50 else "") + (chosen or "all"), glyphs.FALLING))
+    parts = [Piece(" " + category + " ", "chip" if chosen else "", "screen.category"), Piece(" ")]
+    for number, (stance, name) in enumerate(zip(STANCES, names, strict=True), 1):
+        found = view.facets.stance.get(stance, 0)
+        words = " ".join(word for word in (glyphs.STANCE[stance], name, format(found, ",")) if word)
+        role = "chip" if state.query.stance == stance else glyphs.role_of(stance) if found else "muted"
+        action = "screen.stance('" + stance + "')"
+        parts += [Piece(str(number), "key", action), Piece(" " + words, role, action), Piece("  " if long else " ")]
+    return cut(parts, size)
+
+
+def legend_line(size: int) -> Line:
+    """Return the eight surfaces of the matrix by their number."""
+    parts: list[Piece] = [Piece(" ")]
+    for number, surface in enumerate(registry().surfaces, 1):
+        action = "screen.surface(" + str(number) + ")"
+        parts += [Piece(str(number), "key", action), Piece(" " + surface.label + "  ", "", action)]
+    return cut(parts, size)
+
+
+def row_line(row: Row | None, size: int) -> Line:
+    """Return the first finding of a row and its best fix, for a screen without a preview."""
+    if row is None:
+        return BLANK
+    right: Sequence[Piece] = ()
+    if row.best_fix:
+        right = line("  best fix ", ("+" + str(row.best_points), "good"), " " + row.best_fix + " ")
+        right = cut(right, size // 2)
+    return spread(line(" ", (row.summary.top_evidence, "")), right, size)
+
+
+def command_line(command: str, size: int) -> Line:
+    """Return the shell command that prints the list."""
+    return cut(line(" ", ("this list: ", "muted"), (command, "code")), size)
+
+
+def marks_line(marks: frozenset[str], size: int) -> Line:
+    """Return how many hosts are marked, and what can be done with them."""
+    left = line(" ", (glyphs.MARK + " " + count(len(marks), "host") + " marked", "accent"), "  ")
+    right = line(
+        ("=", "key"), " compare  ", ("s", "key"), " scan  ", ("x", "key"), " export  ", ("esc", "key"), " clear "
+    )
+    return spread(left, right, size)
+
+
+def empty_lines(state: ListState, can_scan: bool, size: int) -> list[Line]:
+    """Return what stands in a list without rows: an invitation, or how to get rows back."""
+    if state.filtered:
+        rows = [
+            line(("No host matches: ", "muted"), (state.query.words(), "strong")),
+            BLANK,
+            line(("esc", "key"), " clears the search, then the filters."),
+        ]
+    elif state.unreachable:
+        rows = [line("Every host that was scanned could be reached."), BLANK, line(("u", "key"), " shows them.")]
+    elif can_scan:
+        rows = [
+            line(("No host has been scanned yet.", "strong")),
+            BLANK,
+            line("Press ", ("S", "key"), " and type an address, such as ", ("example.com", "accent"), ","),
+            line("to see how usable it is by AI agents."),
+            BLANK,
+            line(("In the shell: ", "muted"), ("aui-tui scan example.com", "code")),
+        ]
+    else:
+        rows = [line(("This index has no hosts.", "strong"))]
+    return [(Piece(" " * max((size - width(row)) // 2, 1)), *row) if row else BLANK for row in rows]

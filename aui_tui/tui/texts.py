@@ -1,0 +1,84 @@
+"""Sentences and lists that are made from state: how a scan ended, which keys work."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from textual.screen import Screen
+
+from aui_tui.records.view import ScanAnswer
+from aui_tui.tui.bindings import TABLES
+from aui_tui.tui.scans import Scan
+from aui_tui.tui.words import signed, span
+
+Sections = list[tuple[str, list[tuple[str, str]]]]
+
+
+def ended_words(scan: Scan, answer: ScanAnswer | None, error: str) -> tuple[str, str]:
+    """Return the state in which a scan ended and one sentence on it."""
+    if answer is None:
+        return ("failed", error) if error else ("cancelled", "Scan of " + scan.url + " cancelled; nothing was stored.")
+    card = answer.card
+    if card.unreachable:
+        result = card.host + " could not be reached: " + card.top_evidence
+    else:
+        result = " ".join((card.host + ":", str(card.score) + "/100", card.grade, card.stance + "."))
+    if answer.source == "cache":
+        return "done", " ".join((result, "From the cache,", _old(answer.age) + ";", "f scans anew."))
+    return "done", result
+
+
+def _old(seconds: float) -> str:
+    short = span(seconds)
+    return "just made" if short == "now" else short + " old"
+
+
+def change_of(before: int | None, after: int) -> str:
+    """Return the signed difference of two scores; empty without an earlier one."""
+    return signed(after - before) if before is not None else ""
+
+
+def help_sections(screen: Screen[Any]) -> Sections:
+    """Return the keys that work on a screen, by table, from its live bindings."""
+    names = {(b.id, b.action): table for table, bindings in TABLES.items() for b in bindings}
+    found: dict[str, dict[str, tuple[list[str], str]]] = {}
+    for active in screen.active_bindings.values():
+        binding = active.binding
+        if not active.enabled or binding.id is None:
+            continue
+        table = names.get((binding.id, binding.action), "")
+        keys, _ = found.setdefault(table, {}).setdefault(binding.id, ([], binding.tooltip or binding.description))
+        display = screen.app.get_key_display(binding)
+        if display not in keys:
+            keys.append(display)
+    return [
+        (table.capitalize(), [(" ".join(keys), words) for keys, words in found[table].values()])
+        for table in TABLES
+        if table in found
+    ]
+
+
+NOTES: Final = {
+    (
+        "IndexScreen",
+        0,
+    ): "The hosts that were scanned, best first. ◉ Open: agents get in. ◍ Selective: some do, or robots.txt "
+    "keeps some out. ◌ Walled: they are shut out. Δ is the change of the score since the scan before.",
+    ("CardScreen", 1): "What the homepage offers to agents. ✓ allowed, ~ in part, ✗ refused while a browser is served, "
+    "⊘ told to stay out by robots.txt, # a challenge or block page, · could not be told.",
+    ("CardScreen", 2): "What each tested agent got and what robots.txt says of it, with the line that decides. Four "
+    "agents are probed live; crawlers are shown but not scored.",
+    ("CardScreen", 3): "The findings, worst first: ✗ critical, ! warning, ✓ good. d turns to what changed.",
+    ("CardScreen", 4): "What would gain points. Choose with up and down; space supposes a fix done, and the first line "
+    "shows the score, grade and rank it would give. y copies the snippet, x writes it to a file.",
+    ("CardScreen", 5): "Every request of the scan: its answer, and how long it took. A probe has 12 s in all.",
+    ("OverviewScreen", 0): "Figures over the list you came from. Click a grade, a category, a stance or a check to see "
+    "its hosts.",
+    ("CompareScreen", 0): "The marked hosts side by side; ▪ stands where they differ.",
+}
+"""What a screen, or a pane of the report card, shows."""
+
+
+def note_of(screen: str, pane: int) -> str:
+    """Return a sentence or two on a screen, or on its pane; empty for one without."""
+    return NOTES.get((screen, pane), "")

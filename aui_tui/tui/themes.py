@@ -1,0 +1,179 @@
+"""Themes as data: TOML files, read and checked whole before the screen is touched."""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from textual.color import Color, ColorParseError
+from textual.theme import BUILTIN_THEMES, Theme
+
+from aui_tui.errors import ConfigError
+from aui_tui.text import clean
+
+BUILTIN: Final = tuple(BUILTIN_THEMES)
+DEFAULT: Final = "dusk"
+TERMINAL: Final = "terminal"
+"""The theme of the terminal's own sixteen colours; with NO_COLOR it draws with attributes alone."""
+COLORS: Final = (
+    "primary",
+    "secondary",
+    "accent",
+    "foreground",
+    "background",
+    "surface",
+    "panel",
+    "success",
+    "warning",
+    "error",
+)
+ROLES: Final = (
+    "muted",
+    "open",
+    "selective",
+    "walled",
+    "good",
+    "warn",
+    "critical",
+    "bar",
+    "rest",
+    "code",
+    "cursor",
+    "cursor-background",
+)
+"""Colours of our own; each becomes the style sheet variable ``role-NAME``."""
+MAX_BYTES: Final = 64 * 1024
+_TOP: Final = ("name", "description", "author", "dark", "ansi", "colors", "roles")
+_ANSI: Final = "ansi_"
+_BASES: Final = {True: BUILTIN_THEMES["ansi-dark"], False: BUILTIN_THEMES["ansi-light"]}
+"""Themes of the terminal's own colours: a theme made from nothing lacks what Textual's style sheets need."""
+
+
+class LoadedThemes(msgspec.Struct, frozen=True):
+    """Themes by name, and one sentence per file or key that could not be used."""
+
+    themes: dict[str, Theme]
+    problems: tuple[str, ...]
+
+
+def packaged() -> Path:
+    """Return the folder of the themes that come with the package, or with the source checkout."""
+    package = Path(__file__).resolve().parent.parent
+    inside = package / "themes"
+    return inside if inside.is_dir() else package.parent / "themes"
+
+
+def load(folders: Iterable[Path], only: str = "") -> LoadedThemes:
+    """Return every theme of the folders, later ones replacing earlier ones of the same name.
+
+    ``only``: of the first folder, the packaged one, read nothing but the file of that name. Nothing is raised: what
+    is wrong with a file is told with file, key and reason.
+    """
+    themes: dict[str, Theme] = {}
+    problems: list[str] = []
+    for number, folder in enumerate(folders):
+        pattern = only + ".toml" if only and number == 0 else "*.toml"
+        for path in sorted(folder.glob(pattern)) if folder.is_dir() else ():
+            theme, wrong = _read(path)
+            problems += [clean(path.name + ": " + words, 300) for words in wrong]
+            if theme is not None:
+                themes[theme.name] = theme
+    return LoadedThemes(themes, tuple(problems))
+
+
+def first(folders: Sequence[Path], name: str, *, no_color: bool) -> tuple[LoadedThemes, str]:
+    """Return the theme to start with, the person's own themes, and its name; the others are read when asked for.
+
+    An empty ``name`` is the default: the terminal's own colours with NO_COLOR, else dusk. Raises ConfigError naming
+    the nearest theme when there is none of that name.
+    """
+    wanted = name or (TERMINAL if no_color else DEFAULT)
+    if wanted.replace("-", "").isalnum():
+        loaded = load(folders, only=wanted)
+        if wanted in loaded.themes:
+            return loaded, wanted
+    known = load(folders).themes
+    if wanted in known:
+        return load(folders), wanted
+    from difflib import get_close_matches
+
+    near = get_close_matches(wanted, known, n=1)
+    hint = "did you mean " + near[0] + "?" if near else "there are: " + ", ".join(sorted(known)) + "."
+    raise ConfigError("Unknown theme " + repr(clean(wanted, 60)) + "; " + hint)
+
+
+def _read(path: Path) -> tuple[Theme | None, list[str]]:
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            return None, ["larger than 64 KiB."]
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        return None, [clean(str(error), 200) + "."]
+    return _made(data)
+
+
+def _made(data: dict[str, object]) -> tuple[Theme | None, list[str]]:
+    wrong = ["unknown key " + repr(key) + "." for key in data if key not in _TOP]
+    name = data.get("name")
+    if not isinstance(name, str) or not name.replace("-", "").replace("_", "").isalnum() or not name.isascii():
+        wrong.append("name: must be a word of letters, digits and hyphens.")
+    dark, ansi = data.get("dark", True), data.get("ansi", False)
+    wrong += [
+        key + ": must be true or false."
+        for key, value in (("dark", dark), ("ansi", ansi))
+        if value not in (True, False)
+    ]
+    colors = _colors(data, "colors", COLORS, bool(ansi), wrong)
+    roles = _colors(data, "roles", ROLES, bool(ansi), wrong)
+    if wrong:
+        return None, wrong
+    base = _BASES[bool(dark)] if ansi else Theme(name="", primary="#808080", dark=bool(dark))
+    variables = {**base.variables, **{"role-" + key: value for key, value in roles.items()}}
+    theme = dataclasses.replace(base, name=str(name), variables=variables, **colors)  # type: ignore[arg-type]
+    try:
+        theme.to_color_system().generate()
+    except Exception as error:
+        return None, ["the colours do not make a theme: " + clean(str(error), 120) + "."]
+    return theme, []
+
+
+def _colors(
+    data: dict[str, object], table: str, allowed: tuple[str, ...], ansi: bool, wrong: list[str]
+) -> dict[str, str]:
+    given = data.get(table)
+    if not isinstance(given, dict):
+        wrong.append("[" + table + "] is missing.")
+        return {}
+    out: dict[str, str] = {}
+    for key, value in given.items():
+        if key not in allowed:
+            from difflib import get_close_matches
+
+            near = get_close_matches(str(key), allowed, n=1)
+            wrong.append(table + "." + str(key) + ": unknown" + ("; did you mean " + near[0] + "?" if near else "."))
+            continue
+        found = _color(value, ansi)
+        if found is None:
+            kind = "a terminal colour such as ansi_green." if ansi else "a colour such as #7aa2f7."
+            wrong.append(table + "." + str(key) + ": " + repr(value) + " is not " + kind)
+        else:
+            out[key] = found
+    missing = [key for key in allowed if key not in given]
+    if missing:
+        wrong.append(table + ": missing " + ", ".join(missing) + ".")
+    return out
+
+
+def _color(value: object, ansi: bool) -> str | None:
+    """Return a colour in the one spelling that a style sheet may be given, None for anything else."""
+    if not isinstance(value, str) or value.startswith(_ANSI) is not ansi:
+        return None
+    try:
+        color = Color.parse(value)
+    except ColorParseError:
+        return None
+    return value if ansi else color.hex6

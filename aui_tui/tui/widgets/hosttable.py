@@ -1,0 +1,235 @@
+"""The list of hosts: draws only the rows in sight and reads them in slices (Line API)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import ClassVar, Final
+
+from textual import events
+from textual.binding import BindingType
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from aui_tui.records.view import Row, Window
+from aui_tui.text import cells, fit
+from aui_tui.tui import glyphs
+from aui_tui.tui.bindings import TABLE
+from aui_tui.tui.columns import Column, Mode, cell, columns
+from aui_tui.tui.draw import Line, Piece
+from aui_tui.tui.widgets.lines import Block, nothing
+from aui_tui.tui.widgets.painted import Painted
+
+HEADER: Final = 1
+"""Lines above the first row."""
+
+
+class HostTable(ScrollView, Painted, can_focus=True):
+    """Rows of a window with a cursor, marks and a heading whose columns sort."""
+
+    DEFAULT_CSS = """
+    HostTable { height: 1fr; width: 1fr; overflow-x: hidden; overflow-y: scroll; scrollbar-size-vertical: 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [*TABLE]
+
+    class Moved(Message):
+        """The cursor stands on another row, None in an empty list."""
+
+        def __init__(self, row: Row | None) -> None:
+            super().__init__()
+            self.row = row
+
+    class Opened(Message):
+        """The row under the cursor was chosen; ``index`` is its place in the window."""
+
+        def __init__(self, index: int) -> None:
+            super().__init__()
+            self.index = index
+
+    class SortAsked(Message):
+        """A heading was clicked: its sort key."""
+
+        def __init__(self, key: str) -> None:
+            super().__init__()
+            self.key = key
+
+    def __init__(self, clock: Callable[[], float], *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._clock = clock
+        self._now = 0.0
+        self._window: Window | None = None
+        self._page: tuple[int, Sequence[Row]] = (0, ())
+        self._columns: tuple[Column, ...] = ()
+        self._mode: Mode = "ranked"
+        self._sort: tuple[str, bool] = ("rank", False)
+        self._empty: Block = nothing
+        self.marks: frozenset[str] = frozenset()
+        self.cursor = 0
+
+    def show(self, window: Window, *, mode: Mode, sort: tuple[str, bool], cursor: int, empty: Block) -> None:
+        """Show another window with the cursor on row ``cursor``, kept at its height on the screen where possible.
+
+        ``sort`` is the sort key and whether it is turned round; ``empty`` is drawn when there is no row.
+        """
+        height = self.cursor - self.scroll_offset.y
+        self._window, self._mode, self._sort, self._empty = window, mode, sort, empty
+        self._page = (0, ())
+        self._now = self._clock()
+        self.cursor = max(0, min(cursor, len(window) - 1))
+        self._lay_out()
+        self.scroll_to(y=max(self.cursor - height, 0), animate=False, immediate=True)
+        self._keep_in_sight()
+        self.refresh()
+        self.post_message(self.Moved(self.row))
+
+    def mark(self, hosts: frozenset[str]) -> None:
+        """Show which hosts are marked."""
+        self.marks = hosts
+        self.refresh()
+
+    @property
+    def row(self) -> Row | None:
+        """The row under the cursor."""
+        return self.row_at(self.cursor) if len(self) else None
+
+    def __len__(self) -> int:
+        return len(self._window) if self._window is not None else 0
+
+    def __bool__(self) -> bool:
+        return True
+
+    def row_at(self, index: int) -> Row | None:
+        """Return row ``index``, read with a page around it; None when the source has fewer rows by now."""
+        start, rows = self._page
+        if not start <= index < start + len(rows) and self._window is not None:
+            height = max(self.size.height, 1)
+            start = max(0, index - height)
+            rows = self._window[start : index + 2 * height]
+            self._page = (start, rows)
+        return rows[index - start] if 0 <= index - start < len(rows) else None
+
+    def on_resize(self, _event: events.Resize) -> None:
+        """Choose the columns for the new width and keep the cursor in sight."""
+        self._lay_out()
+        self._keep_in_sight()
+
+    def _lay_out(self) -> None:
+        width = self.scrollable_content_region.width
+        self._columns = columns(self._mode, width, len(self)) if width > 0 else ()
+        self.virtual_size = Size(width, len(self) + HEADER)
+
+    def _keep_in_sight(self) -> None:
+        top, height = self.scroll_offset.y, self.size.height - HEADER
+        if height <= 0:
+            return
+        if self.cursor < top:
+            self.scroll_to(y=self.cursor, animate=False, immediate=True)
+        elif self.cursor >= top + height:
+            self.scroll_to(y=self.cursor - height + 1, animate=False, immediate=True)
+
+    def move_to(self, index: int) -> None:
+        """Put the cursor on row ``index``, or on the nearest there is."""
+        old, new = self.cursor, max(0, min(index, len(self) - 1))
+        if old == new:
+            return
+        self.cursor = new
+        self._keep_in_sight()
+        for number in (old, new):
+            self.refresh(Region(0, number - self.scroll_offset.y + HEADER, self.size.width, 1))
+        self.post_message(self.Moved(self.row))
+
+    def action_move(self, step: int) -> None:
+        """Move the cursor by ``step`` rows."""
+        self.move_to(self.cursor + step)
+
+    def action_page(self, step: int) -> None:
+        """Move the cursor by ``step`` screens."""
+        self.move_to(self.cursor + step * max(1, self.size.height - HEADER - 1))
+
+    def action_jump(self, index: int) -> None:
+        """Move to row ``index``; -1 is the last."""
+        self.move_to(index if index >= 0 else len(self) - 1)
+
+    def action_open(self) -> None:
+        """Open the row under the cursor."""
+        if len(self):
+            self.post_message(self.Opened(self.cursor))
+
+    def on_click(self, event: events.Click) -> None:
+        """Sort by a heading, go to a row, open it with a double click."""
+        if event.y < HEADER:
+            key = self._heading_at(event.x)
+            if key:
+                self.post_message(self.SortAsked(key))
+            return
+        index = event.y - HEADER + self.scroll_offset.y
+        if 0 <= index < len(self):
+            self.move_to(index)
+            if event.chain > 1:
+                self.action_open()
+
+    def _heading_at(self, x: int) -> str:
+        x -= 1
+        for column in self._columns:
+            if x <= column.width:
+                return column.sort
+            x -= column.width + 1
+        return ""
+
+    def render_line(self, y: int) -> Strip:
+        """Draw the heading, a row, or a line of the text for an empty list."""
+        width = self.size.width
+        if self._window is None:
+            return Strip.blank(width, self.rich_style)
+        if not len(self):
+            lines = self._empty(width)
+            number = y - max((self.size.height - len(lines)) // 2, 0)
+            return self.strip(lines[number] if 0 <= number < len(lines) else (), width)
+        if y < HEADER:
+            return self.strip(self._heading(), width, "header")
+        index = y - HEADER + self.scroll_offset.y
+        row = self.row_at(index) if index < len(self) else None
+        if row is None:
+            return Strip.blank(width, self.rich_style)
+        return self.exact(self._cells(row, index, width), width, "cursor" if index == self.cursor else "")
+
+    def _heading(self) -> Line:
+        out = [Piece(" ")]
+        key, turned = self._sort
+        for column in self._columns:
+            label = column.label
+            if column.sort == key and key:
+                label = _sorted_label(label, glyphs.RISING if turned else glyphs.FALLING, column)
+            out.append(Piece(fit(label, column.width, right=column.right) + " ", "header"))
+        return tuple(out)
+
+    def _cells(self, row: Row, index: int, size: int) -> list[Piece]:
+        """Return a row as pieces of exactly ``size`` cells."""
+        marked = row.summary.host in self.marks
+        lead = glyphs.MARK if marked else glyphs.CURSOR if index == self.cursor else " "
+        out = [Piece(lead, "accent")]
+        room = size - 1
+        for column in self._columns:
+            piece = cell(column, row, self._now)
+            out.append(Piece(_fitted(piece.text, column.width, column.right) + " ", piece.role))
+            room -= column.width + 1
+        if room > 0:
+            out.append(Piece(" " * room))
+        return out
+
+
+@lru_cache(maxsize=8192)
+def _fitted(text: str, width: int, right: bool) -> str:
+    """Return ``text`` in exactly ``width`` cells; most cells of a list say the same few words."""
+    return fit(text, width, right=right)
+
+
+def _sorted_label(label: str, sign: str, column: Column) -> str:
+    """Return a heading with the sign of its order, as far as the width of its column allows."""
+    if cells(label) < column.width:
+        return label + sign
+    if column.width < 2:
+        return label
+    return label[1 - column.width :] + sign if column.right else label[: column.width - 1] + sign

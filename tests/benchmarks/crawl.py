@@ -1,0 +1,202 @@
+"""Hosts per second and CPU per host of a crawl over TLS, next to Scrapy and to a bare loop of the same HTTP client.
+
+``python -m tests.benchmarks.crawl [HOSTS [ROUNDS]]``. Every side sends the same GETs to the same server: five times a
+60 KB homepage, each identity on connections of its own, and six small files. The bare loop reads the bodies and does
+nothing else. The bars are ratios of one run; the median of the rounds counts. Scrapy (extra ``bench``) is left out
+where it is not installed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+import psutil
+import trustme
+
+from aui_tui.crawl import Crawl, Pool, Row, Terms
+from aui_tui.crawl.worker import raise_file_limit
+from aui_tui.engine import identity
+from aui_tui.engine.access import Access, Detour
+from aui_tui.engine.network import Client, Network
+from aui_tui.engine.scan import MCP_SERVER_CARD, PATHS
+from aui_tui.engine.target import parse
+from aui_tui.records.observations import BROWSER
+from aui_tui.records.registry import registry
+from aui_tui.service.local import LocalService
+
+IN_FLIGHT = 100
+MANY = 500
+DELAY = 0.1
+FILES = (*PATHS.values(), MCP_SERVER_CARD)
+BARS = {
+    "one process, in units of Scrapy": 3.0,
+    "one process, in units of the bare loop": 0.6,
+    "two processes, in units of one": 1.5,
+    "100 ms added, in units of what they allow": 0.8,
+}
+
+
+class Measured(NamedTuple):
+    """Hosts per second, and milliseconds of CPU per host."""
+
+    rate: float
+    cpu: float
+
+    def __str__(self) -> str:
+        return f"{self.rate:7.1f} hosts/s  {self.cpu:6.1f} ms CPU a host"
+
+
+def cpu_seconds() -> float:
+    """Return the CPU time of this process and of those below it that live."""
+    spent = 0.0
+    own = psutil.Process()
+    for process in (own, *own.children(recursive=True)):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if "tests.benchmarks.fast_server" not in process.cmdline():
+                spent += sum(process.cpu_times()[:2])
+    return spent
+
+
+@contextlib.contextmanager
+def server(certificate: str, delay: float = 0.0) -> Iterator[int]:
+    """Serve and yield the port."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.benchmarks.fast_server", str(delay), certificate],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdin is not None
+        yield int(process.stdout.readline())
+        process.stdin.close()
+
+
+def hosts(count: int, prefix: str) -> list[str]:
+    return [f"{prefix}{number}.bench.test" for number in range(count)]
+
+
+async def bare(access: Access, names: list[str]) -> Measured:
+    """Send the GETs of a scan and read the answers."""
+    places = asyncio.Semaphore(IN_FLIGHT)
+    agents = [identity.page_fields(identity.user_agent(agent.key, registry())) for agent in registry().live]
+    browser = identity.page_fields(identity.user_agent(BROWSER, registry()))
+    plain = identity.file_fields(identity.user_agent(BROWSER, registry()))
+
+    async def get(client: Client, origin: object, path: str, fields: identity.Fields) -> None:
+        encoded = [(name.encode(), value.encode()) for name, value in fields]
+        async with client.get(origin, path, encoded) as reply:  # type: ignore[arg-type]
+            async for _ in reply.chunks:
+                pass
+
+    async def one(name: str) -> None:
+        origin = parse(f"https://{name}", allow_private=True).origin
+        async with places, Network(access) as network, AsyncExitStack() as stack:
+            first, *others = [await stack.enter_async_context(network.client()) for _ in range(1 + len(agents))]
+            async with asyncio.TaskGroup() as group:
+                group.create_task(get(first, origin, "/", browser))
+                for path in FILES:
+                    group.create_task(get(first, origin, path, plain))
+                for client, fields in zip(others, agents, strict=True):
+                    group.create_task(get(client, origin, "/", fields))
+
+    began, spent = time.perf_counter(), cpu_seconds()
+    async with asyncio.TaskGroup() as group:
+        for name in names:
+            group.create_task(one(name))
+    return Measured(len(names) / (time.perf_counter() - began), (cpu_seconds() - spent) / len(names) * 1000)
+
+
+async def listed(names: list[str]) -> AsyncIterator[list[Row]]:
+    yield [Row(line, f"https://{name}", name) for line, name in enumerate(names, 1)]
+
+
+async def crawl(access: Access, names: list[str], processes: int, in_flight: int = IN_FLIGHT) -> Measured:
+    """Crawl ``names`` into an index of its own, after a warm-up of each process."""
+    with tempfile.TemporaryDirectory() as folder:
+        service = LocalService(Path(folder), access=access)
+        async with Pool(Terms.of(access, method="v0.2", base_url=""), processes) as pool:
+            await Crawl(service, pool).run(listed(hosts(10 * processes, "warm")))  # type: ignore[arg-type]
+            began, spent = time.perf_counter(), cpu_seconds()
+            counts = await Crawl(service, pool, concurrency=in_flight).run(listed(names))  # type: ignore[arg-type]
+            found = Measured(len(names) / (time.perf_counter() - began), (cpu_seconds() - spent) / len(names) * 1000)
+        assert counts.scanned == len(names), counts
+        cards = [service.reports.get(name) for name in names[:20]]
+        assert all(scan.card.live_served == 4 for scan in cards)
+        await service.aclose()
+    return found
+
+
+def scrapy(port: int, names: list[str]) -> Measured:
+    """Send the same GETs by Scrapy, in a process of its own that measures itself."""
+    agents = [identity.user_agent(agent.key, registry()) for agent in registry().live]
+    plan = {"port": port, "hosts": names, "agents": [identity.user_agent(BROWSER, registry()), *agents]}
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.benchmarks.scrapy_side"],
+        input=json.dumps(plan | {"files": FILES, "in_flight": IN_FLIGHT}),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+    )
+    seconds, spent, answers = json.loads(done.stdout.splitlines()[-1])
+    assert answers == 11 * len(names), answers
+    return Measured(len(names) / seconds, spent / len(names) * 1000)
+
+
+def main(count: int, rounds: int) -> int:
+    raise_file_limit()
+    found: dict[str, list[float]] = {name: [] for name in BARS}
+    with tempfile.TemporaryDirectory() as folder:
+        authority = trustme.CA()
+        authority.cert_pem.write_to_path(f"{folder}/root.pem")
+        leaf = authority.issue_cert("*.bench.test")
+        leaf.private_key_and_cert_chain_pem.write_to_path(f"{folder}/site.pem")
+        with server(f"{folder}/site.pem") as port, server(f"{folder}/site.pem", DELAY) as late_port:
+
+            def access(to: int) -> Access:
+                return Access(connect_to=(Detour("", 443, "127.0.0.1", to),), cafile=f"{folder}/root.pem")
+
+            for number in range(1, rounds + 1):
+                print(f"round {number} of {rounds}, {count} hosts, load {os.getloadavg()[0]:.1f}")
+                names = hosts(count, f"r{number}-")
+                loop = asyncio.run(bare(access(port), names))
+                print(f"  bare loop      {loop}")
+                one = asyncio.run(crawl(access(port), names, 1))
+                print(f"  one process    {one}")
+                two = asyncio.run(crawl(access(port), names, 2))
+                print(f"  two processes  {two}")
+                late = asyncio.run(crawl(access(late_port), names, 1, MANY))
+                print(f"  100 ms added   {late}  ({MANY} in flight)")
+                allowed = min(one.rate, min(count, MANY) / DELAY)
+                found["one process, in units of the bare loop"].append(one.rate / loop.rate)
+                found["two processes, in units of one"].append(two.rate / one.rate)
+                found["100 ms added, in units of what they allow"].append(late.rate / allowed)
+                if find_spec("scrapy") is not None:
+                    rival = scrapy(port, names)
+                    print(f"  Scrapy         {rival}")
+                    found["one process, in units of Scrapy"].append(one.rate / rival.rate)
+    missed = 0
+    for name, bar in BARS.items():
+        if found[name]:
+            value = statistics.median(found[name])
+            missed += value < bar
+            print(f"{name:45} {value:5.2f}  (bar {bar})")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(*(int(word) for word in (sys.argv[1:] + ["200", "3"][len(sys.argv) - 1 :]))))

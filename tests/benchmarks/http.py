@@ -1,0 +1,184 @@
+"""The HTTP API beside the same JSON as a constant Starlette answer: ``python -m tests.benchmarks.http [SECONDS]``.
+
+An index of 1,000 hosts, one card, and one cached scan, with 1 and 2 workers, driven by wrk on loopback. The rounds of
+the two servers take turns; each figure is the median of ROUNDS rounds. Prints ratios of requests per second.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+
+from aui_tui.service.publication import LocalPublication
+from tests.memory_service import many
+
+HOSTS = 1000
+ROUNDS = 3
+CONNECTIONS = 32
+SCAN = "/api/scan?url=http://cached.example"
+BARS = {"index": 0.5, "site": 0.5, "scan": 0.0}
+
+
+class Rate(NamedTuple):
+    """Requests per second, the 99th percentile of the time in milliseconds, and answers that were no 2xx."""
+
+    per_second: float
+    p99: float
+    failed: int
+
+
+def wrk(url: str, seconds: float) -> Rate:
+    """Return what wrk measures at ``url``."""
+    tool = shutil.which("wrk")
+    if tool is None:
+        raise SystemExit("wrk is not installed (Debian: apt-get install wrk).")
+    line = [tool, "-t2", f"-c{CONNECTIONS}", f"-d{max(1, round(seconds))}s", "--latency", url]
+    out = subprocess.run(line, capture_output=True, text=True, check=True).stdout
+    rate = re.search(r"Requests/sec:\s*([\d.]+)", out)
+    tail = re.search(r"99%\s*([\d.]+)(us|ms|s)", out)
+    bad = re.search(r"Non-2xx or 3xx responses: (\d+)", out)
+    assert rate, out
+    assert tail, out
+    unit = {"us": 0.001, "ms": 1.0, "s": 1000.0}[tail[2]]
+    return Rate(float(rate[1]), float(tail[1]) * unit, int(bad[1]) if bad else 0)
+
+
+@contextlib.contextmanager
+def website() -> Iterator[str]:
+    """Run one site on loopback and yield the connection rule that leads every host to it."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200 if self.path == "/" else 404)
+            self.end_headers()
+            self.wfile.write(b"<!doctype html><title>Any</title>" + b"words " * 60)
+
+        def log_message(self, *_: Any) -> None:
+            return
+
+    class Server(ThreadingHTTPServer):
+        request_queue_size = 64
+
+    server = Server(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"::127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+
+
+@contextlib.contextmanager
+def ours(folder: Path, rule: str, workers: int) -> Iterator[str]:
+    """Run ``aui-tui serve`` and yield its address."""
+    line = [sys.executable, "-m", "aui_tui", "serve", "--port", "0", "--workers", str(workers), "--connect-to", rule]
+    process = subprocess.Popen(
+        [*line, "--data-dir", str(folder)], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+    )
+    assert process.stderr is not None
+    found = None
+    while found is None:
+        found = re.search(r"Serving on (\S+)", process.stderr.readline())
+    threading.Thread(target=lambda: [None for _ in process.stderr or ()], daemon=True).start()
+    try:
+        yield _ready(found[1], "/healthz")
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(30)
+
+
+@contextlib.contextmanager
+def yardstick(files: list[Path], workers: int) -> Iterator[str]:
+    """Run the constant answers and yield their address."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.benchmarks.static_server", *map(str, files)],
+        env={**os.environ, "STATIC_WORKERS": str(workers)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdout is not None
+    try:
+        yield _ready(f"http://127.0.0.1:{int(process.stdout.readline())}", "/0")
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(30)
+
+
+def _ready(url: str, path: str) -> str:
+    for _ in range(300):
+        with contextlib.suppress(httpx.TransportError):
+            if httpx.get(url + path, trust_env=False).status_code == 200:
+                return url
+        time.sleep(0.1)
+    raise SystemExit(f"{url} does not answer.")
+
+
+async def fill(folder: Path) -> str:
+    """Put HOSTS cards into the index in ``folder`` and return one of their hosts."""
+    publication = LocalPublication(folder=folder)()
+    cards = many(HOSTS)
+    publication._local.reports.put_many((card, None) for card in cards)
+    await publication.aclose()
+    return cards[0].host
+
+
+def main(seconds: float) -> None:
+    """Measure and print."""
+    with tempfile.TemporaryDirectory() as name, website() as rule:
+        folder = Path(name)
+        host = asyncio.run(fill(folder / "data"))
+        paths = {"index": "/api/index.json", "site": f"/api/site/{host}.json", "scan": SCAN}
+        for workers in (1, 2):
+            with ours(folder / "data", rule, workers) as server:
+                files = []
+                for kind, path in paths.items():
+                    body = httpx.get(server + path, trust_env=False, timeout=30).raise_for_status().content
+                    files.append(folder / kind)
+                    files[-1].write_bytes(body)
+                with yardstick(files, workers) as static:
+                    for number, (kind, path) in enumerate(paths.items()):
+                        report(
+                            kind, workers, files[number].stat().st_size, server + path, f"{static}/{number}", seconds
+                        )
+
+
+def report(kind: str, workers: int, size: int, url: str, constant: str, seconds: float) -> None:
+    """Measure one endpoint beside its constant answer, and print a line."""
+    rounds = [(wrk(url, seconds), wrk(constant, seconds)) for _ in range(ROUNDS)]
+    mine, static = (
+        Rate(
+            statistics.median(found[side].per_second for found in rounds),
+            statistics.median(found[side].p99 for found in rounds),
+            sum(found[side].failed for found in rounds),
+        )
+        for side in (0, 1)
+    )
+    ratio = mine.per_second / static.per_second
+    verdict = "" if not BARS[kind] else f"  bar {BARS[kind]}: {'met' if ratio >= BARS[kind] else 'MISSED'}"
+    print(
+        f"{kind:<6} {workers} worker{'s' if workers > 1 else ' '} {size:>8} bytes  "
+        f"ours {mine.per_second:8.0f}/s p99 {mine.p99:7.1f} ms  constant {static.per_second:8.0f}/s "
+        f"p99 {static.p99:7.1f} ms  ratio {ratio:.2f}{verdict}" + (f"  {mine.failed} failed" if mine.failed else ""),
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    main(float(sys.argv[1]) if len(sys.argv) > 1 else 4)

@@ -1,0 +1,83 @@
+"""How long a whole scan takes, in units of one request by the same client: ``python -m tests.benchmarks.scan``.
+
+The server adds 100 ms to each answer. Both sides include setting up the client, its connections and, for the scan,
+judging the bodies. The bar is a ratio of 1.3, median of 20 after a warm-up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable
+
+from aui_tui.engine import identity
+from aui_tui.engine.access import Access, Detour
+from aui_tui.engine.network import Network
+from aui_tui.engine.probes import Plan, probe
+from aui_tui.engine.redirects import Url
+from aui_tui.engine.scan import observe
+from aui_tui.engine.target import parse
+from aui_tui.engine.worker import Analyser
+from aui_tui.records.observations import BROWSER
+from aui_tui.records.registry import registry
+
+DELAY = 0.1
+ROUNDS = 20
+BAR = 1.3
+
+
+async def timed(call: Callable[[], Awaitable[object]]) -> float:
+    began = time.perf_counter()
+    await call()
+    return time.perf_counter() - began
+
+
+async def measure(port: int) -> tuple[float, float]:
+    """Return the median seconds of one request and of one scan."""
+    access = Access(connect_to=(Detour("", None, "127.0.0.1", port),))
+    target = parse("http://shop.test", allow_private=True)
+    fields = identity.page_fields(identity.user_agent(BROWSER, registry()))
+
+    async def request() -> None:
+        async with Network(access) as network, network.client() as client:
+            found = await probe(client, Plan(BROWSER, Url(target.origin, "/"), fields, access.limits.page), access)
+        assert found.status == 200
+
+    async with Analyser() as analyser:
+
+        async def scan() -> None:
+            observed = await observe(target, analyser=analyser, access=access)
+            assert [exchange.status for exchange in observed.homepages] == [200] * 5
+            assert observed.exchange("mcp").status == 404
+
+        for _ in range(2):
+            await timed(request)
+            await timed(scan)
+        pairs = [(await timed(request), await timed(scan)) for _ in range(ROUNDS)]
+    return statistics.median(one for one, _ in pairs), statistics.median(whole for _, whole in pairs)
+
+
+def main() -> int:
+    server = subprocess.Popen(
+        [sys.executable, "-m", "tests.benchmarks.delayed_server", str(DELAY)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert server.stdout is not None
+        one, whole = asyncio.run(measure(int(server.stdout.readline())))
+    finally:
+        assert server.stdin is not None
+        server.stdin.close()
+        server.wait(10)
+    ratio = whole / one
+    print(f"one request {one * 1000:.1f} ms, whole scan {whole * 1000:.1f} ms, ratio {ratio:.2f} (bar {BAR})")
+    return 0 if ratio <= BAR else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

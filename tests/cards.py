@@ -1,0 +1,354 @@
+"""Report cards for tests: two fixed ones, an index of both, and hypothesis strategies for random ones.
+
+Every card follows the contract and the arithmetic of its method: the pillars sum its components, the score follows
+from the pillars and the stance, and the recommendations name exactly the points that are missing.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, TypeVar
+
+import msgspec
+from hypothesis import strategies as st
+
+from aui_tui.records.card import (
+    AgentAccess,
+    Evidence,
+    Index,
+    Recommendation,
+    ReportCard,
+    Semantic,
+    SiteSummary,
+)
+from aui_tui.records.codec import names_of
+from aui_tui.records.methods import COMPONENTS, FIX_COMPONENT, METHODS, V01, V02, WALLED_CEILING, Method, grade_of
+from aui_tui.records.vocabulary import (
+    AGENT_POLICIES,
+    AGENTS_TOTAL,
+    CATEGORIES,
+    CRAWLER_POLICIES,
+    CRAWLERS_TOTAL,
+    FIXES,
+    LIVE_TOTAL,
+    SEVERITIES,
+    STANCES,
+    VERDICTS,
+)
+from aui_tui.text import clean
+
+V = TypeVar("V")
+
+TITLES = {
+    "wba": "Verify agents instead of blocking them",
+    "front-door": "Open a front door for agents",
+    "llms": "Add an /llms.txt file",
+    "jsonld": "Add schema.org JSON-LD",
+    "landmarks": "Mark up landmarks and label forms",
+    "ssr": "Serve readable content without scripts",
+    "signal": "Add a Content-Signal line",
+    "robots": "Remove disallow rules for agents",
+}
+
+
+def sums(method: Method, earned: dict[str, int], stance: str) -> dict[str, Any]:
+    """Return the fields of a card that follow from the points ``earned`` per component."""
+    pillars = {p.key: sum(earned[c] for c in p.components) if p.components else None for p in method.pillars}
+    possible = sum(p.maximum for p in method.pillars if p.components)
+    score = (200 * sum(earned.values()) + possible) // (2 * possible)
+    score = min(score, WALLED_CEILING) if stance == "Walled" else score
+    fields: dict[str, Any] = {
+        "method": method.name,
+        "score": score,
+        "grade": grade_of(score),
+        "stance": stance,
+        "pillars": pillars,
+        "pillar_max": {p.key: p.maximum for p in method.pillars},
+        "recommendations": fixes(method, earned),
+    }
+    if method is V02:
+        surface = sum(earned[c] for c in ("ssr", "landmarks", "jsonld", "llms"))
+        fields["detail"] = {
+            **{key: earned[key] for key in ("robots", "door", "signal")},
+            "surface": surface,
+            "protocols": earned["protocols"],
+        }
+        fields["provisional"] = True
+        fields["task_runs"] = ()
+    return fields
+
+
+def fixes(method: Method, earned: dict[str, int]) -> tuple[Recommendation, ...]:
+    """Return one recommendation per component with points missing, most points first."""
+    gains = {k: method.points[FIX_COMPONENT[k]] - earned[FIX_COMPONENT[k]] for k in FIXES}
+    return tuple(
+        Recommendation(
+            k=k,
+            pillar=method.pillar_of(FIX_COMPONENT[k]).label,
+            pts=gains[k],
+            title=TITLES[k],
+            body=f"{TITLES[k]}: worth {gains[k]} points.",
+            code=f"# {k}\nexample",
+        )
+        for k in sorted((k for k in FIXES if gains[k] > 0), key=lambda k: -gains[k])
+    )
+
+
+RICH_OPEN = ReportCard(
+    found=True,
+    host="shop.example",
+    input_host="https://Shop.example/",
+    name="Shop, example & sons",
+    category="Retail",
+    scanned_at="2026-11-20T10:00:00.250Z",
+    vantage="local-node",
+    elapsed_ms=1840,
+    **sums(
+        V01,
+        {"door": 24, "robots": 16, "signal": 10, "ssr": 9, "landmarks": 4, "jsonld": 5, "llms": 5, "protocols": 5},
+        "Open",
+    ),
+    evidence=(
+        Evidence("warn", "1 of 2 forms has a control without a label."),
+        Evidence("good", "All 4 live-probed agents were served the homepage."),
+        Evidence("good", "robots.txt names Claude-User at line 7 and lets it in."),
+        Evidence("good", "The homepage carries 11 JSON-LD blocks."),
+    ),
+    matrix=dict(
+        zip(
+            names_of("matrix"),
+            ("untested", "allowed", "allowed", "allowed", "allowed", "partial", "allowed-robots", "untested"),
+            strict=True,
+        )
+    ),
+    files=("llms.txt", "ai-plugin.json"),
+    jsonld=11,
+    semantic=Semantic(main=1, nav=2, aria=40, forms=2),
+    noscript_shell=False,
+    content_signal=True,
+    wildcard_block=False,
+    robots_status=200,
+    robots_ua_rules=14,
+    agents_disallowed=0,
+    agents_partial=1,
+    agents_total=AGENTS_TOTAL,
+    crawlers_blocked=2,
+    crawlers_total=CRAWLERS_TOTAL,
+    ua_policy={name: "partial" if name == "Amzn-User" else "unlisted" for name in names_of("ua_policy")},
+    crawler_policy=dict(
+        zip(
+            names_of("crawler_policy"),
+            ("blocked", "blocked", "partial", "allowed", *("unlisted",) * (CRAWLERS_TOTAL - 4)),
+            strict=True,
+        )
+    ),
+    live_served=4,
+    live_total=LIVE_TOTAL,
+    agent_access={name: AgentAccess(200, False, "Shop | Home") for name in names_of("agent_access")},
+    human_status=200,
+    human_title="=Shop | Home",
+    human_challenged=False,
+    edge="cdn-x server-y",
+    probe_dead=False,
+    seed=True,
+    url="http://127.0.0.1:8321/site/shop.example",
+)
+"""A v0.1 card, Open, 87 points, two fixes left; the title begins with an equals sign."""
+
+WALLED = ReportCard(
+    found=True,
+    host="tickets.example",
+    input_host="tickets.example",
+    name="Tickets.example",
+    category="Tickets",
+    scanned_at="2026-11-20T09:58:01.007Z",
+    vantage="local-node",
+    elapsed_ms=2412,
+    **sums(
+        V02,
+        {"door": 0, "robots": 9, "signal": 0, "ssr": 5, "landmarks": 4, "jsonld": 3, "llms": 0, "protocols": 0},
+        "Walled",
+    ),
+    evidence=(
+        Evidence("critical", "ChatGPT got a challenge page (403); a browser got the homepage."),
+        Evidence("critical", "Claude got a challenge page (403); a browser got the homepage."),
+        Evidence("warn", "Google agent gave no answer in 12 s: inconclusive."),
+        Evidence("warn", "A probe has no agent's signature: a site that verifies agents may refuse it and serve them."),
+        Evidence("good", "The homepage is readable without scripts."),
+    ),
+    matrix=dict(
+        zip(
+            names_of("matrix"),
+            ("untested", "walled", "walled", "untested", "walled", "walled", "walled", "untested"),
+            strict=True,
+        )
+    ),
+    files=(),
+    jsonld=2,
+    semantic=Semantic(main=1, nav=1, aria=6, forms=0),
+    noscript_shell=False,
+    content_signal=False,
+    wildcard_block=False,
+    robots_status=404,
+    robots_ua_rules=0,
+    agents_disallowed=0,
+    agents_partial=0,
+    agents_total=AGENTS_TOTAL,
+    crawlers_blocked=0,
+    crawlers_total=CRAWLERS_TOTAL,
+    ua_policy=dict.fromkeys(names_of("ua_policy"), "unlisted"),
+    crawler_policy=dict.fromkeys(names_of("crawler_policy"), "unlisted"),
+    live_served=0,
+    live_total=LIVE_TOTAL,
+    agent_access=dict(
+        zip(
+            names_of("agent_access"),
+            (
+                AgentAccess(403, True, "Just a moment..."),
+                AgentAccess(403, True, "Just a moment..."),
+                AgentAccess(0, False, ""),
+                AgentAccess(403, True, "Just a moment..."),
+            ),
+            strict=True,
+        )
+    ),
+    human_status=200,
+    human_title='Tickets <b>& "more"</b> [tonight](now) | 20:30',
+    human_challenged=False,
+    edge="wall-z",
+    probe_dead=False,
+    seed=False,
+    url="http://127.0.0.1:8321/site/tickets.example",
+)
+"""A v0.2 card, Walled, 42 points, one agent inconclusive; the title is full of markup."""
+
+SAMPLES = (RICH_OPEN, WALLED)
+
+DEAD = msgspec.structs.replace(
+    WALLED,
+    **sums(V02, dict.fromkeys(COMPONENTS, 0), "Walled") | {"recommendations": ()},
+    host="gone.example",
+    input_host="gone.example",
+    name="gone.example",
+    category="Uncategorized",
+    evidence=(Evidence("critical", "Nothing answered: the name gone.example has no address."),),
+    matrix=dict.fromkeys(names_of("matrix"), "untested"),
+    jsonld=0,
+    semantic=Semantic(main=0, nav=0, aria=0, forms=0),
+    robots_status=0,
+    agent_access={name: AgentAccess(0, False, "") for name in names_of("agent_access")},
+    human_status=0,
+    human_title="",
+    edge="",
+    probe_dead=True,
+    url="http://127.0.0.1:8321/site/gone.example",
+)
+"""A v0.2 card of a host that gave no answer at all."""
+
+INDEX = Index(
+    scanned_at=RICH_OPEN.scanned_at,
+    ranked=(RICH_OPEN.summary(), WALLED.summary()),
+    unreachable=(DEAD.summary(),),
+)
+
+
+def texts(limit: int = 60) -> st.SearchStrategy[str]:
+    """Return cleaned text of at most ``limit`` characters, markup, quotes and wide characters included."""
+    return st.text(max_size=limit).map(lambda text: clean(text, limit))
+
+
+def lines(limit: int = 60) -> st.SearchStrategy[str]:
+    """Return cleaned text that is not empty."""
+    return texts(limit).map(lambda text: text or "x")
+
+
+def hosts() -> st.SearchStrategy[str]:
+    """Return canonical host keys: an A-label, at times with scheme and port."""
+    return st.from_regex(r"(https?://)?[a-z0-9]{1,12}(-[a-z0-9]{1,5})?\.example(:[1-9][0-9]{1,3})?", fullmatch=True)
+
+
+def instants() -> st.SearchStrategy[str]:
+    """Return UTC times with milliseconds."""
+    return st.datetimes(min_value=datetime(2000, 1, 1), max_value=datetime(2100, 1, 1)).map(
+        lambda when: when.isoformat(timespec="milliseconds") + "Z"
+    )
+
+
+_COUNT = st.integers(0, 5000)
+_STATUS = st.sampled_from((0, 200, 202, 301, 402, 403, 404, 429, 500, 503))
+
+
+def _words(field: str, allowed: tuple[str, ...]) -> st.SearchStrategy[dict[str, str]]:
+    return _mapped(field, st.sampled_from(allowed))
+
+
+def _mapped(field: str, values: st.SearchStrategy[V]) -> st.SearchStrategy[dict[str, V]]:
+    names = names_of(field)
+    return st.lists(values, min_size=len(names), max_size=len(names)).map(
+        lambda row: dict(zip(names, row, strict=True))
+    )
+
+
+@st.composite
+def cards(draw: st.DrawFn, method: str = "") -> ReportCard:
+    """Return a random card of ``method``, of either method when it is empty."""
+    under = METHODS[method or draw(st.sampled_from(tuple(METHODS)))]
+    earned = {component: draw(st.integers(0, under.points[component])) for component in COMPONENTS}
+    access = draw(_mapped("agent_access", st.builds(AgentAccess, _STATUS, st.booleans(), texts())))
+    policies = draw(_words("ua_policy", AGENT_POLICIES))
+    crawlers = draw(_words("crawler_policy", CRAWLER_POLICIES))
+    evidence = draw(st.lists(st.builds(Evidence, st.sampled_from(SEVERITIES), lines(200)), max_size=6))
+    host = draw(hosts())
+    return ReportCard(
+        found=True,
+        host=host,
+        input_host=draw(lines()),
+        name=draw(lines()),
+        category=draw(st.sampled_from(CATEGORIES)),
+        scanned_at=draw(instants()),
+        vantage=draw(st.sampled_from(("local-node", "cloud-edge"))),
+        elapsed_ms=draw(_COUNT),
+        **sums(under, earned, draw(st.sampled_from(STANCES))),
+        evidence=tuple(sorted(evidence, key=lambda item: SEVERITIES.index(item.t))),
+        matrix=draw(_words("matrix", VERDICTS)),
+        files=tuple(draw(st.lists(st.sampled_from(("llms.txt", "ai-plugin.json")), unique=True))),
+        jsonld=draw(_COUNT),
+        semantic=draw(st.builds(Semantic, main=_COUNT, nav=_COUNT, aria=_COUNT, forms=_COUNT)),
+        noscript_shell=draw(st.booleans()),
+        content_signal=draw(st.booleans()),
+        wildcard_block=draw(st.booleans()),
+        robots_status=draw(_STATUS),
+        robots_ua_rules=draw(_COUNT),
+        agents_disallowed=sum(policy == "blocked" for policy in policies.values()),
+        agents_partial=sum(policy == "partial" for policy in policies.values()),
+        agents_total=AGENTS_TOTAL,
+        crawlers_blocked=sum(policy == "blocked" for policy in crawlers.values()),
+        crawlers_total=CRAWLERS_TOTAL,
+        ua_policy=policies,
+        crawler_policy=crawlers,
+        live_served=sum(a.status == 200 and not a.challenged for a in access.values()),
+        live_total=LIVE_TOTAL,
+        agent_access=access,
+        human_status=draw(_STATUS),
+        human_title=draw(texts()),
+        human_challenged=draw(st.booleans()),
+        edge=draw(texts(30)),
+        probe_dead=False,
+        seed=draw(st.booleans()),
+        url="https://index.example/site/" + host.rpartition("/")[2],
+    )
+
+
+def summaries() -> st.SearchStrategy[SiteSummary]:
+    """Return random rows of an index."""
+    return cards().map(ReportCard.summary)
+
+
+@st.composite
+def indexes(draw: st.DrawFn) -> Index:
+    """Return a random index of at most six rows."""
+    return Index(
+        scanned_at=draw(instants()),
+        ranked=tuple(draw(st.lists(summaries(), max_size=4))),
+        unreachable=tuple(draw(st.lists(summaries(), max_size=2))),
+    )

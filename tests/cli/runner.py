@@ -1,0 +1,119 @@
+"""Runs the command line the way a user does: as a process of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a finished command left."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def sentence(self) -> str:
+        """The one line on standard error. Fails when there are more, or a traceback."""
+        lines = self.err.splitlines()
+        assert len(lines) == 1, self.err
+        assert "Traceback" not in self.err
+        return lines[0]
+
+
+def environment(home: Path, extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return an environment in which the program finds only what the test put there."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("AUI_TUI_", "XDG_", "COV"))}
+    kept |= {"HOME": str(home), "AUI_TUI_HOME": str(home / "data"), "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
+    kept |= {"COLUMNS": "80", "PYTHONDONTWRITEBYTECODE": "1"}
+    return kept | dict(extra or {})
+
+
+def command(*arguments: str) -> list[str]:
+    """Return the argument list of a process that runs the command line."""
+    return [sys.executable, "-m", "aui_tui", *arguments]
+
+
+def aui(
+    home: Path,
+    *arguments: str,
+    env: Mapping[str, str] | None = None,
+    stdin: str = "",
+    timeout: float = 60,
+) -> Result:
+    """Run ``aui-tui ARGUMENTS`` with ``home`` as its home and data folder and return the result."""
+    done = subprocess.run(
+        command(*arguments),
+        cwd=home,
+        env=environment(home, env),
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+    return Result(done.returncode, done.stdout, done.stderr)
+
+
+def start(home: Path, *arguments: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
+    """Start ``aui-tui ARGUMENTS`` with pipes; it hears ctrl+c even when the tests run in the background."""
+    return subprocess.Popen(
+        command(*arguments),
+        cwd=home,
+        env=environment(home, env),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+
+
+def here(home: Path, *arguments: str, env: Mapping[str, str] | None = None, stdin: str = "") -> Result:
+    """Run ``aui-tui ARGUMENTS`` as :func:`aui` does, but inside this process: much faster, for what needs no other."""
+    from aui_tui.cli.app import run
+
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+    source = io.TextIOWrapper(io.BytesIO(stdin.encode()), encoding="utf-8")
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        contextlib.chdir(home),
+    ):
+        patch.setattr(sys, "stdin", source)
+        for name in [name for name in os.environ if name not in environment(home)]:
+            patch.delenv(name)
+        for name, value in environment(home, env).items():
+            patch.setenv(name, value)
+        code = run(arguments)
+        out.flush()
+        err.flush()
+    texts = [stream.buffer.getvalue().decode() for stream in (out, err) if isinstance(stream.buffer, io.BytesIO)]
+    return Result(code, *texts)
+
+
+def python(home: Path, code: str, *arguments: str) -> Result:
+    """Run ``code`` in a fresh interpreter that finds the package, and return the result."""
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        cwd=home,
+        env=environment(home),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    return Result(done.returncode, done.stdout, done.stderr)

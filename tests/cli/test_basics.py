@@ -1,0 +1,163 @@
+"""What every command shares: one sentence on a mistake, exit codes, clean pipes."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from aui_tui import __version__
+from tests.cli.runner import aui, command, environment, here
+
+
+def test_version(tmp_path: Path) -> None:
+    done = aui(tmp_path, "--version")
+    assert (done.code, done.out, done.err) == (0, f"aui-tui {__version__}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["bogus"], ("No such command 'bogus'",)),
+        (["schem"], ("No such command 'schem'. Did you mean 'schema'",)),
+        (["paths", "--bogus"], ("No such option: --bogus", "aui-tui paths --help")),
+        (["index", "--category", "Shoes"], ("Travel, Social & media, Grocery & food",)),
+        (["index", "--stance", "shut"], ("Open, Selective, Walled",)),
+        (["index", "--data-dir", "/dev/null/x"], ("/dev/null/x cannot be used",)),
+        (["schema"], ("Missing argument",)),
+        (["schema", "cards"], ("Unknown record 'cards'", "card, index, summary")),
+        (["paths", "--data-dir", ""], ("--data-dir names no path",)),
+        (["--data-dir"], ("--data-dir",)),
+    ],
+)
+def test_usage_errors_are_one_sentence_and_code_2(tmp_path: Path, arguments: list[str], words: tuple[str, ...]) -> None:
+    done = aui(tmp_path, *arguments)
+    assert (done.code, done.out) == (2, "")
+    for word in words:
+        assert word in done.sentence
+
+
+def test_bad_settings_file_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "c.toml").write_text("thme = 'x'\n", encoding="utf-8")
+    done = aui(tmp_path, "paths", "--config", "c.toml")
+    assert done.code == 2
+    assert "did you mean theme?" in done.sentence
+
+
+def test_common_options_stand_before_or_after_the_command(tmp_path: Path) -> None:
+    before = aui(tmp_path, "--data-dir", "here", "paths", "--json")
+    after = aui(tmp_path, "paths", "--json", "--data-dir", "here")
+    assert before.out == after.out
+    assert json.loads(after.out)["data"] == str(tmp_path / "here")
+    both = aui(tmp_path, "--data-dir", "there", "paths", "--json", "--data-dir", "here")
+    assert both.out == after.out
+
+
+def test_paths_follow_the_variable_and_create_nothing(tmp_path: Path) -> None:
+    done = aui(tmp_path, "paths")
+    assert done.code == 0
+    assert str(tmp_path / "data") in done.out
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize("record", ["card", "index", "summary"])
+def test_schema_prints_a_json_schema(tmp_path: Path, record: str) -> None:
+    done = aui(tmp_path, "schema", record)
+    assert done.code == 0
+    assert json.loads(done.out)["$schema"].startswith("https://json-schema.org/")
+
+
+def test_without_a_terminal_the_dashboard_says_what_to_use(tmp_path: Path) -> None:
+    done = aui(tmp_path)
+    assert (done.code, done.out) == (2, "")
+    assert "not a terminal" in done.sentence.lower()
+    assert "aui-tui index --json" in done.sentence
+    assert not (tmp_path / "data").exists()
+
+
+def test_closed_pipe_ends_quietly(tmp_path: Path) -> None:
+    for arguments in (["schema", "card"], ["--help"]):
+        with subprocess.Popen(
+            command(*arguments),
+            cwd=tmp_path,
+            env=environment(tmp_path),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as process:
+            assert process.stdout is not None
+            process.stdout.close()
+            assert process.stderr is not None
+            assert process.stderr.read() == b""
+            assert process.wait(30) == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_full_disk_is_one_sentence(tmp_path: Path) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            command("schema", "card"),
+            cwd=tmp_path,
+            env=environment(tmp_path),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr.decode().splitlines() == ["aui-tui: Cannot write the output: No space left on device."]
+
+
+def test_help_fits_80_columns(tmp_path: Path) -> None:
+    done = aui(tmp_path, "--help")
+    assert done.code == 0
+    assert max(map(len, done.out.splitlines())) <= 80
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("paths >&-", "There is no standard output."),
+        ("validate - <&-", "There is no standard input."),
+        ("import - <&-", "There is no standard input."),
+        ("regrade - --method v0.1 <&-", "There is no standard input."),
+        ("<&-", "not a terminal"),
+        ("--help >/dev/full", "No space left on device"),
+        ("export -o /dev/full", "the disk is full"),
+    ],
+)
+def test_closed_and_full_streams_are_one_sentence(tmp_path: Path, line: str, words: str) -> None:
+    shell = f"{shlex.join(command())} {line}"
+    done = subprocess.run(
+        ["sh", "-c", shell], cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    [sentence] = done.stderr.splitlines()
+    assert words in sentence
+
+
+def test_output_may_be_a_pipe_by_name(tmp_path: Path) -> None:
+    shell = f"{shlex.join(command('export', '-o', '/dev/stdout'))} | cat"
+    done = subprocess.run(
+        ["sh", "-c", shell], cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["ranked"] == []
+
+
+def test_unexpected_error_is_one_sentence_and_a_traceback_only_on_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise LookupError("the moon is missing")
+
+    monkeypatch.setattr("aui_tui.cli.paths.places", broken)
+    done = here(tmp_path, "paths")
+    assert done.code == 3
+    assert done.sentence.startswith("aui-tui: Unexpected LookupError: the moon is missing")
+    shown = here(tmp_path, "paths", "--debug")
+    assert shown.code == 3
+    assert "Traceback" in shown.err

@@ -1,0 +1,121 @@
+"""diff, plan, validate, forget and cache on stored cards and files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from aui_tui.records.codec import encode_card
+from tests.cards import RICH_OPEN, WALLED
+from tests.cli.runner import here
+from tests.cli.stored import EARLIER, fill
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    fill(tmp_path)
+    (tmp_path / "old.json").write_bytes(encode_card(EARLIER))
+    (tmp_path / "new.json").write_bytes(encode_card(WALLED))
+    return tmp_path
+
+
+def test_diff_of_the_last_two_scans_of_times_and_of_files_is_the_same(home: Path) -> None:
+    last = here(home, "diff", "tickets.example")
+    assert last.code == 0, last.err
+    assert "score 36 -> 42" in last.out
+    assert "JSON-LD blocks: 0 -> 2" in last.out
+    for pair in (["tickets.example", "2026-11-12", "last"], ["tickets.example", "first", "2026-11-20"]):
+        assert here(home, "diff", *pair).out == last.out
+    files = here(home, "diff", "old.json", "new.json")
+    assert "JSON-LD blocks: 0 -> 2" in files.out
+    assert here(home, "diff", "old.json", "tickets.example").out == files.out
+    assert "score 42 -> 36" in here(home, "diff", "tickets.example", "last", "first").out
+
+
+def test_diff_as_json_and_markdown_to_a_file(home: Path) -> None:
+    found = json.loads(here(home, "diff", "tickets.example", "--format", "json").out)
+    assert (found["before"]["score"], found["after"]["score"]) == (36, 42)
+    done = here(home, "diff", "tickets.example", "-f", "markdown", "-o", "comment.md", "--deterministic")
+    assert (done.code, done.out) == (0, "")
+    assert (home / "comment.md").read_text(encoding="utf-8").startswith("<!-- aui-tui diff -->")
+
+
+def test_diff_grades_both_sides_under_one_method(home: Path) -> None:
+    both = here(home, "diff", "shop.example", "tickets.example")
+    assert "different methods" in both.out
+    same = here(home, "diff", "old.json", "new.json", "--method", "v0.1", "-f", "json")
+    assert json.loads(same.out)["after"]["method"] == "v0.1"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["diff", "shop.example"], 3, "nothing to compare with"),
+        (["diff", "none.example"], 3, "never been scanned"),
+        (["diff", "tickets.example", "2025", "last"], 2, "kept: 2026-11-20"),
+        (["diff", "a", "b", "c", "d"], 2, "HOST TIME TIME"),
+        (["diff", "old.json"], 2, "HOST TIME TIME"),
+        (["diff", "old.json", "new.json", "-f", "yaml"], 2, "text, json, markdown"),
+        (["diff", "none.json", "new.json"], 2, "Cannot read none.json"),
+        (["plan", "tickets.example", "--grade", "Z"], 2, "A, B, C, D, F"),
+        (["plan", "tickets.example", "--score", "200"], 2, "from 0 to 100"),
+        (["plan", "gone.example"], 3, "could not be measured"),
+        (["validate", "none.json"], 2, "Cannot read none.json"),
+        (["validate", "old.json", "--as", "book"], 2, "card, index, summary"),
+        (["forget", "none.example"], 3, "never been scanned"),
+        (["cache", "shred"], 2, "show, clear"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_bad_input_is_one_sentence(home: Path, arguments: list[str], code: int, words: str) -> None:
+    done = here(home, *arguments)
+    assert (done.code, done.out) == (code, "")
+    assert words in done.sentence
+
+
+def test_plan_names_the_steps_and_writes_the_snippets_once(home: Path) -> None:
+    done = here(home, "plan", "tickets.example", "--grade", "C", "--write", "fixes")
+    assert done.code == 0, done.err
+    assert "goal grade C" in done.out
+    written = sorted(path.name for path in (home / "fixes").iterdir())
+    assert written
+    assert all(f"wrote fixes/{name}" in done.err for name in written)
+    again = here(home, "plan", "tickets.example", "--grade", "C", "--write", "fixes")
+    assert again.code == 2
+    assert "--force replaces it" in again.sentence
+    assert here(home, "plan", "tickets.example", "--grade", "C", "--write", "fixes", "--force").code == 0
+    assert json.loads(here(home, "plan", "shop.example", "--json").out)["goal"] == "grade A"
+
+
+def test_validate_says_where_and_why(home: Path) -> None:
+    good = here(home, "validate", "old.json", "new.json")
+    assert (good.code, good.out) == (0, "old.json: valid, 1 card\nnew.json: valid, 1 card\n")
+    piped = here(home, "validate", "-", stdin=encode_card(RICH_OPEN).decode() + "\n" + encode_card(WALLED).decode())
+    assert piped.out == "-: valid, 2 cards\n"
+    broken = encode_card(WALLED).replace(b'"score":42', b'"score":"42"').decode()
+    bad = here(home, "validate", "-", stdin=broken)
+    assert bad.code == 1
+    assert bad.out.startswith("-: score: ")
+
+
+def test_forget_removes_a_host_with_its_history(home: Path) -> None:
+    done = here(home, "forget", "tickets.example", "none.example")
+    assert done.code == 3
+    assert done.out == "tickets.example: 2 scans removed\n"
+    assert here(home, "site", "tickets.example").code == 3
+    assert here(home, "site", "shop.example").code == 0
+
+
+def test_cache_clear_loses_no_card(home: Path) -> None:
+    assert here(home, "cache").out == "0 answers\n"
+    assert here(home, "cache", "clear").out == "0 answers removed\n"
+    assert here(home, "site", "shop.example").code == 0
+
+
+@pytest.mark.parametrize("command", [["forget", "x.example"], ["cache"]])
+def test_what_belongs_to_this_machine_says_so(home: Path, command: list[str]) -> None:
+    done = here(home, *command, "--source", "https://index.example")
+    assert done.code == 2
+    assert "not on --source" in done.sentence

@@ -1,0 +1,246 @@
+"""``crawl`` as a person runs it: lists, results, summary, exit codes, ctrl+c, kill -9, a full disk."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import resource
+import signal
+import sqlite3
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.runner import aui, command, environment
+from tests.crawl.serving import Served, served
+
+
+@pytest.fixture(scope="module")
+def web() -> Iterator[Served]:
+    with served() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def slow_web() -> Iterator[Served]:
+    with served(0.1) as found:
+        yield found
+
+
+def listed(home: Path, *lines: str, name: str = "list.csv") -> str:
+    (home / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return name
+
+
+def hosts(count: int, prefix: str = "h") -> list[str]:
+    return [f"http://{prefix}{number}.test" for number in range(count)]
+
+
+def in_index(home: Path) -> list[str]:
+    """Return the hosts of the index; every one has a card that can be read."""
+    index = json.loads(aui(home, "index", "--json").out)
+    return [row["host"] for row in (*index["ranked"], *index["unreachable"])]
+
+
+def begin(home: Path, *arguments: str, **options: Any) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        command("crawl", *arguments),
+        cwd=home,
+        env=environment(home),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
+def test_list_with_every_kind_of_bad_row(tmp_path: Path, web: Served) -> None:
+    rows = ["host,name,category", "http://a1.test/page?x=1,Shop,retail", "", "http://a1.test", "bad host"]
+    rows += ["http://a2.test,,Shoes", "x" * 10_000_000, "http://a3.test"]
+    (tmp_path / "list.csv").write_bytes(b"\xef\xbb\xbf" + "\r\n".join(rows).encode() + b"\r\n\xff\xfe\x00\x01")
+    done = aui(tmp_path, "crawl", "list.csv", *web.options, "--json")
+    assert done.code == 1, done.err
+    found = [json.loads(line) for line in done.out.splitlines()]
+    assert {card["host"]: card["category"] for card in found if card["found"]} == {
+        "a1.test": "Retail",
+        "a3.test": "Uncategorized",
+    }
+    assert sorted(told["line"] for told in found if not told["found"]) == [4, 5, 6, 7, 9]
+    for line in (4, 5, 6, 7, 9):
+        assert f"aui-tui: line {line}: " in done.err
+    assert "2 hosts scanned" in done.err
+    assert "5 bad rows" in done.err
+    assert sorted(in_index(tmp_path)) == ["a1.test", "a3.test"]
+
+
+def test_standard_input_and_quiet(tmp_path: Path, web: Served) -> None:
+    done = aui(tmp_path, "crawl", "-", *web.options, "--quiet", stdin="\n".join(hosts(3, "b")))
+    assert (done.code, done.out, done.err) == (0, "", "")
+    assert sorted(in_index(tmp_path)) == ["b0.test", "b1.test", "b2.test"]
+
+
+def test_lines_of_a_slow_pipe_are_scanned_as_they_come(tmp_path: Path, web: Served) -> None:
+    with begin(tmp_path, "-", *web.options, "--json", "--processes", "1", stdin=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for url in hosts(2, "c"):
+            process.stdin.write(url + "\n")
+            process.stdin.flush()
+            assert json.loads(process.stdout.readline())["host"] == url.removeprefix("http://")
+        process.stdin.close()
+        assert process.wait(30) == 0
+
+
+def test_failed_hosts_are_results_too(tmp_path: Path) -> None:
+    name = listed(tmp_path, "http://gone.test")
+    done = aui(tmp_path, "crawl", name, "--connect-to", ":80:127.0.0.1:1", "--json")
+    assert done.code == 0
+    assert json.loads(done.out)["score"] == 0
+    assert "1 unreachable" in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "Name one list"),
+        (["x.csv", "--starter"], "Name one list"),
+        (["missing.csv"], "Cannot read missing.csv"),
+        (["."], "Cannot read ."),
+        (["-", "--older-than", "soon"], "7d, 12h"),
+        (["-", "--method", "v9"], "v0.1, v0.2"),
+        (["-", "--concurrency", "0"], "--concurrency"),
+        (["-", "--keys", "all"], "names, slots"),
+    ],
+    ids=" ".join,
+)
+def test_bad_options_name_what_is_allowed(tmp_path: Path, arguments: list[str], words: str) -> None:
+    done = aui(tmp_path, "crawl", *arguments, "-q")
+    assert (done.code, done.out) == (2, "")
+    assert words in done.sentence
+
+
+def test_interrupt_keeps_every_finished_card(tmp_path: Path, slow_web: Served) -> None:
+    name = listed(tmp_path, *hosts(400, "d"))
+    with begin(tmp_path, name, *slow_web.options, "--json", "--concurrency", "4") as process:
+        assert process.stdout is not None
+        first = [process.stdout.readline() for _ in range(6)]
+        process.send_signal(signal.SIGINT)
+        assert process.stderr is not None
+        out, err = process.stdout.read(), process.stderr.read()
+    assert process.returncode == 130
+    finished = {json.loads(line)["host"] for line in (*first, *out.splitlines())}
+    assert 6 <= len(finished) < 400
+    assert set(in_index(tmp_path)) == finished
+    assert f"{len(finished)} hosts scanned" in err
+    assert "Traceback" not in err
+
+
+def killed_at_random(home: Path, web: Served, kills: int, count: int, prefix: str) -> None:
+    """Kill a crawl ``kills`` times, then let it run: nothing that was told is lost, nothing is skipped."""
+    name = listed(home, *hosts(count, prefix))
+    options = [name, *web.options, "--json", "--concurrency", "6", "--processes", "1"]
+    dice = random.Random(kills)
+    assert in_index(home) == []
+    told: list[str] = []
+    for _ in range(kills):
+        with begin(home, *options, start_new_session=True) as process:
+            assert process.stdout is not None
+            time.sleep(dice.uniform(0.3, 2.0))
+            process.kill()
+            told += [json.loads(line)["host"] for line in process.stdout.read().splitlines(True) if line[-1] == "\n"]
+            process.wait(20)
+        with (
+            sqlite3.connect(home / "data" / "index.db")
+            if (home / "data" / "index.db").exists()
+            else sqlite3.connect(":memory:") as db
+        ):
+            assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    assert len(told) == len(set(told))
+    assert set(told) <= set(in_index(home))
+    last = aui(home, "crawl", *options, timeout=300)
+    assert last.code == 0, last.err
+    told += [json.loads(line)["host"] for line in last.out.splitlines()]
+    assert sorted(in_index(home)) == sorted(url.removeprefix("http://") for url in hosts(count, prefix))
+    for host in dice.sample(in_index(home), 5):
+        assert aui(home, "site", host, "--json").code == 0
+
+
+def test_killed_crawl_goes_on_where_it_ended(tmp_path: Path, slow_web: Served) -> None:
+    killed_at_random(tmp_path, slow_web, 2, 40, "e")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_killed_fifty_times(tmp_path: Path, slow_web: Served) -> None:
+    killed_at_random(tmp_path, slow_web, 50, 800, "f")
+
+
+@pytest.mark.slow
+def test_full_disk_ends_the_crawl_with_the_reason_and_what_is_kept_can_be_read(tmp_path: Path, web: Served) -> None:
+    aui(tmp_path, "crawl", listed(tmp_path, *hosts(3, "g")), *web.options, "-q")
+
+    def no_more_room() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
+
+    name = listed(tmp_path, *hosts(80, "i"), name="more.csv")
+    with begin(tmp_path, name, *web.options, "--json", preexec_fn=no_more_room) as process:
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 3, err
+    assert "could not be written" in err
+    assert "not saved" in err
+    assert "Traceback" not in err
+    kept = in_index(tmp_path)
+    assert {"g0.test", "g1.test", "g2.test"} <= set(kept)
+    assert len(out.splitlines()) >= len(kept) - 3
+    again = aui(tmp_path, "crawl", name, *web.options, "-q", timeout=120)
+    assert again.code == 0, again.err
+    assert len(in_index(tmp_path)) == 83
+
+
+@pytest.mark.xfail(
+    strict=False, reason="two crawls that start in the same instant can both scan a host: not mended yet"
+)
+def test_two_crawls_at_once(tmp_path: Path, slow_web: Served) -> None:
+    name = listed(tmp_path, *hosts(60, "k"))
+    both = [begin(tmp_path, name, *slow_web.options, "--json", "--processes", "1") for _ in range(2)]
+    results = [process.communicate(timeout=60) for process in both]
+    assert [process.returncode for process in both] == [0, 0], results
+    cards = [json.loads(line)["host"] for out, _ in results for line in out.splitlines()]
+    assert sorted(cards) == sorted(url.removeprefix("http://") for url in hosts(60, "k"))
+    asked = {host: count for host, count in slow_web.homepages().items() if host.startswith("k")}
+    assert set(asked.values()) == {5}
+
+
+@pytest.mark.pty
+def test_bar_on_a_terminal(tmp_path: Path, slow_web: Served) -> None:
+    ours, theirs = os.openpty()
+    name = listed(tmp_path, *hosts(60, "l"))
+    with subprocess.Popen(
+        command("crawl", name, *slow_web.options, "--concurrency", "5"),
+        cwd=tmp_path,
+        env=environment(tmp_path, {"TERM": "xterm-256color", "COLUMNS": "120"}),
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+    ) as process:
+        os.close(theirs)
+        seen = b""
+        while True:
+            try:
+                part = os.read(ours, 65536)
+            except OSError:
+                break
+            if not part:
+                break
+            seen += part
+        assert process.wait(30) == 0
+    os.close(ours)
+    text = seen.decode()
+    assert "of 60 rows" in text
+    assert "hosts/s" in text
+    assert "left" in text
+    assert "60 hosts scanned" in text

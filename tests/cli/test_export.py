@@ -1,0 +1,126 @@
+"""Writing out lists and cards, and gates on stored cards."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from aui_tui.records.codec import encode_card
+from tests.cards import WALLED
+from tests.cli.runner import here
+from tests.cli.stored import EARLIER, fill
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    fill(tmp_path)
+    return tmp_path
+
+
+def test_list_in_every_format(home: Path) -> None:
+    whole = json.loads(here(home, "export").out)
+    assert [row["host"] for row in whole["ranked"]] == ["shop.example", "tickets.example"]
+    lines = here(home, "export", "--format", "ndjson").out.splitlines()
+    assert [json.loads(line)["host"] for line in lines] == ["shop.example", "tickets.example", "gone.example"]
+    table = list(csv.DictReader(io.StringIO(here(home, "export", "-f", "csv", "--stance", "walled").out)))
+    assert [row["host"] for row in table] == ["tickets.example", "gone.example"]
+    assert "| tickets.example |" in here(home, "export", "-f", "markdown").out
+    assert here(home, "export", "-f", "html").out.startswith("<!DOCTYPE html>")
+
+
+def test_fields_limit_order_and_keys(home: Path) -> None:
+    done = here(home, "export", "-f", "ndjson", "--fields", "host,matrix.claude", "--limit", "1", "--sort", "host")
+    assert json.loads(done.out.splitlines()[0]) == {"host": "shop.example", "matrix": {"claude": "allowed"}}
+    slots = json.loads(here(home, "export", "--keys", "slots").out)
+    assert "matrix_key_1" in slots["ranked"][0]["matrix"]
+
+
+def test_cards_instead_of_rows(home: Path) -> None:
+    cards = json.loads(here(home, "export", "--cards").out)
+    assert [card["host"] for card in cards] == ["shop.example", "tickets.example", "gone.example"]
+    assert "evidence" in cards[0]
+    assert "<testsuite " in here(home, "export", "--cards", "-f", "junit").out
+
+
+def test_file_is_written_whole_or_not_at_all(home: Path) -> None:
+    target = home / "out.csv"
+    done = here(home, "export", "-f", "csv", "-o", "out.csv")
+    assert (done.code, done.out) == (0, "")
+    before = target.read_bytes()
+    assert before.startswith(b'"host"')
+    assert here(home, "export", "-f", "csv", "--fields", "nope", "-o", "out.csv").code == 2
+    assert target.read_bytes() == before
+    refused = here(home, "export", "-o", "none/out.json")
+    assert refused.code == 2
+    assert "the folder does not exist" in refused.sentence
+
+
+def test_one_card_in_every_format(home: Path) -> None:
+    assert json.loads(here(home, "site", "shop.example", "-f", "json").out)["score"] == 87
+    assert json.loads(here(home, "site", "shop.example", "-f", "sarif").out)["version"] == "2.1.0"
+    again = [here(home, "site", "shop.example", "-f", "html", "--deterministic").out for _ in range(2)]
+    assert again[0] == again[1]
+    assert "10:00" not in again[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["export", "-f", "junit"], "json, ndjson, csv, markdown, html"),
+        (["site", "shop.example", "-f", "pdf"], "junit, sarif"),
+        (["site", "shop.example", "-f", "html", "--fields", "host"], "Fields cannot be chosen for html"),
+        (["site", "shop.example", "--fields", "host"], "go with --format"),
+        (["site", "shop.example", "-f", "json", "--json"], "--json and --format"),
+        (["site", "shop.example", "--fail-under", "120"], "from 0 to 100"),
+        (["site", "shop.example", "--fail-grade", "Z"], "A, B, C, D, F"),
+        (["site", "shop.example", "--must-serve", "nobody"], "claude"),
+        (["site", "shop.example", "--no-regress", "none.json"], "Cannot read none.json"),
+        (["badge", "none.example"], "never been scanned"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_bad_options_are_one_sentence(home: Path, arguments: list[str], words: str) -> None:
+    done = here(home, *arguments)
+    assert done.code in (2, 3)
+    assert done.out == ""
+    assert words in done.sentence
+
+
+def test_gates_pass_fail_and_cannot_be_told(home: Path) -> None:
+    assert here(home, "site", "shop.example", "--fail-under", "80", "--must-serve", "claude,chatgpt").code == 0
+    failed = here(home, "site", "tickets.example", "--fail-under", "50", "--require-stance", "Open", "--json")
+    assert failed.code == 1
+    assert json.loads(failed.out)["host"] == "tickets.example"
+    assert "aui-tui: gate fail-under failed: tickets.example: The score is 42, 8 points under 50." in failed.err
+    assert "gate require-stance failed" in failed.err
+    unknown = here(home, "site", "gone.example", "--fail-under", "0")
+    assert unknown.code == 3
+    assert "cannot be told" in unknown.err
+
+
+def test_no_regress_compares_with_the_scan_before_or_a_file(home: Path) -> None:
+    assert here(home, "site", "shop.example", "--no-regress", "last").code == 3
+    better = home / "better.json"
+    better.write_bytes(encode_card(WALLED))
+    worse = home / "worse.ndjson"
+    worse.write_bytes(encode_card(EARLIER) + b"\n" + encode_card(EARLIER) + b"\n")
+    now = here(home, "site", "tickets.example", "--no-regress", "worse.ndjson")
+    assert "fell" not in now.err
+    old = here(home, "site", "tickets.example", "--at", EARLIER.scanned_at, "--no-regress", "better.json")
+    assert old.code == 1
+    assert "The score fell by 6 points, from 42 to 36." in old.err
+    broken = home / "broken.json"
+    broken.write_text('{"found": true}', encoding="utf-8")
+    refused = here(home, "site", "tickets.example", "--no-regress", "broken.json")
+    assert refused.code == 2
+    assert "broken.json" in refused.sentence
+
+
+def test_badge(home: Path) -> None:
+    done = here(home, "badge", "tickets.example", "-o", "badge.svg")
+    assert done.code == 0
+    assert "F 42" in (home / "badge.svg").read_text(encoding="utf-8")

@@ -1,0 +1,66 @@
+"""What the dashboard exports: lists, marked hosts, cards and snippets, never over a file that is there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from aui_tui.cli.exporter import FileExporter
+from aui_tui.errors import AuiError, BadValue, ConfigError, NeverScanned
+from aui_tui.records.query import Query
+from aui_tui.service.local import LocalService
+from aui_tui.tui.export import ExportJob
+from tests.cli.stored import fill
+
+
+@asynccontextmanager
+async def exporter(home: Path) -> AsyncIterator[FileExporter]:
+    fill(home)
+    service = LocalService(home / "data")
+    try:
+        yield FileExporter(service)
+    finally:
+        await service.aclose()
+
+
+async def test_lists_marked_hosts_cards_and_snippets(tmp_path: Path) -> None:
+    async with exporter(tmp_path) as write:
+        job = ExportJob("list", str(tmp_path / "walled.json"), query=Query.of(stance="Walled"))
+        assert (await write(job)).startswith(f"Wrote {tmp_path / 'walled.json'}, ")
+        rows = json.loads((tmp_path / "walled.json").read_bytes())
+        assert [row["host"] for row in rows["ranked"]] == ["tickets.example"]
+        assert rows["unreachable"] == []
+        await write(ExportJob("list", str(tmp_path / "gone.csv"), unreachable=True))
+        assert "gone.example" in (tmp_path / "gone.csv").read_text(encoding="utf-8")
+        await write(ExportJob("list", str(tmp_path / "two.ndjson"), hosts=("shop.example", "gone.example")))
+        lines = (tmp_path / "two.ndjson").read_text(encoding="utf-8").splitlines()
+        assert [json.loads(line)["host"] for line in lines] == ["shop.example", "gone.example"]
+        await write(ExportJob("card", str(tmp_path / "card.md"), host="shop.example"))
+        assert "shop.example" in (tmp_path / "card.md").read_text(encoding="utf-8")
+        await write(ExportJob("snippet", str(tmp_path / "llms.txt"), text="# Shop\n\n"))
+        assert (tmp_path / "llms.txt").read_text(encoding="utf-8") == "# Shop\n"
+
+
+@pytest.mark.parametrize(
+    ("job", "kind", "words"),
+    [
+        (ExportJob("list", "list.pdf"), BadValue, r"\.json, \.ndjson, \.csv"),
+        (ExportJob("card", "card", host="shop.example"), BadValue, r"\.sarif"),
+        (ExportJob("card", "card.json", host="none.example"), NeverScanned, "never been scanned"),
+        (ExportJob("snippet", " "), ConfigError, "No file was named"),
+        (ExportJob("snippet", "taken.txt", text="new"), BadValue, "already there"),
+    ],
+)
+async def test_what_cannot_be_written_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, job: ExportJob, kind: type[AuiError], words: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "taken.txt").write_text("old", encoding="utf-8")
+    async with exporter(tmp_path) as write:
+        with pytest.raises(kind, match=words):
+            await write(job)
+    assert (tmp_path / "taken.txt").read_text(encoding="utf-8") == "old"

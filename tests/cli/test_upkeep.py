@@ -1,0 +1,104 @@
+"""doctor, backup and import on the index of this machine."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from aui_tui.records.codec import encode_card, encode_index
+from tests.cards import INDEX, RICH_OPEN, WALLED
+from tests.cli.runner import here
+from tests.cli.stored import fill
+
+
+def test_sound_index(tmp_path: Path) -> None:
+    fill(tmp_path)
+    done = here(tmp_path, "doctor")
+    assert done.code == 0, done.out
+    assert "hosts     3\nscans     4\n" in done.out
+    assert done.out.endswith("sound\n")
+
+
+def test_unreadable_card_is_found_and_repaired(tmp_path: Path) -> None:
+    fill(tmp_path)
+    with sqlite3.connect(tmp_path / "data" / "index.db") as db:
+        db.execute("UPDATE scan SET card = x'00' WHERE id = (SELECT min(id) FROM scan)")
+    found = here(tmp_path, "doctor")
+    assert found.code == 1
+    assert "problem   " in found.out
+    mended = here(tmp_path, "doctor", "--repair")
+    assert mended.code == 0
+    assert "repaired: removed 1 scan" in mended.err
+    assert "scans     3" in mended.out
+
+
+def test_damaged_file_is_salvaged(tmp_path: Path) -> None:
+    fill(tmp_path)
+    index = tmp_path / "data" / "index.db"
+    data = bytearray(index.read_bytes())
+    data[:64] = b"\xff" * 64
+    index.write_bytes(data)
+    for extra in tmp_path.glob("data/index.db-*"):
+        extra.unlink()
+    first = here(tmp_path, "doctor")
+    assert "set aside" in first.err
+    assert "hosts     0" in first.out
+    done = here(tmp_path, "doctor", "--salvage")
+    assert "4 scans kept, 0 lost" in done.err
+    assert "hosts     3" in done.out
+
+
+def test_backup_can_be_used_as_an_index(tmp_path: Path) -> None:
+    fill(tmp_path)
+    done = here(tmp_path, "backup", "copy.db")
+    assert (done.code, done.out) == (0, "")
+    again = here(tmp_path, "backup", "copy.db")
+    assert again.code == 2
+    assert "exists already" in again.sentence
+    assert here(tmp_path, "backup", "copy.db", "--force").code == 0
+    (tmp_path / "other").mkdir()
+    (tmp_path / "copy.db").rename(tmp_path / "other" / "index.db")
+    listed = json.loads(here(tmp_path, "index", "--json", "--data-dir", "other").out)
+    assert [row["host"] for row in listed["ranked"]] == ["shop.example", "tickets.example"]
+
+
+def test_import_cards_rows_and_pipes(tmp_path: Path) -> None:
+    (tmp_path / "card.json").write_bytes(encode_card(WALLED))
+    done = here(tmp_path, "import", "card.json", "-", stdin=encode_card(RICH_OPEN).decode())
+    assert done.code == 0, done.err
+    assert done.out == "card.json: 1 record read, 1 new or newer\n-: 1 record read, 1 new or newer\n"
+    assert json.loads(here(tmp_path, "site", "shop.example", "--json").out)["score"] == 87
+    index = here(tmp_path, "import", "-", stdin=encode_index(INDEX).decode())
+    assert index.code == 0, index.err
+    exported = here(tmp_path, "export", "--cards", "-f", "ndjson")
+    assert exported.code == 3
+    assert exported.sentence == "aui-tui: 1 host left out: only their summaries are known."
+    assert here(tmp_path, "import", "-", "--data-dir", "copy", stdin=exported.out).code == 0
+    ranked = ["export", "-f", "ndjson", "--query=-gone"]
+    assert here(tmp_path, *ranked, "--data-dir", "copy").out == here(tmp_path, *ranked).out != ""
+
+
+def test_broken_records_are_told_with_their_place_and_the_rest_kept(tmp_path: Path) -> None:
+    lines = "\n".join([encode_card(WALLED).decode(), '{"found": true}', encode_card(RICH_OPEN).decode()])
+    done = here(tmp_path, "import", "-", stdin=lines)
+    assert done.code == 1
+    assert "line 2" in done.sentence
+    assert "2 new or newer" in done.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["import", "none.json"], "Cannot read none.json"),
+        (["backup", "none/copy.db"], "cannot be written"),
+        (["doctor", "--source", "https://index.example"], "not on --source"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_bad_input_is_one_sentence(tmp_path: Path, arguments: list[str], words: str) -> None:
+    done = here(tmp_path, *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert words in done.sentence

@@ -1,0 +1,230 @@
+"""What of a list is scanned, when, and what is kept whatever happens."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sqlite3
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from aui_tui.crawl import BadRow, Crawl, Done
+from aui_tui.crawl.job import Job, Result, failed
+from aui_tui.crawl.listing import Row
+from aui_tui.errors import NeverScanned, Unavailable
+from aui_tui.records.query import Query
+from aui_tui.records.starter import Known
+from aui_tui.service.local import LocalService
+from tests.crawl.conftest import Here, access_to, grouped, homepages, hosts, rows, terms_of
+from tests.faults.site import Site
+
+HOMEPAGES = 5
+"""Requests for the homepage of one scan."""
+
+
+async def crawled(service: LocalService, urls: list[str], **options: object) -> list[Done]:
+    """Crawl ``urls`` and return what became of them."""
+    told: list[Done] = []
+    workers = Here(terms_of(service))
+    try:
+        await Crawl(service, workers, tell=told.append, **options).run(grouped(rows(urls)))  # type: ignore[arg-type]
+    finally:
+        await workers.aclose()
+    return told
+
+
+def kinds(told: list[Done]) -> Counter[str]:
+    return Counter(done.kind for done in told)
+
+
+async def test_every_host_is_scanned_once_written_and_told(service: LocalService, site: Site) -> None:
+    told = await crawled(service, hosts(30), concurrency=8)
+    assert kinds(told) == {"scanned": 30}
+    assert all(done.saved and done.result is not None and done.result.card for done in told)
+    assert homepages(site) == {f"h{number}.test": HOMEPAGES for number in range(30)}
+    assert len((await service.index(Query())).ranked) == 30
+
+
+async def test_started_again_it_scans_what_is_missing_or_old(service: LocalService, site: Site) -> None:
+    await crawled(service, hosts(4))
+    site.asked.clear()
+    assert kinds(await crawled(service, hosts(6))) == {"fresh": 4, "scanned": 2}
+    assert set(homepages(site)) == {"h4.test", "h5.test"}
+    assert kinds(await crawled(service, hosts(6), older_than=0.0)) == {"scanned": 6}
+    ahead = time.time() + 8 * 86_400
+    assert kinds(await crawled(service, hosts(6), clock=lambda: ahead)) == {"scanned": 6}
+
+
+async def test_cards_from_the_future_are_not_fresh_for_ever(service: LocalService) -> None:
+    await crawled(service, hosts(2))
+    back = time.time() - 48 * 3600
+    assert kinds(await crawled(service, hosts(2), clock=lambda: back)) == {"scanned": 2}
+
+
+async def test_host_without_any_answer_is_not_asked_again_at_once(tmp_path: Path) -> None:
+    service = LocalService(tmp_path, access=access_to(1))
+    assert kinds(await crawled(service, hosts(2))) == {"unreachable": 2}
+    assert kinds(await crawled(service, hosts(2))) == {"fresh": 2}
+    await service.aclose()
+
+
+async def test_labels_come_from_the_list_the_starter_list_and_the_card(tmp_path: Path, site: Site) -> None:
+    known = {"a.test": Known("Alpha", "Travel", True), "b.test": Known("Beta", "Tech", True)}
+    service = LocalService(tmp_path, access=access_to(site.port), known=known)
+    listed = [
+        Row(1, "http://a.test", "a.test"),
+        Row(2, "http://b.test", "b.test", "Other", "Retail"),
+        Row(3, "http://c.test", "c.test", "", "Tickets"),
+    ]
+    workers = Here(terms_of(service))
+    await Crawl(service, workers).run(grouped(listed))
+    await Crawl(service, workers, older_than=0.0).run(grouped(rows(["http://c.test"])))
+    await workers.aclose()
+    cards = [(await service.site(host)).card for host in ("a.test", "b.test", "c.test")]
+    assert [(card.name, card.category, card.seed) for card in cards] == [
+        ("Alpha", "Travel", True),
+        ("Other", "Retail", True),
+        ("c.test", "Tickets", False),
+    ]
+    await service.aclose()
+
+
+async def test_refused_host_and_bad_row_are_told_and_cost_nothing_else(service: LocalService) -> None:
+    told: list[Done] = []
+    listed = [*rows(["http://10.0.0.1:81", "http://h1.test"]), BadRow(3, "x", "Bad.")]
+    workers = Here(terms_of(service))
+    counts = await Crawl(service, workers, tell=told.append).run(grouped(listed))
+    await workers.aclose()
+    assert (counts.scanned, counts.failed, counts.bad) == (1, 1, 1)
+    refused = next(done.result for done in told if done.kind == "failed")
+    assert refused is not None
+    assert (refused.title, refused.status) == ("Invalid host", 400)
+
+
+async def test_crawl_spends_none_of_the_scans_of_the_hour(service: LocalService) -> None:
+    before = await service.quota()
+    await crawled(service, hosts(12))
+    assert await service.quota() == before
+
+
+async def test_answer_cached_before_the_crawl_is_not_given_after_it(service: LocalService) -> None:
+    first = await service.scan("http://h0.test")
+    await crawled(service, hosts(1), older_than=0.0)
+    again = await service.scan("http://h0.test")
+    assert again.source == "scan"
+    assert again.card.scanned_at > first.card.scanned_at
+
+
+class Slow:
+    """Pretends to scan for ``seconds``; knows how many hosts were in flight, and which together."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.now: set[str] = set()
+        self.most = 0
+        self.together: set[frozenset[str]] = set()
+        self.begun: list[float] = []
+
+    async def scan(self, job: Job) -> Result:
+        self.begun.append(time.monotonic())
+        self.now.add(job.url)
+        self.most = max(self.most, len(self.now))
+        self.together |= {frozenset((job.url, other)) for other in self.now}
+        await asyncio.sleep(self.seconds)
+        self.now.discard(job.url)
+        return failed(job, "Nothing", "Nothing was scanned.")
+
+    async def aclose(self) -> None:
+        return
+
+
+async def test_no_more_hosts_in_flight_than_allowed(service: LocalService) -> None:
+    slow = Slow(0.05)
+    counts = await Crawl(service, slow, concurrency=7).run(grouped(rows(hosts(40))))
+    assert counts.failed == 40
+    assert slow.most == 7
+
+
+async def test_hosts_begin_no_faster_than_allowed(service: LocalService) -> None:
+    slow = Slow(0.01)
+    await Crawl(service, slow, rate=20.0).run(grouped(rows(hosts(12))))
+    assert slow.begun[-1] - slow.begun[0] >= 11 / 20 - 0.02
+
+
+async def test_names_of_one_host_are_never_scanned_together(service: LocalService) -> None:
+    slow = Slow(0.1)
+    names = ["http://a.test", "http://www.a.test", "http://a.test:8080", "http://b.test"]
+    counts = await Crawl(service, slow).run(grouped(rows(names)))
+    assert counts.failed == 4
+    same = set(names[:3])
+    assert not [pair for pair in slow.together if len(pair & same) > 1]
+
+
+async def test_two_crawls_of_one_list_scan_each_host_once(tmp_path: Path, site: Site) -> None:
+    services = [LocalService(tmp_path, access=access_to(site.port)) for _ in range(2)]
+    told = await asyncio.gather(*(crawled(service, hosts(40), concurrency=8) for service in services))
+    assert kinds(told[0])["scanned"] + kinds(told[1])["scanned"] == 40
+    assert [len(one) for one in told] == [40, 40]
+    assert homepages(site) == {f"h{number}.test": HOMEPAGES for number in range(40)}
+    for service in services:
+        await service.aclose()
+
+
+async def test_cancelled_crawl_keeps_what_was_finished_and_gives_its_leases_back(
+    service: LocalService, site: Site
+) -> None:
+    told: list[Done] = []
+    workers = Here(terms_of(service))
+    crawl = Crawl(service, workers, tell=told.append, concurrency=4)
+    task = asyncio.create_task(crawl.run(grouped(rows(hosts(200)))))
+    while len(told) < 10:
+        await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await workers.aclose()
+    assert 10 <= len(told) < 200
+    assert len((await service.index(Query())).ranked) == len(told)
+    assert all(service.leases.take_many([f"h{number}.test" for number in range(200)]))
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> contextlib.AbstractContextManager[None]:  # type: ignore[misc]
+    """Hold the write lock of the database at ``path``."""
+    db = sqlite3.connect(path, isolation_level=None)
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    finally:
+        db.execute("ROLLBACK")
+        db.close()
+
+
+async def test_locked_index_is_waited_for(service: LocalService) -> None:
+    notices: list[str] = []
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(locked(service.places.index))
+        asyncio.get_running_loop().call_later(1.0, stack.pop_all().close)
+        told = await crawled(service, hosts(3), notice=notices.append)
+    assert kinds(told) == {"scanned": 3}
+    assert len(notices) == 1
+    assert "locked" in notices[0]
+    assert len((await service.index(Query())).ranked) == 3
+
+
+async def test_index_that_stays_locked_ends_the_crawl_and_says_what_is_not_saved(service: LocalService) -> None:
+    told: list[Done] = []
+    workers = Here(terms_of(service))
+    crawl = Crawl(service, workers, tell=told.append, patience=0.5)
+    with locked(service.places.index), pytest.raises(Unavailable, match="locked"):
+        await crawl.run(grouped(rows(hosts(3))))
+    assert crawl.counts.unsaved == len(told) > 0
+    assert not any(done.saved for done in told)
+    with pytest.raises(NeverScanned):
+        await service.site("h0.test")
+    counts = await Crawl(service, workers).run(grouped(rows(hosts(3))))
+    assert counts.scanned == 3
+    await workers.aclose()

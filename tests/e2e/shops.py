@@ -1,0 +1,176 @@
+"""A shop whose owner can mend it: files in a folder, and an edge that refuses AI agents."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import threading
+import time
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Protocol, Self
+
+from aui_tui.records.registry import registry
+
+PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head><meta charset="utf-8"><title>Oak and Thread</title>
+<meta property="og:site_name" content="Oak and Thread">
+</head>
+<body><header><nav aria-label="Main"><a href="/">Home</a></nav></header>
+<main><h1>Oak and Thread</h1><p>Furniture and linen, made to order in the workshop behind the shop. Every price on this
+page is final and includes delivery; orders can be changed until the wood is cut, and returned within thirty days.</p>
+</main></body></html>
+"""
+ROBOTS = "User-agent: *\nDisallow:\n"
+AGENTS = tuple(agent.token for agent in registry().live)
+NGINX = shutil.which("nginx")
+
+
+class Shop(Protocol):
+    """A running shop: ``folder`` holds its files, ``rules`` lead a scan of ``host`` to it."""
+
+    host: str
+    folder: Path
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+    @property
+    def rules(self) -> list[str]:
+        """Options of a scan."""
+        ...
+
+    def let_agents_in(self, snippet: str) -> None:
+        """Apply the snippet of the fix ``wba`` to the edge."""
+        ...
+
+
+def stock(folder: Path) -> None:
+    """Write the shop's files as they were before any fix."""
+    folder.mkdir()
+    (folder / "index.html").write_text(PAGE, encoding="utf-8")
+    (folder / "robots.txt").write_text(ROBOTS, encoding="utf-8")
+
+
+class PythonShop:
+    """The shop on Python's own server; its edge is a list of refused names."""
+
+    def __init__(self, home: Path) -> None:
+        self.host, self.folder = "shop.test", home / "htdocs"
+        self.refused = AGENTS
+        stock(self.folder)
+        shop = self
+
+        class Handler(SimpleHTTPRequestHandler):
+            def __init__(self, *args: object) -> None:
+                super().__init__(*args, directory=str(shop.folder))  # type: ignore[arg-type]
+
+            def do_GET(self) -> None:
+                if any(name in self.headers.get("User-Agent", "") for name in shop.refused):
+                    self.send_error(403)
+                else:
+                    super().do_GET()
+
+            def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+                return
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    @property
+    def rules(self) -> list[str]:
+        return ["--connect-to", f"{self.host}:80:127.0.0.1:{self._server.server_port}"]
+
+    def let_agents_in(self, snippet: str) -> None:
+        self.refused = tuple(name for name in self.refused if name not in snippet)
+
+
+class NginxShop:
+    """The same shop behind a real nginx that refuses AI agents by name."""
+
+    def __init__(self, home: Path) -> None:
+        self.host, self.folder, self._home = "shop.test", home / "htdocs", home / "nginx"
+        stock(self.folder)
+        self._home.mkdir()
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self._port = free.getsockname()[1]
+        self._write(http="", guard="if ($bad_bot) { return 403; }")
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def _write(self, *, http: str, guard: str) -> None:
+        temporary = "\n".join(f"{kind}_temp_path {self._home}/{kind};" for kind in ("client_body", "proxy", "fastcgi"))
+        (self._home / "nginx.conf").write_text(
+            f"""
+            {"user root;" if os.geteuid() == 0 else ""}
+            daemon off; pid {self._home}/pid; error_log {self._home}/error.log;
+            events {{ }}
+            http {{
+                access_log off; {temporary}
+                types {{ text/html html; text/plain txt; application/json json; }}
+                map $http_user_agent $bad_bot {{ default 0; "~*({"|".join(AGENTS)})" 1; }}
+                {http}
+                server {{
+                    listen 127.0.0.1:{self._port}; server_name {self.host}; root {self.folder};
+                    {guard}
+                }}
+            }}
+            """,
+            encoding="utf-8",
+        )
+
+    def __enter__(self) -> Self:
+        assert NGINX is not None
+        arguments = [NGINX, "-p", str(self._home), "-c", str(self._home / "nginx.conf")]
+        self._process = subprocess.Popen(arguments, stderr=subprocess.DEVNULL)
+        self._wait()
+        return self
+
+    def _wait(self) -> None:
+        for _ in range(100):
+            try:
+                socket.create_connection(("127.0.0.1", self._port), timeout=1).close()
+            except OSError:
+                time.sleep(0.1)
+            else:
+                return
+        raise AssertionError((self._home / "error.log").read_text(encoding="utf-8"))
+
+    def __exit__(self, *_: object) -> None:
+        assert self._process is not None
+        self._process.terminate()
+        self._process.wait(20)
+
+    @property
+    def rules(self) -> list[str]:
+        return ["--connect-to", f"{self.host}:80:127.0.0.1:{self._port}"]
+
+    def let_agents_in(self, snippet: str) -> None:
+        """Apply the snippet's second step to the http block and its third to the server block.
+
+        The addresses that its first step would fetch from the operators are those of the test: loopback.
+        """
+        ranges = self._home / "agents.geo"
+        ranges.write_text("127.0.0.0/8 1;\n", encoding="utf-8")
+        http = "\n".join(line for line in snippet.splitlines() if line.strip() and not line.startswith("#"))
+        guard = "\n".join(re.findall(r"^# {4}((?:set|if) .*)$", snippet.partition("# 3.")[2], re.MULTILINE))
+        assert "return 403" in guard, snippet
+        self._write(http=http.replace("/etc/nginx/agents.geo", str(ranges)), guard=guard)
+        assert NGINX is not None
+        checked = [NGINX, "-t", "-p", str(self._home), "-c", str(self._home / "nginx.conf")]
+        done = subprocess.run(checked, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        self.__exit__()
+        self.__enter__()

@@ -1,0 +1,81 @@
+"""A terminal that a test reads: the program runs in a pseudo-terminal, the screen is kept as text."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Self
+
+import pexpect
+import pyte
+
+from tests.cli.runner import command, environment
+
+
+class Terminal:
+    """Runs ``aui-tui ARGUMENTS`` on a screen of ``columns`` by ``lines``."""
+
+    def __init__(
+        self,
+        home: Path,
+        arguments: Sequence[str],
+        *,
+        columns: int = 80,
+        lines: int = 24,
+        env: Mapping[str, str] | None = None,
+    ) -> None:
+        self._screen = pyte.Screen(columns, lines)
+        self._stream = pyte.Stream(self._screen)
+        program, *rest = command(*arguments)
+        variables = environment(home, {"TERM": "xterm-256color", "COLORTERM": "truecolor", **(env or {})})
+        for name in ("COLUMNS", "LINES", "NO_COLOR"):
+            variables.pop(name, None)
+        self.raw = ""
+        self._child = pexpect.spawn(
+            program, rest, cwd=str(home), env=variables, dimensions=(lines, columns), encoding="utf-8"
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._child.close(force=True)
+
+    @property
+    def text(self) -> str:
+        """What stands on the screen."""
+        return "\n".join(line.rstrip() for line in self._screen.display)
+
+    def wait_for(self, *words: str, seconds: float = 60) -> str:
+        """Read until every one of ``words`` stands on the screen; return the screen. Fails after ``seconds``."""
+        end = time.monotonic() + seconds
+        while not all(word in self.text for word in words):
+            assert time.monotonic() < end, f"waited {seconds} s for {words}; the screen shows:\n{self.text}"
+            assert self._read(0.2), f"the program ended; the screen showed:\n{self.text}"
+        return self.text
+
+    def press(self, keys: str) -> None:
+        """Send ``keys`` as typed."""
+        self._child.send(keys)
+
+    def finish(self, seconds: float = 30) -> int:
+        """Read until the program ends and return its exit status, negative for a signal."""
+        end = time.monotonic() + seconds
+        while self._read(0.2):
+            assert time.monotonic() < end, f"still running after {seconds} s; the screen shows:\n{self.text}"
+        self._child.close()
+        if self._child.signalstatus is not None:
+            return -int(self._child.signalstatus)
+        return int(self._child.exitstatus or 0)
+
+    def _read(self, seconds: float) -> bool:
+        try:
+            part = self._child.read_nonblocking(65536, seconds)
+        except pexpect.TIMEOUT:
+            return True
+        except pexpect.EOF:
+            return False
+        self.raw += part
+        self._stream.feed(part)
+        return True

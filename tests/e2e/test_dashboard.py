@@ -1,0 +1,76 @@
+"""The dashboard in a pseudo-terminal, on the demo's web and on the user's own index."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.runner import aui
+from tests.e2e.conftest import GUARDED, RICH, Options
+from tests.e2e.terminal import Terminal
+
+pytestmark = [
+    pytest.mark.pty,
+    pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal"),
+]
+RESTORED = ("\x1b[?1049l", "\x1b[?25h")
+"""Leaving the alternate screen, and showing the cursor."""
+
+
+@pytest.mark.slow
+def test_demo_filter_open_scan_quit(tmp_path: Path) -> None:
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    with Terminal(tmp_path, ["demo"], env={"TMPDIR": str(temporary)}) as terminal:
+        terminal.wait_for("Scanning a small web here")
+        terminal.wait_for("Ranked 28", "Unreachable 4", "fly.demo.test", "+36")
+        terminal.press("3")
+        terminal.wait_for("stay.demo.test")
+        assert "fly.demo.test" not in terminal.text
+        terminal.press("/")
+        terminal.wait_for("esc Cancel")
+        terminal.press("stay")
+        terminal.wait_for("Ranked 1 ")
+        terminal.press("\r")
+        terminal.wait_for("Category: all")
+        terminal.press("\r")
+        terminal.wait_for("stay.demo.test", "Walled", "Welcome", "cloudflare")
+        terminal.press("f")
+        terminal.wait_for("9/10", seconds=30)
+        terminal.press("q")
+        assert terminal.finish() == 0
+        for sequence in RESTORED:
+            assert sequence in terminal.raw
+        assert "Traceback" not in terminal.raw
+    assert not list(temporary.iterdir())
+    assert not (tmp_path / "data").exists()
+
+
+def test_dashboard_opens_on_the_local_index(tmp_path: Path, serve: Callable[..., Options]) -> None:
+    rules = serve(RICH, GUARDED)
+    assert aui(tmp_path, "scan", "http://rich.test", *rules, "-q").code == 0
+    with Terminal(tmp_path, rules) as terminal:
+        terminal.wait_for("Ranked 1", "rich.test", "9/10")
+        terminal.press("q")
+        assert terminal.finish() == 0
+    with Terminal(tmp_path, [*rules, "--open", "rich.test"]) as terminal:
+        terminal.wait_for("rich.test", "100/100", "Summary")
+        terminal.press("q")
+        assert terminal.finish() == 0
+
+
+def test_empty_index_invites_the_first_scan(tmp_path: Path) -> None:
+    with Terminal(tmp_path, []) as terminal:
+        terminal.wait_for("scan")
+        terminal.press("q")
+        assert terminal.finish() == 0
+
+
+def test_unknown_theme_is_one_sentence_before_the_screen_is_touched(tmp_path: Path) -> None:
+    with Terminal(tmp_path, ["--theme", "nope"]) as terminal:
+        terminal.wait_for("aui-tui:", "nope")
+        assert terminal.finish() == 2
+        assert "\x1b[?1049h" not in terminal.raw

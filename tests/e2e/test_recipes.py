@@ -1,0 +1,148 @@
+"""The recipes for CI in the README are valid and do what they say, run as they are written."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from ruamel.yaml import YAML
+
+from tests.cli.runner import ROOT, environment
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="the recipes are for a POSIX shell")]
+
+SECTION = (ROOT / "README.md").read_text(encoding="utf-8").partition("## In CI\n")[2].partition("\n## ")[0]
+GITHUB, GITLAB, PRE_COMMIT = (block.partition("```")[0] for block in SECTION.split("```yaml\n")[1:])
+
+PAGE = """<!DOCTYPE html><html lang="en"><head><title>Shop</title>
+<script type="application/ld+json">{"@context": "https://schema.org", "@type": "OnlineStore"}</script></head>
+<body><nav aria-label="Main"><a href="/">Home</a></nav><main><h1>Shop</h1><p>%s</p></main></body></html>"""
+OPEN = "User-agent: *\nContent-Signal: search=yes, ai-input=yes, ai-train=no\nDisallow:\n"
+SHUT = "User-agent: *\nDisallow: /\n"
+
+
+class Runner:
+    """A CI server's machine: a checkout with a built site in ``public``, and ``aui-tui`` on the path."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        tools = folder / "tools"
+        tools.mkdir()
+        for name, words in (("python", ""), ("aui-tui", " -m aui_tui")):
+            tool = tools / name
+            tool.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)}{words} "$@"\n')
+            tool.chmod(0o755)
+        self.env = environment(folder, {"PATH": f"{tools}:{os.environ['PATH']}"})
+        self.env["GITHUB_STEP_SUMMARY"] = str(folder / "summary.md")
+        (folder / "public").mkdir()
+        (folder / "public" / "index.html").write_text(PAGE % ("A page that reads without scripts. " * 20))
+        self.robots(OPEN)
+
+    def robots(self, text: str) -> None:
+        (self.folder / "public" / "robots.txt").write_text(text)
+
+    def run(self, *lines: str) -> subprocess.CompletedProcess[str]:
+        """Run ``lines`` in one shell that stops at the first failure, and end what it left running."""
+        script = "\n".join(lines).replace("8000", str(self.port))
+        words = (self.folder / "out").open("w+"), (self.folder / "err").open("w+")
+        with words[0] as out, words[1] as err:
+            shell = subprocess.Popen(
+                ["bash", "-e", "-o", "pipefail", "-c", script],
+                cwd=self.folder,
+                env=self.env,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,
+            )
+            try:
+                code = shell.wait(timeout=120)
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(shell.pid, signal.SIGTERM)
+                self.wait_until_quiet()
+            out.seek(0)
+            err.seek(0)
+            return subprocess.CompletedProcess(script, code, out.read(), err.read())
+
+    def wait_until_quiet(self) -> None:
+        """Return once nothing listens any more on the port of the site."""
+        for _ in range(100):
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", self.port)):
+                    return
+            time.sleep(0.05)
+
+
+@pytest.fixture
+def runner(tmp_path: Path) -> Runner:
+    return Runner(tmp_path)
+
+
+def parsed(text: str) -> Any:
+    return YAML(typ="safe").load(text)
+
+
+@pytest.mark.parametrize(("text", "schema"), [(GITHUB, "vendor.github-workflows"), (GITLAB, "vendor.gitlab-ci")])
+def test_a_recipe_follows_the_schema_of_its_server(text: str, schema: str, tmp_path: Path) -> None:
+    (tmp_path / "recipe.yml").write_text(text)
+    subprocess.run(
+        [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, str(tmp_path / "recipe.yml")],
+        check=True,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize(("robots", "code"), [(OPEN, 0), (SHUT, 1)])
+def test_github(runner: Runner, robots: str, code: int) -> None:
+    runner.robots(robots)
+    install, scan, summary = (step for step in parsed(GITHUB)["jobs"]["agents"]["steps"] if "run" in step)
+    assert "pip install" in install["run"]
+    done = runner.run(scan["run"])
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    (run,) = json.loads((runner.folder / "agents.sarif").read_text())["runs"]
+    assert run["properties"]["stance"] == ("Open" if code == 0 else "Walled")
+    assert runner.run(summary["run"]).returncode == 0
+    assert (runner.folder / "summary.md").read_text().startswith("# localhost:")
+
+
+@pytest.mark.parametrize(("robots", "code"), [(OPEN, 0), (SHUT, 1)])
+def test_gitlab(runner: Runner, robots: str, code: int) -> None:
+    runner.robots(robots)
+    job = parsed(GITLAB)["agents"]
+    done = runner.run(*job["script"])
+    assert done.returncode == code, done.stderr
+    (suite,) = ElementTree.parse(runner.folder / job["artifacts"]["reports"]["junit"]).getroot()
+    gates = {
+        case.get("name"): len(case) for case in suite.findall("testcase") if "gates" in (case.get("classname") or "")
+    }
+    assert gates == ({"all": 0} if code == 0 else {"fail-grade": 1})
+
+
+def test_pre_commit(runner: Runner) -> None:
+    ((hook,),) = (entry["hooks"] for entry in parsed(PRE_COMMIT)["repos"])
+    made = SECTION.partition("made once by `")[2].partition("`")[0]
+    server = f"python -m http.server 8000 --directory public & {GITLAB_WAIT}"
+    assert runner.run(server, made).returncode == 0
+    assert runner.run(server, hook["entry"]).returncode == 0
+    runner.robots("User-agent: Claude-User\nDisallow: /\n")
+    done = runner.run(server, hook["entry"])
+    assert done.returncode == 1
+    assert "Claude: went from allowed to disallowed." in done.stderr
+
+
+GITLAB_WAIT = next(line for line in parsed(GITLAB)["agents"]["script"] if line.startswith("curl"))

@@ -1,0 +1,308 @@
+"""The whole line: a URL on the command line, a real server, a stored card, the index."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from jsonschema import Draft202012Validator
+
+from aui_tui.demo.sites import Rule
+from tests.cli.runner import Result, aui, command, environment, here, start
+from tests.e2e.conftest import DEAD, GUARDED, RICH, Options
+
+Serve = Callable[..., Options]
+
+
+def validator(home: Path, record: str) -> Draft202012Validator:
+    return Draft202012Validator(json.loads(here(home, "schema", record).out))
+
+
+def record(done: Result) -> Any:
+    assert done.out.endswith("\n")
+    assert done.out.count("\n") == 1
+    return json.loads(done.out)
+
+
+@pytest.mark.parametrize("keys", ["names", "slots"])
+@pytest.mark.parametrize("method", ["v0.1", "v0.2"])
+def test_a_scan_prints_a_valid_record(tmp_path: Path, serve: Serve, method: str, keys: str) -> None:
+    rules = serve(RICH)
+    done = aui(tmp_path, "scan", "http://rich.test", *rules, "--json", "--method", method, "--keys", keys)
+    assert done.code == 0, done.err
+    card = record(done)
+    assert not list(validator(tmp_path, "card").iter_errors(card))
+    assert (card["method"], card["host"], card["input_host"]) == (method, "rich.test", "rich.test")
+    assert (card["score"], card["grade"], card["stance"]) == (100, "A", "Open")
+    assert card["files"] == ["llms.txt"]
+    assert ("agent_01" in card["ua_policy"]) == (keys == "slots")
+
+
+def test_default_method_is_v02(tmp_path: Path, serve: Serve) -> None:
+    assert record(aui(tmp_path, "scan", "http://rich.test", *serve(RICH), "--json"))["method"] == "v0.2"
+
+
+def test_what_was_scanned_is_kept_listed_and_shown(tmp_path: Path, serve: Serve) -> None:
+    rules = serve(RICH, DEAD)
+    scanned = record(aui(tmp_path, "scan", "rich.test", *rules, "--json", "--category", "retail"))
+    dead = aui(tmp_path, "scan", "dead.test", *rules, "--json")
+    assert dead.code == 3
+    assert record(dead)["score"] == 0
+    shown = record(aui(tmp_path, "site", "rich.test", "--json"))
+    assert shown == scanned
+    assert shown["category"] == "Retail"
+    listed = aui(tmp_path, "index", "--json")
+    index = json.loads(listed.out)
+    assert not list(validator(tmp_path, "index").iter_errors(index))
+    assert [row["host"] for row in index["ranked"]] == ["rich.test"]
+    assert [row["host"] for row in index["unreachable"]] == ["dead.test"]
+    assert not json.loads(aui(tmp_path, "index", "--json", "--stance", "selective").out)["ranked"]
+    assert json.loads(aui(tmp_path, "index", "--json", "--category", "RETAIL").out)["ranked"]
+    table = aui(tmp_path, "index").out
+    assert "rich.test" in table
+    assert "dead.test" in table
+    assert max(map(len, table.splitlines())) <= 80
+
+
+def test_a_card_can_be_read_under_the_other_method(tmp_path: Path, serve: Serve) -> None:
+    aui(tmp_path, "scan", "rich.test", *serve(RICH), "-q")
+    assert record(aui(tmp_path, "site", "rich.test", "--json", "--method", "v0.1"))["method"] == "v0.1"
+
+
+def test_agents_shut_out_is_the_first_thing_said(tmp_path: Path, serve: Serve) -> None:
+    card = record(aui(tmp_path, "scan", "http://guarded.test", *serve(GUARDED), "--json"))
+    first = card["evidence"][0]
+    assert first["t"] == "critical"
+    assert "AI agents are shut out" in first["text"]
+    assert "a browser gets the homepage" in first["text"]
+    live = [card["matrix"][key] for key in ("chatgpt", "claude", "gemini", "perplexity")]
+    assert set(live) <= {"blocked", "walled"}
+    assert (card["stance"], card["live_served"], card["human_status"]) == ("Walled", 0, 200)
+    assert card["score"] <= 59
+
+
+def test_readable_card_and_progress(tmp_path: Path, serve: Serve) -> None:
+    rules = serve(GUARDED)
+    done = aui(tmp_path, "scan", "guarded.test", *rules)
+    assert "Walled" in done.out
+    assert "walled" in done.out
+    assert "\x1b" not in done.out
+    assert max(map(len, done.out.splitlines())) <= 80
+    for probe in ("browser: 200 served", "Claude: 403 challenged", "robots.txt: 200 found", "once more"):
+        assert probe in done.err
+    again = aui(tmp_path, "scan", "guarded.test", *rules, "--quiet")
+    assert again.err == ""
+    assert "from the cache" in again.out
+    text = aui(tmp_path, "site", "guarded.test", "--text").out
+    assert "Claude: walled, 403 challenge." in text
+    assert not set("·✓✗◌█░│") & set(text)
+
+
+def test_several_hosts_give_every_record_and_the_worst_code(tmp_path: Path, serve: Serve) -> None:
+    done = aui(tmp_path, "scan", "rich.test", "ftp://x", "dead.test", *serve(RICH, DEAD), "--json", "-q")
+    assert done.code == 3
+    lines = [json.loads(line) for line in done.out.splitlines()]
+    assert [(line["found"], line["host"]) for line in lines] == [
+        (True, "rich.test"),
+        (False, "ftp://x"),
+        (True, "dead.test"),
+    ]
+    assert (lines[1]["status"], lines[1]["title"]) == (400, "Invalid host")
+    assert "only http and https" in done.sentence
+
+
+def test_a_name_that_does_not_resolve_is_a_stored_unreachable_card(tmp_path: Path) -> None:
+    rule = ["--connect-to", "nowhere.test:80:no-such-host.invalid:80"]
+    done = aui(tmp_path, "scan", "http://nowhere.test", *rule, "-q")
+    assert done.code == 3
+    assert "does not resolve" in " ".join(done.out.split())
+    assert aui(tmp_path, "site", "nowhere.test", "--json").code == 0
+
+
+REFUSED = [
+    ("", "No host was given"),
+    ("http://user@x/", "user name"),
+    ("ftp://x", "only http and https"),
+    ("exa mple.com", "a space"),
+    ("a" * 300, "300 characters long"),
+    ("127.0.0.1", "--allow-private"),
+    ("localhost", "--allow-private"),
+    ("example.com:99999", "bad port"),
+    ("xn--a.com", "internationalised"),
+    ("0x7f.1", "number"),
+    ("exam\x1b[31mple.com", "control"),
+]
+
+
+@pytest.mark.parametrize(("url", "words"), REFUSED, ids=[words for _, words in REFUSED])
+def test_what_is_no_public_host_is_refused_in_one_sentence(tmp_path: Path, url: str, words: str) -> None:
+    done = aui(tmp_path, "scan", url, "--json", "-q")
+    assert (done.code, done.out) == (2, "")
+    assert words in done.sentence
+    assert "\x1b" not in done.err
+    assert json.loads(here(tmp_path, "index", "--json").out)["ranked"] == []
+
+
+def test_no_host_at_all(tmp_path: Path) -> None:
+    done = aui(tmp_path, "scan")
+    assert done.code == 2
+    assert "Name a host to scan" in done.sentence
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["index", "--category", "Shoes"], "Travel, Social & media"),
+        (["index", "--stance", "shut"], "Open, Selective, Walled"),
+        (["index", "--query", "colour:red"], "Unknown query term"),
+        (["index", "--sort", "weight"], "rank, score"),
+        (["index", "--limit", "-1"], "--limit"),
+        (["scan", "example.com", "--category", "Shoes"], "Travel, Social & media"),
+        (["scan", "example.com", "--method", "v9"], "v0.1, v0.2"),
+        (["scan", "example.com", "--keys", "all"], "names, slots"),
+        (["scan", "example.com", "--json", "--text"], "--json and --text"),
+        (["scan", "example.com", "--connect-to", "nonsense"], "HOST:PORT:ADDRESS:PORT"),
+        (["scan", "example.com", "--header", "nonsense"], "NAME: VALUE"),
+        (["scan", "example.com", "--header", "User-Agent: me"], "belongs to the probe"),
+        (["scan", "example.com", "--cacert", "none.pem"], "cannot read none.pem"),
+        (["scan", "example.com", "--basic-auth-env", "NOT_SET"], "does not hold user:password"),
+        (["scan", "example.com", "--data-dir", "/dev/null/x"], "/dev/null/x cannot be used"),
+        (["index", "--data-dir", "/dev/null/x"], "/dev/null/x cannot be used"),
+        (["site", "example.com", "--method", "v9"], "v0.1, v0.2"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_bad_options_name_what_is_allowed(tmp_path: Path, arguments: list[str], words: str) -> None:
+    done = here(tmp_path, *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert words in done.sentence
+
+
+def test_never_scanned_is_code_3(tmp_path: Path) -> None:
+    done = aui(tmp_path, "site", "example.com")
+    assert (done.code, done.out) == (3, "")
+    assert done.sentence == "aui-tui: example.com has never been scanned."
+
+
+def test_eleventh_scan_of_the_hour_is_refused_and_the_cached_card_still_served(tmp_path: Path, serve: Serve) -> None:
+    sites = [msgspec.structs.replace(RICH, host=f"shop{number}.test") for number in range(11)]
+    rules = serve(*sites)
+    hosts = [f"http://{site.host}" for site in sites]
+    ten = aui(tmp_path, "scan", *hosts[:10], *rules, "--json", "-q")
+    assert (ten.code, ten.err, len(ten.out.splitlines())) == (0, "", 10)
+    eleventh = aui(tmp_path, "scan", hosts[10], *rules, "--json", "-q")
+    assert (eleventh.code, eleventh.out) == (4, "")
+    assert "limit of 10 scans an hour" in eleventh.sentence
+    assert re.search(r"the next one is free in (59|60) min", eleventh.sentence)
+    forced = aui(tmp_path, "scan", hosts[0], *rules, "--force", "-q")
+    assert forced.code == 4
+    cached = aui(tmp_path, "scan", hosts[0], *rules, "--json", "-q")
+    assert cached.code == 0
+    assert record(cached)["host"] == "shop0.test"
+    assert aui(tmp_path, "scan", "ftp://x").code == 2
+
+
+def test_damaged_index_is_set_aside_and_a_new_one_begun(tmp_path: Path, serve: Serve) -> None:
+    rules = serve(RICH)
+    assert aui(tmp_path, "scan", "rich.test", *rules, "-q").code == 0
+    index = tmp_path / "data" / "index.db"
+    for extra in tmp_path.glob("data/index.db-*"):
+        extra.unlink()
+    index.write_bytes(b"this is no database" * 4000)
+    done = aui(tmp_path, "index", "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["ranked"] == []
+    assert "set aside" in done.sentence
+    [kept] = (tmp_path / "data").glob("index.damaged-*.db")
+    assert kept.read_bytes().startswith(b"this is no database")
+    assert str(kept.name) in done.sentence
+    assert aui(tmp_path, "scan", "rich.test", *rules, "-q", "--force").code == 0
+
+
+def test_secrets_stay_out_of_everything_that_is_kept(tmp_path: Path, serve: Serve) -> None:
+    rules = serve(RICH)
+    extra = ["--header", "X-Key: hush-hush-4711", "--basic-auth-env", "STAGING"]
+    env = {"STAGING": "anna:correct-horse"}
+    done = aui(tmp_path, "scan", "rich.test", *rules, *extra, "--json", env=env)
+    assert done.code == 0
+    kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    for secret in ("hush-hush-4711", "correct-horse"):
+        assert secret not in done.out + done.err
+        assert secret.encode() not in kept
+
+
+def test_closed_pipe_in_the_middle_of_the_index(tmp_path: Path, serve: Serve) -> None:
+    aui(tmp_path, "scan", "rich.test", *serve(RICH), "-q")
+    for arguments in (["index", "--json"], ["index"], ["site", "rich.test"]):
+        with subprocess.Popen(
+            command(*arguments),
+            cwd=tmp_path,
+            env=environment(tmp_path),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as process:
+            assert process.stdout is not None
+            process.stdout.close()
+            assert process.stderr is not None
+            assert process.stderr.read() == b""
+            assert process.wait(30) == 0
+
+
+HANGING = msgspec.structs.replace(RICH, host="slow.test", rule=(Rule(to="everybody", action="hang"),))
+
+
+def test_interrupt_ends_a_scan_at_once_and_keeps_nothing(tmp_path: Path, serve: Serve) -> None:
+    with start(tmp_path, "scan", "http://slow.test", *serve(HANGING), "--json") as process:
+        assert process.stderr is not None
+        while "robots.txt" not in process.stderr.readline():
+            pass
+        process.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        assert process.stdout is not None
+        out, err = process.stdout.read(), process.stderr.read()
+        assert process.wait(20) == 130
+        assert time.monotonic() - began < 10
+        assert out == ""
+        assert "Traceback" not in err
+    assert aui(tmp_path, "site", "slow.test").code == 3
+
+
+@pytest.mark.pty
+def test_live_checklist_on_a_terminal(tmp_path: Path, serve: Serve) -> None:
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        command("scan", "http://guarded.test", *serve(GUARDED), "--json"),
+        cwd=tmp_path,
+        env=environment(tmp_path, {"TERM": "xterm-256color"}),
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        text=True,
+    ) as process:
+        os.close(theirs)
+        seen = b""
+        while select.select([ours], [], [], 30)[0]:
+            try:
+                part = os.read(ours, 65536)
+            except OSError:
+                break
+            if not part:
+                break
+            seen += part
+        assert process.stdout is not None
+        card = json.loads(process.stdout.read())
+        assert process.wait(30) == 0
+    os.close(ours)
+    assert card["host"] == "guarded.test"
+    for words in ("browser", "Claude", "robots.txt", "200 served", "403 challenged", "/12 s"):
+        assert words.encode() in seen

@@ -1,0 +1,70 @@
+"""Watching a site that changes: on files, on a key, on an interval."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.runner import aui, here, start
+from tests.e2e.conftest import RICH, Options
+from tests.e2e.terminal import Terminal
+
+
+def test_files_that_change_cause_a_scan(tmp_path: Path, serve: Callable[..., Options]) -> None:
+    folder = tmp_path / "site"
+    folder.mkdir()
+    (folder / "robots.txt").write_text("User-agent: *\n", encoding="utf-8")
+    rules = serve(RICH)
+    with start(tmp_path, "watch", "http://rich.test", "--path", "site", "--count", "2", "-q", *rules) as process:
+        assert process.stdout is not None
+        assert "first scan" in process.stdout.readline()
+        assert process.stdout.readline() == "rich.test: score 100, grade A, Open\n"
+        (folder / "robots.txt").write_text("User-agent: *\nDisallow: /x\n", encoding="utf-8")
+        assert process.stderr is not None
+        out, err = process.stdout.read(), process.stderr.read()
+    assert (process.returncode, err) == (0, "")
+    assert "robots.txt changed" in out
+    assert "Nothing has changed." in out
+
+
+def test_one_scan_as_a_record(tmp_path: Path, serve: Callable[..., Options]) -> None:
+    done = here(tmp_path, "watch", "http://rich.test", *serve(RICH), "--every", "6m", "--count", "1", "--json", "-q")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["score"] == 100
+
+
+@pytest.mark.pty
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_a_key_scans_and_q_leaves(tmp_path: Path, serve: Callable[..., Options]) -> None:
+    with Terminal(tmp_path, ["watch", "http://rich.test", *serve(RICH), "-q"]) as terminal:
+        terminal.wait_for("first scan", "score 100")
+        terminal.press(" ")
+        terminal.wait_for("asked for", "Nothing has changed.")
+        terminal.press("q")
+        assert terminal.finish() == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "watch needs --every or --path"),
+        (["--every", "soon"], "such as 6m"),
+        (["--every", "1m"], "the shortest interval is 6m"),
+        (["--path", "none"], "no folder or file none"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_bad_input_is_one_sentence(tmp_path: Path, arguments: list[str], words: str) -> None:
+    done = here(tmp_path, "watch", "example.com", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert words in done.sentence
+
+
+def test_refused_host_ends_the_watch(tmp_path: Path) -> None:
+    done = aui(tmp_path, "watch", "localhost", "--every", "6m")
+    assert done.code == 2
+    assert "--allow-private" in done.sentence

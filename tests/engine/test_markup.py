@@ -1,0 +1,121 @@
+"""Linear passes: titles, readable text, bodies that no parser survives."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from aui_tui.engine import markup
+
+MIB = 1 << 20
+
+
+def endless(unit: bytes) -> bytes:
+    return (unit * (MIB // len(unit) + 1))[:MIB]
+
+
+@pytest.mark.parametrize(
+    ("page", "title"),
+    [
+        (b"<title>Plain</title>", "Plain"),
+        (b"<TITLE lang=en>\n  Two\twords </TITLE >", "Two words"),
+        (b"<!-- <title>No</title> --><title>Yes</title>", "Yes"),
+        (b"<!--><title>Yes</title>-->", "Yes"),
+        (b"<!-- --!><title>Yes</title>-->", "Yes"),
+        (b"<!--<title>No</title>", ""),
+        (b"<script>'<title>No</title>'</script><title>Yes</title>", "Yes"),
+        (b"<svg><title>No</title></svg><title>Yes</title>", "Yes"),
+        (b"<a b='<title>No</title>'><title>Yes</title>", "Yes"),
+        (b"<title>a &amp; b &#x41;</title>", "a & b A"),
+        (b"<title>&#" + b"9" * 3_900 + b"</title>", "\ufffd"),
+        (b"<title>&#" + b"9" * 5_000 + b"</title>", "\ufffd"),
+        (b"<title>Cut off", "Cut off"),
+        (b"<title></title><title>Second</title>", ""),
+        (b"<titles>No</titles>", ""),
+        (b"", ""),
+        ("<title>\x1b[2J\u202eevil</title>".encode(), "\ufffd[2J\ufffdevil"),
+    ],
+)
+def test_title(page: bytes, title: str) -> None:
+    assert markup.title(page) == title
+
+
+def test_a_long_title_is_cut() -> None:
+    assert len(markup.title(b"<title>" + b"word " * 1_000)) == markup.TITLE_LIMIT
+
+
+@pytest.mark.parametrize(
+    ("page", "count"),
+    [
+        (b"<p>four</p>", 4),
+        (b"<p>" + b" " * 30_000 + b"fo&amp;r  a<b>b", 8),
+        (b"<script>var text</script><style>p{}</style><noscript>none</noscript><template>none</template>", 0),
+        (b"<title>none</title><p>a b</p>", 3),
+        (b"<p>" + b"word " * 1_000, 200),
+        (b"<br>" * 6_000, 200),
+    ],
+)
+def test_readable(page: bytes, count: int) -> None:
+    assert markup.readable(page) == count
+
+
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        (b"<p>" * 5_000, ""),
+        (b"<div><p>x</div>" * 5_000, ""),
+        (b"<div><span>x</div>" * 5_000, ""),
+        (b"<div>" * 1_000, ""),
+        (b"<div>" * 1_001, "elements are nested more than 1,000 deep"),
+        (b"<div></x>" * 1_001, "elements are nested more than 1,000 deep"),
+        (b"<!-- " + b"<div>" * 1_001 + b" -->", ""),
+        (b"<script>" + b"<div>" * 1_001 + b"</script>", ""),
+        (b"<a " + b" ".join(b"a%d=''" % i for i in range(500)) + b">", ""),
+        (b"<a " + b"/".join(b"a%d=''" % i for i in range(501)) + b">", "a tag has more than 500 attributes"),
+        (b"<img src=data:image/png;base64," + b"a/" * 2_000 + b">", ""),
+        (b"<img src='" + b"x" * 65_600 + b"'>", "a tag is longer than 64 KiB"),
+        (b"".join(b"<body a%d b%d>" % (i, i) for i in range(251)), "an element has more than 500 attributes"),
+    ],
+)
+def test_trouble(page: bytes, words: str) -> None:
+    assert markup.trouble(page) == words
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        *(
+            b"<a ",
+            b"</a ",
+            b"<",
+            b"<!--",
+            b"<!",
+            b"<?",
+            b"<a>",
+            b"</a>",
+            b"<p>",
+            b'<a b="',
+            b"<a b=",
+            b"<a = = ",
+            b"&#9",
+        ),
+        *(b"<script>", b"<script></scrip", b"<script></script ", b"<title></titl", b"<title></title>", b"\xff", b"\0"),
+        *(b"<svg><title>x</title></svg>", b"<![CDATA[", b"<p a='\">", b"x ", b"<body a>", b"<a/b/c/d "),
+    ],
+)
+def test_passes_are_linear(unit: bytes) -> None:
+    """Four times the page takes about four times as long; sixteen times would be a pass that looks back."""
+
+    def cost(page: bytes) -> float:
+        best = 1e9
+        for _ in range(2):
+            start = time.process_time()
+            markup.trouble(page)
+            markup.title(page)
+            markup.readable(page)
+            best = min(best, time.process_time() - start)
+        return best
+
+    page = endless(unit)
+    assert cost(page) < 10 * cost(page[: MIB // 4]) + 0.05

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from aui_tui.engine.fixes import apply, what_if
+from aui_tui.engine.points import ledger, round_half_up
+from aui_tui.engine.scoring import Labels, grade_card
+from aui_tui.errors import BadValue
+from aui_tui.records.methods import FIX_COMPONENT, METHODS, Method
+from aui_tui.records.observations import Observations
+from aui_tui.records.vocabulary import FIXES, SEVERITIES
+from tests.strategies import observations
+
+SCHEMA = Draft202012Validator(
+    json.loads(files("aui_tui.records").joinpath("schemas/card.schema.json").read_text(encoding="utf-8"))
+)
+METHOD = st.sampled_from(tuple(METHODS.values()))
+
+
+@given(observations(), METHOD)
+@settings(max_examples=150)
+def test_every_card_follows_the_schema(seen: Observations, method: Method) -> None:
+    card = grade_card(seen, method.name)
+    SCHEMA.validate(json.loads(msgspec.json.encode(card)))
+    assert card.evidence
+    assert [line.t for line in card.evidence] == sorted((line.t for line in card.evidence), key=SEVERITIES.index)
+
+
+@given(observations(), METHOD)
+@settings(max_examples=150)
+def test_earned_points_and_all_fixes_make_the_possible_points(seen: Observations, method: Method) -> None:
+    card, book = grade_card(seen, method.name), ledger(seen, method)
+    earned = sum(int(points) for points in card.pillars.values() if points is not None)
+    assert earned == book.earned
+    assert earned + sum(fix.pts for fix in card.recommendations) == book.possible
+    order = [(-fix.pts, FIXES.index(fix.k)) for fix in card.recommendations]
+    assert order == sorted(order)
+    for fix in card.recommendations:
+        assert fix.pts > 0
+        assert fix.pillar == method.pillar_of(FIX_COMPONENT[fix.k]).label
+
+
+@given(observations(), METHOD)
+@settings(max_examples=150)
+def test_all_fixes_together_give_a_hundred(seen: Observations, method: Method) -> None:
+    after = what_if(seen, FIXES, method)
+    if seen.unreachable:
+        assert (after.score, after.stance) == (0, "Walled")
+    else:
+        assert (after.score, after.grade) == (100, "A")
+        assert after.stance != "Walled"
+        assert not grade_card(apply(seen, FIXES), method.name).recommendations
+
+
+@given(observations(), METHOD, st.sampled_from(FIXES))
+@settings(max_examples=100)
+def test_a_fix_changes_its_own_component_only(seen: Observations, method: Method, fix: str) -> None:
+    before, after = ledger(seen, method), ledger(apply(seen, (fix,)), method)
+    for old, new in zip(before.entries, after.entries, strict=True):
+        if old.component != FIX_COMPONENT[fix]:
+            assert (old.earned, old.measured) == (new.earned, new.measured)
+        elif old.measured:
+            assert new.earned == new.possible
+    assert after.score >= before.score
+
+
+@given(observations(), METHOD)
+@settings(max_examples=100)
+def test_the_ledger_adds_up(seen: Observations, method: Method) -> None:
+    book = ledger(seen, method)
+    assert book.earned == sum(entry.earned for entry in book.entries)
+    assert all(0 <= entry.earned <= entry.possible for entry in book.entries)
+    assert all(entry.reason.endswith(".") for entry in book.entries)
+    assert book.score <= book.raw <= 100
+    assert book.capped == (book.score < book.raw)
+
+
+@given(observations())
+@settings(max_examples=50)
+def test_the_record_alone_tells_an_unreachable_site(seen: Observations) -> None:
+    card = grade_card(seen)
+    assert card.unreachable == seen.unreachable
+    if seen.unreachable:
+        assert (card.score, card.grade, card.stance, card.recommendations) == (0, "F", "Walled", ())
+        assert card.evidence[0].t == "critical"
+
+
+@given(st.integers(0, 10_000), st.integers(1, 500))
+def test_rounding_is_half_up(numerator: int, denominator: int) -> None:
+    rounded = round_half_up(numerator, denominator)
+    assert 2 * denominator * rounded - denominator <= 2 * numerator < 2 * denominator * rounded + denominator
+
+
+def test_an_unknown_method_is_told_with_the_known_ones() -> None:
+    seen = Observations(
+        host="a.example",
+        input_host="a.example",
+        origin="https://a.example",
+        scanned_at="2026-11-20T10:00:00.000Z",
+        elapsed_ms=1,
+        exchanges=(),
+    )
+    with pytest.raises(BadValue, match=r"v0\.1, v0\.2"):
+        grade_card(seen, "v9")
+
+
+@given(observations())
+@settings(max_examples=30)
+def test_the_name_is_the_given_one_else_the_sites_else_the_host(seen: Observations) -> None:
+    assert grade_card(seen, labels=Labels(name="Given")).name == "Given"
+    assert grade_card(seen).name == (seen.page.site_name.strip() or seen.host)

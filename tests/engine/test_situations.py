@@ -1,0 +1,211 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pytest
+
+from aui_tui.engine.judge import judge
+from aui_tui.engine.scoring import grade_card
+from aui_tui.records.card import ReportCard
+from aui_tui.records.observations import Observations
+from tests.engine import situations as site
+
+LIVE_OPEN = "untested allowed allowed allowed allowed allowed-robots allowed-robots untested"
+LIVE_BLOCKED = "untested blocked blocked blocked blocked allowed-robots allowed-robots untested"
+UNTESTED = "untested untested untested untested untested untested untested untested"
+
+
+class Golden(NamedTuple):
+    """What a situation must give: stance, matrix in order, pillars and score under both methods, first evidence."""
+
+    make: Callable[[], Observations]
+    stance: str
+    matrix: str
+    v02: tuple[int, int, int]
+    v01: tuple[int, int, int, int, int]
+    top: str
+
+
+GOLDEN = (
+    Golden(
+        site.open_rich, "Open", LIVE_OPEN, (25, 25, 100), (40, 10, 25, 15, 100),
+        "All 4 probed agents get the homepage, as a browser does.",
+    ),
+    Golden(
+        site.plain, "Open", LIVE_OPEN, (21, 6, 54), (40, 0, 10, 0, 56),
+        "There is no Content-Signal line in robots.txt, so the site does not say what its content may be used for.",
+    ),
+    Golden(
+        site.wall_for_all, "Walled", "walled walled walled walled walled walled walled walled",
+        (9, 1, 20), (16, 0, 2, 0, 20),
+        "Everybody meets a wall: even the browser probe gets a challenge page of Cloudflare (403), which a person can"
+        " pass and an agent cannot, and no agent gets the homepage.",
+    ),
+    Golden(
+        site.wall_for_agents, "Walled", "untested walled walled walled walled walled walled untested",
+        (9, 12, 42), (16, 0, 20, 0, 40),
+        "AI agents are shut out: a browser gets the homepage (200), all 4 probed agents get a challenge page of"
+        " Cloudflare (403).",
+    ),
+    Golden(
+        site.pay_with_terms, "Selective", LIVE_BLOCKED, (9, 12, 42), (16, 0, 20, 0, 40),
+        "All 4 probed agents are asked to pay: status 402 Payment Required with machine-readable terms.",
+    ),
+    Golden(
+        site.pay_without_terms, "Walled", LIVE_BLOCKED, (9, 12, 42), (16, 0, 20, 0, 40),
+        "AI agents are shut out: a browser gets the homepage (200), all 4 probed agents get 402 Payment Required.",
+    ),
+    Golden(
+        site.robots_all, "Walled",
+        "untested disallowed disallowed disallowed disallowed disallowed disallowed untested",
+        (12, 6, 36), (24, 0, 10, 0, 38),
+        "robots.txt line 2 (“Disallow: /” for User-agent: *) disallows every agent without a group of its own:"
+        " all 19 tested.",
+    ),
+    Golden(
+        site.robots_ten, "Walled",
+        "untested disallowed disallowed disallowed disallowed partial allowed-robots untested",
+        (16, 6, 44), (32, 0, 10, 0, 47),
+        "robots.txt disallows 10 of the 19 tested agents by name: ChatGPT (line 2, as “chatgpt-user”), Claude (line 4,"
+        " as “claude-user”), Google agent (line 6, as “google-agent”), Perplexity (line 8, as “perplexity-user”) and"
+        " 6 more.",
+    ),
+    Golden(
+        site.robots_nine, "Selective",
+        "untested disallowed disallowed disallowed disallowed partial allowed-robots untested",
+        (17, 6, 46), (32, 0, 10, 0, 47),
+        "robots.txt disallows 9 of the 19 tested agents by name: ChatGPT (line 2, as “chatgpt-user”), Claude (line 4,"
+        " as “claude-user”), Google agent (line 6, as “google-agent”), Perplexity (line 8, as “perplexity-user”) and"
+        " 5 more.",
+    ),
+    Golden(
+        site.robots_one, "Selective",
+        "untested allowed disallowed allowed allowed allowed-robots allowed-robots untested",
+        (21, 6, 54), (39, 0, 10, 0, 54),
+        "robots.txt disallows 1 of the 19 tested agents by name: Claude (line 12, as “claude-user”).",
+    ),
+    Golden(
+        site.robots_paths, "Open", "untested partial partial partial partial partial partial untested",
+        (21, 6, 54), (40, 0, 10, 0, 56),
+        "robots.txt keeps 1 agent by name from some paths: ChatGPT (line 9, “Disallow: /search”, as “chatgpt-user”).",
+    ),
+    Golden(
+        site.tarpit, "Selective", "untested allowed allowed untested allowed allowed-robots allowed-robots untested",
+        (21, 6, 54), (40, 0, 10, 0, 56),
+        "Google agent is inconclusive and counts for nothing: no answer in 12 s.",
+    ),
+    Golden(
+        site.dead, "Walled", UNTESTED, (0, 0, 0), (0, 0, 0, 0, 0),
+        "shop.example could not be judged: the name shop.example does not resolve.",
+    ),
+    Golden(
+        site.down, "Walled", "untested walled walled walled walled untested untested untested",
+        (0, 0, 0), (0, 0, 0, 0, 0),
+        "shop.example could not be judged: status 503 Service Unavailable.",
+    ),
+    Golden(
+        site.loop, "Walled", "untested untested untested untested untested allowed-robots allowed-robots untested",
+        (0, 0, 0), (0, 0, 0, 0, 0),
+        "shop.example could not be judged: it redirects in a circle, 2 times so far.",
+    ),
+    Golden(
+        site.shell, "Open", LIVE_OPEN, (21, 1, 44), (40, 0, 2, 0, 47),
+        "Without scripts the homepage is an empty shell: 12 readable characters and 7 scripts, so an agent that runs"
+        " none sees nothing.",
+    ),
+    Golden(
+        site.bad_certificate, "Walled", UNTESTED, (0, 0, 0), (0, 0, 0, 0, 0),
+        "shop.example could not be judged: the certificate is not accepted: certificate has expired.",
+    ),
+    Golden(
+        site.burst, "Open", LIVE_OPEN, (21, 6, 54), (40, 0, 10, 0, 56),
+        "Claude got 429 Too Many Requests at first and the homepage (200) when asked again, alone and after a pause;"
+        " the second answer counts.",
+    ),
+    Golden(
+        site.half_open, "Selective",
+        "untested blocked disallowed allowed blocked allowed-robots allowed-robots untested",
+        (14, 6, 40), (26, 0, 10, 0, 40),
+        "robots.txt says yes, the edge says no: it lets in Perplexity, yet it is turned away at the door:"
+        " 403 Forbidden.",
+    ),
+    Golden(
+        site.robots_down, "Open", "untested allowed allowed allowed allowed untested untested untested",
+        (12, 6, 36), (24, 0, 10, 0, 38),
+        "robots.txt answers 503 Service Unavailable: agents that follow RFC 9309 must then stay away from the"
+        " whole site.",
+    ),
+)  # fmt: skip
+
+
+def texts(card: ReportCard, severity: str = "") -> list[str]:
+    return [line.text for line in card.evidence if severity in ("", line.t)]
+
+
+@pytest.mark.parametrize("golden", GOLDEN, ids=lambda golden: golden.make.__name__)
+def test_a_situation_is_judged_as_it_is(golden: Golden) -> None:
+    seen = golden.make()
+    card, old = grade_card(seen), grade_card(seen, "v0.1")
+    assert card.stance == old.stance == judge(seen).stance == golden.stance
+    assert " ".join(card.matrix.values()) == golden.matrix
+    assert (card.pillars["welcome"], card.pillars["built"], card.score) == golden.v02
+    assert (*list(old.pillars.values())[:4], old.score) == golden.v01
+    assert card.top_evidence == golden.top
+    assert card.evidence == old.evidence
+
+
+def test_a_wall_for_agents_names_vendor_status_and_the_id_to_quote() -> None:
+    card = grade_card(site.wall_for_agents())
+    assert (
+        "Claude (Claude-User) gets a challenge page of Cloudflare (status 403, sign: “Just a moment...”);"
+        " the Ray ID to quote is 8f1e2d3c4b5a6978-FRA." in texts(card, "critical")
+    )
+    assert (
+        "robots.txt says yes, the edge says no: it lets in ChatGPT, Claude, Google agent and Perplexity, yet they are"
+        " turned away at the door: a challenge page of Cloudflare (403)." in texts(card, "critical")
+    )
+    assert any("same answer when asked again, alone and after a pause" in text for text in texts(card, "warn"))
+
+
+@pytest.mark.parametrize("golden", GOLDEN, ids=lambda golden: golden.make.__name__)
+def test_the_limit_of_the_method_is_said_once_where_an_agent_was_turned_away(golden: Golden) -> None:
+    seen = golden.make()
+    turned_away = any(probe.outcome in ("challenged", "refused") for probe in seen.live) and not seen.unreachable
+    assert sum("borrows an agent's name" in text for text in texts(grade_card(seen))) == turned_away
+
+
+def test_the_reverse_contradiction_is_said_too() -> None:
+    assert (
+        "robots.txt says no, the edge says yes: Claude is disallowed (line 12), yet the homepage is served all the"
+        " same, so only agents that obey robots.txt stay away." in texts(grade_card(site.robots_one()), "warn")
+    )
+
+
+def test_a_named_and_unrestricted_agent_gets_a_line_of_its_own() -> None:
+    card = grade_card(site.open_rich())
+    assert card.ua_policy["Claude-User"] == "unlisted"
+    assert "robots.txt names Claude (Claude-User) (line 3, “Allow: /”) and does not restrict it." in texts(card, "good")
+
+
+def test_blocked_crawlers_are_told_and_not_scored() -> None:
+    card = grade_card(site.robots_one())
+    line = "robots.txt blocks 2 of the 15 training and search crawlers by name (not scored): CCBot and GPTBot."
+    assert (card.crawlers_blocked, card.crawlers_total) == (2, 15)
+    assert line in texts(card, "warn")
+
+
+def test_under_a_wildcard_block_unlisted_agents_stay_unlisted_and_are_counted() -> None:
+    card = grade_card(site.robots_all())
+    assert set(card.ua_policy.values()) == {"unlisted"}
+    assert (card.wildcard_block, card.agents_disallowed, card.crawlers_blocked) == (True, 19, 0)
+
+
+def test_crawlers_blocked_counts_the_word_blocked_of_crawler_policy() -> None:
+    for card in (grade_card(site.robots_all()), grade_card(site.robots_one())):
+        assert card.crawlers_blocked == list(card.crawler_policy.values()).count("blocked")
+
+
+def test_ten_disallowed_agents_wall_a_site_and_nine_do_not() -> None:
+    assert grade_card(site.robots_ten()).agents_disallowed == 10
+    assert grade_card(site.robots_nine()).agents_disallowed == 9

@@ -1,0 +1,248 @@
+"""Every snippet is read with the code that detects the thing, so that pasting it earns the points promised."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from aui_tui.engine import files, page, robots
+from aui_tui.engine.advice.texts import edges, texts
+from aui_tui.engine.fixes import apply
+from aui_tui.engine.points import ledger
+from aui_tui.engine.scoring import Labels, grade_card
+from aui_tui.engine.wording import PLACE, vendors
+from aui_tui.records.card import Recommendation
+from aui_tui.records.methods import METHODS, V02
+from aui_tui.records.observations import Landmarks, Observations, PageFacts, RobotsFacts
+from aui_tui.records.registry import registry
+from aui_tui.records.vocabulary import CATEGORIES, FIXES
+from aui_tui.text import cells, clean
+from tests.engine import situations as site
+from tests.strategies import observations
+
+TOKENS = tuple(agent.token for agent in registry().agents)
+
+
+def fixes(seen: Observations, *, name: str = "", category: str = "Uncategorized") -> dict[str, Recommendation]:
+    card = grade_card(seen, labels=Labels(name=name, category=category))
+    return {fix.k: fix for fix in card.recommendations}
+
+
+def pasted(fix: Recommendation, seen: Observations) -> Observations:
+    """Return the observations of the site once the snippet of ``fix`` alone is what the detecting code reads."""
+    body = fix.code.encode()
+    if fix.k in ("robots", "signal"):
+        facts = robots.facts(body, 200, registry(), "text/plain")
+        kept = seen.robots
+        if fix.k == "signal":
+            return replace(seen, robots=replace(kept, signal=facts.signal, signal_line=facts.signal_line))
+        opened = replace(facts, signal=kept.signal, signal_line=kept.signal_line)
+        return replace(seen, robots=opened)
+    if fix.k == "llms":
+        return replace(seen, files=replace(seen.files, llms=files.llms(body, "text/plain", 200).found))
+    if fix.k == "front-door":
+        ucp, mcp = (check(body, "application/json", 200).found for check in (files.ucp, files.mcp))
+        return replace(seen, files=replace(seen.files, ucp=seen.files.ucp or ucp, mcp=seen.files.mcp or mcp))
+    found, facts_now = page.read(body, "text/html; charset=utf-8"), seen.page
+    if fix.k == "jsonld":
+        assert found.jsonld_broken == 0
+        return replace(seen, page=replace(facts_now, jsonld=facts_now.jsonld + found.jsonld))
+    if fix.k == "ssr":
+        shell = b"<!doctype html><body><div id=root>" + body + b"</div><script src=app.js></script>"
+        return replace(seen, page=replace(facts_now, noscript_shell=page.read(shell).noscript_shell))
+    marks = found.semantic
+    before = facts_now.semantic
+    summed = Landmarks(
+        main=before.main + marks.main,
+        nav=before.nav + marks.nav,
+        aria=before.aria + marks.aria,
+        forms=before.forms,
+    )
+    assert not facts_now.forms_unlabelled or marks.forms
+    return replace(seen, page=replace(facts_now, semantic=summed, forms_unlabelled=found.forms_unlabelled))
+
+
+@given(observations(), st.sampled_from(CATEGORIES), st.sampled_from(tuple(METHODS)))
+@settings(max_examples=120)
+def test_pasting_a_snippet_earns_the_points_promised(seen: Observations, category: str, method: str) -> None:
+    card = grade_card(seen, method, labels=Labels(category=category))
+    before = ledger(seen, METHODS[method]).earned
+    for fix in card.recommendations:
+        if fix.k != "wba":
+            assert ledger(pasted(fix, seen), METHODS[method]).earned - before == fix.pts, fix.k
+
+
+@given(observations(), st.sampled_from(CATEGORIES))
+@settings(max_examples=80)
+def test_every_recommendation_is_complete_and_clean(seen: Observations, category: str) -> None:
+    for fix in fixes(seen, category=category).values():
+        assert cells(fix.title) <= 40
+        assert fix.body.endswith(".")
+        assert "  " not in fix.body
+        assert clean(fix.body) == fix.body
+        assert clean(fix.code, block=True) == fix.code
+        assert fix.code.strip() == fix.code != ""
+        assert len(fix.body) < 1500
+
+
+def blocked_file(*tokens: str) -> bytes:
+    return "".join(f"User-agent: {token}\nDisallow: /\n\n" for token in tokens).encode()
+
+
+@pytest.mark.parametrize("blocked", [TOKENS[:1], TOKENS[:10], TOKENS, ("*",)], ids=["one", "ten", "all", "wildcard"])
+def test_the_robots_group_opens_a_file_to_which_it_is_added(blocked: tuple[str, ...]) -> None:
+    text = blocked_file(*blocked)
+    seen = replace(site.plain(), robots=robots.facts(text, 200, registry(), "text/plain"))
+    card = grade_card(seen, "v0.1")
+    fix = next((fix for fix in card.recommendations if fix.k == "robots"), None)
+    assert fix is not None
+    after = robots.facts(text + fix.code.encode() + b"\n", 200, registry(), "text/plain")
+    assert {policy.effective for policy in after.agents} == {"open"}
+    assert {policy.effective for policy in after.crawlers} == {policy.effective for policy in seen.robots.crawlers}
+
+
+def test_the_robots_snippet_keeps_the_spelling_of_the_site() -> None:
+    text = b"User-agent: CLAUDE-USER\nUser-agent: chatgpt-user/1.0\nDisallow: /\n"
+    seen = replace(site.plain(), robots=robots.facts(text, 200, registry(), "text/plain"))
+    fix = fixes(seen)["robots"]
+    assert fix.code == "User-agent: ChatGPT-User\nUser-agent: CLAUDE-USER\nAllow: /"
+    assert "line 3" in fix.body
+
+
+def test_the_signal_snippet_changes_no_rule_wherever_it_is_pasted() -> None:
+    code = fixes(site.plain())["signal"].code.encode()
+    rest = b"User-agent: GPTBot\nDisallow: /\n\nUser-agent: *\nDisallow: /cart\n"
+    for text in (code + b"\n" + rest, rest + b"\n" + code + b"\n"):
+        before, after = robots.parse(rest), robots.parse(text)
+        assert after.signal
+        for token in ("GPTBot", "Claude-User"):
+            for path in ("/", "/cart/1", "/x"):
+                assert after.allows(token, path) == before.allows(token, path)
+
+
+def test_a_signal_that_refuses_input_is_replaced_and_its_other_values_stay() -> None:
+    robots_facts = site.rules(signal="Search=yes, ai-input=NO,ai-train=no, use=reference", signal_line=7)
+    fix = fixes(replace(site.plain(), robots=robots_facts))["signal"]
+    assert fix.code == "Content-Signal: search=yes, ai-input=yes, ai-train=no, use=reference"
+    assert fix.body.startswith("Line 7 of robots.txt says ai-input=no")
+
+
+def test_an_unanswered_robots_txt_is_replaced_by_a_whole_file() -> None:
+    fix = fixes(site.robots_down())["robots"]
+    after = robots.facts(fix.code.encode(), 200, registry(), "text/plain")
+    assert {policy.effective for policy in after.agents} == {"open"}
+    assert "503 Service Unavailable" in fix.body
+
+
+@pytest.mark.parametrize("category", CATEGORIES)
+def test_the_front_door_suits_the_trade(category: str) -> None:
+    document = json.loads(fixes(site.plain(), category=category)["front-door"].code)
+    if category in ("Travel", "Grocery & food", "Retail", "Tickets"):
+        endpoint = document["ucp"]["services"]["dev.ucp.shopping"][0]["endpoint"]
+        assert endpoint == "https://shop.example/ucp/v1"
+    else:
+        assert document["name"] == "example.shop/mcp"
+        assert document["remotes"][0]["url"] == "https://shop.example/mcp"
+
+
+@pytest.mark.parametrize("name", ["</script><script>alert(1)</script>", "# # x", "<b>&amp;", "a <<host>> b", '"\\'])
+def test_the_name_of_a_site_cannot_break_out_of_a_snippet(name: str) -> None:
+    made = fixes(replace(site.plain(), page=site.SHELL_PAGE), name=name)
+    block = page.read(f"<html><body>{made['jsonld'].code}</body></html>".encode())
+    assert (block.jsonld, block.jsonld_broken, block.scripts) == (1, 0, 0)
+    inside = made["jsonld"].code.removeprefix('<script type="application/ld+json">').removesuffix("</script>")
+    assert json.loads(inside)["@graph"][0]["name"] == name
+    assert page.read(made["ssr"].code.encode()).scripts == 0
+    assert page.read(made["landmarks"].code.encode()).scripts == 0
+    assert made["llms"].code.splitlines()[0] == f"# {name}"
+
+
+@pytest.mark.parametrize(
+    ("edge", "sign"),
+    [
+        ("cloudflare", 'http.host eq "shop.example"'),
+        ("akamai", "Change request"),
+        ("vercel", "vercel firewall rules add 'Verified ChatGPT-User'"),
+        ("nginx", "geo $agent_range"),
+        ("cloudfront", '"Name": "verified-agents-shop-example"'),
+        ("fastly", "Change request"),
+        ("strange", "Change request"),
+        ("", "Change request"),
+    ],
+)
+def test_the_door_fix_suits_the_edge(edge: str, sign: str) -> None:
+    fix = fixes(replace(site.half_open(), edge=edge))["wba"]
+    assert sign in fix.code
+    assert (
+        "ChatGPT and Perplexity get 403 Forbidden on shop.example while a browser gets the homepage (200)" in fix.body
+    )
+    assert "RFC 9421" in fix.body
+    if sign == "Change request":
+        assert "https://openai.com/chatgpt-user.json" in fix.code
+        assert "- Perplexity-User: 403 Forbidden" in fix.code
+        assert "http-message-signatures-directory" in fix.code
+
+
+def test_the_wall_that_was_met_decides_before_the_edge_that_was_seen() -> None:
+    fix = fixes(replace(site.wall_for_agents(), edge="akamai nginx"))["wba"]
+    assert "On Cloudflare" in fix.body
+
+
+def test_the_rule_for_aws_is_json() -> None:
+    rule = json.loads(fixes(replace(site.half_open(), edge="cloudfront"))["wba"].code)
+    assert rule["Action"] == {"Allow": {}}
+
+
+def test_a_request_for_payment_is_answered_with_its_own_advice() -> None:
+    assert "agent with a wallet" in fixes(site.pay_with_terms())["wba"].body
+    assert "agent with a wallet" not in fixes(site.pay_without_terms())["wba"].body
+
+
+def test_a_platform_knows_better_than_a_cdn_where_robots_txt_is_written() -> None:
+    seen = replace(site.robots_all(), edge="cloudflare shopify")
+    assert "robots.txt.liquid" in fixes(seen)["robots"].body
+    assert "Cloudflare Managed content" in fixes(replace(seen, edge="cloudflare nginx"))["robots"].body
+
+
+def test_page_fixes_behind_a_wall_say_what_they_go_by() -> None:
+    made = fixes(site.wall_for_all())
+    for key in ("ssr", "jsonld", "landmarks"):
+        assert "The browser probe did not get this page" in made[key].body
+    assert "did not get this page" not in made["llms"].body
+
+
+def test_only_what_is_missing_is_proposed() -> None:
+    facts = replace(site.RICH_PAGE, semantic=Landmarks(main=1, nav=0, aria=3, forms=0))
+    code = fixes(replace(site.plain(), page=facts))["landmarks"].code
+    assert "<nav" in code
+    assert "<main" not in code
+    assert "<form" not in code
+
+
+def test_the_tables_are_whole() -> None:
+    assert set(texts().title) == set(FIXES)
+    assert set(texts().about) == set(CATEGORIES)
+    assert set(texts().kind) <= set(CATEGORIES)
+    table = edges()
+    known = set(table.wba) | set(table.robots)
+    assert set(table.recipe.values()) <= known
+    assert {key for key in known if key not in ("generic", "request")} <= set(table.recipe.values())
+    assert all(recipe.step and not PLACE.search(recipe.step) for key, recipe in table.wba.items() if key != "request")
+    assert all(re.fullmatch(r"[a-z0-9-]+", key) for key in vendors())
+
+
+def test_a_silent_door_gets_no_door_fix() -> None:
+    seen = site.site(agents=site.silent)
+    assert "wba" not in fixes(seen)
+    assert ledger(seen, V02).possible == 50 - V02.points["door"]
+
+
+def test_fixes_apply_one_fact_each() -> None:
+    seen = site.site(page=PageFacts(noscript_shell=True, scripts=1), robots=RobotsFacts(kind="unknown"))
+    assert apply(seen, ("ssr",)).robots == seen.robots
+    assert apply(seen, ("robots",)).page == seen.page

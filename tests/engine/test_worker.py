@@ -1,0 +1,174 @@
+"""Analyses in worker processes: results, limits, kills and clean ends."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+
+import psutil
+import pytest
+
+from aui_tui.engine import page, worker
+from aui_tui.engine.worker import Analyser
+
+BIG = b"<title>Big</title><main>" + b"<p>words and words</p>" * 4_000
+SLOW = b"<title>Slow</title>" + b"".join(b"<b a=%d>" % i for i in range(900)) + b"<p>x" * 250_000
+
+
+async def test_large_pages_are_read_in_a_worker() -> None:
+    async with Analyser() as analyser:
+        assert analyser.pids() == ()
+        assert await analyser.homepage(b"<title>Small</title>") == page.read(b"<title>Small</title>")
+        assert analyser.pids() == ()
+        assert await analyser.homepage(BIG) == page.read(BIG)
+        assert len(analyser.pids()) == 1
+    assert analyser.pids() == ()
+
+
+async def test_a_page_that_takes_too_long_gives_zeros_and_the_next_one_works() -> None:
+    async with Analyser(limit=0.2) as analyser:
+        facts = await analyser.homepage(SLOW)
+        assert "over 0.2 s" in facts.problem
+        assert facts.title == "Slow"
+        assert facts.readable == 0
+        assert (await analyser.homepage(BIG)).problem == ""
+
+
+async def test_a_killed_worker_is_replaced() -> None:
+    async with Analyser() as analyser:
+        await analyser.homepage(BIG)
+        os.kill(analyser.pids()[0], signal.SIGKILL)
+        assert (await analyser.homepage(BIG)).problem == ""
+
+
+async def test_a_worker_killed_in_a_job_gives_zeros() -> None:
+    async with Analyser(limit=20) as analyser:
+        await analyser.homepage(BIG)
+        job = asyncio.create_task(analyser.homepage(SLOW))
+        await asyncio.sleep(0.1)
+        os.kill(analyser.pids()[0], signal.SIGKILL)
+        assert (await job).problem == "the parser broke down"
+        assert (await analyser.homepage(BIG)).problem == ""
+
+
+async def test_closing_ends_a_job_under_way() -> None:
+    analyser = Analyser(limit=20)
+    job = asyncio.create_task(analyser.homepage(SLOW))
+    await asyncio.sleep(0.5)
+    await analyser.aclose()
+    assert (await asyncio.wait_for(job, 5)).problem
+    assert analyser.pids() == ()
+
+
+async def test_robots_through_the_worker() -> None:
+    body = b"User-agent: *\nDisallow: /\n" + b"# padding\n" * 10_000
+    async with Analyser() as analyser:
+        assert (await analyser.robots(body, 200)).wildcard_block
+        assert (await analyser.robots(b"", 503)).kind == "unknown"
+
+
+async def test_workers_are_started_as_they_are_needed() -> None:
+    async with Analyser(2) as analyser:
+        for _ in range(3):
+            await analyser.homepage(BIG)
+        assert len(analyser.pids()) == 1
+        await asyncio.gather(*(analyser.homepage(BIG) for _ in range(6)))
+        assert len(analyser.pids()) == min(2, os.cpu_count() or 1)
+
+
+async def test_prestart_brings_a_worker_up() -> None:
+    async with Analyser() as analyser:
+        analyser.prestart()
+        analyser.prestart()
+        async with asyncio.timeout(10):
+            while not analyser.pids():
+                await asyncio.sleep(0.01)
+        assert (await analyser.homepage(BIG)).problem == ""
+        assert len(analyser.pids()) == 1
+
+
+async def test_a_worn_worker_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "JOBS", 2)
+    async with Analyser() as analyser:
+        seen = set()
+        for _ in range(4):
+            assert (await analyser.homepage(BIG)).problem == ""
+            seen.update(analyser.pids())
+        assert len(seen) == 2
+
+
+async def test_a_closed_analyser_says_so() -> None:
+    analyser = Analyser()
+    await analyser.aclose()
+    await analyser.aclose()
+    assert (await analyser.homepage(BIG)).problem == "the analyser is closed"
+    assert (await analyser.robots(b"User-agent: *\n" * 9_000, 200)).kind == "unknown"
+
+
+async def test_no_worker_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker.sys, "executable", "/nonexistent/python")
+    async with Analyser() as analyser:
+        facts = await analyser.homepage(BIG)
+    assert facts.problem == "no worker process could be started: FileNotFoundError"
+    assert facts.title == "Big"
+
+
+def test_one_analyser_serves_several_event_loops() -> None:
+    analyser = Analyser()
+    for _ in range(2):
+        assert asyncio.run(analyser.homepage(BIG)).problem == ""
+    pids = analyser.pids()
+    del analyser
+    gc.collect()
+    wait_until_gone(pids)
+
+
+@pytest.mark.parametrize("ending", ["", "os.kill(os.getpid(), 9)", "os._exit(3)", "raise SystemExit(4)"])
+def test_no_worker_outlives_the_program(ending: str) -> None:
+    program = f"""
+import asyncio, os
+from aui_tui.engine.worker import Analyser
+analyser = Analyser()
+asyncio.run(analyser.homepage(b"<p>words</p>" * 9_000))
+print(*analyser.pids(), flush=True)
+{ending}
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert ended.stderr == ""
+    wait_until_gone([int(pid) for pid in ended.stdout.split()])
+
+
+async def test_the_event_loop_stays_free() -> None:
+    """A page that keeps a parser busy for half a second delays nothing else by a fifth of it."""
+    async with Analyser(limit=0.5) as analyser:
+        await analyser.homepage(BIG)
+        job = asyncio.create_task(analyser.homepage(SLOW))
+        lags = []
+        while not job.done():
+            due = time.perf_counter() + 0.005
+            await asyncio.sleep(0.005)
+            lags.append(time.perf_counter() - due)
+        assert len(lags) > 10
+        assert sorted(lags)[len(lags) // 2] < 0.1
+
+
+def wait_until_gone(pids: Iterable[int]) -> None:
+    """Wait at most ten seconds for processes to end; one that only waits to be reaped has ended."""
+    deadline = time.monotonic() + 10
+    for pid in pids:
+        while running(pid):
+            assert time.monotonic() < deadline, f"process {pid} is still there"
+            time.sleep(0.02)
+
+
+def running(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

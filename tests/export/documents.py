@@ -1,0 +1,45 @@
+"""The documents of the fixed cards in every format; ``python -m tests.export.documents`` writes the golden files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from unittest import mock
+
+from aui_tui.export import sarif
+from aui_tui.export.badge import badge
+from aui_tui.export.formats import FORMATS, write_cards, write_listing
+from aui_tui.export.listing import Listing
+from aui_tui.gates import Gates, check
+from tests.cards import DEAD, INDEX, RICH_OPEN, WALLED
+
+GOLDEN = Path(__file__).parent / "golden"
+CARDS = {"open": RICH_OPEN, "walled": WALLED, "dead": DEAD}
+GATES = Gates.of(fail_under=60, require_stance="Open", must_serve="claude,gemini")
+
+
+def documents() -> dict[str, str]:
+    """Return every golden file's name and text."""
+    found = {}
+    with mock.patch.object(sarif, "__version__", "0.0.0"):
+        for name, entry in FORMATS.items():
+            for kind, card in CARDS.items():
+                gates = {card.host: check(card, GATES)} if kind == "walled" else None
+                found[f"{kind}{entry.suffix}"] = "".join(write_cards(name, [card], gates=gates))
+            if entry.listing:
+                found[f"index{entry.suffix}"] = "".join(
+                    write_listing(name, Listing.of_index(INDEX, "Retail & Tickets"))
+                )
+    for kind, card in CARDS.items():
+        found[f"{kind}.svg"] = badge(card)
+    return found
+
+
+def main() -> None:
+    """Write the golden files; look at the difference before committing it."""
+    GOLDEN.mkdir(exist_ok=True)
+    for name, text in documents().items():
+        (GOLDEN / name).write_text(text, encoding="utf-8", newline="")
+
+
+if __name__ == "__main__":
+    main()

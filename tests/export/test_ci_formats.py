@@ -1,0 +1,173 @@
+"""JUnit XML, SARIF and the badge follow their published schemas, whatever the texts of a site."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+import xmlschema
+from hypothesis import HealthCheck, given, settings
+from jsonschema import Draft4Validator
+from msgspec.structs import replace
+
+from aui_tui.export.badge import COLOURS, UNKNOWN, badge, svg
+from aui_tui.export.formats import write_cards
+from aui_tui.gates import Gates, check
+from aui_tui.records.card import Evidence, ReportCard
+from aui_tui.records.vocabulary import GRADES
+from tests.cards import DEAD, RICH_OPEN, SAMPLES, WALLED, cards
+from tests.export.hostile import PAYLOADS, hostile
+
+SCHEMAS = Path(__file__).parents[1] / "data" / "schemas"
+JUNIT = xmlschema.XMLSchema(str(SCHEMAS / "junit.xsd"))
+SARIF = Draft4Validator(json.loads((SCHEMAS / "sarif-2.1.0.json").read_bytes()))
+GATES = Gates.of(fail_under=60, must_serve="claude,gemini,perplexity", fail_on="warn")
+
+
+def gated(name: str, *written: ReportCard, **options: Any) -> str:
+    return "".join(write_cards(name, written, gates={card.host: check(card, GATES) for card in written}, **options))
+
+
+def suites(*written: ReportCard, **options: Any) -> list[ElementTree.Element]:
+    text = gated("junit", *written, **options)
+    JUNIT.validate(text)
+    return list(ElementTree.fromstring(text))
+
+
+def runs(*written: ReportCard, **options: Any) -> list[dict[str, Any]]:
+    log = json.loads(gated("sarif", *written, **options))
+    SARIF.validate(log)
+    found: list[dict[str, Any]] = log["runs"]
+    return found
+
+
+@pytest.mark.parametrize("text", PAYLOADS)
+def test_hostile_texts_stay_texts(text: str) -> None:
+    suites(hostile(text))
+    runs(hostile(text))
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(cards())
+def test_any_card_follows_the_schemas(card: ReportCard) -> None:
+    suites(card)
+    runs(card)
+
+
+def test_no_card_is_a_whole_document() -> None:
+    assert suites() == []
+    assert runs() == []
+
+
+def test_counts_are_the_counts() -> None:
+    for suite in suites(*SAMPLES, DEAD):
+        cases = suite.findall("testcase")
+        assert suite.get("tests") == str(len(cases))
+        for attribute, element in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+            assert suite.get(attribute) == str(sum(case.find(element) is not None for case in cases))
+
+
+def results(suite: ElementTree.Element) -> dict[str, str]:
+    return {
+        f"{(case.get('classname') or '').rpartition('.')[2]} {case.get('name')}": case[0].tag if len(case) else "passed"
+        for case in suite.findall("testcase")
+    }
+
+
+def test_a_shut_out_agent_fails_a_silent_one_errs_and_open_advice_is_skipped() -> None:
+    found = results(suites(WALLED)[0])
+    assert found["agents Claude"] == "failure"
+    assert found["agents Gemini"] == "error"
+    assert found["agents In-browser agents"] == "skipped"
+    assert found["checks llms.txt"] == "skipped"
+    assert found["checks JSON-LD"] == "passed"
+    assert found["gates fail-under"] == "failure"
+
+
+def test_names_of_cases_are_the_same_for_every_site() -> None:
+    one, other = (results(suite) for suite in suites(*SAMPLES))
+    assert [name for name in one if not name.startswith("gates")] == [n for n in other if not n.startswith("gates")]
+
+
+def test_an_unreachable_site_errs_and_has_no_score() -> None:
+    (suite,) = suites(DEAD)
+    assert results(suite) == {"agents the site answers": "error", "gates reachable": "error"}
+    assert [entry.get("name") for entry in suite.findall("properties/property")] == ["method"]
+    (run,) = runs(DEAD)
+    assert run["invocations"][0]["executionSuccessful"] is False
+    assert "score" not in run["properties"]
+
+
+def test_sarif_levels_follow_severity() -> None:
+    (run,) = runs(WALLED)
+    rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    assert all(rules[result["ruleIndex"]] == result["ruleId"] for result in run["results"])
+    levels = {result["ruleId"]: result["level"] for result in run["results"]}
+    assert (levels["critical"], levels["warn"], levels["gate"], levels["wba"]) == ("error", "warning", "error", "note")
+
+
+@pytest.mark.parametrize(
+    ("host", "uri"),
+    [
+        ("shop.example", "https://shop.example/robots.txt"),
+        ("localhost:8000", "//localhost:8000/robots.txt"),
+        ("[::1]:8000", "//[::1]:8000/robots.txt"),
+        ("http://plain.example", "http://plain.example/robots.txt"),
+        ("no host at all", None),
+    ],
+)
+def test_a_location_claims_no_more_than_the_record_knows(host: str, uri: str | None) -> None:
+    (run,) = runs(replace(WALLED, host=host))
+    (signal,) = [result for result in run["results"] if result["ruleId"] == "signal"]
+    (location,) = signal["locations"]
+    assert location.get("physicalLocation", {}).get("artifactLocation", {}).get("uri") == uri
+
+
+def test_a_finding_keeps_its_fingerprint_when_only_figures_change() -> None:
+    def prints(text: str) -> set[str]:
+        (run,) = runs(replace(RICH_OPEN, evidence=(Evidence("warn", text),)))
+        return {r["partialFingerprints"]["auiTui/v1"] for r in run["results"] if r["ruleId"] == "warn"}
+
+    assert prints("robots.txt disallows 3 of 19") == prints("robots.txt disallows 2 of 19")
+    assert prints("robots.txt disallows 3 of 19") != prints("no Content-Signal")
+    (run,) = runs(WALLED)
+    every = [result["partialFingerprints"]["auiTui/v1"] for result in run["results"]]
+    assert len(set(every)) == len(every)
+
+
+def test_deterministic_output_is_the_same_for_a_later_scan() -> None:
+    later = replace(WALLED, scanned_at="2030-01-01T00:00:00.000Z", elapsed_ms=1)
+    for name in ("junit", "sarif", "markdown", "html"):
+        assert gated(name, WALLED, deterministic=True) == gated(name, later, deterministic=True)
+
+
+@pytest.mark.parametrize("card", [*SAMPLES, DEAD], ids=lambda card: card.host)
+def test_a_badge_is_one_well_formed_picture(card: ReportCard) -> None:
+    picture = ElementTree.fromstring(badge(card))
+    assert picture.tag == "{http://www.w3.org/2000/svg}svg"
+    allowed = {"svg", "title", "rect", "g", "text"}
+    assert {element.tag.rpartition("}")[2] for element in picture.iter()} == allowed
+    assert not any("href" in name for element in picture.iter() for name in element.attrib)
+    text = [element.text for element in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert text == ["agent usability", "unreachable" if card is DEAD else f"{card.grade} {card.score}"]
+
+
+def test_a_badge_escapes_its_words() -> None:
+    for payload in PAYLOADS:
+        ElementTree.fromstring(svg(payload, payload, UNKNOWN))
+    assert "unreachable" in badge(DEAD)
+    assert UNKNOWN in badge(replace(RICH_OPEN, grade="E"))
+
+
+def test_the_words_of_a_badge_can_be_read() -> None:
+    def light(colour: str) -> float:
+        parts = [int(colour[n : n + 2], 16) / 255 for n in (1, 3, 5)]
+        linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    assert set(COLOURS) == set(GRADES)
+    for colour in (*COLOURS.values(), UNKNOWN, "#333a42"):
+        assert 1.05 / (light(colour) + 0.05) > 5

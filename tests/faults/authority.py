@@ -1,0 +1,145 @@
+"""A throw-away certificate authority and servers whose TLS is broken in one way each."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import socket
+import ssl
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import trustme
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+NOW = datetime.datetime.now(datetime.UTC)
+DAY = datetime.timedelta(days=1)
+
+
+class Authority:
+    """Issues server contexts for ``host``; ``cafile`` trusts its root."""
+
+    def __init__(self, folder: Path, host: str) -> None:
+        self.host = host
+        self.root = trustme.CA()
+        self._folder = folder
+        self.cafile = str(folder / "root.pem")
+        self.root.cert_pem.write_to_path(self.cafile)
+
+    def server(self, certificate: trustme.LeafCert | None = None) -> ssl.SSLContext:
+        """Return a context that presents ``certificate``, by default a good one."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        (certificate or self.root.issue_cert(self.host)).configure_cert(context)
+        return context
+
+    def expired(self) -> ssl.SSLContext:
+        return self.server(self.root.issue_cert(self.host, not_before=NOW - 30 * DAY, not_after=NOW - DAY))
+
+    def not_yet_valid(self) -> ssl.SSLContext:
+        return self.server(self.root.issue_cert(self.host, not_before=NOW + DAY, not_after=NOW + 30 * DAY))
+
+    def wrong_name(self) -> ssl.SSLContext:
+        return self.server(self.root.issue_cert("other.test"))
+
+    def untrusted_root(self) -> ssl.SSLContext:
+        return self.server(trustme.CA().issue_cert(self.host))
+
+    def incomplete_chain(self) -> ssl.SSLContext:
+        leaf = self.root.create_child_ca().issue_cert(self.host)
+        path = self._folder / "leaf.pem"
+        path.write_bytes(leaf.private_key_pem.bytes() + leaf.cert_chain_pems[0].bytes())
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(path)
+        return context
+
+    def self_signed(self) -> ssl.SSLContext:
+        key = ec.generate_private_key(ec.SECP256R1())
+        name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, self.host)])
+        certificate = (
+            x509.CertificateBuilder()
+            .subject_name(name)
+            .issuer_name(name)
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(NOW - DAY)
+            .not_valid_after(NOW + DAY)
+            .add_extension(x509.SubjectAlternativeName([x509.DNSName(self.host)]), critical=False)
+            .sign(key, hashes.SHA256())
+        )
+        path = self._folder / "self.pem"
+        path.write_bytes(
+            key.private_bytes(
+                serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+            )
+            + certificate.public_bytes(serialization.Encoding.PEM)
+        )
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(path)
+        return context
+
+    def old_protocol(self) -> ssl.SSLContext:
+        context = self.server()
+        context.set_ciphers("ALL:@SECLEVEL=0")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            context.minimum_version = ssl.TLSVersion.TLSv1
+            context.maximum_version = ssl.TLSVersion.TLSv1_1
+        return context
+
+    def refuses_the_name(self) -> ssl.SSLContext:
+        context = self.server()
+        context.sni_callback = lambda *_: ssl.ALERT_DESCRIPTION_UNRECOGNIZED_NAME
+        return context
+
+    def wants_a_client_certificate(self) -> ssl.SSLContext:
+        context = self.server()
+        context.verify_mode = ssl.CERT_REQUIRED
+        self.root.configure_trust(context)
+        return context
+
+
+@contextlib.contextmanager
+def blocking_server(context: ssl.SSLContext) -> Iterator[int]:
+    """Serve TLS on plain sockets in a thread, as most servers do: a refused handshake ends with its alert."""
+    listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+
+    def serve() -> None:
+        while True:
+            try:
+                plain, _ = listener.accept()
+            except OSError:
+                return
+            with contextlib.suppress(OSError), plain:
+                plain.settimeout(5)
+                with context.wrap_socket(plain, server_side=True) as secure:
+                    secure.recv(65536)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    try:
+        yield listener.getsockname()[1]
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        thread.join(5)
+
+
+CERTIFICATES: dict[str, tuple[Callable[[Authority], ssl.SSLContext], str]] = {
+    "expired": (Authority.expired, "certificate has expired"),
+    "not yet valid": (Authority.not_yet_valid, "not yet valid"),
+    "wrong name": (Authority.wrong_name, "Hostname mismatch"),
+    "self-signed": (Authority.self_signed, "self-signed certificate"),
+    "untrusted root": (Authority.untrusted_root, "unable to get local issuer certificate"),
+    "incomplete chain": (Authority.incomplete_chain, "unable to get local issuer certificate"),
+}
+HANDSHAKES: dict[str, tuple[Callable[[Authority], ssl.SSLContext], str]] = {
+    "old protocol": (Authority.old_protocol, "protocol version"),
+    "refuses the name": (Authority.refuses_the_name, "unrecognized name"),
+    "wants a client certificate": (Authority.wants_a_client_certificate, "certificate required"),
+}
+"""How each kind of broken TLS is made, and words of the reason."""

@@ -1,0 +1,249 @@
+"""One function per fault: what a broken or hostile server sends."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import os
+import socket
+import struct
+import zlib
+from collections.abc import Awaitable, Callable
+from functools import cache
+
+import brotli
+
+from tests.faults.site import PAGE, Asked, Behaviour, answer
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+BOMB_BYTES = 64 << 20
+
+
+@cache
+def bomb(coding: str) -> bytes:
+    """Return 64 MiB of zeros in ``coding``: tens of kilobytes as gzip, some hundred bytes as Brotli."""
+    if coding == "br":
+        return brotli.compress(b"\0" * BOMB_BYTES, quality=5)
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    return b"".join([*(packer.compress(b"\0" * (1 << 20)) for _ in range(64)), packer.flush()])
+
+
+def sends(data: bytes, *, close: bool = True) -> Behaviour:
+    """Return a behaviour that sends ``data`` as it is, and by default closes."""
+
+    async def behaviour(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        writer.write(data)
+        await writer.drain()
+        if close:
+            writer.close()
+
+    return behaviour
+
+
+def drips(head: bytes, endless: bytes, pause: float) -> Behaviour:
+    """Return a behaviour that sends ``head`` and then ``endless`` again and again, ``pause`` seconds apart."""
+
+    async def behaviour(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        writer.write(head)
+        while not writer.is_closing():
+            writer.write(endless)
+            await writer.drain()
+            await asyncio.sleep(pause)
+
+    return behaviour
+
+
+def resets(head: bytes = b"") -> Behaviour:
+    """Return a behaviour that sends ``head`` and then resets the connection."""
+
+    async def behaviour(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        writer.write(head)
+        await writer.drain()
+        await asyncio.sleep(0.05 if head else 0)
+        sock: socket.socket = writer.get_extra_info("socket")
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        writer.transport.abort()
+
+    return behaviour
+
+
+async def silence(asked: Asked, writer: asyncio.StreamWriter) -> None:
+    """Never answer."""
+    await asyncio.sleep(60)
+
+
+async def hang_up(asked: Asked, writer: asyncio.StreamWriter) -> None:
+    """Close without an answer."""
+    writer.close()
+
+
+def redirect(location: str | bytes | None, status: str = "302 Found") -> Behaviour:
+    """Return a behaviour that redirects to ``location``; None sends no Location at all."""
+    value = location.encode() if isinstance(location, str) else location
+    extra = b"" if value is None else b"Location: " + value + b"\r\n"
+    return sends(answer(b"", status, extra=extra))
+
+
+async def to_itself(asked: Asked, writer: asyncio.StreamWriter) -> None:
+    """Redirect to the address that was asked for."""
+    await redirect(asked.path)(asked, writer)
+
+
+async def endless_headers(asked: Asked, writer: asyncio.StreamWriter) -> None:
+    """Send header fields without end."""
+    writer.write(b"HTTP/1.1 200 OK\r\n")
+    number = 0
+    while not writer.is_closing():
+        writer.write(b"X-%d: " % number + b"a" * 1000 + b"\r\n")
+        number += 1
+        await writer.drain()
+
+
+async def fifty_codings(asked: Asked, writer: asyncio.StreamWriter) -> None:
+    """Send a body packed fifty times."""
+    body = b"x"
+    for _ in range(50):
+        body = gzip.compress(body)
+    codings = b", ".join([b"gzip"] * 50)
+    writer.write(answer(body, extra=b"Content-Encoding: " + codings + b"\r\n"))
+    await writer.drain()
+
+
+NO_ANSWER: dict[str, Behaviour] = {
+    "silent peer": silence,
+    "headers one byte at a time": drips(b"HTTP/1.1 200 OK\r\nX: ", b"a", 0.05),
+    "endless 103": drips(b"", b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", 0.01),
+    "endless headers": endless_headers,
+    "one giant header": drips(b"HTTP/1.1 200 OK\r\nX: ", b"a" * 65536, 0),
+    "closed after the request": hang_up,
+    "reset before the answer": resets(),
+    "status 000": sends(answer(b"x", "000 No")),
+    "status 099": sends(answer(b"x", "099 No")),
+    "101 upgrade": sends(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"),
+    "SSH banner": sends(b"SSH-2.0-OpenSSH_9.6\r\n"),
+    "TLS alert in plain HTTP": sends(b"\x15\x03\x01\x00\x02\x02\x46"),
+    "HTTP/0.9": sends(b"<html>hi</html>"),
+    "HTTP/2 preface": sends(b"\x00\x00\x12\x04\x00\x00\x00\x00\x00" + b"\0" * 18),
+    "two lengths": sends(OK + b"Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd"),
+    "negative length": sends(OK + b"Content-Length: -3\r\n\r\nabcd"),
+    "huge length": sends(OK + b"Content-Length: 99999999999999999999999\r\n\r\nabcd"),
+    "header with NUL": sends(OK + b"Server: a\0b\r\nContent-Length: 1\r\n\r\nx"),
+    "header without a colon": sends(OK + b"garbage\r\nContent-Length: 1\r\n\r\nx"),
+    "header name with a space": sends(OK + b"Ser ver: a\r\nContent-Length: 1\r\n\r\nx"),
+}
+"""Faults after which there is no status: A0, H0 or R0."""
+
+CUT_BODY: dict[str, Behaviour] = {
+    "body one byte at a time": drips(OK + b"Content-Length: 100000\r\n\r\n" + PAGE, b"x", 0.05),
+    "endless body": drips(OK + b"\r\n" + PAGE, b"x" * 65536, 0),
+    "endless chunks": drips(
+        OK + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n" % len(PAGE) + PAGE + b"\r\n",
+        b"10000\r\n" + b"x" * 65536 + b"\r\n",
+        0,
+    ),
+    "reset in the body": resets(OK + b"Content-Length: 90000\r\n\r\n" + PAGE),
+    "length too long": sends(OK + b"Content-Length: 50000\r\n\r\n" + PAGE),
+    "bad chunk": sends(
+        OK + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n" % len(PAGE) + PAGE + b"\r\nZZ\r\nabc\r\n0\r\n\r\n"
+    ),
+    "cut chunk": sends(OK + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n" % (len(PAGE) + 9) + PAGE),
+    "gzip cut off": sends(answer(gzip.compress(PAGE + os.urandom(9000))[:4000], extra=b"Content-Encoding: gzip\r\n")),
+    "gzip bomb after the page": sends(answer(gzip.compress(PAGE) + bomb("gzip"), extra=b"Content-Encoding: gzip\r\n")),
+}
+"""Faults of the body alone: status 200 and the title of the part that came."""
+
+EMPTY_BODY: dict[str, Behaviour] = {
+    "endless chunk extension": drips(OK + b"Transfer-Encoding: chunked\r\n\r\n5;", b"a" * 65536, 0),
+    "fifty codings": fifty_codings,
+    "unknown coding": sends(answer(PAGE, extra=b"Content-Encoding: zstd\r\n")),
+    "gzip that is none": sends(answer(b"not gzip at all", extra=b"Content-Encoding: gzip\r\n")),
+    "empty gzip": sends(answer(b"", extra=b"Content-Encoding: gzip\r\n")),
+    "gzip bomb": sends(answer(bomb("gzip"), extra=b"Content-Encoding: gzip\r\n")),
+    "gzip in gzip bomb": sends(answer(gzip.compress(bomb("gzip")), extra=b"Content-Encoding: gzip, gzip\r\n")),
+    "Brotli bomb": sends(answer(bomb("br"), extra=b"Content-Encoding: br\r\n")),
+}
+"""Faults that leave a status of 200 and nothing to read."""
+
+ODD_BUT_FINE: dict[str, Behaviour] = {
+    "no reason phrase": sends(
+        b"HTTP/1.1 200\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n" % len(PAGE) + PAGE
+    ),
+    "9,000 small headers": sends(
+        b"HTTP/1.1 200 OK\r\n"
+        + b"".join(b"x%d:1\r\n" % n for n in range(9000))
+        + b"Content-Length: %d\r\n\r\n" % len(PAGE)
+        + PAGE
+    ),
+    "1,200 cookies": sends(
+        OK + b"".join(b"Set-Cookie: c%d=%s\r\n" % (n, b"v" * 50) for n in range(1200)) + b"\r\n" + PAGE
+    ),
+    "header with ESC": sends(answer(PAGE, extra=b"Server: a\x1b[2Jb\r\n")),
+    "latin-1 header": sends(answer(PAGE, extra=b"Server: caf\xe9 \xff\r\n")),
+    "folded header": sends(answer(PAGE, extra=b"Server: a\r\n b\r\n")),
+    "more body than its length": sends(OK + b"Content-Length: %d\r\n\r\n" % len(PAGE) + PAGE + b"<main>more"),
+    "charset zlib_codec": sends(answer(PAGE, content_type="text/html; charset=zlib_codec")),
+    "charset hex": sends(answer(PAGE, content_type="text/html; charset=hex")),
+    "charset undefined": sends(answer(PAGE, content_type="text/html; charset=undefined")),
+    "charset idna": sends(answer(PAGE, content_type="text/html; charset=idna")),
+    "unknown charset": sends(answer(PAGE, content_type="text/html; charset=no-such-charset")),
+    "gzip": sends(answer(gzip.compress(PAGE), extra=b"Content-Encoding: gzip\r\n")),
+    "two gzip members": sends(
+        answer(gzip.compress(PAGE[:100]) + gzip.compress(PAGE[100:]), extra=b"Content-Encoding: gzip\r\n")
+    ),
+    "deflate": sends(answer(zlib.compress(PAGE), extra=b"Content-Encoding: deflate\r\n")),
+    "raw deflate": sends(answer(zlib.compress(PAGE)[2:-4], extra=b"Content-Encoding: deflate\r\n")),
+    "Brotli": sends(answer(brotli.compress(PAGE), extra=b"Content-Encoding: br\r\n")),
+    "gzip in Brotli": sends(answer(brotli.compress(gzip.compress(PAGE)), extra=b"Content-Encoding: gzip, br\r\n")),
+}
+"""Odd answers that are read like any other."""
+
+REDIRECTS: dict[str, tuple[Behaviour, str]] = {
+    "to itself": (to_itself, "redirect-loop"),
+    "without Location": (redirect(None), "redirect-target"),
+    "with empty Location": (redirect(""), "redirect-target"),
+    "to loopback": (redirect("http://127.0.0.1/"), "redirect-address"),
+    "to the metadata service": (redirect("http://169.254.169.254/latest/"), "redirect-address"),
+    "to localhost": (redirect("http://localhost/"), "redirect-address"),
+    "to IPv6 loopback": (redirect("http://[::1]/"), "redirect-address"),
+    "to another port": (redirect("http://example.com:8080/"), "redirect-address"),
+    "to file:": (redirect("file:///etc/passwd"), "redirect-scheme"),
+    "to gopher:": (redirect("gopher://example.com/"), "redirect-scheme"),
+    "to javascript:": (redirect("javascript:alert(1)"), "redirect-scheme"),
+    "to a broken URL": (redirect("http://[::1"), "redirect-target"),
+    "to port 99999": (redirect("http://a.com:99999/"), "redirect-target"),
+    "with control characters": (redirect(b"http://a.com/\x01\x7f"), "redirect-target"),
+    "with userinfo": (redirect("http://u:p@a.com/"), "redirect-target"),
+    "with a backslash": (redirect("http://a.com\\@b.com/"), "redirect-target"),
+    "to a numeric host": (redirect("http://2130706433/"), "redirect-target"),
+}
+"""Redirects that are not followed, and the word that says why."""
+
+GREETINGS: dict[str, Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]] = {}
+
+
+def greeting(data: bytes, seconds: float) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
+    """Return what a server of another kind does: send ``data`` before any request, wait, close."""
+
+    async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(data)
+        await writer.drain()
+        await asyncio.sleep(seconds)
+
+    return greet
+
+
+GREETINGS |= {
+    "accepts and is silent": greeting(b"", 60),
+    "closes at once": greeting(b"", 0),
+    "SSH server": greeting(b"SSH-2.0-OpenSSH_9.6\r\n", 0.1),
+}
+"""What a server does before it reads anything."""
+
+NOT_FILES: dict[str, Behaviour] = {
+    "the site's HTML for everything": sends(answer(PAGE)),
+    "invalid JSON": sends(answer(b'{"name": ', content_type="application/json")),
+    "a JSON list": sends(answer(b"[1, 2]", content_type="application/json")),
+    "deep JSON": sends(answer(b"[" * 200_000, content_type="application/json")),
+    "nothing": sends(answer(b"", content_type="text/plain")),
+}
+"""Answers with status 200 that are no agent-facing file."""

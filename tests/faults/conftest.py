@@ -1,0 +1,18 @@
+"""One analyser for all fault tests: its worker starts once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+
+from aui_tui.engine.worker import Analyser
+
+
+@pytest.fixture(scope="session")
+def analyser() -> Iterator[Analyser]:
+    """The worker that reads what the broken servers send."""
+    found = Analyser()
+    yield found
+    asyncio.run(found.aclose())

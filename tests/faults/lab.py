@@ -1,0 +1,67 @@
+"""Scan a fault site with the real engine, and what must hold of every record whatever the site did."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from importlib.resources import files
+from typing import Any
+
+import jsonschema
+import msgspec
+
+from aui_tui.engine.access import Access
+from aui_tui.engine.scan import Analyser, observe
+from aui_tui.engine.scoring import grade_card
+from aui_tui.records.codec import encode_card
+from aui_tui.records.methods import METHODS
+from aui_tui.records.observations import Observations
+from aui_tui.records.recording import Recording, decode, encode
+from aui_tui.text import clean
+from tests.faults.site import PLACES, Site
+
+_SCHEMA: Any = json.loads(files("aui_tui.records").joinpath("schemas/card.schema.json").read_text())
+CARD = jsonschema.validators.validator_for(_SCHEMA)(_SCHEMA)
+
+
+async def scan(site: Site, analyser: Analyser, access: Access | None = None) -> Observations:
+    """Return the observations of ``site``; the record is checked, and that no connection of the scan is left."""
+    access = access or site.access()
+    observed = await observe(access.target(site.url), analyser=analyser, access=access)
+    check_record(observed)
+    return observed
+
+
+def check_record(observed: Observations) -> None:
+    """Assert what holds of every record: its places, its replay, its cards under both methods, and clean text."""
+    assert tuple(exchange.name for exchange in observed.exchanges) == PLACES
+    again = decode(encode(Recording(observations=observed))).observations
+    assert again == observed
+    for method in METHODS:
+        card = json.loads(encode_card(grade_card(observed, method)))
+        CARD.validate(card)
+        assert encode_card(grade_card(again, method)) == encode_card(grade_card(observed, method))
+        check_clean(card)
+    check_clean(msgspec.to_builtins(observed))
+
+
+def check_clean(value: object) -> None:
+    """Assert that no text in ``value`` could steer a terminal."""
+    if isinstance(value, str):
+        assert value == clean(value, block=True)
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            check_clean(key)
+            check_clean(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            check_clean(inner)
+
+
+async def settled(site: Site, seconds: float = 2.0) -> int:
+    """Return how many connections the server still sees after the scan, given a moment to notice the ends."""
+    for _ in range(int(seconds / 0.01)):
+        if site.open_now == 0:
+            break
+        await asyncio.sleep(0.01)
+    return site.open_now

@@ -1,0 +1,190 @@
+"""A web site on loopback whose every byte a test decides, recording what it was asked."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ssl
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+
+from aui_tui.engine.access import Access, Detour, Limits
+from aui_tui.engine.target import Target, parse
+from aui_tui.records.observations import BROWSER, FILE_PROBES
+from aui_tui.records.registry import registry
+
+AGENTS = tuple(agent.key for agent in registry().live)
+HOMEPAGES = (BROWSER, *AGENTS)
+PLACES = (*HOMEPAGES, *FILE_PROBES)
+
+_FILES = {
+    "/robots.txt": "robots",
+    "/llms.txt": "llms",
+    "/.well-known/ai-plugin.json": "ai-plugin",
+    "/.well-known/ucp": "ucp",
+    "/.well-known/mcp.json": "mcp",
+    "/.well-known/mcp/server-card.json": "mcp",
+}
+QUICK = Limits(probe=2.5, connect=2.5, lookup=1.0, pace=0.02)
+"""Limits under which a fault shows soon, and a healthy answer comes in time on a busy machine."""
+
+TITLE = "A plain shop"
+PAGE = f"""<!doctype html><html lang=en><head><meta charset=utf-8><title>{TITLE}</title>
+<script type="application/ld+json">{{"@context":"https://schema.org","@type":"Store","name":"Shop"}}</script></head>
+<body><nav aria-label=Main><a href=/>Home</a></nav><main><h1>Shop</h1><p>{"Words that can be read. " * 20}</p></main>
+</body></html>""".encode()
+GOOD = {
+    "/": ("text/html; charset=utf-8", PAGE),
+    "/robots.txt": ("text/plain", b"User-agent: *\nDisallow: /cart\nContent-Signal: search=yes, ai-input=yes\n"),
+    "/llms.txt": ("text/markdown", b"# Shop\n\n> What it sells.\n"),
+    "/.well-known/ai-plugin.json": ("application/json", b'{"schema_version":"v1","name_for_model":"s","api":{}}'),
+    "/.well-known/ucp": ("application/json", b'{"ucp":{"version":"2026-01-11","services":{}}}'),
+    "/.well-known/mcp.json": ("application/json", b'{"name":"shop","version":"1.0"}'),
+}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request as received: ``fields`` in the order in which they came, ``place`` the probe that sent it."""
+
+    connection: int
+    line: str
+    fields: tuple[tuple[str, str], ...]
+
+    @property
+    def path(self) -> str:
+        return self.line.split(" ")[1]
+
+    def field(self, name: str) -> str:
+        return next((value for key, value in self.fields if key.lower() == name), "")
+
+    @property
+    def place(self) -> str:
+        if self.path in _FILES:
+            return _FILES[self.path]
+        agent = self.field("user-agent")
+        return next((found.key for found in registry().live if found.user_agent == agent), BROWSER)
+
+
+Behaviour = Callable[[Asked, asyncio.StreamWriter], Awaitable[None]]
+
+
+def answer(body: bytes, status: str = "200 OK", content_type: str = "text/html", extra: bytes = b"") -> bytes:
+    """Return a whole HTTP/1.1 answer."""
+    head = f"HTTP/1.1 {status}\r\nContent-Type: {content_type}\r\nContent-Length: {len(body)}\r\n".encode()
+    return head + extra + b"\r\n" + body
+
+
+async def good(asked: Asked, writer: asyncio.StreamWriter) -> None:
+    """Answer as a healthy site does, with each file in place."""
+    if asked.path in GOOD:
+        content_type, body = GOOD[asked.path]
+        writer.write(answer(body, content_type=content_type))
+    else:
+        writer.write(answer(b"nothing here", "404 Not Found"))
+    await writer.drain()
+
+
+@dataclass
+class Site:
+    """An async context manager: ``faults`` replace the healthy answer per place, ``greeting`` comes before any request.
+
+    ``asked`` and ``opened`` record requests and connections; ``host`` is the name under which ``access`` reaches it;
+    ``tls_port`` makes it stand at port 443 without TLS.
+    """
+
+    faults: Mapping[str, Behaviour] = field(default_factory=dict)
+    default: Behaviour = good
+    greeting: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]] | None = None
+    tls: ssl.SSLContext | None = None
+    tls_port: bool = False
+    host: str = "shop.test"
+    asked: list[Asked] = field(default_factory=list)
+    opened: int = 0
+    port: int = 0
+
+    async def __aenter__(self) -> Site:
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._streams: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
+        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0, ssl=self.tls, backlog=512)
+        self.port = self._server.sockets[0].getsockname()[1]
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    @property
+    def tasks(self) -> set[asyncio.Task[None]]:
+        """The server's own tasks."""
+        return set(self._tasks)
+
+    @property
+    def url(self) -> str:
+        return f"{'https' if self.tls or self.tls_port else 'http'}://{self.host}"
+
+    @property
+    def target(self) -> Target:
+        return parse(self.url, allow_private=True)
+
+    def access(self, limits: Limits = QUICK, **more: object) -> Access:
+        """Return an access whose every connection to ``host`` ends here."""
+        rule = Detour(self.host, 443 if self.tls or self.tls_port else 80, "127.0.0.1", self.port)
+        rules = (rule, *more.pop("connect_to", ()))  # type: ignore[misc]
+        return Access(connect_to=rules, limits=limits, **more)  # type: ignore[arg-type]
+
+    def places(self) -> list[str]:
+        """Return the probes that asked, in order."""
+        return [asked.place for asked in self.asked]
+
+    @property
+    def open_now(self) -> int:
+        """Connections that the client has not ended."""
+        # a reader that still holds a request is not ``at_eof`` although its peer has gone
+        return sum(not (reader._eof or writer.is_closing()) for reader, writer in self._streams)
+
+    def forget(self) -> None:
+        """Forget what was asked, and the connections that have ended."""
+        self.asked.clear()
+        self._streams = [pair for pair in self._streams if not pair[1].transport.is_closing()]
+
+    async def drained(self) -> None:
+        """End every connection from the server's side and wait for it."""
+        for task in self.tasks:
+            task.cancel()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
+
+    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.get_running_loop().create_task(self._serve(reader, writer))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.opened += 1
+        self._streams.append((reader, writer))
+        number = self.opened
+        try:
+            if self.greeting is not None:
+                await self.greeting(reader, writer)
+                return
+            while not writer.is_closing():
+                asked = _parse(number, await reader.readuntil(b"\r\n\r\n"))
+                self.asked.append(asked)
+                await self.faults.get(asked.place, self.default)(asked, writer)
+        except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            pass
+        finally:
+            writer.close()
+            with contextlib.suppress(OSError):
+                await writer.wait_closed()
+
+
+def _parse(connection: int, head: bytes) -> Asked:
+    line, *rest = head.decode("latin-1").split("\r\n")
+    fields = tuple((name, value.strip()) for name, _, value in (text.partition(":") for text in rest if text))
+    return Asked(connection, line, fields)

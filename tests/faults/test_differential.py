@@ -1,0 +1,194 @@
+"""The heart of the method: browser and agents differ in identity headers and in nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from aui_tui.engine.access import Detour
+from aui_tui.engine.identity import IDENTITY_FIELDS
+from aui_tui.engine.worker import Analyser
+from aui_tui.records.observations import BROWSER, FILE_PROBES
+from aui_tui.records.registry import registry
+from tests.faults.behaviours import redirect, sends
+from tests.faults.lab import scan
+from tests.faults.site import AGENTS, HOMEPAGES, Asked, Site, answer, good
+
+REFUSE = sends(answer(b"no", "403 Forbidden"))
+
+
+def without_identity(asked: Asked) -> list[tuple[str, str]]:
+    return [(name, value) for name, value in asked.fields if name.lower() not in IDENTITY_FIELDS]
+
+
+async def test_homepage_probes_differ_in_identity_alone(analyser: Analyser) -> None:
+    async with Site() as site:
+        await scan(site, analyser)
+    probes = {asked.place: asked for asked in site.asked if asked.place in HOMEPAGES}
+    assert set(probes) == set(HOMEPAGES)
+    assert len({asked.line for asked in probes.values()}) == 1
+    browser = without_identity(probes[BROWSER])
+    for name in AGENTS:
+        assert without_identity(probes[name]) == browser
+    names = [name.lower() for name, _ in probes[BROWSER].fields]
+    for asked in probes.values():
+        own = [name.lower() for name, _ in asked.fields]
+        assert [name for name in names if name in own] == own
+    assert [name for name in names if name == "host"] == names[:1]
+
+
+async def test_each_probe_says_who_it_is(analyser: Analyser) -> None:
+    async with Site() as site:
+        await scan(site, analyser)
+    said = {asked.place: asked.field("user-agent") for asked in site.asked}
+    for agent in registry().live:
+        assert said[agent.key] == agent.user_agent
+        assert agent.token.lower() in said[agent.key].lower()
+    assert said[BROWSER] == registry().browser_user_agent
+    assert {said[name] for name in FILE_PROBES} == {said[BROWSER]}
+
+
+async def test_client_hints_agree_with_the_user_agent(analyser: Analyser) -> None:
+    async with Site() as site:
+        await scan(site, analyser)
+    for asked in site.asked:
+        agent = asked.field("user-agent")
+        assert ("Chrome/" in agent) == bool(asked.field("sec-ch-ua"))
+        if "Windows" in agent:
+            assert asked.field("sec-ch-ua-platform") == '"Windows"'
+        if asked.field("sec-ch-ua"):
+            assert agent.partition("Chrome/")[2].partition(".")[0] in asked.field("sec-ch-ua")
+
+
+async def test_each_identity_has_its_own_connection(analyser: Analyser) -> None:
+    async with Site() as site:
+        await scan(site, analyser)
+    by_connection: dict[int, set[str]] = {}
+    for asked in site.asked:
+        by_connection.setdefault(asked.connection, set()).add(asked.field("user-agent"))
+    assert all(len(agents) == 1 for agents in by_connection.values())
+
+
+async def test_all_probes_leave_before_any_answer_comes(analyser: Analyser) -> None:
+    everybody = asyncio.Event()
+    places: set[str] = set()
+
+    async def wait_for_all(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        places.add(asked.place)
+        if len(places) == len(HOMEPAGES) + len(FILE_PROBES):
+            everybody.set()
+        await everybody.wait()
+        writer.write(answer(b"<title>all</title>"))
+        await writer.drain()
+
+    async with Site(default=wait_for_all) as site:
+        observed = await scan(site, analyser)
+    assert observed.browser.status == 200
+
+
+async def test_no_cookie_reaches_another_identity(analyser: Analyser) -> None:
+    async def cookie(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        name = asked.place
+        if asked.path == "/":
+            extra = f"Set-Cookie: who={name}\r\nLocation: /second\r\n".encode()
+            writer.write(answer(b"", "302 Found", extra=extra))
+        else:
+            writer.write(answer(b"<title>in</title>", extra=f"Set-Cookie: late={name}\r\n".encode()))
+        await writer.drain()
+
+    async with Site(default=cookie) as site:
+        observed = await scan(site, analyser)
+    for asked in site.asked:
+        for other in {*HOMEPAGES, *FILE_PROBES} - {asked.place}:
+            assert f"={other}" not in asked.field("cookie")
+    for exchange in observed.exchanges:
+        assert not [value for name, value in exchange.headers if name == "set-cookie" and exchange.name in value]
+
+
+async def test_the_second_probe_is_the_same_request_again(analyser: Analyser) -> None:
+    async with Site(faults=dict.fromkeys(AGENTS[:2], REFUSE)) as site:
+        observed = await scan(site, analyser)
+    for name in AGENTS[:2]:
+        first, second = (asked for asked in site.asked if asked.place == name)
+        assert first.fields == second.fields
+        assert len(observed.exchange(name).attempts) == 1
+    assert site.places()[-2:] == list(AGENTS[:2])
+
+
+async def test_the_users_own_fields_go_to_the_scanned_host_alone_and_into_no_record(analyser: Analyser) -> None:
+    secret, password = "k3y-of-the-staging-site", "pa55word-äß"
+    extra = (("X-Staging", secret),)
+
+    async def echo(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        seen = f"{asked.field('x-staging')} {asked.field('authorization')}"
+        extra = f"X-Seen: {seen}\r\nServer: {password}\r\nLocation: http://other.test/?t={secret}\r\n"
+        status = "302 Found" if asked.place == BROWSER else "200 OK"
+        writer.write(answer(f"<title>{seen} {password}</title>".encode(), status, extra=extra.encode()))
+        await writer.drain()
+
+    async with Site() as other, Site(default=echo) as site:
+        rule = Detour("other.test", 80, "127.0.0.1", other.port)
+        access = site.access(headers=extra, basic_auth=("me", password), connect_to=(rule,))
+        observed = await scan(site, analyser, access)
+    assert {asked.field("x-staging") for asked in site.asked} == {secret}
+    assert all(asked.field("authorization").startswith("Basic ") for asked in site.asked)
+    assert {asked.field("x-staging") for asked in other.asked} == {""}
+    assert {asked.field("authorization") for asked in other.asked} == {""}
+    assert other.asked
+    text = repr(observed)
+    for hidden in (secret, password, site.asked[0].field("authorization").removeprefix("Basic ")):
+        assert hidden not in text
+    assert secret not in repr(access)
+    assert password not in repr(access)
+
+
+@pytest.mark.parametrize("password", ["browser", "status", "title", "served", "shop.test", "timeout", "null", "2026"])
+async def test_a_secret_that_is_a_word_of_the_record_breaks_nothing(password: str, analyser: Analyser) -> None:
+    async with Site(faults={AGENTS[0]: sends(answer(f"<title>{password}</title>".encode()))}) as site:
+        observed = await scan(site, analyser, site.access(basic_auth=("me", password)))
+    assert observed.exchange(AGENTS[0]).title == "…"
+    assert observed.host == "shop.test"
+    assert observed.browser.status == 200
+
+
+async def test_a_redirect_to_www_is_followed_and_the_host_stays(analyser: Analyser) -> None:
+    async def apex(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        if asked.field("host") == "shop.test":
+            await redirect(f"http://www.shop.test{asked.path}", "301 Moved Permanently")(asked, writer)
+        else:
+            await good(asked, writer)
+
+    async with Site(default=apex) as site:
+        access = site.access(connect_to=(Detour("www.shop.test", 80, "127.0.0.1", site.port),))
+        observed = await scan(site, analyser, access)
+    assert observed.host == "shop.test"
+    assert all(exchange.status == 200 for exchange in observed.exchanges)
+    assert observed.browser.url == "http://www.shop.test/"
+    assert [hop.status for hop in observed.browser.hops] == [301]
+    assert (observed.files.llms, observed.files.mcp, observed.robots.kind) == (True, True, "rules")
+
+
+async def test_a_site_that_bounces_until_a_cookie_sticks_is_reached(analyser: Analyser) -> None:
+    async def bounce(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        if asked.field("cookie") == f"seen={asked.place}":
+            await good(asked, writer)
+        else:
+            extra = f"Set-Cookie: seen={asked.place}; Path=/\r\nLocation: {asked.path}\r\n".encode()
+            writer.write(answer(b"", "302 Found", extra=extra))
+            await writer.drain()
+
+    async with Site(default=bounce) as site:
+        observed = await scan(site, analyser)
+    assert all((exchange.status, len(exchange.hops)) == (200, 1) for exchange in observed.exchanges)
+
+
+async def test_more_than_ten_redirects_are_not_followed(analyser: Analyser) -> None:
+    async def onward(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        await redirect(f"{asked.path}x")(asked, writer)
+
+    async with Site(faults={BROWSER: onward, AGENTS[0]: onward}) as site:
+        observed = await scan(site, analyser)
+    assert (observed.browser.status, observed.browser.error) == (302, "redirect-loop")
+    assert "10 times" in observed.browser.detail
+    assert site.places().count(AGENTS[0]) == 11

@@ -1,0 +1,88 @@
+"""The same engine over HTTP/2: healthy, and broken in ways of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from aui_tui.engine.access import Access, Detour
+from aui_tui.engine.scan import observe
+from aui_tui.engine.worker import Analyser
+from aui_tui.records.observations import BROWSER, FILE_PROBES, SERVED, Observations
+from tests.faults import h2_site
+from tests.faults.authority import Authority
+from tests.faults.h2_site import H2Site, Turn
+from tests.faults.lab import check_record
+from tests.faults.site import AGENTS, HOMEPAGES, QUICK, TITLE
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    folder: Path = tmp_path_factory.mktemp("authority")
+    return Authority(folder, "shop.test")
+
+
+async def scan(site: H2Site, authority: Authority, analyser: Analyser) -> Observations:
+    access = Access(
+        connect_to=(Detour("shop.test", 443, "127.0.0.1", site.port),), cafile=authority.cafile, limits=QUICK
+    )
+    observed = await observe(access.target("https://shop.test"), analyser=analyser, access=access)
+    check_record(observed)
+    return observed
+
+
+async def test_each_identity_has_one_connection_and_the_files_share_the_browsers(
+    authority: Authority, analyser: Analyser
+) -> None:
+    async with H2Site(authority.server()) as site:
+        observed = await scan(site, authority, analyser)
+    assert all((exchange.status, exchange.outcome) == (200, SERVED) for exchange in observed.exchanges)
+    assert {exchange.http_version for exchange in observed.exchanges} == {"HTTP/2"}
+    assert observed.browser.title == TITLE
+    assert site.opened == 5
+    by_place = {asked.place: asked.connection for asked in site.asked}
+    assert len({by_place[name] for name in HOMEPAGES}) == 5
+    assert {by_place[name] for name in FILE_PROBES} == {by_place[BROWSER]}
+
+
+async def test_header_fields_keep_their_order(authority: Authority, analyser: Analyser) -> None:
+    async with H2Site(authority.server()) as site:
+        await scan(site, authority, analyser)
+    agents = [[name for name, _ in asked.fields] for asked in site.asked if asked.place in AGENTS]
+    plain = [names for names in agents if "sec-ch-ua" not in names]
+    assert len(plain) >= 2
+    assert all(names == plain[0] for names in plain)
+
+
+NO_STATUS: dict[str, Turn] = {
+    "silence": h2_site.silence,
+    "refused stream": h2_site.reset,
+    "GOAWAY": h2_site.goaway,
+    "no frames": h2_site.garbage,
+    "status that is no number": h2_site.odd_status("abc"),
+    "status 99": h2_site.odd_status("99"),
+    "negative status": h2_site.odd_status("-200"),
+    "frames of a broken header block": h2_site.broken_block,
+}
+
+
+@pytest.mark.parametrize("fault", NO_STATUS)
+async def test_a_stream_without_a_status(fault: str, authority: Authority, analyser: Analyser) -> None:
+    async with H2Site(authority.server(), faults={AGENTS[0]: NO_STATUS[fault]}) as site:
+        observed = await scan(site, authority, analyser)
+    exchange = observed.exchange(AGENTS[0])
+    assert (exchange.status, exchange.title, exchange.outcome) == (0, "", "inconclusive")
+    assert exchange.error in ("timeout", "protocol")
+    assert all(found.status == 200 for found in observed.exchanges if found.name != AGENTS[0])
+
+
+@pytest.mark.parametrize("fault", [h2_site.reset_in_body, h2_site.endless, h2_site.bad_frame_in_body])
+async def test_a_broken_body_keeps_the_status(fault: Turn, authority: Authority, analyser: Analyser) -> None:
+    async with H2Site(authority.server(), faults=dict.fromkeys((BROWSER, AGENTS[0]), fault)) as site:
+        observed = await scan(site, authority, analyser)
+    for name in (BROWSER, AGENTS[0]):
+        exchange = observed.exchange(name)
+        assert (exchange.status, exchange.title, exchange.cut, exchange.error) == (200, TITLE, True, "")
+        assert exchange.bytes <= QUICK.page
+    assert {name: observed.exchange(name).detail for name in FILE_PROBES if observed.exchange(name).status != 200} == {}

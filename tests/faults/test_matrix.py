@@ -1,0 +1,255 @@
+"""The fault matrix: each fault in each place where it can happen, against the fields that the record must have."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+import pytest
+
+from aui_tui.engine.scan import observe
+from aui_tui.engine.scoring import grade_card
+from aui_tui.engine.worker import Analyser
+from aui_tui.records.observations import (
+    BROWSER,
+    FILE_PROBES,
+    INCONCLUSIVE,
+    SERVED,
+    Exchange,
+    Observations,
+    PageFacts,
+)
+from tests.faults import behaviours
+from tests.faults.lab import check_record, scan, settled
+from tests.faults.site import AGENTS, HOMEPAGES, QUICK, TITLE, Behaviour, Site, answer, good
+
+AGENT = AGENTS[1]
+ALL = (True, True, True, True)
+NONE = (False, False, False, False)
+
+
+def counted(observed: Observations) -> tuple[bool, bool, bool, bool]:
+    files = observed.files
+    return files.llms, files.ai_plugin, files.ucp, files.mcp
+
+
+async def in_each_place(fault: Behaviour, analyser: Analyser) -> dict[str, Observations]:
+    """Scan three sites at once: with the fault for the browser, for one agent, and for every file."""
+    places: dict[str, Mapping[str, Behaviour]] = {
+        BROWSER: {BROWSER: fault},
+        AGENT: {AGENT: fault},
+        "files": dict.fromkeys(FILE_PROBES, fault),
+    }
+
+    async def one(faults: Mapping[str, Behaviour]) -> Observations:
+        async with Site(faults=faults) as site:
+            return await observe(site.target, analyser=analyser, access=site.access())
+
+    found = await asyncio.gather(*(one(faults) for faults in places.values()))
+    for observed in found:
+        check_record(observed)
+    return dict(zip(places, found, strict=True))
+
+
+def others_are_well(observed: Observations, *broken: str) -> None:
+    for exchange in observed.exchanges:
+        if exchange.name not in broken:
+            assert (exchange.status, exchange.error, exchange.outcome) == (200, "", SERVED), exchange
+    if "robots" not in broken:
+        assert observed.robots.signal
+        assert counted(observed) == ALL
+    assert not observed.probe_dead
+    assert not observed.unreachable
+
+
+def has_no_answer(exchange: Exchange) -> None:
+    assert (exchange.status, exchange.title, exchange.bytes, exchange.challenge) == (0, "", 0, None)
+    assert exchange.outcome == INCONCLUSIVE
+    assert exchange.error in ("timeout", "protocol", "connect", "tls", "dns")
+    assert exchange.detail
+
+
+def robots_is_unknown(observed: Observations) -> None:
+    card = grade_card(observed)
+    assert observed.robots.kind == "unknown"
+    assert (card.robots_status, card.robots_ua_rules, card.agents_disallowed, card.agents_partial) == (0, 0, 0, 0)
+    assert set(card.ua_policy.values()) == set(card.crawler_policy.values()) == {"unlisted"}
+    assert any(found.t == "warn" and "robots.txt" in found.text for found in card.evidence)
+    assert not card.wildcard_block
+    assert not card.content_signal
+
+
+@pytest.mark.parametrize("fault", behaviours.NO_ANSWER)
+async def test_no_status_line(fault: str, analyser: Analyser) -> None:
+    found = await in_each_place(behaviours.NO_ANSWER[fault], analyser)
+
+    browser = found[BROWSER]
+    has_no_answer(browser.browser)
+    others_are_well(browser, BROWSER)
+    assert browser.page == PageFacts()
+    assert (card := grade_card(browser)).human_status == 0
+    assert (card.human_title, card.human_challenged, card.jsonld) == ("", False, 0)
+
+    agent = found[AGENT]
+    has_no_answer(agent.exchange(AGENT))
+    others_are_well(agent, AGENT)
+    card = grade_card(agent)
+    assert card.live_served == 3
+    assert sorted(access.status for access in card.agent_access.values()) == [0, 200, 200, 200]
+    assert list(card.matrix.values()).count("untested") == 3
+
+    files = found["files"]
+    for name in FILE_PROBES:
+        has_no_answer(files.exchange(name))
+    others_are_well(files, *FILE_PROBES)
+    assert counted(files) == NONE
+    robots_is_unknown(files)
+
+
+@pytest.mark.parametrize("fault", behaviours.CUT_BODY)
+async def test_a_broken_body_keeps_the_status_and_what_was_read(fault: str, analyser: Analyser) -> None:
+    found = await in_each_place(behaviours.CUT_BODY[fault], analyser)
+    for place in (BROWSER, AGENT):
+        exchange = found[place].exchange(place)
+        assert (exchange.status, exchange.error, exchange.title, exchange.cut) == (200, "", TITLE, True)
+        assert exchange.outcome == SERVED
+        assert 0 < exchange.bytes <= QUICK.page
+        others_are_well(found[place], place)
+    assert found[BROWSER].page.jsonld == 1
+    others_are_well(found["files"], *FILE_PROBES)
+    assert counted(found["files"]) == NONE
+    assert found["files"].robots.kind == "html"
+    assert all(found["files"].exchange(name).status == 200 for name in FILE_PROBES)
+    assert all(found["files"].exchange(name).bytes <= QUICK.robots for name in FILE_PROBES)
+
+
+@pytest.mark.parametrize("fault", behaviours.EMPTY_BODY)
+async def test_an_unreadable_body_keeps_the_status(fault: str, analyser: Analyser) -> None:
+    found = await in_each_place(behaviours.EMPTY_BODY[fault], analyser)
+    for place in (BROWSER, AGENT):
+        exchange = found[place].exchange(place)
+        assert (exchange.status, exchange.error, exchange.title, exchange.outcome) == (200, "", "", SERVED)
+        assert exchange.bytes <= QUICK.page
+        others_are_well(found[place], place)
+    assert found[BROWSER].page.jsonld == 0
+    assert counted(found["files"]) == NONE
+    assert found["files"].robots.names == 0
+    others_are_well(found["files"], *FILE_PROBES)
+
+
+@pytest.mark.parametrize("fault", behaviours.ODD_BUT_FINE)
+async def test_odd_answers_are_read_like_any_other(fault: str, analyser: Analyser) -> None:
+    found = await in_each_place(behaviours.ODD_BUT_FINE[fault], analyser)
+    for place in (BROWSER, AGENT):
+        exchange = found[place].exchange(place)
+        assert (exchange.status, exchange.error, exchange.cut) == (200, "", False)
+        assert exchange.title == TITLE
+        assert len(exchange.headers) <= QUICK.kept
+        others_are_well(found[place], place)
+    assert found[BROWSER].page.jsonld == 1
+    assert found["files"].robots.kind == "html"
+    assert counted(found["files"]) == NONE
+
+
+@pytest.mark.parametrize("fault", behaviours.REDIRECTS)
+async def test_a_redirect_that_is_not_followed_keeps_its_status(fault: str, analyser: Analyser) -> None:
+    behaviour, word = behaviours.REDIRECTS[fault]
+    found = await in_each_place(behaviour, analyser)
+    for place, observed in found.items():
+        names = FILE_PROBES if place == "files" else (place,)
+        for name in names:
+            exchange = observed.exchange(name)
+            assert (exchange.status, exchange.error, exchange.outcome) == (302, word, INCONCLUSIVE)
+            assert exchange.detail
+            assert exchange.hops[-1].status == 302
+        others_are_well(observed, *names)
+    assert counted(found["files"]) == NONE
+    card = grade_card(found[AGENT])
+    assert card.live_served == 3
+    assert list(card.matrix.values()).count("untested") == 3
+    assert any(found.t == "warn" and "redirect" in found.text for found in card.evidence)
+
+
+@pytest.mark.parametrize("status", ["999 Request denied", "402 Payment Required", "451 x", "500 x", "404 x"])
+async def test_any_final_status_is_kept(status: str, analyser: Analyser) -> None:
+    number = int(status[:3])
+    found = await in_each_place(behaviours.sends(answer(b"<title>no</title>", status)), analyser)
+    assert found[BROWSER].browser.status == number
+    assert found[BROWSER].browser.outcome == "refused"
+    assert found[AGENT].exchange(AGENT).outcome == "refused"
+    assert len(found[AGENT].exchange(AGENT).attempts) == 1
+    assert found["files"].exchange("robots").status == number
+    assert counted(found["files"]) == NONE
+    assert found["files"].robots.kind == ("unknown" if number == 500 else "none" if number < 500 else "unknown")
+
+
+@pytest.mark.parametrize("fault", behaviours.GREETINGS)
+async def test_a_server_of_another_kind(fault: str, analyser: Analyser) -> None:
+    async with Site(greeting=behaviours.GREETINGS[fault]) as site:
+        observed = await scan(site, analyser)
+        assert await settled(site) == 0
+    for exchange in observed.exchanges:
+        has_no_answer(exchange)
+    assert observed.unreachable
+    assert observed.probe_dead
+    card = grade_card(observed)
+    assert (card.score, card.grade, card.stance, card.probe_dead) == (0, "F", "Walled", True)
+
+
+@pytest.mark.parametrize("fault", behaviours.NOT_FILES)
+async def test_a_catch_all_has_no_files(fault: str, analyser: Analyser) -> None:
+    async with Site(faults=dict.fromkeys(FILE_PROBES[1:], behaviours.NOT_FILES[fault])) as site:
+        observed = await scan(site, analyser)
+    assert counted(observed) == NONE
+    assert observed.files.notes
+
+
+async def test_everything_hangs(analyser: Analyser) -> None:
+    async with Site(default=behaviours.silence) as site:
+        observed = await scan(site, analyser)
+        assert await settled(site) == 0
+    assert observed.unreachable
+    assert observed.elapsed_ms < 1000 * (QUICK.probe + 0.5)
+    assert all(exchange.error == "timeout" for exchange in observed.exchanges)
+
+
+async def test_one_agent_hangs_and_the_rest_is_not_held_up(analyser: Analyser) -> None:
+    async with Site(faults={AGENT: behaviours.silence}) as site:
+        observed = await scan(site, analyser)
+    others_are_well(observed, AGENT)
+    assert observed.exchange(AGENT).status == 0
+    assert observed.elapsed_ms < 1000 * (QUICK.probe + 0.5)
+    assert observed.browser.elapsed_ms < 1000 * QUICK.probe / 2
+
+
+async def test_a_refused_agent_is_probed_once_more_alone(analyser: Analyser) -> None:
+    refused = 0
+
+    async def once(asked: object, writer: asyncio.StreamWriter) -> None:
+        nonlocal refused
+        refused += 1
+        writer.write(answer(b"later", "429 Too Many Requests") if refused == 1 else answer(b"<title>in</title>"))
+        await writer.drain()
+
+    async with Site(faults={AGENT: once}) as site:
+        observed = await scan(site, analyser)
+    exchange = observed.exchange(AGENT)
+    assert (exchange.status, exchange.outcome) == (200, SERVED)
+    assert [(attempt.status, attempt.outcome) for attempt in exchange.attempts] == [(429, "refused")]
+    assert site.asked[-1].place == AGENT
+    assert site.asked[-1].connection > max(asked.connection for asked in site.asked[:-1])
+
+
+async def test_refused_agents_are_not_probed_again_when_the_browser_is_refused_too(analyser: Analyser) -> None:
+    async with Site(faults=dict.fromkeys(HOMEPAGES, behaviours.sends(answer(b"", "403 Forbidden")))) as site:
+        observed = await scan(site, analyser)
+    assert all(not exchange.attempts for exchange in observed.exchanges)
+    assert sorted(site.places()) == sorted([*HOMEPAGES, *FILE_PROBES, "mcp"])
+
+
+async def test_a_site_that_is_well(analyser: Analyser) -> None:
+    async with Site(default=good) as site:
+        observed = await scan(site, analyser)
+        assert await settled(site) == 0
+    others_are_well(observed)
+    assert observed.limits == ("connect-to",)

@@ -1,0 +1,127 @@
+"""robots.txt and the other files as hostile or careless sites serve them (fault matrix 31, 32, 42 to 48, 51)."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+from aui_tui.engine.scoring import grade_card
+from aui_tui.engine.worker import Analyser
+from aui_tui.records.observations import BROWSER, PageFacts
+from tests.faults.behaviours import sends
+from tests.faults.lab import scan
+from tests.faults.site import AGENTS, PAGE, QUICK, TITLE, Site, answer
+
+RULES = b"User-agent: GPTBot\nDisallow: /\n\nUser-agent: *\nDisallow: /cart\nContent-Signal: search=yes\n"
+FILLER = b"# a comment that fills the file, line after line after line after line\n"
+LARGE = RULES + FILLER * ((2 << 20) // len(FILLER))
+
+
+@pytest.mark.parametrize("status", ["401 x", "403 x", "404 x", "410 x", "429 x"])
+async def test_a_4xx_means_no_rules(status: str, analyser: Analyser) -> None:
+    async with Site(faults={"robots": sends(answer(RULES, status, "text/plain"))}) as site:
+        observed = await scan(site, analyser)
+    card = grade_card(observed)
+    assert observed.robots.kind == "none"
+    assert (card.robots_status, card.robots_ua_rules, card.wildcard_block) == (int(status[:3]), 0, False)
+    assert set(card.ua_policy.values()) == {"unlisted"}
+
+
+@pytest.mark.parametrize("status", ["500 x", "503 x", "599 x"])
+async def test_a_5xx_means_rules_unknown_with_a_warning(status: str, analyser: Analyser) -> None:
+    async with Site(faults={"robots": sends(answer(RULES, status, "text/plain"))}) as site:
+        observed = await scan(site, analyser)
+    card = grade_card(observed)
+    assert observed.robots.kind == "unknown"
+    assert card.robots_status == int(status[:3])
+    assert set(card.ua_policy.values()) == {"unlisted"}
+    assert any(found.t == "warn" and "robots.txt" in found.text for found in card.evidence)
+
+
+@pytest.mark.parametrize(
+    ("body", "names", "signal"),
+    [
+        (RULES, 2, True),
+        (RULES.rstrip(), 2, True),
+        (RULES.replace(b"\n", b"\r"), 2, True),
+        (RULES.replace(b"\n", b"\r\n"), 2, True),
+        (b"\xef\xbb\xbf" + RULES, 2, True),
+        (RULES.replace(b"GPTBot", b"GPT\0Bot"), 2, True),
+        (RULES.decode().encode("utf-16"), 0, False),
+        (b"", 0, False),
+        (b"\xff" * 5000, 0, False),
+    ],
+)
+async def test_odd_bytes_are_read_as_far_as_they_go(body: bytes, names: int, signal: bool, analyser: Analyser) -> None:
+    async with Site(faults={"robots": sends(answer(body, content_type="text/plain"))}) as site:
+        observed = await scan(site, analyser)
+    assert observed.exchange("robots").status == 200
+    assert observed.robots.names == names or (not signal and observed.robots.names <= 1)
+    assert bool(observed.robots.signal) is signal
+
+
+@pytest.mark.parametrize("packed", [False, True])
+async def test_the_first_mebibyte_is_read_in_whole_lines(packed: bool, analyser: Analyser) -> None:
+    body = gzip.compress(LARGE) if packed else LARGE
+    extra = b"Content-Encoding: gzip\r\n" if packed else b""
+    async with Site(faults={"robots": sends(answer(body, content_type="text/plain", extra=extra))}) as site:
+        observed = await scan(site, analyser)
+    exchange = observed.exchange("robots")
+    assert exchange.cut
+    assert QUICK.robots - len(FILLER) < exchange.bytes <= QUICK.robots
+    assert (exchange.bytes - len(RULES)) % len(FILLER) == 0
+    assert observed.robots.signal_line == 6
+    assert observed.robots.names == 2
+
+
+async def test_html_served_as_robots_txt_has_no_rules(analyser: Analyser) -> None:
+    async with Site(faults={"robots": sends(answer(PAGE))}) as site:
+        observed = await scan(site, analyser)
+    card = grade_card(observed)
+    assert (card.robots_status, card.robots_ua_rules) == (200, 0)
+    assert set(card.ua_policy.values()) == {"unlisted"}
+    assert any(found.t == "warn" and "robots.txt" in found.text for found in card.evidence)
+
+
+async def test_every_agent_challenged_while_the_browser_is_served(analyser: Analyser) -> None:
+    wall = answer(b"<title>Just a moment...</title>", "403 Forbidden", extra=b"cf-mitigated: challenge\r\n")
+    async with Site(faults=dict.fromkeys(AGENTS, sends(wall))) as site:
+        observed = await scan(site, analyser)
+    card = grade_card(observed)
+    assert [(access.status, access.challenged) for access in card.agent_access.values()] == [(403, True)] * 4
+    assert (card.live_served, card.stance) == (0, "Walled")
+    assert {card.matrix[slug] for slug in list(card.matrix)[1:5]} <= {"blocked", "walled"}
+    assert all(len(observed.exchange(name).attempts) == 1 for name in AGENTS)
+    assert site.places().count(BROWSER) == 1
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body", "title"),
+    [
+        ("text/html; charset=utf-16le", f"<title>{TITLE}</title>".encode("utf-16le"), TITLE),
+        ("text/html; charset=windows-1252", "<title>Café</title>".encode("cp1252"), "Café"),
+        ("text/html; charset=utf-8", b"<title>Caf\xe9</title>", "Caf\N{REPLACEMENT CHARACTER}"),
+        ("text/html", b"\xef\xbb\xbf<title>Caf\xc3\xa9</title>", "Café"),
+        ("text/html; charset=rot13", b"<title>Plain</title>", "Plain"),
+    ],
+)
+async def test_the_title_is_read_as_far_as_its_charset_allows(
+    content_type: str, body: bytes, title: str, analyser: Analyser
+) -> None:
+    async with Site(faults={AGENTS[0]: sends(answer(body, content_type=content_type))}) as site:
+        observed = await scan(site, analyser)
+    assert observed.exchange(AGENTS[0]).title == title
+
+
+async def test_a_worker_that_dies_costs_one_page_and_not_the_next_scan(analyser: Analyser) -> None:
+    hostile = PAGE + b"<div>" * 150_000
+    async with Site(faults={BROWSER: sends(answer(hostile))}) as site:
+        first = await scan(site, analyser)
+    async with Site() as site:
+        second = await scan(site, analyser)
+    assert first.browser.status == 200
+    assert first.page == PageFacts(title=first.page.title, problem=first.page.problem)
+    assert first.page.problem
+    assert any(found.t == "warn" for found in grade_card(first).evidence)
+    assert second.page.jsonld == 1

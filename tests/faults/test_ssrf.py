@@ -1,0 +1,177 @@
+"""No connection to a network that is not public: direct, through a name, by redirect, or by a name that changes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from aui_tui.engine.access import Access, Detour, Limits
+from aui_tui.engine.network import streams
+from aui_tui.engine.scan import observe
+from aui_tui.engine.worker import Analyser
+from aui_tui.errors import InvalidHost
+from aui_tui.records.observations import BROWSER
+from tests.faults.behaviours import redirect
+from tests.faults.lab import check_record, scan
+from tests.faults.site import AGENTS, HOMEPAGES, QUICK, Asked, Site, answer
+
+CLOSED = [
+    "127.0.0.1",
+    "10.1.2.3",
+    "169.254.169.254",
+    "100.64.0.1",
+    "192.168.0.1",
+    "0.0.0.0",
+    "255.255.255.255",
+    "::1",
+    "fe80::1",
+    "fc00::1",
+    "::ffff:127.0.0.1",
+    "::127.0.0.1",
+    "64:ff9b::7f00:1",
+    "64:ff9b:1::1",
+    "2002:7f00:1::1",
+    "2001::1",
+    "fec0::1",
+    "ff02::1",
+]
+Dialled = list[tuple[str, int]]
+
+
+@pytest.fixture
+def dialled(monkeypatch: pytest.MonkeyPatch) -> Dialled:
+    """Every address that a scan tries to connect to; ports below 1024 lead nowhere."""
+    found: Dialled = []
+    real = streams.connect
+
+    async def connect(address: str, port: int) -> streams.Stream:
+        found.append((address, port))
+        if port < 1024:
+            raise ConnectionRefusedError
+        return await real(address, port)
+
+    monkeypatch.setattr(streams, "connect", connect)
+    return found
+
+
+class Names:
+    """A resolver: each name's answers in turn, the last one for ever; ``asked`` counts."""
+
+    def __init__(self, **answers: Sequence[Sequence[str]]) -> None:
+        self.answers = {name.replace("_", "."): list(given) for name, given in answers.items()}
+        self.asked: list[str] = []
+
+    async def __call__(self, host: str) -> Sequence[str]:
+        self.asked.append(host)
+        given = self.answers[host]
+        return given.pop(0) if len(given) > 1 else given[0]
+
+
+@pytest.mark.parametrize("address", CLOSED)
+async def test_a_name_that_leads_inside_is_refused_before_any_socket(
+    address: str, dialled: Dialled, analyser: Analyser
+) -> None:
+    for answers in ([address], ["8.8.8.8", address], [address, "2606:4700::1"]):
+        access = Access(resolver=Names(evil_com=[answers]), limits=QUICK)
+        for url in ("evil.com", "http://evil.com", "https://evil.com"):
+            with pytest.raises(InvalidHost, match=r"^evil\.com leads to an address outside the public Internet\.$"):
+                await observe(access.target(url), analyser=analyser, access=access)
+    assert dialled == []
+
+
+@pytest.mark.parametrize("address", CLOSED)
+@pytest.mark.parametrize("hop", [1, 3])
+async def test_a_redirect_inside_is_refused_before_any_socket(
+    address: str, hop: int, dialled: Dialled, analyser: Analyser
+) -> None:
+    literal = f"http://[{address}]/" if ":" in address else f"http://{address}/"
+
+    def chain(last: str) -> object:
+        async def behaviour(asked: Asked, writer: asyncio.StreamWriter) -> None:
+            step = int(asked.path.rpartition("/")[2] or 0) + 1
+            writer.write(
+                answer(b"", "302 Found", extra=f"Location: {last if step == hop else f'/{step}'}\r\n".encode())
+            )
+            await writer.drain()
+
+        return behaviour
+
+    faults = {BROWSER: chain(literal), AGENTS[0]: chain("http://evil.com/")}
+    async with Site(faults=faults) as site:  # type: ignore[arg-type]
+        access = site.access(resolver=Names(evil_com=[[address]]))
+        observed = await scan(site, analyser, access)
+    assert {port for _, port in dialled} == {site.port}
+    for name in faults:
+        exchange = observed.exchange(name)
+        assert (exchange.status, exchange.error, len(exchange.hops)) == (302, "redirect-address", hop)
+        assert exchange.detail
+
+
+async def test_a_name_that_changes_between_look_ups_is_looked_up_once(dialled: Dialled, analyser: Analyser) -> None:
+    names = Names(flip_com=[["8.8.8.8"], ["127.0.0.1"]])
+    access = Access(resolver=names, limits=QUICK)
+    observed = await observe(access.target("flip.com"), analyser=analyser, access=access)
+    check_record(observed)
+    assert names.asked == ["flip.com"]
+    assert {address for address, _ in dialled} == {"8.8.8.8"}
+
+
+async def test_one_look_up_serves_all_connections_of_a_scan(dialled: Dialled, analyser: Analyser) -> None:
+    async with Site() as site:
+        names = Names(shop_test=[["127.0.0.1"]])
+        access = Access(allow_private=True, resolver=names, limits=QUICK)
+        observed = await observe(access.target(f"http://shop.test:{site.port}"), analyser=analyser, access=access)
+    assert observed.browser.status == 200
+    assert observed.host == f"shop.test:{site.port}"
+    assert observed.limits == ("private",)
+    assert names.asked == ["shop.test"]
+    assert len({asked.connection for asked in site.asked}) >= len(HOMEPAGES)
+
+
+async def test_the_private_switch_is_needed_for_a_redirect_too(dialled: Dialled, analyser: Analyser) -> None:
+    async with Site() as inner, Site(faults={BROWSER: redirect(f"http://127.0.0.1:{inner.port}/")}) as site:
+        strict = await scan(site, analyser)
+        assert inner.opened == 0
+        loose = await scan(site, analyser, site.access(allow_private=True))
+        assert inner.opened == 1
+    assert strict.browser.error == "redirect-address"
+    assert loose.browser.status == 200
+
+
+async def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch, analyser: Analyser) -> None:
+    for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    async with Site() as site:
+        observed = await scan(site, analyser)
+    assert observed.browser.status == 200
+
+
+async def test_a_rule_may_lead_to_a_private_address_but_not_for_other_names(analyser: Analyser) -> None:
+    async with Site(faults={BROWSER: redirect("http://other.com/")}) as site:
+        observed = await scan(site, analyser, site.access(resolver=Names(other_com=[["127.0.0.1"]])))
+    assert observed.browser.error == "redirect-address"
+    assert observed.exchange(AGENTS[0]).status == 200
+
+
+async def test_an_empty_host_and_port_match_any(analyser: Analyser) -> None:
+    async with Site(faults=dict.fromkeys(HOMEPAGES, redirect("http://www.shop.test/home"))) as site:
+        access = Access(connect_to=(Detour.parse(f"::127.0.0.1:{site.port}"),), limits=QUICK)
+        observed = await observe(access.target("http://any.test"), analyser=analyser, access=access)
+    assert observed.browser.url == "http://www.shop.test/home"
+    assert {asked.field("host") for asked in site.asked} == {"any.test", "www.shop.test"}
+
+
+async def test_a_dead_name_costs_no_more_than_the_look_up_limit(analyser: Analyser) -> None:
+    async def never(host: str) -> Sequence[str]:
+        await asyncio.sleep(60)
+        return ()
+
+    access = Access(resolver=never, limits=Limits(probe=5, lookup=0.3))
+    observed = await observe(access.target("dead.com"), analyser=analyser, access=access)
+    check_record(observed)
+    assert {exchange.error for exchange in observed.exchanges} == {"dns"}
+    assert "0.3 s" in observed.browser.detail
+    assert observed.elapsed_ms < 3000
+    assert observed.unreachable

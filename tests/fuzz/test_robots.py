@@ -1,0 +1,117 @@
+"""robots.txt under random input: no crash, and the same answers as three independent ways to get them."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+from protego import Protego
+
+from aui_tui.engine import robots
+from aui_tui.engine.robots_match import Pattern, normal
+from aui_tui.records.registry import registry
+
+PATHS = ["/" + "".join(letters) for size in range(4) for letters in product("/abz", repeat=size)]
+"""Every path of up to three characters more; no pattern of ``PATTERNS`` names the letter z."""
+PATTERNS = st.text("/ab*$", max_size=5)
+RULES = st.lists(st.tuples(st.sampled_from(["Allow", "Disallow"]), PATTERNS), max_size=6)
+
+LINES = st.one_of(
+    st.binary(max_size=40),
+    st.builds(
+        lambda key, gap, value: key + gap + value,
+        st.sampled_from([b"User-agent", b"user-AGENT ", b"Allow", b"Disallow", b"Content-Signal", b"Sitemap", b"#"]),
+        st.sampled_from([b":", b": ", b" ", b"\t:\t"]),
+        st.one_of(st.binary(max_size=20), st.sampled_from([b"*", b"/", b"GPTBot", b"ChatGPT-User/1.0", b"/*a$"])),
+    ),
+)
+BODIES = st.one_of(
+    st.binary(max_size=300),
+    st.lists(LINES, max_size=20).flatmap(
+        lambda lines: st.sampled_from([b"\n", b"\r\n", b"\r"]).map(lambda e: e.join(lines))
+    ),
+)
+
+
+def oracle(pattern: str, path: str) -> bool:
+    """RFC 9309, 2.2.3, as a regular expression."""
+    anchored = pattern.endswith("$")
+    body = ".*".join(re.escape(part) for part in (pattern[:-1] if anchored else pattern).split("*"))
+    return re.match(f"(?s){body}{'$' if anchored else ''}", path) is not None
+
+
+def decide(rules: list[tuple[str, str]], path: str) -> bool:
+    """RFC 9309, 2.2.2: most octets win, Allow wins a tie."""
+    matching = [(len(pattern), key == "Allow") for key, pattern in rules if pattern and oracle(pattern, path)]
+    return max(matching)[1] if matching else True
+
+
+def text_of(rules: list[tuple[str, str]], agent: str = "X") -> str:
+    return f"User-agent: {agent}\n" + "".join(f"{key}: {pattern}\n" for key, pattern in rules)
+
+
+@given(BODIES, st.sampled_from([0, 200, 204, 301, 404, 503]), st.text(max_size=30))
+def test_any_body_gives_facts(body: bytes, status: int, content_type: str) -> None:
+    facts = robots.facts(body, status, registry(), content_type)
+    assert len(facts.agents) == 19
+    assert len(facts.crawlers) == 15
+    lines = body.splitlines()
+    for policy in (*facts.agents, *facts.crawlers):
+        assert 0 <= policy.line <= len(lines)
+        assert (policy.spelling == "") is (policy.policy == "unlisted")
+        assert policy.effective in ({"unknown"} if facts.kind == "unknown" else {"open", "partial", "blocked"})
+        assert (policy.line == 0) is (policy.rule == "")
+
+
+@given(BODIES, st.text(max_size=20), st.text(max_size=30))
+def test_any_question_is_answered(body: bytes, token: str, path: str) -> None:
+    parsed = robots.parse(body)
+    assert parsed.allows(token, path) in (True, False)
+    assert parsed.allows(token, "https://h" + path) in (True, False)
+    assert parsed.policy(token) in ("unlisted", "blocked", "partial", "allowed")
+
+
+@given(PATTERNS.filter(lambda text: "$" not in text[:-1]), st.sampled_from(PATHS))
+def test_matching_agrees_with_a_regular_expression(pattern: str, path: str) -> None:
+    assert Pattern(pattern.encode()).matches(path.encode()) is oracle(pattern, path)
+
+
+@given(RULES.map(lambda rules: [rule for rule in rules if "$" not in rule[1][:-1]]))
+@example([("Disallow", "*/a"), ("Allow", "/*/a")])
+@example([("Disallow", "/a"), ("Allow", "/*")])
+def test_policy_agrees_with_trying_every_path(rules: list[tuple[str, str]]) -> None:
+    parsed = robots.parse(text_of(rules).encode())
+    policy = parsed.policy("X")
+    verdicts = {path: decide(rules, path) for path in PATHS}
+    assert {path: parsed.allows("X", path) for path in PATHS} == verdicts
+    assert (policy == "blocked") is (not decide(rules, "/z"))
+    if policy == "allowed":
+        assert all(verdicts.values())
+    long_paths = ["/" + "".join(letters) for letters in product(["zz", "/", "a", "b", ""], repeat=5)]
+    if policy == "partial":
+        assert not all(decide(rules, path) for path in [*PATHS, *long_paths])
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["Allow", "Disallow"]), st.text("/ab*", max_size=5).map("/".__add__)), max_size=6
+    ),
+    st.lists(
+        st.tuples(st.sampled_from(["Allow", "Disallow"]), st.text("/ab*", max_size=5).map("/".__add__)), max_size=6
+    ),
+    st.sampled_from(PATHS),
+)
+def test_second_opinion(star: list[tuple[str, str]], own: list[tuple[str, str]], path: str) -> None:
+    text = text_of(star, "*") + text_of(own, "GPTBot")
+    parsed, protego = robots.parse(text.encode()), Protego.parse(text)
+    for agent in ("GPTBot", "CCBot"):
+        assert parsed.allows(agent, path) is protego.can_fetch(f"https://h.example{path}", agent)
+
+
+@given(st.binary(max_size=40))
+def test_normal_form_is_stable(octets: bytes) -> None:
+    once = normal(octets)
+    assert normal(once) == once
+    assert once.isascii()

@@ -1,0 +1,162 @@
+"""An index in memory for tests of what stands on the service protocol: no network, no files."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import msgspec
+
+from aui_tui.errors import AuiError, InvalidHost, NeverScanned, RateLimited
+from aui_tui.records.card import ReportCard
+from aui_tui.records.progress import Progress
+from aui_tui.records.query import Query
+from aui_tui.records.view import Dossier, Facets, HistoryPoint, IndexView, Overview, Quota, Row, ScanAnswer
+from aui_tui.records.vocabulary import CATEGORIES, STANCES
+from tests.cards import DEAD, SAMPLES, WALLED
+
+LIMIT = 10
+
+
+def many(count: int) -> list[ReportCard]:
+    """Return ``count`` cards of hosts ``h00000.example`` and on, scores and stances going round."""
+    made = []
+    for number in range(count):
+        host = f"h{number:05d}.example"
+        made.append(
+            msgspec.structs.replace(
+                WALLED,
+                host=host,
+                input_host=host,
+                name=f"Host {number}",
+                score=number % 101,
+                stance=STANCES[number % 3],
+                category=CATEGORIES[number % len(CATEGORIES)],
+            )
+        )
+    return made
+
+
+@dataclass
+class MemoryService:
+    """``cards`` by host; a scan of a host in ``cards`` answers with it, once new and then from the cache."""
+
+    cards: dict[str, ReportCard] = field(default_factory=dict)
+    faults: dict[str, AuiError] = field(default_factory=dict)
+    """Errors to raise, by operation: ``index``, ``site``, ``scan``, ``stamp``."""
+    calls: list[tuple[str, object]] = field(default_factory=list)
+    spent: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
+    cached: set[str] = field(default_factory=set)
+    client: str = "local"
+    version: int = 0
+    closed: bool = False
+    label: str = "memory"
+    can_scan: bool = True
+
+    @classmethod
+    def of(cls, cards: Iterable[ReportCard] = (*SAMPLES, DEAD)) -> MemoryService:
+        """Return a service that holds ``cards``."""
+        return cls(cards={card.host: card for card in cards})
+
+    def put(self, card: ReportCard) -> None:
+        """Store a card."""
+        self.cards[card.host] = card
+        self.version += 1
+
+    def _called(self, operation: str, argument: object) -> None:
+        self.calls.append((operation, argument))
+        if operation in self.faults:
+            raise self.faults[operation]
+
+    async def stamp(self) -> str:
+        self._called("stamp", None)
+        return f"memory-{self.version}"
+
+    def for_client(self, client: str) -> MemoryService:
+        own = MemoryService(self.cards, self.faults, self.calls, self.spent, self.cached, client=client)
+        own.version = self.version
+        return own
+
+    async def index(self, query: Query) -> IndexView:
+        self._called("index", query)
+        found = [card for card in self.cards.values() if _holds(card, query)]
+        ranked = sorted((c for c in found if not c.unreachable), key=lambda c: (-c.score, c.host))
+        lost = sorted((c for c in found if c.unreachable), key=lambda c: c.host)
+        newest = max((c.scanned_at for c in self.cards.values()), default=now())
+        scores = [card.score for card in ranked]
+        return IndexView(
+            query=query,
+            scanned_at=newest,
+            ranked=[_row(card, scores.index(card.score) + 1) for card in ranked],  # type: ignore[arg-type]
+            unreachable=[_row(card, 0) for card in lost],  # type: ignore[arg-type]
+            facets=Facets(
+                stance={word: sum(c.stance == word for c in found) for word in STANCES},
+                category={word: sum(c.category == word for c in found) for word in CATEGORIES},
+            ),
+        )
+
+    async def overview(self, query: Query) -> Overview:
+        raise NotImplementedError
+
+    async def position(self, host: str, query: Query) -> int:
+        view = await self.index(query)
+        hosts = [row.summary.host for row in view.ranked[:]]
+        return hosts.index(host) if host in hosts else -1
+
+    async def site(self, host: str, *, method: str = "", at: str = "") -> Dossier:
+        self._called("site", host)
+        card = self.cards.get(host)
+        if card is None:
+            raise NeverScanned(host)
+        point = HistoryPoint(scanned_at=card.scanned_at, score=card.score, grade=card.grade, stance=card.stance)
+        return Dossier(card=card, history=(point,))
+
+    async def scan(
+        self,
+        url: str,
+        *,
+        force: bool = False,
+        method: str = "",
+        category: str = "",
+        progress: Progress | None = None,
+    ) -> ScanAnswer:
+        self._called("scan", (self.client, url, force))
+        if "." not in url or " " in url:
+            raise InvalidHost(f"{url!r} is no host name.")
+        if url in self.cached and not force:
+            return ScanAnswer(card=self.cards[url], source="cache", age=60)
+        if self.spent[self.client] >= LIMIT:
+            raise RateLimited("All 10 scans of this hour are used.", retry_after=90, reset_at=time.time() + 90)
+        self.spent[self.client] += 1
+        if url not in self.cards:
+            self.put(msgspec.structs.replace(WALLED, host=url, input_host=url, scanned_at=now()))
+        self.cached.add(url)
+        return ScanAnswer(card=self.cards[url])
+
+    async def quota(self) -> Quota:
+        used = self.spent[self.client]
+        return Quota(left=LIMIT - used, limit=LIMIT, next_slot=time.time() + 3600 if used else 0.0)
+
+    async def aclose(self) -> None:
+        self.closed = True
+
+
+def now() -> str:
+    """Return the time in the form of a record."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _holds(card: ReportCard, query: Query) -> bool:
+    words: Sequence[str] = [term.value for term in query.terms if term.field == "text"]
+    return (
+        query.category in ("", card.category)
+        and query.stance in ("", card.stance)
+        and all(word in card.host or word in card.name.casefold() for word in words)
+    )
+
+
+def _row(card: ReportCard, rank: int) -> Row:
+    return Row(summary=card.summary(), rank=rank, method=card.method)

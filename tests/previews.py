@@ -1,0 +1,63 @@
+"""Pictures of the dashboard on the demo's web: ``python -m tests.previews`` writes ``themes/previews/*.svg``.
+
+One picture of the index per theme, named after it, and ``card.svg`` of a report card in the default theme.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import tempfile
+from pathlib import Path
+
+from aui_tui.demo.tour import fill, service_of
+from aui_tui.demo.web import DemoWeb
+from aui_tui.service.protocol import Service
+from aui_tui.tui import themes
+from tests.tui.stage import settle, stage
+
+FOLDER = Path(__file__).parent.parent / "themes" / "previews"
+SIZE = (140, 40)
+SHOWN = "outlet.demo.test"
+"""The host whose card is pictured: robots.txt says yes, the edge says no."""
+DEFAULT = "dusk"
+
+
+async def picture(service: Service, theme: str, *, card: bool = False) -> str:
+    """Return the index under ``theme`` as SVG, or the card of SHOWN."""
+    async with stage(service, SIZE, theme=theme, start_host=SHOWN if card else "", standing=False) as pilot:
+        if not card:
+            await pilot.press("down", "down", "down", "down")
+        await asyncio.sleep(0.5)
+        await settle(pilot)
+        return pilot.app.export_screenshot(title="aui-tui", simplify=True)
+
+
+def steady(svg: str) -> str:
+    """Return ``svg`` without the ids that differ from run to run, and without a web font."""
+    svg = re.sub(r"terminal-\d+", "terminal", svg)
+    return re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
+
+
+async def pictures() -> dict[str, str]:
+    """Return every picture by its file name without the ending."""
+    with tempfile.TemporaryDirectory() as home, DemoWeb() as web:
+        service = service_of(web, Path(home), base_url="http://127.0.0.1:8000", method="v0.2")
+        try:
+            await fill(service, web, lambda _card: None)
+            names = sorted(themes.load((themes.packaged(),)).themes)
+            found = {name: await picture(service, name) for name in names}
+            return found | {"card": await picture(service, DEFAULT, card=True)}
+        finally:
+            await service.aclose()
+
+
+def main() -> None:
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for name, svg in asyncio.run(pictures()).items():
+        (FOLDER / f"{name}.svg").write_text(steady(svg), encoding="utf-8")
+        print(name)
+
+
+if __name__ == "__main__":
+    main()

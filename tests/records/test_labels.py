@@ -1,0 +1,51 @@
+"""Labels follow the registry and the tables; foreign and future words stay as they are."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from aui_tui.records import labels
+from aui_tui.records.card import AgentAccess
+from tests.cards import WALLED
+
+
+def test_names() -> None:
+    assert labels.surface("amazon") == "Alexa and Amazon agents"
+    assert labels.surface("matrix_key_3") == "Claude"
+    assert labels.surface("theirs") == "theirs"
+    assert labels.pillar("v0.1", "access") == "Access"
+    assert labels.pillar("v0.3", "works") == "Works"
+    assert labels.points(None, 10) == "not scored"
+    assert labels.points(4.5, 10.0) == "4.5/10"
+
+
+def test_answers_stand_with_their_surface_by_position() -> None:
+    expected = ["403 challenge", "403 challenge", "no answer", "403 challenge"]
+    assert list(labels.answers(WALLED).values()) == expected
+    assert list(labels.answers(WALLED)) == ["chatgpt", "claude", "gemini", "perplexity"]
+    foreign = replace(WALLED, matrix=dict(zip("abcdefgh", WALLED.matrix.values(), strict=True)))
+    assert list(labels.answers(foreign)) == ["b", "c", "d", "e"]
+    assert labels.answer(AgentAccess(200, False, "x")) == "200"
+
+
+@pytest.mark.parametrize(
+    ("host", "origin", "reference"),
+    [
+        ("shop.example", "https://shop.example", "https://shop.example"),
+        ("http://plain.example:8080", "http://plain.example:8080", "http://plain.example:8080"),
+        ("localhost:8000", "", "//localhost:8000"),
+        ("[::1]:8000", "", "//[::1]:8000"),
+        ("192.0.2.1", "https://192.0.2.1", "https://192.0.2.1"),
+        ("javascript:alert(1)", "", ""),
+        ("shop.example/path", "", ""),
+        ("user@shop.example", "", ""),
+        ("", "", ""),
+    ],
+)
+def test_addresses(host: str, origin: str, reference: str) -> None:
+    assert (labels.origin(host), labels.reference(host)) == (origin, reference)
+
+
+def test_times() -> None:
+    assert labels.moment("2026-11-20T10:00:00.250Z") == "2026-11-20 10:00 UTC"

@@ -1,0 +1,66 @@
+"""The registry fills every position of the specification, once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import pytest
+
+from aui_tui.records.registry import Agent, Crawler, registry
+from aui_tui.records.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL, LIVE_TOTAL, SURFACES_TOTAL
+
+KNOWN = registry()
+
+
+def test_every_position_is_filled_in_order() -> None:
+    assert [agent.key for agent in KNOWN.agents] == [f"agent_{n:02d}" for n in range(1, AGENTS_TOTAL + 1)]
+    assert [crawler.key for crawler in KNOWN.crawlers] == [f"crawler_{n:02d}" for n in range(1, CRAWLERS_TOTAL + 1)]
+    assert [surface.key for surface in KNOWN.surfaces] == [f"matrix_key_{n}" for n in range(1, SURFACES_TOTAL + 1)]
+
+
+def test_the_live_probed_agents_come_first() -> None:
+    assert KNOWN.live == KNOWN.agents[:LIVE_TOTAL]
+    assert all(agent.user_agent and agent.token in agent.user_agent for agent in KNOWN.live)
+    assert not any("{" in agent.user_agent for agent in KNOWN.agents)
+    assert KNOWN.chrome_version in KNOWN.browser_user_agent
+
+
+def test_names_are_tokens_of_rfc_9309_and_differ() -> None:
+    tokens = [entry.token for entry in (*KNOWN.agents, *KNOWN.crawlers)]
+    assert all(re.fullmatch("[A-Za-z_-]+", token) for token in tokens)
+    assert len(set(tokens)) == len(tokens)
+    assert len({surface.slug for surface in KNOWN.surfaces}) == SURFACES_TOTAL
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "entries"),
+    [(12, 13, KNOWN.agents), (14, 15, KNOWN.crawlers), (8, 9, KNOWN.crawlers)],
+)
+def test_two_casings_of_one_name_stand_where_the_specification_says(
+    first: int, second: int, entries: Sequence[Agent | Crawler]
+) -> None:
+    one, other = entries[first - 1].token, entries[second - 1].token
+    assert one != other
+    assert one.lower() == other.lower()
+
+
+def test_surfaces_name_agents_that_exist() -> None:
+    keys = {agent.key for agent in KNOWN.agents}
+    for surface in KNOWN.surfaces:
+        assert set(surface.agents) <= keys
+        assert surface.source in ("none", "live", "robots")
+        assert bool(surface.live) == (surface.source == "live")
+        assert surface.live in ("", *(agent.key for agent in KNOWN.live))
+    assert {surface.live for surface in KNOWN.surfaces if surface.live} == {agent.key for agent in KNOWN.live}
+
+
+def test_look_up_by_slot_token_alias_and_casing() -> None:
+    claude = KNOWN.agents[1]
+    for name in ("agent_02", "Claude-User", "claude-user", "CLAUDE-USER"):
+        assert KNOWN.agent(name) is claude
+    assert KNOWN.agent("meta-externalfetcher") is KNOWN.agents[11]
+    assert KNOWN.agent("Meta-ExternalFetcher") is KNOWN.agents[12]
+    assert KNOWN.agent("nobody") is None
+    assert KNOWN.surface("claude") is KNOWN.surface("matrix_key_3")
+    assert KNOWN.surface("nobody") is None

@@ -1,0 +1,131 @@
+"""The pages in a real browser: no accessibility fault that axe-core finds, in both colour schemes and widths."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from aui_tui.records.card import Evidence
+from tests.cards import DEAD, RICH_OPEN, WALLED
+from tests.memory_service import MemoryService, many
+from tests.service.browser import BROWSER, DRIVER, MISSING, Browser, browser
+from tests.service.serving import Running, serving
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(DRIVER is None or BROWSER is None, reason=MISSING),
+]
+
+LONG = msgspec.structs.replace(
+    RICH_OPEN,
+    host="a-very-long-host-name-that-goes-on-and-on." * 4 + "example",
+    name="長い名前のサイト " * 12,
+    evidence=(Evidence("critical", "word " * 120), Evidence("warn", "x" * 400)),
+    score=50,
+)
+PAGES = {
+    "index": "/",
+    "filtered": "/?stance=Walled&q=h000&category=Retail",
+    "second page": "/?page=2",
+    "complaint": "/?q=score:nonsense",
+    "open card": f"/site/{RICH_OPEN.host}",
+    "walled card": f"/site/{WALLED.host}",
+    "unreachable card": f"/site/{DEAD.host}",
+    "long card": f"/site/{LONG.host}",
+    "never scanned": "/site/unknown.example",
+    "nothing here": "/nothing",
+    "error types": "/problems",
+}
+LOOKS = [
+    *((page, scheme, width) for page in PAGES for scheme, width in (("light", 1280), ("dark", 360))),
+    *((page, scheme, width) for page in ("index", "walled card") for scheme, width in (("dark", 1280), ("light", 360))),
+]
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Running]:
+    with serving(MemoryService.of((RICH_OPEN, WALLED, DEAD, LONG, *many(130)))) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with browser() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def axe() -> str:
+    """The text of axe-core: of the test dependency, or a newer one that AXE_CORE names."""
+    named = os.environ.get("AXE_CORE")
+    source = Path(named) if named else files("axe_core_python").joinpath("axe.min.js")
+    return source.read_text(encoding="utf-8")
+
+
+def faults(chromium: Browser, axe: str) -> list[str]:
+    """Return what axe-core finds on the open page."""
+    chromium.run(axe)
+    found = chromium.wait_for(
+        "const done = arguments[0];"
+        "axe.run(document, {resultTypes: ['violations']}).then(found => done(found.violations.map("
+        "one => one.id + ': ' + one.nodes.slice(0, 3).map(node => node.html.slice(0, 160) + ' ' + node.failureSummary)"
+        ".join(' | '))), error => done(['' + error]));"
+    )
+    assert isinstance(found, list)
+    return found
+
+
+def test_a_fault_would_be_found(site: Running, chromium: Browser, axe: str) -> None:
+    chromium.appearance("light", 1280)
+    chromium.open(site.base_url + "/problems")
+    chromium.run(
+        "document.querySelector('main p').innerHTML = '<img src=x><input><span style=\"color:#aaa\">pale</span>';"
+    )
+    assert {fault.partition(":")[0] for fault in faults(chromium, axe)} >= {"image-alt", "label"}
+
+
+@pytest.mark.parametrize(("page", "scheme", "width"), LOOKS)
+def test_page_has_no_accessibility_fault(
+    site: Running, chromium: Browser, axe: str, page: str, scheme: str, width: int
+) -> None:
+    chromium.appearance(scheme, width)
+    chromium.open(site.base_url + PAGES[page])
+    chromium.run("for (const one of document.querySelectorAll('details')) one.open = true;")
+    dark = chromium.run("return matchMedia('(prefers-color-scheme: dark)').matches")
+    assert dark == (scheme == "dark")
+    assert faults(chromium, axe) == []
+    wide = chromium.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert wide <= 0
+    if "AUI_PICTURES" in os.environ:
+        folder = Path(os.environ["AUI_PICTURES"])
+        chromium.run("for (const one of document.querySelectorAll('details')) one.open = false;")
+        chromium.picture(folder / f"{page.replace(' ', '-')}-{scheme}-{width}.png")
+
+
+def test_pages_break_no_rule_of_their_own_policy(site: Running, chromium: Browser) -> None:
+    chromium.messages()
+    for page in ("index", "open card", "error types"):
+        chromium.open(site.base_url + PAGES[page])
+        assert chromium.run("return getComputedStyle(document.body).margin") == "0px"
+        assert chromium.messages() == []
+
+
+def test_the_filter_form_works_by_keyboard_and_without_scripts(site: Running, chromium: Browser) -> None:
+    chromium.appearance("light", 1280)
+    chromium.open(site.base_url + "/")
+    chromium.run("document.getElementById('q').focus()")
+    found = chromium.ask("GET", "/element/active")
+    (element,) = found.values()
+    chromium.ask("POST", f"/element/{element}/value", {"text": "shop\ue007"})
+    for _ in range(100):
+        if "q=shop" in chromium.ask("GET", "/url"):
+            break
+    hosts = chromium.run("return [...document.querySelectorAll('tbody th a')].map(one => one.textContent)")
+    assert hosts == [RICH_OPEN.host]
+    assert chromium.run("return document.scripts.length") == 1
+    assert chromium.run("return document.scripts[0].type") == "application/ld+json"

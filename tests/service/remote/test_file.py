@@ -1,0 +1,121 @@
+"""An exported index as a source: every form that this program writes, and files that are none."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from aui_tui.errors import AuiError, BadValue, ConfigError, NeverScanned, RecordError, Unavailable
+from aui_tui.records import codec
+from aui_tui.records.query import Query
+from aui_tui.service.remote import open_source
+from aui_tui.service.remote.file import FileService
+from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED
+
+LATER = msgspec.structs.replace(WALLED, scanned_at="2026-11-21T08:00:00.000Z", score=44)
+
+
+def lines(*records: bytes) -> bytes:
+    return b"\n".join(records) + b"\n"
+
+
+async def hosts(service: FileService) -> tuple[list[str], list[str]]:
+    view = await service.index(Query())
+    return [row.summary.host for row in view.ranked[:]], [row.summary.host for row in view.unreachable[:]]
+
+
+FORMS = {
+    "index": codec.encode_index(INDEX),
+    "index with slots": codec.encode_index(INDEX, "slots"),
+    "index without a time": json.dumps(
+        {k: v for k, v in json.loads(codec.encode_index(INDEX)).items() if k != "scanned_at"}
+    ).encode(),
+    "index with a byte order mark": b"\xef\xbb\xbf" + codec.encode_index(INDEX),
+    "array of cards": b"[" + b",".join(codec.encode_card(card) for card in (*SAMPLES, DEAD)) + b"]",
+    "cards by line": lines(*(codec.encode_card(card) for card in (*SAMPLES, DEAD))),
+    "rows by line": lines(
+        *(codec.encode_summary(row) for row in INDEX.ranked),
+        *(b'{"list":"unreachable",' + codec.encode_summary(row)[1:] for row in INDEX.unreachable),
+    ),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+async def test_every_exported_form_is_an_index(tmp_path: Path, form: str) -> None:
+    path = tmp_path / "export.json"
+    path.write_bytes(FORMS[form])
+    service = FileService(str(path))
+    assert await hosts(service) == ([RICH_OPEN.host, WALLED.host], [DEAD.host])
+    assert (await service.index(Query())).scanned_at == INDEX.scanned_at
+    assert (await service.index(Query())).notice == ""
+    assert not service.can_scan
+    assert await service.quota() is None
+
+
+async def test_standard_input_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(codec.encode_index(INDEX))))
+    service = open_source("-")
+    assert service.label == "standard input"
+    assert len((await service.index(Query())).ranked) == 2
+    assert (await service.overview(Query())).hosts == 2
+
+
+async def test_cards_bring_history_and_answers_about_cards(tmp_path: Path) -> None:
+    path = tmp_path / "cards.ndjson"
+    path.write_bytes(lines(*(codec.encode_card(card) for card in (LATER, WALLED, RICH_OPEN))))
+    service = FileService(str(path))
+    dossier = await service.site(" Tickets.example ")
+    assert dossier.card == LATER
+    assert dossier.previous == WALLED
+    assert [point.score for point in dossier.history] == [WALLED.score, 44]
+    assert (await service.site(WALLED.host, at=WALLED.scanned_at)).card == WALLED
+    view = await service.index(Query.of(line="has:llms"))
+    assert [row.summary.host for row in view.ranked[:]] == [RICH_OPEN.host]
+    with pytest.raises(BadValue) as error:
+        await service.site(WALLED.host, at="2020-01-01T00:00:00.000Z")
+    assert error.value.allowed == (WALLED.scanned_at, LATER.scanned_at)
+
+
+async def test_what_a_file_cannot_do_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "index.json"
+    path.write_bytes(FORMS["index"])
+    service = FileService(str(path))
+    with pytest.raises(Unavailable, match=r"^index\.json lists shop\.example but holds no report cards\.$"):
+        await service.site(RICH_OPEN.host)
+    with pytest.raises(NeverScanned):
+        await service.site("unknown.example")
+    with pytest.raises(Unavailable, match="cannot scan"):
+        await service.scan("a.example")
+
+
+async def test_broken_lines_are_left_out_and_told(tmp_path: Path) -> None:
+    path = tmp_path / "cards.ndjson"
+    path.write_bytes(lines(codec.encode_card(WALLED), b'{"host": "half', codec.encode_card(RICH_OPEN), b"[]", b"7"))
+    view = await FileService(str(path)).index(Query())
+    assert len(view.ranked) == 2
+    assert view.notice.startswith("3 broken records were left out: ")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"   ", b"hello", b"{}", b"[]", b"null", b'{"ranked":7}', b"\x00\xff", b"[" * 50_000, b"<html></html>"],
+)
+async def test_a_file_that_is_no_index_is_refused_with_a_sentence(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "x.json"
+    path.write_bytes(data)
+    with pytest.raises(RecordError, match=r"^x\.json: "):
+        await FileService(str(path)).index(Query())
+
+
+async def test_a_path_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="neither a file nor an address"):
+        open_source(str(tmp_path / "absent.json"))
+    with pytest.raises(ConfigError, match="Cannot read"):
+        await open_source(str(tmp_path)).index(Query())
+    with pytest.raises(AuiError, match="neither a file nor an address"):
+        open_source("index.example")

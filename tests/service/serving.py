@@ -1,0 +1,64 @@
+"""The HTTP API on a real socket, in a thread of the test process."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from aui_tui.service.api import config as settings
+from aui_tui.service.api import server
+from aui_tui.service.protocol import Published
+
+
+@dataclass
+class Running:
+    """A server in a thread: its address, its service, and how to stop it."""
+
+    base_url: str
+    port: int
+    service: Published
+    server: server.Server
+    thread: threading.Thread
+
+    def stop(self) -> None:
+        """Ask the server to stop and wait until it has."""
+        self.server.should_exit = True
+        self.thread.join(30)
+        assert not self.thread.is_alive()
+
+    def get(self, path: str, **options: Any) -> httpx.Response:
+        """Return the answer to a GET of ``path``."""
+        return httpx.get(self.base_url + path, trust_env=False, **options)
+
+    def request(self, method: str, path: str, **options: Any) -> httpx.Response:
+        """Return the answer to any request."""
+        return httpx.request(method, self.base_url + path, trust_env=False, **options)
+
+
+@contextlib.contextmanager
+def serving(
+    service: Published, *, base_url: str = "", trusted_proxies: tuple[str, ...] = (), cors: tuple[str, ...] = ()
+) -> Iterator[Running]:
+    """Serve ``service`` on a free port of the loopback interface."""
+    listener = server.listen("127.0.0.1", 0)
+    address = server.address_of(listener)
+    config = settings.check(base_url or address, trusted_proxies=trusted_proxies, cors=cors)
+    running = server.Server(server.uvicorn_config(lambda: server.build(lambda: service, config)))
+    thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread.start()
+    end = time.monotonic() + 20
+    while not running.started:
+        assert thread.is_alive()
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    made = Running(address, listener.getsockname()[1], service, running, thread)
+    try:
+        yield made
+    finally:
+        made.stop()

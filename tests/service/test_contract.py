@@ -1,0 +1,284 @@
+"""One contract, kept by the local index, by a remote one over the API over it, and by a file of it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from aui_tui.engine.access import Access
+from aui_tui.engine.target import Target
+from aui_tui.errors import BadValue, InvalidHost, NeverScanned, RateLimited, Unavailable
+from aui_tui.records import codec
+from aui_tui.records.card import ReportCard
+from aui_tui.records.observations import Exchange, Landmarks, Observations, PageFacts
+from aui_tui.records.progress import Progress
+from aui_tui.records.query import Query
+from aui_tui.records.times import stamp
+from aui_tui.records.view import IndexView, Row
+from aui_tui.service.local import LocalService
+from aui_tui.service.protocol import Service
+from aui_tui.service.publication import LocalPublication, Publication
+from aui_tui.service.remote import open_source
+from tests.cards import DEAD, SAMPLES
+from tests.memory_service import many
+from tests.service.serving import serving
+
+CARDS = (*SAMPLES, DEAD, *many(24))
+KINDS = ("local", "remote", "index file", "cards file")
+SUMMARIES_ONLY = ("remote", "index file")
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("index")
+
+    async def fill() -> None:
+        publication = LocalPublication(folder=folder)()
+        publication._local.reports.put_many((card, None) for card in CARDS)
+        await publication.aclose()
+
+    asyncio.run(fill())
+    return folder
+
+
+@pytest.fixture(params=KINDS)
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+async def service(kind: str, filled: Path, tmp_path: Path) -> AsyncIterator[Service]:
+    if kind == "local":
+        local = LocalPublication(folder=filled)()
+        yield local
+        await local.aclose()
+    elif kind == "remote":
+        with serving(LocalPublication(folder=filled)()) as running:
+            remote = open_source(running.base_url, folder=tmp_path / "copies")
+            yield remote
+            await remote.aclose()
+    else:
+        path = tmp_path / "export"
+        path.write_bytes(await _exported(kind, filled))
+        yield open_source(str(path))
+
+
+async def _exported(kind: str, filled: Path) -> bytes:
+    if kind == "cards file":
+        return b"\n".join(codec.encode_card(card) for card in CARDS)
+    local = LocalPublication(folder=filled)()
+    view = await local.index(Query())
+    rows = [tuple(row.summary for row in window[:]) for window in (view.ranked, view.unreachable)]
+    await local.aclose()
+    return msgspec.json.encode({"scanned_at": view.scanned_at, "ranked": rows[0], "unreachable": rows[1]})
+
+
+def plain(rows: list[Row]) -> list[tuple[int, object]]:
+    """Return what every source knows of its rows: rank and summary, without the address of the page."""
+    return [(row.rank, msgspec.structs.replace(row.summary, url="")) for row in rows]
+
+
+async def view_of(service: Service, **filters: object) -> IndexView:
+    return await service.index(Query.of(**filters))  # type: ignore[arg-type]
+
+
+async def expected(filled: Path, query: Query) -> IndexView:
+    local = LocalPublication(folder=filled)()
+    try:
+        view = await local.index(query)
+        return msgspec.structs.replace(view, ranked=list(view.ranked[:]), unreachable=list(view.unreachable[:]))
+    finally:
+        await local.aclose()
+
+
+QUERIES = [
+    {},
+    {"category": "Retail"},
+    {"stance": "walled"},
+    {"category": "travel", "stance": "open"},
+    {"line": "h0001"},
+    {"line": "score:<20"},
+    {"line": "-score:<20 grade:f"},
+    {"line": "agent:claude=walled stance:selective"},
+    {"line": "nothing-like-this"},
+    *({"sort": name} for name in ("score", "grade", "stance", "host", "name", "category", "age", "matrix.claude")),
+    {"sort": "host", "descending": True},
+    {"stance": "Open", "sort": "name", "descending": True},
+]
+
+
+@pytest.mark.parametrize("filters", QUERIES, ids=str)
+async def test_lists_facets_and_figures_are_the_same(
+    service: Service, filled: Path, filters: dict[str, object]
+) -> None:
+    query = Query.of(**filters)  # type: ignore[arg-type]
+    view, wanted = await service.index(query), await expected(filled, query)
+    assert plain(list(view.ranked[:])) == plain(list(wanted.ranked[:]))
+    assert plain(list(view.unreachable[:])) == plain(list(wanted.unreachable[:]))
+    assert len(view.ranked) == len(wanted.ranked)
+    assert view.facets == wanted.facets
+    assert view.scanned_at == wanted.scanned_at
+    assert view.query == query
+    assert view.notice == ""
+    for place, row in enumerate(view.ranked[:]):
+        assert await service.position(row.summary.host, query) == place
+
+
+@pytest.mark.parametrize("filters", [{}, {"stance": "Open"}, {"line": "score:>50"}], ids=str)
+async def test_overviews_are_the_same(service: Service, kind: str, filled: Path, filters: dict[str, object]) -> None:
+    query = Query.of(**filters)  # type: ignore[arg-type]
+    local = LocalPublication(folder=filled)()
+    wanted = await local.overview(query)
+    await local.aclose()
+    found = await service.overview(query)
+    if kind in SUMMARIES_ONLY:
+        wanted = msgspec.structs.replace(wanted, failing={})
+    assert found == wanted
+
+
+async def test_windows_are_read_in_slices(service: Service) -> None:
+    view = await view_of(service)
+    rows = list(view.ranked[:])
+    assert [*view.ranked[:5], *view.ranked[5:11], *view.ranked[11:]] == rows
+    assert list(view.ranked[1000:2000]) == []
+    assert await service.position("unknown.example", Query()) == -1
+
+
+@pytest.mark.parametrize("card", [*SAMPLES, DEAD], ids=lambda card: card.host)
+async def test_cards_are_whole(service: Service, kind: str, card: ReportCard) -> None:
+    if kind == "index file":
+        with pytest.raises(Unavailable, match="holds no report cards"):
+            await service.site(card.host)
+        return
+    dossier = await service.site(card.host)
+    assert msgspec.structs.replace(dossier.card, url="") == msgspec.structs.replace(card, url="")
+    assert dossier.history[-1].scanned_at == card.scanned_at
+    assert dossier.history[-1].unreachable == card.unreachable
+    assert dossier.notice == ""
+
+
+async def test_a_host_never_scanned_is_told_as_that(service: Service) -> None:
+    with pytest.raises(NeverScanned, match=r"^unknown\.example has never been scanned\.$"):
+        await service.site("unknown.example")
+
+
+async def test_terms_about_cards_are_answered_or_refused_with_a_sentence(service: Service, kind: str) -> None:
+    for line in ("has:llms", "signal:no", "fix:llms", "edge:wall", "method:v0.1", "contradiction"):
+        query = Query.of(line=line)
+        if kind in SUMMARIES_ONLY:
+            with pytest.raises(BadValue, match="summaries only"):
+                await service.index(query)
+        else:
+            assert (await service.index(query)).query == query
+
+
+async def test_another_method_than_the_published_one_is_refused(service: Service, kind: str) -> None:
+    if kind == "index file":
+        return
+    with pytest.raises(BadValue) as error:
+        await service.site(SAMPLES[1].host, method="v0.1")
+    assert error.value.allowed == ("v0.2",)
+
+
+async def test_label_says_where_the_index_lies(service: Service, kind: str) -> None:
+    assert service.can_scan == (kind in ("local", "remote"))
+    assert service.label
+
+
+class Observed:
+    """Sees every site alike, at once."""
+
+    def __init__(self) -> None:
+        self.scans = 0
+
+    async def observe(self, target: Target, *, access: Access, progress: Progress | None) -> Observations:
+        self.scans += 1
+        page = PageFacts(title="Any", readable=900, semantic=Landmarks(main=1, nav=1, aria=1))
+        exchanges = tuple(
+            Exchange(name=name, url=str(target.origin), status=200, title="Any")
+            for name in ("browser", "agent_01", "agent_02", "agent_03", "agent_04")
+        )
+        return Observations(
+            host=target.site,
+            input_host=target.input_host,
+            origin=str(target.origin),
+            scanned_at=stamp(time.time()),
+            elapsed_ms=12,
+            exchanges=exchanges,
+            page=page,
+        )
+
+    async def aclose(self) -> None:
+        return
+
+
+@pytest.fixture(params=["local", "remote"])
+async def scanning(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[tuple[Service, Observed]]:
+    observed = Observed()
+    publication = Publication(LocalService(tmp_path / "data", observer=observed))
+    if request.param == "local":
+        client = publication.for_client("203.0.113.9")
+        yield client, observed
+        await publication.aclose()
+    else:
+        with serving(publication) as running:
+            remote = open_source(running.base_url)
+            yield remote, observed
+            await remote.aclose()
+
+
+async def test_scans_are_new_cached_or_forced_and_counted(scanning: tuple[Service, Observed]) -> None:
+    service, observed = scanning
+    first = await service.scan("https://shop.com/path?x=1")
+    assert (first.source, first.card.host, first.card.stance, observed.scans) == ("scan", "shop.com", "Open", 1)
+    again = await service.scan("https://shop.com")
+    assert (again.source, again.card, observed.scans) == ("cache", first.card, 1)
+    assert 0 <= again.age < 60
+    await asyncio.sleep(0.01)
+    forced = await service.scan("https://shop.com", force=True)
+    assert (forced.source, observed.scans) == ("scan", 2)
+    assert forced.card.scanned_at > first.card.scanned_at
+    quota = await service.quota()
+    assert quota is not None
+    assert (quota.left, quota.limit) == (8, 10)
+    assert [row.summary.host for row in (await service.index(Query())).ranked[:]] == ["shop.com"]
+    assert (await service.site("shop.com")).card == forced.card
+
+
+async def test_the_eleventh_scan_is_refused_with_its_time(scanning: tuple[Service, Observed]) -> None:
+    service, observed = scanning
+    for number in range(10):
+        await service.scan(f"h{number}.com")
+    with pytest.raises(RateLimited) as refused:
+        await service.scan("one-more.com")
+    assert 3500 < refused.value.retry_after <= 3600
+    assert abs(refused.value.reset_at - time.time() - refused.value.retry_after) < 5
+    assert "limit of 10 scans an hour" in str(refused.value)
+    assert (await service.scan("h3.com")).source == "cache"
+    assert observed.scans == 10
+    quota = await service.quota()
+    assert quota is not None
+    assert quota.left == 0
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["", "no host", "a\\b.com", "http://u:p@a.com", "ftp://a.com", "127.0.0.1", "localhost", "a.com:8080", "0x7f.1"],
+)
+async def test_invalid_hosts_are_refused_in_the_same_words(
+    scanning: tuple[Service, Observed], tmp_path: Path, url: str
+) -> None:
+    service, observed = scanning
+    with pytest.raises(InvalidHost) as told:
+        await service.scan(url)
+    local = LocalService(tmp_path / "other", observer=observed)
+    with pytest.raises(InvalidHost) as wanted:
+        await local.scan(url)
+    await local.aclose()
+    assert str(told.value) == str(wanted.value)
+    assert observed.scans == 0

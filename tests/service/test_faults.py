@@ -1,0 +1,183 @@
+"""A scan is answered whatever state the files are in, and says what is not kept."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from aui_tui.errors import Unavailable
+from aui_tui.records.query import Query
+from aui_tui.store.jar import Jar
+from aui_tui.store.lease import Leases
+from aui_tui.store.places import places
+from aui_tui.store.upkeep import examine
+from tests.service.test_local import Clock, Site, service, site
+
+__all__ = ["site"]
+ROOT = Path(__file__).parents[2]
+
+
+async def lag(stop: asyncio.Event) -> float:
+    """Return the longest time in seconds for which the event loop was not free."""
+    worst = 0.0
+    while not stop.is_set():
+        began = time.monotonic()
+        await asyncio.sleep(0.005)
+        worst = max(worst, time.monotonic() - began - 0.005)
+    return worst
+
+
+def locked(file: Path) -> sqlite3.Connection:
+    holder = sqlite3.connect(file, isolation_level=None)
+    holder.execute("PRAGMA locking_mode = EXCLUSIVE")
+    holder.execute("BEGIN EXCLUSIVE")
+    return holder
+
+
+async def test_scan_with_every_file_locked_is_answered_with_warnings(tmp_path: Path, site: Site) -> None:
+    async with service(tmp_path) as local:
+        await local.scan(site.url)
+    where = places(tmp_path)
+    files = (where.index, where.scans / "cache.db", where.limits / "cache.db")
+    holders = [locked(file) for file in files]
+    async with service(tmp_path) as local:
+        stop = asyncio.Event()
+        watch = asyncio.create_task(lag(stop))
+        answer = await local.scan(site.url, force=True)
+        with pytest.raises(Unavailable, match="locked"):
+            await local.index(Query())
+        stop.set()
+        assert await watch < 0.25
+        assert answer.card.stance == "Open"
+        assert len(answer.warnings) == 3
+        assert "this process counts alone" in answer.warnings[0]
+        assert answer.warnings[1].startswith("This scan is not saved. The index index.db")
+        assert answer.warnings[2].startswith("This scan is not cached.")
+        for holder in holders:
+            holder.execute("ROLLBACK")
+            holder.close()
+        assert (await local.scan(site.url, force=True)).warnings == ()
+        assert (await local.quota()).left == 7
+
+
+async def test_index_locked_by_a_writer_is_still_read(tmp_path: Path, site: Site) -> None:
+    async with service(tmp_path) as local:
+        await local.scan(site.url)
+        holder = sqlite3.connect(places(tmp_path).index, isolation_level=None)
+        holder.execute("BEGIN IMMEDIATE")
+        assert len((await local.index(Query())).ranked) == 1
+        answer = await local.scan(site.url, force=True)
+        assert len(answer.warnings) == 1
+        assert "not saved" in answer.warnings[0]
+        holder.execute("ROLLBACK")
+        holder.close()
+
+
+async def test_damaged_files_are_set_aside_and_told(tmp_path: Path, site: Site) -> None:
+    async with service(tmp_path) as local:
+        await local.scan(site.url)
+    where = places(tmp_path)
+    for file in (where.index, where.scans / "cache.db", where.limits / "cache.db"):
+        file.write_bytes(b"damaged beyond recognition" * 400)
+    async with service(tmp_path) as local:
+        answer = await local.scan(site.url)
+        assert answer.source == "scan"
+        assert (await local.quota()).left == 9
+        assert len((await local.index(Query())).ranked) == 1
+        assert [warning.split(" was damaged")[0] for warning in local.warnings] == [
+            "The index index.db",
+            "The cache scan-cache",
+            "The cache limits",
+        ]
+
+
+async def test_scan_of_another_process_is_waited_for_and_shared(tmp_path: Path, site: Site) -> None:
+    async with service(tmp_path) as first, service(tmp_path) as second:
+        answers = await asyncio.gather(first.scan(site.url), second.scan(site.url))
+        assert sorted(answer.source for answer in answers) == ["scan", "shared"]
+        assert answers[0].card == answers[1].card
+        assert site.scans == 1
+        assert (await first.quota()).left == 9
+        forced = await asyncio.gather(first.scan(site.url, force=True), second.scan(site.url, force=True))
+        assert sorted(answer.source for answer in forced) == ["scan", "shared"]
+        assert site.scans == 2
+
+
+async def test_same_host_under_two_schemes_is_scanned_one_after_the_other(tmp_path: Path, site: Site) -> None:
+    async with service(tmp_path) as local:
+        one, other = await asyncio.gather(local.scan(site.url), local.scan(f"{site.host}/page"))
+        assert {one.source, other.source} == {"scan"}
+        moments = sorted((one.card.scanned_at, one.card.elapsed_ms) for one in (one, other))
+        assert moments[0] < moments[1]
+
+
+async def test_lease_of_a_dead_scanner_is_outlived(tmp_path: Path, site: Site) -> None:
+    clock = Clock()
+    jar = Jar(places(tmp_path).limits, evict=False)
+    lease = Leases(jar, clock=clock).take(site.host)
+    assert lease is not None
+    async with service(tmp_path, clock=clock) as local:
+        waiting = asyncio.create_task(local.scan(site.url))
+        await asyncio.sleep(0.5)
+        assert not waiting.done()
+        clock.offset = 60
+        assert (await waiting).source == "scan"
+    jar.close()
+
+
+@pytest.mark.parametrize("days", [-2, 2])
+async def test_clock_that_jumps_neither_keeps_an_answer_nor_a_limit_for_ever(
+    tmp_path: Path, site: Site, days: int
+) -> None:
+    clock = Clock()
+    async with service(tmp_path, clock=clock) as local:
+        clock.offset = -days * 86400.0
+        await local.scan(site.url)
+        clock.offset = 0
+        assert (await local.scan(site.url)).source == "scan"
+        assert (await local.scan(site.url)).source == "cache"
+        assert (await local.quota()).left == (8 if days < 0 else 9)
+
+
+FULL = """
+import asyncio, json, resource, signal, sys, threading
+from pathlib import Path
+from tests.service.test_local import Site, service
+from aui_tui.records.query import Query
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+site = Site()
+threading.Thread(target=site.server.serve_forever, daemon=True).start()
+async def main():
+    async with service(Path(sys.argv[1])) as local:
+        first = await local.scan(site.url)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+        second = await local.scan(site.url, force=True)
+        listed = len((await local.index(Query())).ranked)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        third = await local.scan(site.url, force=True)
+        print(json.dumps([first.warnings, second.warnings, listed, third.warnings, second.card.stance]))
+asyncio.run(main())
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no RLIMIT_FSIZE")
+async def test_scan_on_a_full_disk_is_answered_with_warnings(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, str(tmp_path)], capture_output=True, text=True, cwd=ROOT, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    first, second, listed, third, stance = json.loads(done.stdout)
+    assert (first, third, listed, stance) == ([], [], 1, "Open")
+    assert len(second) == 3
+    assert "not saved" in second[1]
+    assert "not cached" in second[2]
+    async with service(tmp_path) as local:
+        assert examine(local.reports).problems == ()
+        assert len((await local.index(Query())).ranked) == 1

@@ -1,0 +1,190 @@
+"""Records from files into the index."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aui_tui.errors import NoCard
+from aui_tui.records.codec import encode_card, encode_index, encode_summary
+from aui_tui.records.query import Query
+from aui_tui.service.intake import Intake, take
+from aui_tui.store import imports
+from aui_tui.store.reports import Reports
+from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED
+from tests.store.test_reports import NOW, scan
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Reports]:
+    opened = Reports(tmp_path / "index.db", clock=lambda: NOW)
+    yield opened
+    opened.close()
+
+
+def taken(store: Reports, data: bytes) -> Intake:
+    return take(io.BytesIO(data), store)
+
+
+def hosts(store: Reports) -> tuple[list[str], list[str]]:
+    view = store.index(Query())
+    return [row.summary.host for row in view.ranked[:]], [row.summary.host for row in view.unreachable[:]]
+
+
+PRETTY = json.dumps(json.loads(encode_card(RICH_OPEN)), indent=2).encode()
+LINES = b"".join(encode_card(card) + b"\n" for card in SAMPLES)
+
+
+@pytest.mark.parametrize(
+    ("data", "count"),
+    [
+        (encode_card(RICH_OPEN), 1),
+        (PRETTY, 1),
+        (b"\xef\xbb\xbf" + PRETTY, 1),
+        (b"\n\n" + encode_card(RICH_OPEN) + b"\n\n", 1),
+        (LINES, 2),
+        (LINES.replace(b"\n", b"\r\n\r\n"), 2),
+        (b"[" + b",".join(encode_card(card) for card in SAMPLES) + b"]", 2),
+        (b"[\n" + b",\n".join(encode_card(card) for card in SAMPLES) + b"\n]", 2),
+        (encode_card(WALLED, keys="slots") + b"\n" + encode_card(RICH_OPEN, keys="slots"), 2),
+    ],
+    ids=["one", "pretty", "byte-order mark", "blank lines", "lines", "CR LF", "array", "array in lines", "slots"],
+)
+def test_cards_are_taken_as_they_are(store: Reports, data: bytes, count: int) -> None:
+    done = taken(store, data)
+    assert (done.read, done.new, done.problems) == (count, count, ())
+    assert store.get(RICH_OPEN.host).card == RICH_OPEN
+    assert len(hosts(store)[0]) == count
+
+
+def test_card_with_observations_can_be_graded_again(store: Reports) -> None:
+    card, seen = scan("shop.example")
+    both = {"card": json.loads(encode_card(card)), "observations": json.loads(msgspec.json.encode(seen))}
+    assert taken(store, json.dumps(both).encode()).problems == ()
+    assert store.get("shop.example") == (card, seen)
+
+
+def test_index_of_another_is_listed_as_it_was(store: Reports) -> None:
+    done = taken(store, encode_index(INDEX))
+    assert (done.read, done.new, done.problems) == (3, 3, ())
+    view = store.index(Query())
+    assert tuple(row.summary for row in view.ranked[:]) == INDEX.ranked
+    assert tuple(row.summary for row in view.unreachable[:]) == INDEX.unreachable
+    assert [row.method for row in view.ranked[:]] == ["v0.1", "v0.2"]
+    with pytest.raises(NoCard, match=r"Only the summary of tickets\.example is known"):
+        store.get("tickets.example")
+    assert len(store.index(Query.of(line="stance:walled agent:claude=walled")).ranked) == 1
+    assert len(store.index(Query.of(line="has:llms")).ranked) == 0
+
+
+def test_summaries_give_way_to_cards_and_never_replace_them(store: Reports) -> None:
+    store.put(WALLED)
+    later = msgspec.structs.replace(WALLED.summary(), scanned_at="2026-11-21T00:00:00.000Z", score=1)
+    done = taken(store, encode_summary(later) + b"\n" + encode_summary(RICH_OPEN.summary()))
+    assert (done.read, done.new) == (2, 1)
+    assert store.get(WALLED.host).card == WALLED
+    assert store.row(WALLED.host).summary == WALLED.summary()
+    older = msgspec.structs.replace(RICH_OPEN, scanned_at="2026-11-19T00:00:00.000Z")
+    assert store.put(older)
+    assert store.get(RICH_OPEN.host).card == older
+    assert store.row(RICH_OPEN.host).scans == 1
+
+
+def test_newer_summary_replaces_an_older_one(store: Reports) -> None:
+    first = WALLED.summary()
+    later = msgspec.structs.replace(first, scanned_at="2026-11-21T00:00:00.000Z", score=1)
+    for row, new in ((first, 1), (later, 1), (first, 0)):
+        assert taken(store, encode_summary(row)).new == new
+    assert store.row(WALLED.host).summary == later
+    assert store.row(WALLED.host).scans == 1
+
+
+def test_older_card_goes_to_the_history(store: Reports) -> None:
+    store.put(WALLED)
+    older = msgspec.structs.replace(WALLED, scanned_at="2026-11-19T00:00:00.000Z")
+    assert taken(store, encode_card(older)).new == 0
+    assert [point.scanned_at for point in store.history(WALLED.host)] == [older.scanned_at, WALLED.scanned_at]
+
+
+def changed(card: Any, **fields: Any) -> bytes:
+    return json.dumps(json.loads(encode_card(card)) | fields).encode()
+
+
+def test_bad_records_are_named_by_place_and_passed_over(store: Reports) -> None:
+    data = b"\n".join(
+        (
+            encode_card(RICH_OPEN),
+            b"{broken",
+            b"",
+            changed(WALLED, score=101),
+            changed(WALLED, host="user@evil.example"),
+            changed(WALLED, host="../../etc/passwd"),
+            b"7",
+            b'{"card": {}, "observations": null}',
+            b"[1]",
+            b"\xff\xfe\x00",
+            encode_card(WALLED),
+        )
+    )
+    done = taken(store, data)
+    assert hosts(store)[0] == [RICH_OPEN.host, WALLED.host]
+    assert done.new == 2
+    assert [problem.split(":")[0] for problem in done.problems] == [f"line {n}" for n in (2, 4, 5, 6, 7, 8, 9, 10)]
+    assert all(problem.endswith(".") and problem.isprintable() for problem in done.problems)
+    assert "score" in done.problems[1]
+
+
+def test_first_line_may_be_the_bad_one(store: Reports) -> None:
+    done = taken(store, b"{broken\n" + LINES)
+    assert (done.read, done.new) == (3, 2)
+    assert done.problems[0].startswith("line 1: Not JSON")
+
+
+def test_bad_row_of_an_index_does_not_spoil_the_rest(store: Reports) -> None:
+    index = json.loads(encode_index(INDEX))
+    index["ranked"][0]["stance"] = "Ajar"
+    index["unreachable"].append(17)
+    done = taken(store, json.dumps(index, indent=1).encode())
+    assert (done.read, done.new) == (4, 2)
+    assert [problem.split(":")[0] for problem in done.problems] == ["ranked[0]", "unreachable[1]"]
+    assert hosts(store) == ([WALLED.host], [DEAD.host])
+
+
+def test_overlong_line_is_passed_over(store: Reports, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(imports, "MAX_LINE", 20_000)
+    done = taken(store, encode_card(RICH_OPEN) + b"\n" + b"x" * 70_000 + b"\n" + encode_card(WALLED))
+    assert (done.read, done.new) == (3, 2)
+    assert done.problems == ("line 2: The line is longer than 0 MiB.",)
+
+
+@pytest.mark.parametrize("data", [b"", b"\n\n", b"\xef\xbb\xbf"])
+def test_empty_file_holds_nothing(store: Reports, data: bytes) -> None:
+    assert taken(store, data) == Intake(read=0, new=0, problems=())
+
+
+def test_many_problems_are_kept_to_a_limit(store: Reports) -> None:
+    done = take(io.BytesIO(b"7\n" * 3000), store, limit=10)
+    assert (done.read, len(done.problems)) == (3000, 10)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from((encode_card(RICH_OPEN), encode_index(INDEX), b"{}", b"[", b"\n", b"null", b'"')), max_size=5
+    ),
+    st.binary(max_size=40),
+    st.integers(0, 5),
+)
+def test_any_bytes_are_read_without_a_crash(parts: list[bytes], noise: bytes, place: int) -> None:
+    data = b"\n".join((*parts[:place], noise, *parts[place:]))
+    for record in imports.read(io.BytesIO(data)):
+        assert bool(record.error) != (record.card is not None or record.summary is not None)
+        assert record.place

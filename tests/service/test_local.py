@@ -1,0 +1,243 @@
+"""The local service over the real engine, real files and a real server on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aui_tui.engine.access import Access
+from aui_tui.errors import InvalidHost, NeverScanned, RateLimited
+from aui_tui.records.progress import ProbeEvent
+from aui_tui.records.query import Query
+from aui_tui.service.local import LocalService
+from aui_tui.store.jar import Jar
+from aui_tui.store.places import places
+from aui_tui.store.quota import QuotaStore
+
+PAGE = b"<!doctype html><title>Shop</title><main>" + b"words " * 100 + b"</main>"
+
+
+class Site:
+    """A small site that counts the homepages it serves."""
+
+    def __init__(self) -> None:
+        self.homepages = 0
+        self.pause = threading.Event()
+        self.pause.set()
+        site = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                if self.path == "/":
+                    site.homepages += 1
+                    site.pause.wait(5)
+                body = PAGE if self.path == "/" else b"none"
+                self.send_response(200 if self.path == "/" else 404)
+                self.send_header("Content-Type", "text/html")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: Any) -> None:
+                return
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.host = f"127.0.0.1:{self.server.server_port}"
+        self.url = f"http://{self.host}"
+
+    @property
+    def scans(self) -> int:
+        return self.homepages // 5
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    found = Site()
+    thread = threading.Thread(target=found.server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    yield found
+    found.pause.set()
+    found.server.shutdown()
+    found.server.server_close()
+
+
+class Clock:
+    """Wall time that a test can move."""
+
+    def __init__(self) -> None:
+        self.offset = 0.0
+
+    def __call__(self) -> float:
+        import time
+
+        return time.time() + self.offset
+
+
+@asynccontextmanager
+async def service(folder: Path, **options: Any) -> AsyncIterator[LocalService]:
+    opened = LocalService(folder, access=Access(allow_private=True), **options)
+    try:
+        yield opened
+    finally:
+        await opened.aclose()
+
+
+async def test_scan_is_graded_kept_and_listed(tmp_path: Path, site: Site) -> None:
+    events: list[ProbeEvent] = []
+    async with service(tmp_path / "data", base_url="https://index.example/") as local:
+        answer = await local.scan(site.url, category="retail", progress=events.append)
+        assert (answer.source, answer.warnings) == ("scan", ())
+        assert (answer.card.host, answer.card.stance, answer.card.category) == (site.host, "Open", "Retail")
+        assert answer.card.url == f"https://index.example/site/{site.host}"
+        assert {event.name for event in events} >= {"cache", "browser", "agent_01", "robots"}
+        view = await local.index(Query())
+        assert [row.summary for row in view.ranked[:]] == [answer.card.summary()]
+        assert view.scanned_at == answer.card.scanned_at
+    async with service(tmp_path / "data") as local:
+        dossier = await local.site(site.host)
+        assert dossier.card == answer.card
+        assert dossier.observations is not None
+        assert dossier.ledger is not None
+        assert dossier.ledger.score == dossier.card.score
+        again = await local.site(site.host, method="v0.1")
+        assert again.card.method == "v0.1"
+        assert set(again.card.pillars) == {"access", "consent", "surface", "protocols", "task"}
+
+
+async def test_second_scan_comes_from_the_cache_and_costs_nothing(tmp_path: Path, site: Site) -> None:
+    async with service(tmp_path) as local:
+        first = await local.scan(site.url)
+        second = await local.scan(site.url, method="v0.1")
+        assert (second.source, second.card.method, site.scans) == ("cache", "v0.1", 1)
+        assert second.card.scanned_at == first.card.scanned_at
+        forced = await local.scan(site.url, force=True)
+        assert (forced.source, site.scans) == ("scan", 2)
+        assert (await local.quota()).left == 8
+        dossier = await local.site(site.host)
+        assert [point.scanned_at for point in dossier.history] == [first.card.scanned_at, forced.card.scanned_at]
+        assert dossier.previous == first.card
+        assert (await local.index(Query())).ranked[0:1][0].change == forced.card.score - first.card.score
+
+
+async def test_cache_lasts_a_day(tmp_path: Path, site: Site) -> None:
+    clock = Clock()
+    async with service(tmp_path, clock=clock) as local:
+        await local.scan(site.url)
+        clock.offset = 24 * 3600 - 60
+        assert (await local.scan(site.url)).source == "cache"
+        clock.offset = 24 * 3600 + 60
+        assert (await local.scan(site.url)).source == "scan"
+
+
+async def test_hundred_callers_share_one_scan(tmp_path: Path, site: Site) -> None:
+    async with service(tmp_path) as local:
+        answers = await asyncio.gather(*(local.scan(site.url) for _ in range(100)))
+        assert site.scans == 1
+        assert len({answer.card.scanned_at for answer in answers}) == 1
+        assert [answer.source for answer in answers].count("scan") == 1
+        assert [answer.source for answer in answers].count("shared") == 99
+        assert (await local.quota()).left == 9
+
+
+async def test_a_caller_who_looked_into_the_cache_too_early_shares_the_scan_that_ended_meanwhile(
+    tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with service(tmp_path) as local, service(tmp_path) as other:
+        look, looked, ended = local.cache.get, threading.Event(), threading.Event()
+
+        def late(key: str, host: str) -> Any:
+            found = look(key, host)
+            looked.set()
+            ended.wait(30)
+            return found
+
+        monkeypatch.setattr(local.cache, "get", late)
+        early = asyncio.create_task(local.scan(site.url))
+        await asyncio.to_thread(looked.wait, 10)
+        first = await other.scan(site.url)
+        ended.set()
+        second = await early
+        assert (first.source, second.source, site.scans) == ("scan", "shared", 1)
+        assert second.card == first.card
+        assert (await local.quota()).left == 9
+        forced = await local.scan(site.url, force=True)
+        assert (forced.source, site.scans, (await local.quota()).left) == ("scan", 2, 8)
+
+
+async def test_eleventh_scan_is_refused_but_the_cache_still_answers(tmp_path: Path, site: Site) -> None:
+    earlier = QuotaStore(Jar(places(tmp_path).limits, evict=False))
+    for _ in range(9):
+        earlier.spend("local")
+    async with service(tmp_path) as local:
+        await local.scan(site.url, force=True)
+        with pytest.raises(RateLimited) as refused:
+            await local.scan(site.url, force=True)
+        assert 3500 < refused.value.retry_after <= 3600
+        assert (await local.scan(site.url)).source == "cache"
+        assert (await local.scan(site.url, force=True, free=True)).source == "scan"
+        quota = await local.quota()
+        assert (quota.left, quota.limit) == (0, 10)
+
+
+async def test_invalid_host_costs_nothing(tmp_path: Path) -> None:
+    async with service(tmp_path) as local:
+        for url in ("", "http://user@example.com", "ftp://example.com", "a b"):
+            with pytest.raises(InvalidHost):
+                await local.scan(url)
+        assert (await local.quota()).left == 10
+
+
+async def test_unknown_host_was_never_scanned(tmp_path: Path) -> None:
+    async with service(tmp_path) as local:
+        for host in ("example.com", "", "../etc/passwd"):
+            with pytest.raises(NeverScanned):
+                await local.site(host)
+
+
+async def test_cancelled_scan_leaves_nothing_behind(tmp_path: Path, site: Site) -> None:
+    site.pause.clear()
+    async with service(tmp_path) as local:
+        task = asyncio.create_task(local.scan(site.url))
+        while not site.homepages:
+            await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        site.pause.set()
+        with pytest.raises(NeverScanned):
+            await local.site(site.host)
+        assert (await local.scan(site.url)).source == "scan"
+
+
+async def test_one_caller_leaving_does_not_cancel_the_other(tmp_path: Path, site: Site) -> None:
+    site.pause.clear()
+    async with service(tmp_path) as local:
+        first = asyncio.create_task(local.scan(site.url))
+        while not site.homepages:
+            await asyncio.sleep(0.01)
+        heard: list[ProbeEvent] = []
+        second = asyncio.create_task(local.scan(site.url, progress=heard.append))
+        await asyncio.sleep(0.05)
+        first.cancel()
+        await asyncio.sleep(0.05)
+        site.pause.set()
+        assert (await second).source == "shared"
+        assert [event.state for event in heard if event.name == "browser"] == ["started", "done"]
+        assert first.cancelled()
+
+
+async def test_forgotten_host_is_gone_from_index_and_cache(tmp_path: Path, site: Site) -> None:
+    async with service(tmp_path) as local:
+        await local.scan(site.url)
+        assert await local.forget(site.host) == 1
+        with pytest.raises(NeverScanned):
+            await local.site(site.host)
+        assert len((await local.index(Query())).ranked) == 0
+        assert (await local.scan(site.url)).source == "scan"

@@ -1,0 +1,136 @@
+"""The local index as it is published: clients apart, favours taken back, and the service's own pages as a model."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from aui_tui.engine.access import Access, Detour
+from aui_tui.engine.target import Target
+from aui_tui.errors import InvalidHost
+from aui_tui.records.observations import Observations
+from aui_tui.records.progress import Progress
+from aui_tui.service.local import LocalService
+from aui_tui.service.publication import Bounded, LocalPublication, Publication
+from tests.cards import SAMPLES
+from tests.service.serving import Running, serving
+
+
+@pytest.fixture
+def published(tmp_path: Path) -> Iterator[Running]:
+    publication = LocalPublication(folder=tmp_path / "served")()
+    publication._local.reports.put_many((card, None) for card in SAMPLES)
+    with serving(publication) as running:
+        yield running
+
+
+@pytest.mark.parametrize("method", ["v0.1", "v0.2"])
+async def test_own_service_scores_100_and_is_open(published: Running, tmp_path: Path, method: str) -> None:
+    scanner = LocalService(tmp_path / "own", access=Access(allow_private=True), method=method)
+    try:
+        card = (await scanner.scan(published.base_url)).card
+    finally:
+        await scanner.aclose()
+    assert (card.score, card.grade, card.stance) == (100, "A", "Open"), card.evidence
+    assert card.recommendations == ()
+    assert card.files == ("llms.txt",)
+
+
+async def test_what_the_operator_allows_himself_is_not_for_others(tmp_path: Path) -> None:
+    access = Access(allow_private=True, headers=(("X-Key", "secret-word"),), basic_auth=("me", "secret"), insecure=True)
+    publication = LocalPublication(folder=tmp_path, access=access)()
+    try:
+        for url in ("127.0.0.1", "http://10.0.0.1/", "localhost", "example.com:8080", "[::1]"):
+            with pytest.raises(InvalidHost):
+                await publication.for_client("a").scan(url)
+        kept = publication._local._access
+        assert (kept.headers, kept.basic_auth, kept.insecure, kept.allow_private) == ((), None, False, False)
+    finally:
+        await publication.aclose()
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1:{port}/",
+        "127.0.0.1",
+        "localhost",
+        "http://169.254.169.254/latest/meta-data/",
+        "http://[::ffff:127.0.0.1]/",
+        "http://2130706433/",
+        "example.com:8443",
+        "file:///etc/passwd",
+        "http://user@example.com/",
+        "a\r\nb.example",
+    ],
+)
+def test_a_remote_client_reaches_no_private_address_and_no_other_port(published: Running, url: str) -> None:
+    answer = published.get("/api/scan", params={"url": url.format(port=published.port)})
+    assert answer.status_code == 400
+    assert answer.json()["title"] == "Invalid host"
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+async def test_stamp_changes_with_every_change_and_with_nothing_else(tmp_path: Path) -> None:
+    one, other = LocalPublication(folder=tmp_path)(), LocalPublication(folder=tmp_path)()
+    try:
+        seen = [await one.stamp()]
+        assert await one.stamp() == seen[0]
+        for service, card in ((one, SAMPLES[0]), (other, SAMPLES[1])):
+            service._local.reports.put(card)
+            seen.append(await one.stamp())
+        await one.site(SAMPLES[0].host)
+        assert await one.stamp() == seen[-1]
+        await other._local.forget(SAMPLES[0].host)
+        seen.append(await one.stamp())
+        assert len(set(seen)) == 4
+    finally:
+        await one.aclose()
+        await other.aclose()
+
+
+async def test_every_client_has_scans_of_its_own(tmp_path: Path) -> None:
+    publication = LocalPublication(folder=tmp_path)()
+    try:
+        publication._local._quota.spend("203.0.113.7")
+        assert (await publication.for_client("203.0.113.7").quota()).left == 9
+        assert (await publication.for_client("203.0.113.8").quota()).left == 10
+    finally:
+        await publication.aclose()
+
+
+def test_publication_can_be_handed_to_a_worker_process(tmp_path: Path) -> None:
+    made = LocalPublication(folder=tmp_path, access=Access(connect_to=(Detour.parse("a.example::127.0.0.1:80"),)))
+    assert pickle.loads(pickle.dumps(made)) == made
+
+
+async def test_scans_at_once_are_bounded_and_a_refused_one_costs_nothing(tmp_path: Path) -> None:
+    class Slow:
+        running = most = 0
+
+        async def observe(self, target: Target, *, access: Access, progress: Progress | None) -> Observations:
+            self.running += 1
+            self.most = max(self.most, self.running)
+            await asyncio.sleep(0.3)
+            self.running -= 1
+            raise InvalidHost(f"{target.host} leads nowhere.")
+
+        async def aclose(self) -> None:
+            return
+
+    slow = Slow()
+    local = LocalService(tmp_path, observer=Bounded(slow, scans=3, waiting=2))
+    publication = Publication(local)
+    try:
+        asked = [publication.for_client(f"c{n}").scan(f"h{n}.com") for n in range(8)]
+        found = await asyncio.gather(*asked, return_exceptions=True)
+        assert slow.most == 3
+        assert Counter(type(error).__name__ for error in found) == {"InvalidHost": 5, "Unavailable": 3}
+        assert [(await publication.for_client(f"c{n}").quota()).left for n in range(8)] == [10] * 8
+    finally:
+        await publication.aclose()

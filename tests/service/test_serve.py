@@ -1,0 +1,313 @@
+"""``aui-tui serve`` as its own process: addresses, workers, an orderly stop, and the limits over all workers."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psutil
+import pytest
+
+from aui_tui.records import codec
+from tests.cards import RICH_OPEN
+from tests.cli.runner import aui, command, environment, python
+
+
+@dataclass
+class Served:
+    """A running command and the address it told."""
+
+    process: subprocess.Popen[str]
+    url: str
+    log: list[str]
+
+    def get(self, path: str, **options: Any) -> httpx.Response:
+        return httpx.get(self.url + path, trust_env=False, **options)
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        self.process.send_signal(number)
+        return self.process.wait(30)
+
+
+@contextlib.contextmanager
+def served(home: Path, *options: str) -> Iterator[Served]:
+    process = subprocess.Popen(
+        command("serve", "--port", "0", *options),
+        cwd=home,
+        env=environment(home),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    log: list[str] = []
+    try:
+        for line in process.stderr:
+            log.append(line)
+            found = re.search(r"Serving on (http://\S+)", line)
+            if found:
+                break
+        else:
+            raise AssertionError("".join(log))
+        threading.Thread(target=log.extend, args=(process.stderr,), daemon=True).start()
+        running = Served(process, found[1], log)
+        end = time.monotonic() + 20
+        while time.monotonic() < end:
+            with contextlib.suppress(httpx.TransportError):
+                if running.get("/healthz").status_code == 200:
+                    break
+            time.sleep(0.05)
+        yield running
+        if process.poll() is None:
+            running.stop()
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait(10)
+
+
+class Web:
+    """Every host of the web at once, on one loopback port; homepages wait for ``open``."""
+
+    def __init__(self) -> None:
+        self.homepages: Counter[str] = Counter()
+        self.gate = threading.Event()
+        self.gate.set()
+        web = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                home = self.path == "/"
+                if home:
+                    web.homepages[self.headers["Host"]] += 1
+                    web.gate.wait(8)
+                body = b"<!doctype html><title>Any</title><main>" + b"words " * 60 if home else b"none"
+                self.send_response(200 if home else 404)
+                self.send_header("Content-Type", "text/html")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: Any) -> None:
+                return
+
+        class Server(ThreadingHTTPServer):
+            request_queue_size = 256
+            daemon_threads = True
+
+        self.server = Server(("127.0.0.1", 0), Handler)
+        self.rule = f"::127.0.0.1:{self.server.server_port}"
+
+    @property
+    def scans(self) -> int:
+        return sum(self.homepages.values()) // 5
+
+
+@pytest.fixture
+def web() -> Iterator[Web]:
+    found = Web()
+    threading.Thread(target=found.server.serve_forever, args=(0.02,), daemon=True).start()
+    yield found
+    found.gate.set()
+    found.server.shutdown()
+    found.server.server_close()
+
+
+@pytest.mark.slow
+def test_port_0_tells_the_real_address_and_the_three_commands_read_it(tmp_path: Path, web: Web) -> None:
+    with served(tmp_path, "--connect-to", web.rule) as running:
+        other = tmp_path / "other"
+        other.mkdir()
+        source = ["--source", running.url]
+        scanned = aui(other, "scan", "http://shop.example", "--json", *source)
+        assert scanned.code == 0, scanned.err
+        listed = aui(other, "index", "--json", *source)
+        card = aui(other, "site", "shop.example", "--json", *source)
+        assert listed.code == card.code == 0
+        assert '"shop.example"' in listed.out
+        assert f'"{running.url}/site/shop.example"' in card.out
+        missing = aui(other, "site", "unknown.example", "--json", *source)
+        assert missing.code == 3
+        assert "has never been scanned" in missing.sentence
+        assert running.stop(signal.SIGINT) == 0
+        offline = aui(other, "index", "--json", *source)
+        assert offline.code == 0
+        assert offline.out == listed.out
+    assert running.process.stdout is not None
+    assert running.process.stdout.read() == ""
+    assert any('127.0.0.1 "GET /api/scan?url=' in line for line in running.log)
+    assert not any("Traceback" in line for line in running.log)
+
+
+@pytest.mark.slow
+def test_a_running_scan_finishes_before_the_server_stops(tmp_path: Path, web: Web) -> None:
+    web.gate.clear()
+    with served(tmp_path, "--connect-to", web.rule) as running, ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(running.get, "/api/scan?url=http://slow.example", timeout=30)
+        end = time.monotonic() + 10
+        while not web.homepages and time.monotonic() < end:
+            time.sleep(0.02)
+        running.process.send_signal(signal.SIGTERM)
+        time.sleep(0.5)
+        with pytest.raises(httpx.TransportError):
+            running.get("/healthz")
+        web.gate.set()
+        assert answer.result().status_code == 200
+        assert answer.result().json()["host"] == "slow.example"
+        assert running.process.wait(20) == 0
+    kept = aui(tmp_path, "site", "slow.example", "--json")
+    assert kept.code == 0
+
+
+@pytest.mark.slow
+def test_a_scan_whose_caller_went_away_is_kept(tmp_path: Path, web: Web) -> None:
+    web.gate.clear()
+    with served(tmp_path, "--connect-to", web.rule) as running:
+        with pytest.raises(httpx.ReadTimeout):
+            running.get("/api/scan?url=http://left.example", timeout=0.7)
+        web.gate.set()
+        end = time.monotonic() + 10
+        while running.get("/api/site/left.example.json").status_code == 404 and time.monotonic() < end:
+            time.sleep(0.1)
+        again = running.get("/api/scan?url=http://left.example")
+        assert again.headers["cache-status"] == "aui-tui; hit"
+        assert again.headers["ratelimit"].startswith('"scan";r=9;')
+        assert web.scans == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--port", "{taken}"), "Cannot listen on 127.0.0.1 port"),
+        (("--host", "no such host"), "Cannot listen on no such host"),
+        (("--base-url", "index.example"), "base_url must be"),
+        (("--trust-proxy", "everybody"), "A trusted proxy must be"),
+        (("--cors", "app.example"), "A CORS origin must be"),
+        (("--source", "https://index.example"), "works on the index of this machine"),
+    ],
+)
+def test_a_setting_that_cannot_be_is_one_sentence_and_exit_code_2(
+    tmp_path: Path, options: tuple[str, ...], words: str
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        done = aui(tmp_path, "serve", "--port", "0", *(text.format(taken=port) for text in options))
+    assert done.code == 2
+    assert words in done.sentence
+    assert done.out == ""
+
+
+WITHOUT = """
+import importlib.util, sys
+find = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *rest: None if name in ("starlette", "jinja2") else find(name, *rest)
+from aui_tui.cli.app import run
+sys.exit(run(["serve"]))
+"""
+
+
+def test_without_the_extra_one_sentence_says_how_to_get_it(tmp_path: Path) -> None:
+    done = python(tmp_path, WITHOUT)
+    assert done.code == 2
+    assert "Serving needs starlette, jinja2; install it with: pip install 'aui-tui[serve]'." in done.sentence
+
+
+@pytest.mark.slow
+def test_hundred_callers_at_once_share_one_scan_over_two_workers(tmp_path: Path, web: Web) -> None:
+    with served(tmp_path, "--connect-to", web.rule, "--workers", "2") as running:
+        with ThreadPoolExecutor(100) as pool:
+            answers = list(pool.map(lambda _: running.get("/api/scan?url=http://busy.example", timeout=60), range(100)))
+        assert {answer.status_code for answer in answers} == {200}
+        assert len({answer.json()["scanned_at"] for answer in answers}) == 1
+        assert web.scans == 1
+        assert running.get("/api/scan?url=http://busy.example").headers["ratelimit"].startswith('"scan";r=9;')
+        assert running.stop() == 0
+
+
+def _flood(url: str, first: int, count: int) -> Counter[int]:
+    codes: Counter[int] = Counter()
+    with httpx.Client(trust_env=False, timeout=60) as client:
+        for number in range(first, first + count):
+            codes[client.get(f"{url}/api/scan", params={"url": f"http://h{number}.example"}).status_code] += 1
+    return codes
+
+
+@pytest.mark.slow
+def test_8_processes_of_one_client_get_exactly_10_scans(tmp_path: Path, web: Web) -> None:
+    with served(tmp_path, "--connect-to", web.rule, "--workers", "2") as running:
+        with ProcessPoolExecutor(8) as pool:
+            floods = [pool.submit(_flood, running.url, 1000 * number, 200) for number in range(8)]
+            codes = sum((flood.result(150) for flood in floods), Counter())
+        assert codes == {200: 10, 429: 1590}
+        assert web.scans == 10
+
+
+@pytest.mark.slow
+def test_limits_survive_a_restart(tmp_path: Path, web: Web) -> None:
+    for left in (9, 8):
+        with served(tmp_path, "--connect-to", web.rule) as running:
+            answer = running.get("/api/scan?force=true&url=http://again.example")
+            assert answer.headers["ratelimit"].startswith(f'"scan";r={left};')
+
+
+def _workers(parent: int) -> list[psutil.Process]:
+    """Return the live worker processes of a server."""
+    found = []
+    for child in psutil.Process(parent).children():
+        with contextlib.suppress(psutil.Error):
+            if "spawn_main" in " ".join(child.cmdline()):
+                found.append(child)
+    return found
+
+
+@pytest.mark.slow
+def test_a_killed_worker_is_replaced(tmp_path: Path, web: Web) -> None:
+    with served(tmp_path, "--connect-to", web.rule, "--workers", "2") as running:
+        before = _workers(running.process.pid)
+        assert len(before) == 2
+        before[0].kill()
+        end = time.monotonic() + 30
+        while len(_workers(running.process.pid)) < 2 and time.monotonic() < end:
+            time.sleep(0.2)
+        for _ in range(20):
+            assert running.get("/healthz").status_code == 200
+        assert running.stop() == 0
+
+
+@pytest.mark.slow
+def test_workers_do_not_outlive_a_killed_parent(tmp_path: Path) -> None:
+    with served(tmp_path, "--workers", "2") as running:
+        workers = _workers(running.process.pid)
+        running.process.kill()
+        gone, alive = psutil.wait_procs(workers, timeout=20)
+        assert (len(gone), alive) == (2, [])
+
+
+@pytest.mark.slow
+def test_index_of_an_exported_file_is_read_by_the_commands(tmp_path: Path) -> None:
+    path = tmp_path / "cards.json"
+    path.write_bytes(codec.encode_card(RICH_OPEN))
+    done = aui(tmp_path, "site", RICH_OPEN.host, "--json", "--source", str(path))
+    assert done.code == 0
+    assert codec.decode_card(done.out.encode()) == RICH_OPEN
+    piped = aui(tmp_path, "index", "--json", "--source", "-", stdin=codec.encode_card(RICH_OPEN).decode())
+    assert piped.code == 0
+    assert RICH_OPEN.host in piped.out
+    refused = aui(tmp_path, "scan", "a.example", "--source", str(path))
+    assert refused.code == 3
+    assert "cannot scan" in refused.sentence

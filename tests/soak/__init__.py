@@ -1,0 +1,1 @@
+"""Many scans against broken servers: what is left afterwards."""

@@ -1,0 +1,156 @@
+"""The lists of the store equal the plain predicate and the plain order, for any cards and any query."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from aui_tui.records.card import ReportCard
+from aui_tui.records.codec import names_of
+from aui_tui.records.facts import facts_of
+from aui_tui.records.match import matches
+from aui_tui.records.order import ordered
+from aui_tui.records.query import HAS, SORTS, Query
+from aui_tui.records.times import epoch_ms
+from aui_tui.records.view import Row
+from aui_tui.records.vocabulary import CATEGORIES, FIXES, GRADES, STANCES, VERDICTS
+from aui_tui.store import lists
+from aui_tui.store.reports import Reports
+from tests.cards import cards
+
+NOW = epoch_ms("2026-11-20T12:00:00.000Z") / 1000
+
+
+@contextmanager
+def reports(many: Sequence[ReportCard]) -> Iterator[Reports]:
+    with tempfile.TemporaryDirectory() as folder:
+        store = Reports(Path(folder) / "index.db", clock=lambda: NOW)
+        try:
+            store.put_many((card, None) for card in many)
+            yield store
+        finally:
+            store.close()
+
+
+def unique(many: Sequence[ReportCard]) -> list[ReportCard]:
+    return list({card.host: card for card in many}.values())
+
+
+_TIMES = st.sampled_from(("2026-11-20T11:59:30.500Z", "2026-11-20T08:00:00.000Z", "2026-11-13T12:00:00.000Z"))
+_NAMES = st.sampled_from(("Shop", "straße", "ÇA & co", '"quoted"', "50%_off", "日本語の店"))
+
+
+@st.composite
+def near_cards(draw: st.DrawFn) -> ReportCard:
+    """A random card with a time, a name and an edge that queries are likely to hit."""
+    changes = {
+        "scanned_at": draw(_TIMES | st.just("2026-11-21T12:00:00.000Z")),
+        "edge": draw(st.sampled_from(("", "Akamai", "cloudflare nginx", "Datadome"))),
+    }
+    if draw(st.booleans()):
+        changes["name"] = draw(_NAMES)
+    return msgspec.structs.replace(draw(cards()), **changes)
+
+
+def words() -> st.SearchStrategy[str]:
+    slugs = st.sampled_from(names_of("matrix"))
+    compare = st.sampled_from(("", "<", "<=", ">", ">=", "="))
+    plain = st.one_of(
+        st.sampled_from(STANCES).map(lambda word: "stance:" + word),
+        st.sampled_from(CATEGORIES).map(lambda word: f'category:"{word}"'),
+        st.tuples(slugs, st.sampled_from(VERDICTS)).map(lambda pair: f"agent:{pair[0]}={pair[1]}"),
+        st.sampled_from(("akamai", "flare", "nginx", "a", "zz")).map(lambda word: "edge:" + word),
+        st.tuples(compare, st.integers(0, 100)).map(lambda pair: f"score:{pair[0]}{pair[1]}"),
+        st.sampled_from(GRADES).map(lambda word: "grade:" + word),
+        st.sampled_from(HAS).map(lambda word: "has:" + word),
+        st.sampled_from(("signal:yes", "signal:no", "contradiction", "method:v0.1", "method:v0.2", "method:v9")),
+        st.tuples(compare, st.sampled_from(("30m", "4h", "7d", "1w", "0m"))).map(lambda p: f"fresh:{p[0]}{p[1]}"),
+        st.sampled_from(FIXES).map(lambda word: "fix:" + word),
+        st.sampled_from(("shop", "a", "0", "example", "STRASSE", "ça", "50%_", "%", "_", "日本", "本語の", "xyz")),
+        st.from_regex(r"[a-z0-9]{1,4}", fullmatch=True),
+    )
+    return st.tuples(st.booleans(), plain).map(lambda pair: ("-" if pair[0] else "") + pair[1])
+
+
+@st.composite
+def queries(draw: st.DrawFn) -> Query:
+    slugs = tuple("matrix." + slug for slug in names_of("matrix"))
+    return Query.of(
+        category=draw(st.sampled_from(("", "", *CATEGORIES))),
+        stance=draw(st.sampled_from(("", "", *STANCES))),
+        line=" ".join(word for word in draw(st.lists(words(), max_size=2))),
+        sort=draw(st.sampled_from((*SORTS, *slugs))),
+        descending=draw(st.booleans()),
+    )
+
+
+def expected(many: Sequence[ReportCard], query: Query, *, unreachable: bool = False) -> list[str]:
+    chosen = [
+        Row(summary=card.summary())
+        for card in many
+        if card.unreachable == unreachable and matches(card.summary(), query, now=NOW, facts=facts_of(card))
+    ]
+    return [row.summary.host for row in ordered(chosen, query)]
+
+
+@pytest.mark.parametrize("few", [0, 5000], ids=["from the index", "in memory"])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None)
+@given(st.lists(near_cards(), max_size=7), st.lists(queries(), min_size=1, max_size=8))
+def test_lists_equal_predicate_and_order(few: int, many: list[ReportCard], asked: list[Query]) -> None:
+    many = unique(many)
+    with reports(many) as store, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lists, "FEW", few)
+        for query in asked:
+            view = store.index(query)
+            ranked = expected(many, query)
+            assert [row.summary.host for row in view.ranked[:]] == ranked
+            assert len(view.ranked) == len(ranked)
+            gone = expected(many, query, unreachable=True)
+            assert [row.summary.host for row in view.unreachable[0:100]] == gone
+            assert [store.position(host, query) for host in ranked] == list(range(len(ranked)))
+            assert [store.position(host, query) for host in gone] == list(range(len(gone)))
+            for start in range(len(ranked)):
+                assert [row.summary.host for row in view.ranked[start : start + 2]] == ranked[start : start + 2]
+
+
+@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None)
+@given(st.lists(near_cards(), max_size=8), queries())
+def test_facets_say_what_each_choice_would_give(many: list[ReportCard], query: Query) -> None:
+    many = unique(many)
+    with reports(many) as store:
+        facets = store.index(query).facets
+        for stance in STANCES:
+            assert facets.stance[stance] == len(expected(many, msgspec.structs.replace(query, stance=stance)))
+        for category in CATEGORIES:
+            assert facets.category[category] == len(expected(many, msgspec.structs.replace(query, category=category)))
+        figures = store.overview(query)
+        assert figures.hosts == len(expected(many, query))
+        assert sum(figures.grades.values()) == figures.hosts
+        assert sum(sum(row.values()) for row in figures.stances.values()) == figures.hosts
+        for key in FIXES:
+            wanted = msgspec.structs.replace(query, terms=(*query.terms, *Query.of(line="fix:" + key).terms))
+            assert figures.failing[key] == len(expected(many, wanted))
+
+
+@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(st.lists(near_cards(), max_size=10))
+def test_rows_carry_summary_and_competition_rank(many: list[ReportCard]) -> None:
+    many = unique(many)
+    with reports(many) as store:
+        view = store.index(Query())
+        scores = sorted((card.score for card in many if not card.unreachable), reverse=True)
+        by_host = {card.host: card for card in many}
+        for row in (*view.ranked[:], *view.unreachable[:]):
+            card = by_host[row.summary.host]
+            assert row.summary == card.summary()
+            assert row.rank == (0 if card.unreachable else scores.index(card.score) + 1)
+            assert (row.method, row.edge, row.change, row.scans) == (card.method, card.edge, None, 1)
+            assert row.live == tuple(access.status for access in card.agent_access.values())
+            assert store.get(card.host).card == card

@@ -1,0 +1,160 @@
+"""The layout holds: who imports whom, and what a headless command loads."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.runner import ROOT, python
+
+PACKAGE = ROOT / "aui_tui"
+
+WORDS = ("aui_tui.text", "aui_tui.errors", "aui_tui.__init__")
+CONTRACT = (*WORDS, "aui_tui.records")
+PURE = (
+    *CONTRACT,
+    "aui_tui.diff",
+    "aui_tui.export",
+    "aui_tui.gates",
+    "aui_tui.plan",
+    "aui_tui.regrade",
+    "aui_tui.validate",
+    "aui_tui.watch",
+)
+LOCAL = (*PURE, "aui_tui.engine", "aui_tui.store", "aui_tui.service.protocol")
+SERVICES = (*LOCAL, "aui_tui.service", "aui_tui.settings", "aui_tui.crawl", "aui_tui.demo")
+
+MAY_IMPORT = {
+    "aui_tui.text": (),
+    "aui_tui.errors": (),
+    "aui_tui.records": CONTRACT,
+    "aui_tui.engine": (*CONTRACT, "aui_tui.engine"),
+    "aui_tui.store": (*CONTRACT, "aui_tui.store"),
+    "aui_tui.settings": CONTRACT,
+    "aui_tui.diff": PURE,
+    "aui_tui.export": PURE,
+    "aui_tui.gates": PURE,
+    "aui_tui.plan": PURE,
+    "aui_tui.regrade": PURE,
+    "aui_tui.validate": CONTRACT,
+    "aui_tui.watch": CONTRACT,
+    "aui_tui.service.protocol": CONTRACT,
+    "aui_tui.service.flight": CONTRACT,
+    "aui_tui.service.intake": LOCAL,
+    "aui_tui.service.engine": LOCAL,
+    "aui_tui.service.local": (*LOCAL, "aui_tui.service.engine", "aui_tui.service.flight"),
+    "aui_tui.service.publication": (*LOCAL, "aui_tui.service.engine", "aui_tui.service.local"),
+    "aui_tui.service.remote": (*PURE, "aui_tui.service.protocol", "aui_tui.service.remote"),
+    "aui_tui.crawl": (*LOCAL, "aui_tui.service", "aui_tui.crawl"),
+    "aui_tui.demo": (*LOCAL, "aui_tui.service", "aui_tui.crawl", "aui_tui.demo"),
+    "aui_tui.service.api": (*PURE, "aui_tui.service.protocol", "aui_tui.service.api"),
+    "aui_tui.tui": (*CONTRACT, "aui_tui.service.protocol", "aui_tui.tui"),
+    "aui_tui.cli": (*SERVICES, "aui_tui.cli"),
+    "aui_tui.__main__": ("aui_tui.cli",),
+}
+"""Which modules of the package each part may import; the longest matching name counts."""
+
+EXCEPTIONS = {"aui_tui.cli.dashboard": ("aui_tui.tui",), "aui_tui.cli.exporter": ("aui_tui.tui.export",)}
+"""The one door to the dashboard, opened only when it is asked for; and the words in which it asks for a file."""
+
+FOREIGN = {
+    "textual": ("aui_tui.tui",),
+    "httpx": ("aui_tui.engine.network", "aui_tui.service.remote"),
+    "starlette": ("aui_tui.service.api", "aui_tui.cli.serve"),
+    "uvicorn": ("aui_tui.service.api", "aui_tui.cli.serve"),
+    "jinja2": ("aui_tui.service.api",),
+    "mcp": ("aui_tui.service.api",),
+    "typer": ("aui_tui.cli",),
+    "diskcache": ("aui_tui.store",),
+    "sqlite3": ("aui_tui.store",),
+    "distributed": ("aui_tui.crawl.cluster",),
+    "dask": (),
+}
+"""Libraries that only the named parts may import."""
+
+
+def name_of(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts)
+
+
+def modules() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def imports(path: Path) -> set[str]:
+    """Every module a file imports, in whichever function, under ``TYPE_CHECKING`` or not."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                inside = ROOT.joinpath(*full.split("."))
+                found.add(full if inside.is_dir() or inside.with_suffix(".py").exists() else str(node.module))
+    return found
+
+
+def within(name: str, prefixes: tuple[str, ...]) -> bool:
+    return any(name == prefix or name.startswith(prefix + ".") for prefix in prefixes)
+
+
+def part_of(name: str) -> str:
+    fitting = [part for part in MAY_IMPORT if within(name, (part,))]
+    return max(fitting, key=len) if fitting else ""
+
+
+@pytest.mark.parametrize("path", modules(), ids=name_of)
+def test_module_imports_only_what_its_part_may(path: Path) -> None:
+    name = name_of(path)
+    own = {module if module != "aui_tui" else "aui_tui.__init__" for module in imports(path)}
+    own = {module for module in own if module.split(".")[0] == "aui_tui"}
+    if path.name == "__init__.py" and not own:
+        return
+    part = part_of(name)
+    assert part, f"{name} belongs to no part of the layout"
+    allowed = (*MAY_IMPORT[part], *EXCEPTIONS.get(name, ()))
+    assert not {module for module in own if not within(module, allowed)}
+
+
+@pytest.mark.parametrize("library", FOREIGN)
+def test_library_is_imported_only_where_it_belongs(library: str) -> None:
+    users = {name_of(path) for path in modules() if any(within(name, (library,)) for name in imports(path))}
+    assert not {name for name in users if not within(name, FOREIGN[library])}
+
+
+LOADED = """
+import contextlib, io, json, sys
+from aui_tui.cli.app import run
+with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())):
+    code = run(sys.argv[1:])
+print(json.dumps([code, sorted(sys.modules)]))
+"""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"],
+        ["--version"],
+        ["paths"],
+        ["schema", "card"],
+        ["index", "--json"],
+        ["export"],
+        ["doctor"],
+        ["cache"],
+        ["method"],
+        ["config"],
+    ],
+    ids=" ".join,
+)
+def test_headless_commands_load_neither_textual_nor_the_server(tmp_path: Path, arguments: list[str]) -> None:
+    done = python(tmp_path, LOADED, *arguments)
+    assert done.code == 0, done.err
+    code, loaded = json.loads(done.out)
+    assert code == 0
+    assert not {name.split(".")[0] for name in loaded} & {"textual", "starlette", "uvicorn", "jinja2", "mcp", "httpx"}

@@ -1,0 +1,170 @@
+"""A plan is the cheapest one, reckons with the ceiling of a Walled site, and writes over nobody's file."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from aui_tui.engine.fixes import what_if
+from aui_tui.engine.judge import judge
+from aui_tui.engine.scoring import grade_card
+from aui_tui.errors import BadValue, Unavailable
+from aui_tui.plan import EFFORT, FILES, as_json, estimate, lines, plan, write_snippets
+from aui_tui.records.card import ReportCard
+from aui_tui.records.methods import METHODS, V01, V02
+from aui_tui.records.observations import Observations
+from aui_tui.records.vocabulary import FIXES, GRADES
+from tests.cards import DEAD, RICH_OPEN, WALLED, cards, sums
+from tests.strategies import observations
+
+
+def keys(*args: object, **options: object) -> list[str]:
+    return [step.fix.k for step in plan(*args, **options).steps]  # type: ignore[arg-type]
+
+
+def test_every_fix_has_an_effort_and_a_file() -> None:
+    assert set(EFFORT) == set(FIXES) == set(FILES)
+    assert len(set(FILES.values())) == len(FIXES)
+
+
+def test_the_ceiling_of_a_walled_site_is_reckoned_with() -> None:
+    assert WALLED.score == 42
+    assert keys(WALLED, score=50) == ["signal"]
+    assert keys(WALLED, grade="D") == ["wba"]
+    found = plan(WALLED, grade="A")
+    assert [step.fix.k for step in found.steps] == ["signal", "front-door", "wba"]
+    assert [step.score for step in found.steps] == [50, 59, 94]
+    assert [step.stance for step in found.steps] == ["Walled", "Walled", "Selective"]
+
+
+def test_the_next_grade_is_the_goal_when_none_is_named() -> None:
+    assert plan(WALLED).goal == "grade D"
+    assert plan(RICH_OPEN).goal == "grade A"
+    perfect = replace(RICH_OPEN, **sums(V01, dict(V01.points), "Open"))
+    assert plan(perfect).goal == "100 points"
+    assert plan(perfect).reached
+    assert keys(perfect) == []
+
+
+def test_fewest_fixes_win_and_among_them_the_least_work() -> None:
+    low = {"door": 12, "robots": 0, "signal": 0, "ssr": 0, "landmarks": 0, "jsonld": 0, "llms": 0, "protocols": 0}
+    card = replace(WALLED, **sums(V02, low, "Selective"), live_served=3)
+    assert keys(card, score=30) == ["signal"]
+    assert keys(card, score=42) == ["robots"]
+    assert keys(card, score=44) == ["front-door"]
+    assert keys(card, score=48) == ["signal", "robots"]
+
+
+def test_a_goal_that_is_reached_needs_no_step() -> None:
+    found = plan(RICH_OPEN, grade="c")
+    assert (found.steps, found.reached, found.after) == ((), True, (87, "B", "Open"))
+    assert list(lines(found))[1] == "The goal is reached already."
+
+
+def test_a_goal_out_of_reach_gives_what_helps() -> None:
+    shut = replace(WALLED, recommendations=tuple(f for f in WALLED.recommendations if f.k != "wba"))
+    found = plan(shut, grade="A")
+    assert not found.reached
+    assert found.after[0] == 59
+    assert list(lines(found))[-1] == "All fixes together lead to 59 points; grade A is out of their reach."
+
+
+@settings(max_examples=80, deadline=None)
+@given(observations(), st.sampled_from(tuple(METHODS)), st.sets(st.sampled_from(FIXES)))
+def test_the_card_alone_reckons_as_the_engine_does(seen: Observations, method: str, fixes: set[str]) -> None:
+    card = grade_card(seen, method)
+    if card.unreachable:
+        return
+    chosen = frozenset(fix.k for fix in card.recommendations if fix.k in fixes)
+    exact, guess = what_if(seen, chosen, METHODS[method]), estimate(card, chosen)
+    if any(exchange.terms for exchange in seen.live):
+        assert guess.score <= exact.score
+    else:
+        assert (guess.score, guess.grade) == (exact.score, exact.grade)
+
+
+@settings(max_examples=20, deadline=None)
+@given(observations(), st.sampled_from(tuple(METHODS)), st.sampled_from(GRADES))
+def test_no_smaller_set_of_fixes_reaches_the_goal(seen: Observations, method: str, grade: str) -> None:
+    card = grade_card(seen, method)
+    if card.unreachable:
+        return
+
+    def reckon(fixes: frozenset[str]) -> object:
+        return what_if(seen, fixes, METHODS[method])
+
+    found = plan(card, grade=grade, what_if=reckon)  # type: ignore[arg-type]
+    every = [fix.k for fix in card.recommendations]
+    if not found.reached:
+        assert what_if(seen, every, METHODS[method]).score < found.target
+        return
+    assert found.after[0] >= found.target
+    for size in range(len(found.steps)):
+        for group in combinations(every, size):
+            assert what_if(seen, group, METHODS[method]).score < found.target
+    if not found.steps:
+        assert judge(seen).stance == found.after[2]
+
+
+@settings(max_examples=20, deadline=None)
+@given(cards(), st.sampled_from(GRADES))
+def test_any_card_has_a_plan(card: ReportCard, grade: str) -> None:
+    if card.unreachable:
+        return
+    found = plan(card, grade=grade)
+    assert len(list(lines(found))) >= 2
+    assert json.loads(as_json(found))["score_after"] == found.after[0]
+
+
+def test_targets_are_checked() -> None:
+    with pytest.raises(BadValue, match="Unknown grade 'E'"):
+        plan(WALLED, grade="E")
+    with pytest.raises(BadValue, match="from 0 to 100, not 101"):
+        plan(WALLED, score=101)
+    with pytest.raises(BadValue, match="one target"):
+        plan(WALLED, grade="A", score=3)
+    with pytest.raises(Unavailable, match=r"gone\.example could not be measured"):
+        plan(DEAD)
+
+
+def test_text() -> None:
+    assert list(lines(plan(WALLED, grade="C")))[:3] == [
+        "tickets.example: score 42, grade F, Walled; goal grade C",
+        "1. +4 Welcome: Add a Content-Signal line (signal)",
+        "   then score 50, grade F, Walled",
+    ]
+
+
+def test_snippets_are_written_under_fixed_names(tmp_path: Path) -> None:
+    found = plan(WALLED, grade="A")
+    folder = tmp_path / "fixes"
+    written = write_snippets(found, folder)
+    assert [path.name for path in written] == ["signal.txt", "front-door.json", "wba.txt"]
+    assert (folder / "wba.txt").read_text() == "# wba\nexample\n"
+
+
+@pytest.mark.parametrize("kind", ["file", "link", "folder"])
+def test_nothing_is_written_when_one_file_is_there(tmp_path: Path, kind: str) -> None:
+    victim = tmp_path / "victim"
+    folder = tmp_path / "fixes"
+    folder.mkdir()
+    if kind == "link":
+        (folder / "wba.txt").symlink_to(victim)
+    elif kind == "file":
+        (folder / "wba.txt").write_text("mine")
+    else:
+        (folder / "wba.txt").mkdir()
+    with pytest.raises(BadValue, match=r"wba\.txt is already there; --force replaces it"):
+        write_snippets(plan(WALLED, grade="A"), folder)
+    assert [entry.name for entry in folder.iterdir()] == ["wba.txt"]
+    assert not victim.exists()
+    if kind != "folder":
+        assert len(write_snippets(plan(WALLED, grade="A"), folder, force=True)) == 3
+        assert (folder / "wba.txt").read_text() == "# wba\nexample\n"
+        assert not victim.exists()

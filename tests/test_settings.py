@@ -1,0 +1,125 @@
+"""Settings: precedence, strictness, and places that never depend on the current directory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from aui_tui import settings
+from aui_tui.errors import ConfigError
+from aui_tui.settings import FIELDS, load
+
+
+def write(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "config.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_defaults_have_an_origin(tmp_path: Path) -> None:
+    found = load({}, {"AUI_TUI_CONFIG": str(write(tmp_path, ""))})
+    assert {found.origins[field.name] for field in FIELDS} == {"default"}
+    assert (found.method, found.theme, found.mouse, found.ascii) == ("v0.2", "", True, False)
+    assert found.base_url.startswith("http://127.0.0.1:")
+
+
+def test_flag_beats_variable_beats_file_beats_default(tmp_path: Path) -> None:
+    path = write(tmp_path, 'theme = "file"\nmethod = "V0.1"\nmouse = false\n')
+    environ = {"AUI_TUI_CONFIG": str(path), "AUI_TUI_THEME": "variable", "AUI_TUI_ASCII": "yes"}
+    found = load({"theme": "flag"}, environ)
+    assert (found.theme, found.origins["theme"]) == ("flag", "--theme")
+    found = load({"theme": None}, environ)
+    assert (found.theme, found.origins["theme"]) == ("variable", "AUI_TUI_THEME")
+    assert (found.method, found.origins["method"]) == ("v0.1", str(path))
+    assert (found.mouse, found.ascii) == (False, True)
+    assert found.origins["base_url"] == "default"
+
+
+def test_keys_and_themes_come_from_the_file(tmp_path: Path) -> None:
+    path = write(tmp_path, '[keys]\nscan = "x"\n')
+    found = load({"config_file": path}, {})
+    assert dict(found.keys) == {"scan": "x"}
+    assert found.theme_dir == tmp_path / "themes"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('themes = "x"', ("unknown setting 'themes'", "did you mean theme?")),
+        ("qqq = 1", ("unknown setting 'qqq'", "allowed are:")),
+        ("theme = 3", ("theme must be text",)),
+        ('mouse = "perhaps"', ("mouse must be true or false",)),
+        ('method = "v9"', ("Unknown method", "v0.1, v0.2")),
+        ('base_url = "index.example"', ("base_url must be an address",)),
+        ('source = "ftp://x"', ("source must be an address",)),
+        ('base_url = "https://[broken"', ("base_url must be an address",)),
+        ("keys = 1", ("keys must be a table",)),
+        ("theme = ", ("is not TOML",)),
+        ('theme = "\\u001b[2J"\nbad\u001b = 1', ("is not TOML",)),
+    ],
+)
+def test_file_is_strict_and_the_sentence_names_the_fault(tmp_path: Path, text: str, words: tuple[str, ...]) -> None:
+    path = write(tmp_path, text)
+    with pytest.raises(ConfigError) as caught:
+        load({"config_file": path}, {})
+    assert str(path) in str(caught.value)
+    assert "\x1b" not in str(caught.value)
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_bad_variable_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"AUI_TUI_MOUSE must be true or false"):
+        load({}, {"AUI_TUI_MOUSE": "maybe", "AUI_TUI_CONFIG": str(write(tmp_path, ""))})
+
+
+def test_named_settings_file_must_exist(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="There is no settings file"):
+        load({"config_file": tmp_path / "none.toml"}, {})
+    with pytest.raises(ConfigError, match="Cannot read"):
+        load({"config_file": tmp_path}, {})
+
+
+def test_settings_file_that_is_not_named_may_be_absent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    found = load({}, {})
+    assert found.config_file.name == "config.toml"
+    assert not found.config_file.exists()
+
+
+def test_data_folder_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    environ = {"AUI_TUI_HOME": str(tmp_path / "home"), "AUI_TUI_CONFIG": str(write(tmp_path, ""))}
+    found = load({"data_dir": tmp_path / "flag"}, environ)
+    assert (found.data_dir, found.origins["data_dir"]) == (tmp_path / "flag", "--data-dir")
+    found = load({}, environ)
+    assert (found.data_dir, found.origins["data_dir"]) == (tmp_path / "home", "AUI_TUI_HOME")
+    del environ["AUI_TUI_HOME"]
+    monkeypatch.setattr(settings, "checkout_root", lambda: tmp_path / "checkout")
+    assert load({}, environ).data_dir == tmp_path / "checkout" / "cache"
+    monkeypatch.setattr(settings, "checkout_root", lambda: None)
+    installed = load({}, environ).data_dir
+    assert installed.is_absolute()
+    assert "aui-tui" in installed.parts
+    assert tmp_path not in installed.parents
+    assert not installed.is_relative_to(Path.cwd())
+
+
+def test_relative_data_folder_is_made_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert load({"data_dir": "here"}, {}).data_dir == tmp_path / "here"
+    with pytest.raises(ConfigError, match="--data-dir names no path"):
+        load({"data_dir": " "}, {})
+
+
+def test_only_this_package_counts_as_the_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "aui_tui"
+    package.mkdir()
+    monkeypatch.setattr(settings, "__file__", str(package / "settings.py"))
+    assert settings.checkout_root() is None
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "somebody-else"\n', encoding="utf-8")
+    assert settings.checkout_root() is None
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "aui-tui"\n', encoding="utf-8")
+    assert settings.checkout_root() == tmp_path

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aui_tui.text import cells, clean, fit
+
+FORBIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=200)
+
+
+@given(ANY_TEXT)
+def test_nothing_forbidden_is_left(text: str) -> None:
+    assert not {unicodedata.category(c) for c in clean(text)} & FORBIDDEN
+
+
+@given(ANY_TEXT, st.booleans())
+def test_a_second_pass_changes_nothing(text: str, block: bool) -> None:
+    once = clean(text, block=block)
+    assert clean(once, block=block) == once
+
+
+@given(ANY_TEXT, st.integers(0, 50))
+def test_the_limit_holds(text: str, limit: int) -> None:
+    assert len(clean(text, limit)) <= limit
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        ("Plain title", "Plain title"),
+        ("a\tb\r\nc", "a b  c"),
+        ("\x1b]52;c;AAAA\x07", "\ufffd]52;c;AAAA\ufffd"),
+        ("\x9b2J", "\ufffd2J"),
+        ("safe\u202eevil", "safe\ufffdevil"),
+        ("zero\u200bwidth", "zero\ufffdwidth"),
+        ("\ud800", "\ufffd"),
+        ("e\u0301\u0302\u0303\u0304", "e\u0301\u0302"),
+        ("soft\u00adhyphen", "softhyphen"),
+        ("日本語 Grüße", "日本語 Grüße"),
+    ],
+)
+def test_examples(raw: str, shown: str) -> None:
+    assert clean(raw) == shown
+
+
+def test_a_block_keeps_its_lines() -> None:
+    assert clean("a\r\nb\rc\n\x1bd", block=True) == "a\nb\nc\n\ufffdd"
+
+
+def test_a_very_long_text_is_cut_before_it_is_read() -> None:
+    assert clean("x" * 10_000_000, 200) == "x" * 199 + "…"
+
+
+@given(ANY_TEXT, st.integers(0, 40), st.booleans())
+def test_fit_gives_exactly_the_cells_asked_for(text: str, width: int, right: bool) -> None:
+    assert cells(fit(clean(text), width, right=right)) == width

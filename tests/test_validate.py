@@ -1,0 +1,230 @@
+"""Records are judged as the published schemas judge them, and each problem says where and why."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from aui_tui.errors import BadValue
+from aui_tui.export.formats import write_cards, write_listing
+from aui_tui.export.listing import Listing
+from aui_tui.records.codec import encode_card, encode_index, encode_summary
+from aui_tui.records.schema import KEYWORDS, apply, schema
+from aui_tui.validate import KINDS, MAX_PROBLEMS, Verdict, validate
+from tests.cards import INDEX, RICH_OPEN, SAMPLES, WALLED, cards, indexes
+
+BASE: dict[str, Any] = json.loads(encode_card(RICH_OPEN))
+
+
+def judged(value: Any, kind: str = "") -> Verdict:
+    return validate(json.dumps(value).encode(), kind)
+
+
+def problems(**fields: Any) -> list[str]:
+    return [str(problem) for problem in judged({**BASE, **fields}).problems]
+
+
+@pytest.mark.parametrize("keys", ["names", "slots"])
+def test_what_we_write_is_valid(keys: Any) -> None:
+    for card in SAMPLES:
+        assert validate(encode_card(card, keys)) == Verdict(kind="card", records=1, problems=())
+        assert validate(encode_summary(card.summary(), keys)).kind == "summary"
+    assert validate(encode_index(INDEX, keys)) == Verdict(kind="index", records=1, problems=())
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "records"),
+    [
+        ("".join(write_cards("json", SAMPLES)), "cards", 2),
+        ("".join(write_cards("ndjson", SAMPLES)), "cards", 2),
+        ("".join(write_listing("ndjson", Listing.of_index(INDEX))), "summaries", 3),
+        ("".join(write_listing("json", Listing.of_index(INDEX))), "index", 1),
+        ("\ufeff" + "".join(write_cards("json", [WALLED])), "card", 1),
+        ("[]", "nothing", 0),
+    ],
+)
+def test_what_we_export_is_valid(text: str, kind: str, records: int) -> None:
+    verdict = validate(text.encode())
+    assert (verdict.valid, verdict.kind, verdict.records) == (True, kind, records)
+
+
+@settings(max_examples=6, deadline=None)
+@given(cards(), indexes())
+def test_random_records_are_valid(card: Any, index: Any) -> None:
+    assert validate(encode_card(card)).valid
+    assert validate(encode_index(index)).valid
+
+
+def keywords(rules: Any) -> set[str]:
+    if isinstance(rules, list):
+        return set().union(*map(keywords, rules))
+    if not isinstance(rules, dict):
+        return set()
+    found = set(rules)
+    for name, below in rules.items():
+        if name == "properties":
+            found |= set().union(*map(keywords, below.values()))
+        elif name not in ("const", "enum", "required"):
+            found |= keywords(below)
+    return found
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_keyword_of_the_schemas_is_understood(kind: str) -> None:
+    assert keywords(schema(kind)) <= KEYWORDS
+
+
+JUNK = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.sampled_from((0, 1, -1, 4, 19, 100, 101, 1.0, 0.5, "", "Open", "allowed", "v0.1", "v0.2", "C+", "local-node"))
+    | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=4,
+)
+
+
+def place(draw: st.DataObject, value: Any) -> Any:
+    """Return ``value`` with something changed, added or taken away somewhere in it."""
+    if isinstance(value, dict) and value and draw.draw(st.integers(0, 5)):
+        key = draw.draw(st.sampled_from(sorted(value)))
+        action = draw.draw(st.sampled_from(("into", "into", "into", "drop", "add")))
+        if action == "drop":
+            return {name: item for name, item in value.items() if name != key}
+        if action == "add":
+            return {**value, draw.draw(st.text(max_size=4)): draw.draw(JUNK)}
+        return {**value, key: place(draw, value[key])}
+    if isinstance(value, list) and value and draw.draw(st.booleans()):
+        at = draw.draw(st.integers(0, len(value) - 1))
+        return [*value[:at], place(draw, value[at]), *value[at + 1 :], *draw.draw(st.lists(JUNK, max_size=1))]
+    return draw.draw(JUNK)
+
+
+LIBRARY = {kind: Draft202012Validator(schema(kind)) for kind in KINDS}
+RECORDS = {
+    "card": [BASE, json.loads(encode_card(WALLED))],
+    "index": [json.loads(encode_index(INDEX))],
+    "summary": [json.loads(encode_summary(card.summary())) for card in SAMPLES],
+}
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_we_and_the_library_agree(data: st.DataObject) -> None:
+    kind = data.draw(st.sampled_from(KINDS))
+    value = place(data, data.draw(st.sampled_from(RECORDS[kind])))
+    assert (not list(apply(value, schema(kind)))) == LIBRARY[kind].is_valid(value)
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"score": 117}, "score: must be at most 100, not 117."),
+        ({"score": "50"}, 'score: must be a whole number, not "50".'),
+        ({"jsonld": True}, "jsonld: must be a whole number, not true."),
+        ({"stance": "Shut"}, 'stance: must be one of Open, Selective, Walled, not "Shut".'),
+        ({"method": "v0.3"}, 'method: must be one of v0.1, v0.2, not "v0.3".'),
+        (
+            {"scanned_at": "now"},
+            'scanned_at: "now" does not have the form 2026-11-20T10:00:00.000Z (UTC, milliseconds).',
+        ),
+        (
+            {"scanned_at": "2026-02-30T00:00:00.000Z"},
+            'scanned_at: "2026-02-30T00:00:00.000Z" is no time of the calendar.',
+        ),
+        ({"grade": "Z"}, 'grade: "Z" does not have the form of a grade: A to F, with a + or - at most.'),
+        ({"url": "x"}, 'url: "x" does not have the form <base_url>/site/<host>.'),
+        ({"extra": 1}, "extra: is not a field of the specification."),
+        ({"live_total": 5}, "live_total: must be 4, not 5."),
+        ({"matrix": {"a": "allowed"}}, "matrix: must have at least 8 entries, not 1."),
+        ({"files": ["llms.txt", "llms.txt"]}, 'files[1]: "llms.txt" is there twice.'),
+        ({"pillars": {**BASE["pillars"], "access": 41}}, "pillars.access: must be at most 40, not 41."),
+        (
+            {"pillar_max": {}},
+            'pillar_max: must be {"access": 40, "consent": 10, "surface": 25, "protocols": 15, "task": 10}.',
+        ),
+        ({"evidence": [{"t": "good", "text": ""}]}, "evidence[0].text: must not be empty."),
+        (
+            {"agent_access": {**BASE["agent_access"], "Claude-User": 1}},
+            "agent_access.Claude-User: must be an object, not 1.",
+        ),
+        ({"human_title": "\x1b[2J" * 100, "score": -1}, "score: must be at least 0, not -1."),
+    ],
+)
+def test_where_and_why(fields: dict[str, Any], words: str) -> None:
+    assert problems(**fields) == [words]
+
+
+def test_missing_fields_are_named() -> None:
+    assert [str(problem) for problem in judged({"found": True, "method": "v0.1"}).problems][:2] == [
+        "host: is missing.",
+        "input_host: is missing.",
+    ]
+    assert [str(problem) for problem in judged({}).problems] == ["method: is missing."]
+
+
+def test_a_row_of_an_index_is_numbered() -> None:
+    index = json.loads(encode_index(INDEX))
+    index["ranked"][1]["score"] = 117
+    index["ranked"][1]["pillars"]["built"] = 26
+    index["unreachable"][0]["scanned_at"] = "2026-13-01T00:00:00.000Z"
+    assert [str(problem) for problem in judged(index).problems] == [
+        "ranked[1].score: must be at most 100, not 117.",
+        "ranked[1].pillars.built: must be at most 25, not 26.",
+        'unreachable[0].scanned_at: "2026-13-01T00:00:00.000Z" is no time of the calendar.',
+    ]
+
+
+def test_a_line_is_numbered() -> None:
+    good = encode_card(WALLED)
+    bad = json.dumps({**BASE, "score": 117, "pillars": {**BASE["pillars"], "access": 41}}).encode()
+    verdict = validate(b"\n".join([good, bad, b'{"half":', good]))
+    assert [str(problem) for problem in verdict.problems] == [
+        "line 3: not JSON: expecting value in line 1, column 9.",
+        "line 2: score: must be at most 100, not 117.",
+        "line 2: pillars.access: must be at most 40, not 41.",
+    ]
+    assert (verdict.kind, verdict.records) == ("cards", 3)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "the record: not JSON: expecting value in line 1, column 1."),
+        (b'{\n "a": 1,\n}', "the record: not JSON: "),
+        (b'{"a": "\xff"}', "the record: byte 8 is not UTF-8."),
+        (b'{"a": NaN}', "the record: not JSON: NaN is no number of JSON."),
+        (b'{"a": 1e999}', "the record: not JSON: the number 1e999 is too large."),
+        (b'{"a": ' + b"9" * 5000 + b"}", "the record: not JSON: Exceeds the limit"),
+        (b'{"a": 1, "a": 2}', 'the record: not JSON: the key "a" is there twice in one object.'),
+        (b"[" * 100_000, "the record: not JSON that can be read: nested too deep."),
+        (b"5", "the record: must be an object, not 5."),
+        (b"[5]", "[0]: must be an object, not 5."),
+    ],
+)
+def test_what_cannot_be_read_is_one_problem(data: bytes, words: str) -> None:
+    (problem,) = validate(data).problems
+    assert str(problem).startswith(words)
+    assert "\n" not in str(problem)
+
+
+def test_problems_are_told_up_to_a_limit() -> None:
+    assert len(judged([{} for _ in range(500)]).problems) == MAX_PROBLEMS
+
+
+def test_a_kind_can_be_asked_for() -> None:
+    assert not validate(encode_card(RICH_OPEN), "index").valid
+    assert validate(encode_card(RICH_OPEN), "Card").valid
+    with pytest.raises(BadValue, match="Unknown kind of record 'x'; allowed are: card, index, summary"):
+        validate(b"{}", "x")
+
+
+def test_hostile_keys_are_cleaned() -> None:
+    (problem,) = judged({**BASE, "\x1b[2J" * 100: 1}).problems
+    assert "\x1b" not in str(problem)
+    assert len(str(problem)) < 200

@@ -1,0 +1,205 @@
+"""A service over a list of cards in memory: the whole protocol, no network and no disk."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from aui_tui.errors import AuiError, NeverScanned
+from aui_tui.records.card import ReportCard
+from aui_tui.records.methods import grade_of
+from aui_tui.records.observations import BROWSER, FILE_PROBES
+from aui_tui.records.progress import ProbeEvent, Progress
+from aui_tui.records.query import Query, Term
+from aui_tui.records.registry import registry
+from aui_tui.records.view import Dossier, Facets, HistoryPoint, IndexView, Overview, Quota, Row, ScanAnswer
+from aui_tui.records.vocabulary import CATEGORIES, GRADES, STANCES, VERDICTS
+from aui_tui.tui.words import instant
+
+from .cards import NOW, make_card
+
+SORTS: dict[str, Callable[[Row], object]] = {
+    "rank": lambda row: (-row.summary.score, row.summary.host),
+    "score": lambda row: (-row.summary.score, row.summary.host),
+    "change": lambda row: (-(row.change or 0), row.summary.host),
+    "grade": lambda row: (row.summary.grade, row.summary.host),
+    "stance": lambda row: (STANCES.index(row.summary.stance), row.summary.host),
+    "host": lambda row: row.summary.host,
+    "name": lambda row: row.summary.name,
+    "category": lambda row: (row.summary.category, row.summary.host),
+    "age": lambda row: (row.summary.scanned_at, row.summary.host),
+}
+
+
+class MemoryService:
+    """``histories`` maps a host to its cards, oldest first."""
+
+    label = "local engine"
+    can_scan = True
+
+    def __init__(
+        self, cards: Sequence[ReportCard] = (), *, histories: dict[str, list[ReportCard]] | None = None
+    ) -> None:
+        self.histories = histories if histories is not None else {card.host: [card] for card in cards}
+        self.left = 7
+        self.gate: asyncio.Event | None = None
+        self.failure: BaseException | None = None
+        self.scanned: list[tuple[str, bool]] = []
+
+    @classmethod
+    def of(cls, count: int) -> MemoryService:
+        """Return a service over ``count`` made-up hosts with two scans each."""
+        made = [[make_card(n, back=1), make_card(n)] for n in range(count)]
+        return cls(histories={cards[-1].host: cards for cards in made})
+
+    def rows(self) -> list[Row]:
+        """Return every row, ranked ones with their competition rank."""
+        newest = {host: cards[-1] for host, cards in self.histories.items()}
+        scores = sorted((c.score for c in newest.values() if not c.unreachable), reverse=True)
+        out = []
+        for host, card in newest.items():
+            cards = self.histories[host]
+            fix = card.recommendations[0] if card.recommendations else None
+            out.append(
+                Row(
+                    summary=card.summary(),
+                    rank=0 if card.unreachable else scores.index(card.score) + 1,
+                    change=card.score - cards[-2].score if len(cards) > 1 else None,
+                    scans=len(cards),
+                    method=card.method,
+                    edge=card.edge,
+                    best_fix=fix.title if fix else "",
+                    best_points=fix.pts if fix else 0,
+                    live=tuple(a.status for a in card.agent_access.values()),
+                )
+            )
+        return out
+
+    def _check(self) -> None:
+        if self.failure is not None:
+            raise self.failure
+
+    async def index(self, query: Query) -> IndexView:
+        self._check()
+        rows = [row for row in self.rows() if all(self._holds(row, term) for term in query.terms)]
+        chosen = [
+            r for r in rows if query.stance in ("", r.summary.stance) and query.category in ("", r.summary.category)
+        ]
+        key = SORTS.get(query.sort) or (
+            lambda row: (-VERDICTS.index(row.summary.matrix[query.sort.removeprefix("matrix.")]), row.summary.host)
+        )
+        ranked = sorted((r for r in chosen if r.rank), key=key, reverse=query.descending)  # type: ignore[arg-type]
+        unreachable = sorted((r for r in chosen if not r.rank), key=lambda r: r.summary.host)
+        by_stance = Counter(r.summary.stance for r in rows if query.category in ("", r.summary.category))
+        by_category = Counter(r.summary.category for r in rows if query.stance in ("", r.summary.stance))
+        return IndexView(
+            query=query,
+            scanned_at=max((r.summary.scanned_at for r in chosen), default="2026-11-20T10:00:00.000Z"),
+            ranked=ranked,
+            unreachable=unreachable,
+            facets=Facets(stance={s: by_stance[s] for s in STANCES}, category={c: by_category[c] for c in CATEGORIES}),
+        )
+
+    def _holds(self, row: Row, term: Term) -> bool:
+        s = row.summary
+        truth = {
+            "text": lambda: term.value in s.host or term.value in s.name.casefold(),
+            "stance": lambda: s.stance == term.value,
+            "category": lambda: s.category == term.value,
+            "agent": lambda: s.matrix[term.key] == term.value,
+            "grade": lambda: s.grade == term.value,
+            "edge": lambda: term.value in row.edge,
+            "score": lambda: {
+                "<": s.score < term.number,
+                "<=": s.score <= term.number,
+                ">": s.score > term.number,
+                ">=": s.score >= term.number,
+                "=": s.score == term.number,
+            }[term.op],
+        }.get(term.field, lambda: True)()
+        return truth is not term.negated
+
+    async def overview(self, query: Query) -> Overview:
+        view = await self.index(query)
+        rows = list(view.ranked[:])
+        failing = Counter(fix.k for row in rows for fix in self.histories[row.summary.host][-1].recommendations)
+        return Overview(
+            grades={g: sum(r.summary.grade == g for r in rows) for g in GRADES},
+            stances={
+                c: {s: sum(r.summary.category == c and r.summary.stance == s for r in rows) for s in STANCES}
+                for c in CATEGORIES
+            },
+            failing=dict(failing.most_common()),
+            hosts=len(rows),
+        )
+
+    async def site(self, host: str, *, method: str = "", at: str = "") -> Dossier:
+        self._check()
+        cards = self.histories.get(host)
+        if not cards:
+            raise NeverScanned(host)
+        if at:
+            cards = [card for card in cards if card.scanned_at <= at]
+        return Dossier(
+            card=cards[-1],
+            previous=cards[-2] if len(cards) > 1 else None,
+            history=tuple(
+                HistoryPoint(
+                    scanned_at=c.scanned_at, score=c.score, grade=c.grade, stance=c.stance, unreachable=c.unreachable
+                )
+                for c in cards
+            ),
+        )
+
+    async def scan(
+        self, url: str, *, force: bool = False, method: str = "", category: str = "", progress: Progress | None = None
+    ) -> ScanAnswer:
+        self._check()
+        self.scanned.append((url, force))
+        tell = progress or (lambda _event: None)
+        tell(ProbeEvent(name="cache", state="done", outcome="miss"))
+        names = (BROWSER, *(agent.key for agent in registry().live), *FILE_PROBES)
+        for name in names:
+            tell(ProbeEvent(name=name, state="started"))
+        tell(ProbeEvent(name=BROWSER, state="done", status=200, elapsed_ms=800, outcome="served"))
+        if self.gate is not None:
+            await self.gate.wait()
+        for name in names[1:]:
+            outcome = "absent" if name in FILE_PROBES else "served"
+            status = 404 if name in FILE_PROBES else 200
+            tell(ProbeEvent(name=name, state="done", status=status, elapsed_ms=120, outcome=outcome))
+        self.left -= 1
+        old = self.histories.get(url, [])
+        card = self._scanned(url, old)
+        self.histories[url] = [*old, card]
+        return ScanAnswer(card=card)
+
+    def _scanned(self, url: str, old: list[ReportCard]) -> ReportCard:
+        import msgspec
+
+        base = old[-1] if old else make_card(1)
+        score = min(base.score + 5, 100)
+        when = NOW.strftime("%Y-%m-%dT%H:%M:%S.000Z")
+        return msgspec.structs.replace(base, host=url, name=url, score=score, grade=grade_of(score), scanned_at=when)
+
+    async def quota(self) -> Quota | None:
+        return Quota(left=self.left, limit=10, next_slot=instant("2026-11-20T10:42:00.000Z") if self.left < 10 else 0.0)
+
+    async def position(self, host: str, query: Query) -> int:
+        view = await self.index(query)
+        for rows in (view.ranked, view.unreachable):
+            for place, row in enumerate(rows[:]):
+                if row.summary.host == host:
+                    return place
+        return -1
+
+    async def aclose(self) -> None:
+        return None
+
+
+def refuse(error: AuiError) -> MemoryService:
+    """Return a service that answers everything with ``error``."""
+    service = MemoryService.of(3)
+    service.failure = error
+    return service

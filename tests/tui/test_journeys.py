@@ -1,0 +1,180 @@
+"""What a person does, key by key, and what comes of it."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from textual.pilot import Pilot
+
+from aui_tui.errors import ConfigError, RateLimited, Unavailable
+from aui_tui.tui.app import AuiApp
+from aui_tui.tui.keymap import checked
+from aui_tui.tui.screens.card import CardScreen
+from aui_tui.tui.screens.index import IndexScreen
+from aui_tui.tui.widgets.queryline import QueryLine
+
+from .memory import MemoryService, refuse
+from .stage import settle, stage, text_of
+
+
+def index_of(pilot: Pilot[int]) -> IndexScreen:
+    screen = pilot.app.screen
+    assert isinstance(screen, IndexScreen)
+    return screen
+
+
+def host_of(pilot: Pilot[int]) -> str:
+    row = index_of(pilot).table.row
+    assert row is not None
+    return row.summary.host
+
+
+async def press(pilot: Pilot[int], *keys: str) -> None:
+    for key in keys:
+        await pilot.press(key)
+        await settle(pilot)
+
+
+async def type_line(pilot: Pilot[int], text: str) -> None:
+    """Write the query line as a whole, as a paste does."""
+    index_of(pilot).query_one(QueryLine).value = text
+    await settle(pilot)
+
+
+async def test_stance_and_category_narrow_the_list_and_esc_widens_it_again() -> None:
+    async with stage(MemoryService.of(60)) as pilot:
+        everything = len(index_of(pilot).table)
+        await press(pilot, "3")
+        walled = len(index_of(pilot).table)
+        assert 0 < walled < everything
+        await press(pilot, "c", "down", "enter")
+        assert 0 < len(index_of(pilot).table) < walled
+        assert "◌ Walled" in text_of(pilot)
+        assert "◉ Open   " not in text_of(pilot)
+        await press(pilot, "escape")
+        assert len(index_of(pilot).table) == everything
+
+
+async def test_leaving_the_search_restores_list_and_cursor() -> None:
+    async with stage(MemoryService.of(60)) as pilot:
+        index_of(pilot).table.move_to(7)
+        before = host_of(pilot)
+        await press(pilot, "slash", *"nest")
+        assert all("nest" in row.summary.host for row in (index_of(pilot).state.window or [])[:])
+        await press(pilot, "escape")
+        assert host_of(pilot) == before
+        assert index_of(pilot).state.query.line == ""
+
+
+async def test_a_bad_term_keeps_the_list_and_says_what_is_wrong() -> None:
+    async with stage(MemoryService.of(20), (140, 40)) as pilot:
+        await type_line(pilot, "nest")
+        found = len(index_of(pilot).table)
+        await type_line(pilot, "nest stanc:x")
+        assert "did you mean stance:?" in text_of(pilot)
+        assert len(index_of(pilot).table) == found > 0
+
+
+async def test_card_opens_walks_and_returns_to_the_same_host() -> None:
+    async with stage(MemoryService.of(30)) as pilot:
+        await press(pilot, "down", "down", "enter")
+        assert isinstance(pilot.app.screen, CardScreen)
+        await press(pilot, "n", "n")
+        host = pilot.app.screen.state.host
+        assert host in text_of(pilot)
+        await press(pilot, "escape")
+        assert host_of(pilot) == host
+
+
+async def test_cursor_stays_on_its_host_over_resize_and_reload() -> None:
+    async with stage(MemoryService.of(60)) as pilot:
+        index_of(pilot).table.move_to(30)
+        host = host_of(pilot)
+        await pilot.resize_terminal(50, 15)
+        await settle(pilot)
+        assert host in text_of(pilot)
+        await press(pilot, "r")
+        await pilot.resize_terminal(140, 40)
+        await settle(pilot)
+        assert host_of(pilot) == host
+        assert host in text_of(pilot)
+
+
+async def test_scan_shows_one_line_per_probe_and_the_app_stays_usable() -> None:
+    service = MemoryService.of(12)
+    service.gate = asyncio.Event()
+    async with stage(service) as pilot:
+        host = host_of(pilot)
+        await press(pilot, "s")
+        text = text_of(pilot)
+        for words in ("ChatGPT", "Claude", "robots.txt", "llms.txt", "browser", "12 s", "2/11 probes"):
+            assert words in text
+        await press(pilot, "down")
+        assert host_of(pilot) != host
+        service.gate.set()
+        await pilot.app.workers.wait_for_complete()
+        await settle(pilot)
+        assert "scans 6/10" in text_of(pilot)
+        assert not any(scan.running for scan in pilot.app.scans)  # type: ignore[attr-defined]
+
+
+async def test_esc_cancels_the_scan_and_nothing_is_stored() -> None:
+    service = MemoryService.of(12)
+    service.gate = asyncio.Event()
+    async with stage(service) as pilot:
+        await press(pilot, "s", "escape")
+        assert isinstance(pilot.app, AuiApp)
+        assert [scan.state for scan in pilot.app.scans] == ["cancelled"]
+        assert service.left == 7
+
+
+async def test_empty_index_invites_the_first_scan() -> None:
+    service = MemoryService()
+    async with stage(service) as pilot:
+        assert "No host has been scanned yet." in text_of(pilot)
+        await press(pilot, "S", *"new.example", "enter")
+        await pilot.app.workers.wait_for_complete()
+        await settle(pilot)
+        assert service.scanned == [("new.example", False)]
+        assert host_of(pilot) == "new.example"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        Unavailable("The store cannot be read."),
+        RateLimited("No scans left this hour; the next slot frees at 10:42.", retry_after=9, reset_at=0.0),
+        ValueError("[/nope] [@click=app.quit]x[/] \x1b]0;t\x07"),
+    ],
+)
+async def test_errors_are_one_sentence_and_the_app_lives(error: Exception) -> None:
+    service = MemoryService.of(3)
+    async with stage(service) as pilot:
+        service.failure = error
+        await press(pilot, "s")
+        await press(pilot, "r")
+        await press(pilot, "enter")
+        assert pilot.app.is_running
+        assert "\x1b" not in text_of(pilot)
+
+
+async def test_a_source_that_fails_at_the_start_is_told() -> None:
+    async with stage(refuse(Unavailable("The store cannot be read.")), (140, 40)) as pilot:
+        assert "The store cannot be read." in text_of(pilot)
+
+
+def test_keymap_names_the_nearest_and_every_problem() -> None:
+    with pytest.raises(ConfigError) as caught:
+        checked({"scann": "s", "scan": "ctrl+shift+banana"})
+    assert "did you mean scan?" in str(caught.value)
+    assert "banana" in str(caught.value)
+
+
+def test_keymap_refuses_two_actions_on_one_key() -> None:
+    with pytest.raises(ConfigError, match=r"c is both"):
+        checked({"scan": "c"})
+
+
+def test_keymap_is_spelled_for_textual() -> None:
+    assert checked({"scan": "f2,!"} | {"search": "ctrl+f"}) == {"scan": "f2,exclamation_mark", "search": "ctrl+f"}

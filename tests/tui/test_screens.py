@@ -1,0 +1,78 @@
+"""What is on the screen, as plain text: one golden per screen and size in tests/tui/screens."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from aui_tui.tui.widgets.queryline import QueryLine
+
+from .memory import MemoryService
+from .stage import settle, stage, text_of
+
+FOLDER = Path(__file__).parent / "screens"
+NARROW, WIDE, TINY = SIZES = ((80, 24), (140, 40), (50, 15))
+JOURNEYS: dict[str, tuple[int, tuple[str, ...], tuple[tuple[int, int], ...]]] = {
+    "index": (60, (), SIZES),
+    "unreachable": (60, ("u",), SIZES),
+    "walled": (60, ("3",), (NARROW,)),
+    "category": (60, ("c",), (NARROW, TINY)),
+    "search": (60, ("slash", "= nest category:"), SIZES),
+    "bad-query": (60, ("slash", "= stanc:w"), SIZES),
+    "empty": (0, (), SIZES),
+    "nothing": (60, ("slash", "= zzz", "enter"), (NARROW,)),
+    "ask-scan": (0, ("s",), (NARROW, TINY)),
+    "marks": (60, ("space", "space"), (NARROW,)),
+    "matrix": (60, ("m", "3"), SIZES),
+    "overview": (60, ("v",), SIZES),
+    "compare": (60, ("space", "space", "space", "equals_sign"), SIZES),
+    "card": (60, ("down", "down", "end", "enter"), SIZES),
+    "card-agents": (60, ("end", "enter", "2"), (NARROW, TINY)),
+    "card-evidence": (60, ("end", "enter", "3"), (NARROW, TINY)),
+    "card-fixes": (60, ("end", "enter", "4", "down"), SIZES),
+    "card-what-if": (60, ("end", "enter", "4", "space", "down", "space"), SIZES),
+    "card-log": (60, ("end", "enter", "5"), (NARROW,)),
+    "card-ledger": (60, ("end", "enter", "l"), (NARROW, WIDE)),
+    "card-changes": (60, ("end", "enter", "d"), (NARROW, WIDE)),
+    "card-history": (60, ("end", "enter", "h"), (NARROW,)),
+    "card-zoomed": (60, ("end", "enter", "3", "plus"), (WIDE,)),
+    "help": (60, ("question_mark",), SIZES),
+    "method": (60, ("e",), (NARROW, TINY)),
+    "themes": (60, ("T",), (NARROW,)),
+}
+CASES = [(name, size) for name, (_, _, sizes) in JOURNEYS.items() for size in sizes]
+
+
+def compare(name: str, text: str) -> None:
+    """Hold ``text`` against its golden; with AUI_TUI_GOLDENS=write, write it instead."""
+    path = FOLDER / f"{name}.txt"
+    if os.environ.get("AUI_TUI_GOLDENS") == "write":
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize(("name", "size"), CASES, ids=[f"{name}-{size[0]}x{size[1]}" for name, size in CASES])
+async def test_screen_is_as_agreed(name: str, size: tuple[int, int]) -> None:
+    hosts, keys, _ = JOURNEYS[name]
+    async with stage(MemoryService.of(hosts), size) as pilot:
+        for key in keys:
+            if key.startswith("= "):
+                pilot.app.screen.query_one(QueryLine).value = key[2:]
+            else:
+                await pilot.press(key)
+            await settle(pilot)
+        text = text_of(pilot)
+    assert len(text.splitlines()) == size[1]
+    compare(f"{name}-{size[0]}x{size[1]}", text)
+
+
+async def test_ascii_screen_has_nothing_but_ascii() -> None:
+    async with stage(MemoryService.of(60), (80, 24), ascii=True) as pilot:
+        for key in ("", "c", "escape", "m", "v", "escape", "enter", "2", "4", "l", "d", "5", "question_mark"):
+            if key:
+                await pilot.press(key)
+                await settle(pilot)
+            assert text_of(pilot).isascii()

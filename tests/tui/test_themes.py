@@ -1,0 +1,127 @@
+"""Themes: every text can be read, every mistake in a file is told, colour is never alone."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+
+import pytest
+from textual.color import Color
+from textual.theme import Theme
+
+from aui_tui.errors import ConfigError
+from aui_tui.tui import themes
+
+from .memory import MemoryService
+from .stage import settle, stage, text_of
+
+LOADED = themes.load((themes.packaged(),))
+TEXTS = ("muted", "open", "selective", "walled", "good", "warn", "critical", "bar", "code")
+NAMES = ("dusk", "paper", "high-contrast", "colour-blind", "terminal")
+
+
+def luminance(color: Color) -> float:
+    """Relative luminance, WCAG 2.2."""
+    channels = [value / 255 for value in (color.r, color.g, color.b)]
+    r, g, b = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+
+def contrast(first: str, second: str) -> float:
+    """Contrast ratio, WCAG 2.2."""
+    high, low = sorted((luminance(Color.parse(first)), luminance(Color.parse(second))), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def pairs(theme: Theme) -> list[tuple[str, str]]:
+    """Return every text colour with every background it may stand on."""
+    variables = theme.variables
+    texts = [variables["role-" + name] for name in TEXTS] + [theme.foreground, theme.primary, theme.accent]
+    grounds = [theme.background, theme.surface, theme.panel]
+    found = [(str(text), str(ground)) for text, ground in product(texts, grounds)]
+    return [*found, (variables["role-cursor"], variables["role-cursor-background"])]
+
+
+def test_the_packaged_themes_load_without_a_complaint() -> None:
+    assert LOADED.problems == ()
+    assert set(NAMES) <= set(LOADED.themes)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "terminal"])
+def test_every_text_has_a_contrast_of_4_5(name: str) -> None:
+    floor = 7.0 if name == "high-contrast" else 4.5
+    poor = {pair: round(contrast(*pair), 2) for pair in pairs(LOADED.themes[name]) if contrast(*pair) < floor}
+    assert not poor
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_every_theme_draws(name: str) -> None:
+    async with stage(MemoryService.of(20), theme=name) as pilot:
+        await pilot.press("enter")
+        await settle(pilot)
+        assert "Summary" in text_of(pilot)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("name = 'x", "x.toml"),
+        ("name = 'a b'\n[colors]\n[roles]\n", "name: must be a word"),
+        ("name = 'x'\n[roles]\n", "[colors] is missing"),
+        ("name = 'x'\nextra = 1\n[colors]\n[roles]\n", "unknown key 'extra'"),
+        ("name = 'x'\n[colors]\nprimry = '#123456'\n[roles]\n", "did you mean primary?"),
+        ("name = 'x'\n[colors]\nprimary = 'bar;}'\n[roles]\n", "colors.primary: 'bar;}' is not a colour"),
+        ("name = 'x'\n[colors]\nprimary = 7\n[roles]\n", "colors.primary: 7 is not a colour"),
+        ("name = 'x'\n[colors]\n[roles]\nopen = 'ansi_red'\n", "roles.open: 'ansi_red' is not a colour"),
+        ("name = 'x'\ndark = 'yes'\n[colors]\n[roles]\n", "dark: must be true or false"),
+        ("name = 'x'\n[colors]\nprimary = '#123456'\n[roles]\n", "colors: missing secondary"),
+        ("\x00", "x.toml"),
+    ],
+)
+def test_a_theme_that_cannot_be_used_says_file_key_and_reason(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "x.toml").write_text(text, encoding="utf-8")
+    loaded = themes.load((themes.packaged(), tmp_path))
+    problems = " ".join(loaded.problems)
+    assert "x.toml" in problems
+    assert words in problems
+    assert set(NAMES) <= set(loaded.themes)
+
+
+def test_all_mistakes_of_all_files_are_collected(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.toml").write_text("name = 'x'\n[colors]\nprimary = 'no'\nsurface = 'no'\n[roles]\n")
+    problems = " ".join(themes.load((tmp_path,)).problems)
+    assert problems.count("is not a colour") == 4
+    assert "a.toml" in problems
+    assert "b.toml" in problems
+
+
+def test_a_persons_theme_replaces_the_packaged_one_of_its_name(tmp_path: Path) -> None:
+    text = (themes.packaged() / "dusk.toml").read_text(encoding="utf-8").replace("#16181f", "#000000")
+    (tmp_path / "mine.toml").write_text(text, encoding="utf-8")
+    assert themes.load((themes.packaged(), tmp_path)).themes["dusk"].background == "#000000"
+
+
+def test_an_unknown_theme_is_named_with_its_nearest() -> None:
+    folders = (themes.packaged(),)
+    with pytest.raises(ConfigError, match="did you mean paper"):
+        themes.first(folders, "papr", no_color=False)
+    with pytest.raises(ConfigError, match=r"Unknown theme '\.\./x'; there are: colour-blind, dusk"):
+        themes.first(folders, "../x", no_color=False)
+    assert themes.first(folders, "", no_color=False)[1] == "dusk"
+    assert themes.first(folders, "", no_color=True)[1] == "terminal"
+    assert set(themes.first(folders, "paper", no_color=True)[0].themes) == {"paper"}
+
+
+def test_a_packaged_theme_lies_in_the_file_of_its_name() -> None:
+    assert {path.stem for path in themes.packaged().glob("*.toml")} == set(LOADED.themes)
+
+
+async def test_the_theme_window_shows_each_theme_and_puts_the_old_one_back() -> None:
+    async with stage(MemoryService.of(3)) as pilot:
+        await pilot.press("T", "down")
+        await settle(pilot)
+        assert pilot.app.theme != "dusk"
+        await pilot.press("escape")
+        await settle(pilot)
+        assert pilot.app.theme == "dusk"
