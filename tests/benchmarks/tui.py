@@ -1,20 +1,25 @@
 """Figures of the dashboard in a pseudo-terminal: ``python -m tests.benchmarks.tui [--keep DIR] [--sizes 1000,100000]``.
 
-Textual's own floor is measured beside it in the same run: an application of one input and one line. Times are in
-milliseconds from the press of a key, or from the start of the process, to the last byte of what it draws.
+Textual's own floor, an application of one input and one line, is measured in turn with it. Times are in milliseconds
+from the press of a key, or from the start of the process, to the last byte of the frame that shows what was asked for.
+The first of the sizes is what movement is compared with.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Final
 
 import psutil
+import pyte
 
 from aui_tui.store.folder import prepare
 from aui_tui.store.places import places
@@ -22,12 +27,69 @@ from aui_tui.store.reports import Reports
 from tests.benchmarks.store import fill
 from tests.tui.terminal import Terminal, python
 
-SIZE = (140, 40)
-STARTS = 7
-PRESSES = 60
-WORDS = ("sho", "tra", "hub", "data", "new", "clo")
-READY = b"Ranked "
-MINIMAL = python("-m", "tests.benchmarks.minimal_app")
+SIZE: Final = (140, 40)
+STARTS: Final = 9
+PRESSES: Final = 40
+WORDS: Final = ("sho", "tra", "hub", "data", "new", "clo", "zen7", "qua", "market42", "tick", "x9")
+DRAWN: Final = (b"Ranked ", b"Help")
+"""What the first and the last line of the dashboard's first frame hold."""
+FLOOR_DRAWN: Final = (b"minimal-is-ready",)
+MINIMAL: Final = python("-m", "tests.benchmarks.minimal_app")
+QUIET: Final = 0.4
+"""Seconds without a byte after which a key has had all its effect; a preview follows the cursor after 0.15."""
+
+Region = Callable[[Sequence[str]], object]
+"""The part of a screen, given by its lines, whose last change counts."""
+
+
+def whole(lines: Sequence[str]) -> object:
+    """Return all of the screen."""
+    return tuple(lines)
+
+
+def listed(lines: Sequence[str]) -> object:
+    """Return the query line and the rows of the list, without scroll bar and preview."""
+    return lines[1], tuple(line[:80] for line in lines[2:-2])
+
+
+def counted(lines: Sequence[str]) -> object:
+    """Return the line with the counts."""
+    return lines[0]
+
+
+class Frames:
+    """What a terminal shows, chunk by chunk; drawn between the measurements, never during one."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self.terminal = terminal
+        self._screen = pyte.Screen(*SIZE)
+        self._stream = pyte.ByteStream(self._screen)
+        self._drawn = 0
+
+    def shown(self, end: int) -> list[str]:
+        """Return the lines of the screen after the first ``end`` bytes."""
+        self._stream.feed(bytes(self.terminal.raw[self._drawn : end]))
+        self._drawn = end
+        return list(self._screen.display)
+
+    def press(self, key: str, *regions: Region, quiet: float = QUIET, longest: float = 20.0) -> list[float | None]:
+        """Return for each region the time from the press of ``key`` to its last change, None when nothing changed."""
+        terminal = self.terminal
+        terminal.settle(0.02)
+        before = self.shown(len(terminal.raw))
+        pressed = terminal.send(key)
+        chunks: list[tuple[float, int]] = []
+        while (came := terminal.pump(quiet)) is not None and came - pressed < longest:
+            chunks.append((came, len(terminal.raw)))
+        last: list[float | None] = [None] * len(regions)
+        known = [region(before) for region in regions]
+        for came, end in chunks:
+            lines = self.shown(end)
+            for number, region in enumerate(regions):
+                now = region(lines)
+                if now != known[number]:
+                    known[number], last[number] = now, (came - pressed) * 1000
+        return last
 
 
 def dashboard(folder: Path) -> list[str]:
@@ -49,24 +111,29 @@ def filled(folder: Path, size: int) -> Path:
     return data
 
 
-def first_paint(argv: Sequence[str], marker: bytes) -> float:
-    """Return the time from the start of a process to the first frame with ``marker`` in it."""
+def wait_for_all(terminal: Terminal, markers: Sequence[bytes], seconds: float = 60.0) -> float:
+    """Return when the last of ``markers`` had come."""
+    end = time.perf_counter() + seconds
+    came = terminal.started
+    while not all(marker in terminal.raw for marker in markers):
+        came = terminal.pump(max(end - time.perf_counter(), 0.0)) or end + 1
+        if came > end:
+            raise AssertionError(f"{markers!r} did not come; the screen is:\n{terminal.text()}")
+    return came
+
+
+def first_paint(argv: Sequence[str], markers: Sequence[bytes]) -> float:
+    """Return the time from the start of a process to its first whole frame."""
     with Terminal(argv, SIZE) as terminal:
-        came = terminal.wait_for_bytes(marker, 60)
-        return (came - terminal.started) * 1000
+        return (wait_for_all(terminal, markers) - terminal.started) * 1000
 
 
-def latencies(terminal: Terminal, keys: Sequence[str], quiet: float = 0.05) -> list[float]:
-    """Return the time from each key to the last byte that it makes."""
-    out = []
-    for key in keys:
-        terminal.settle(0.02)
-        pressed = terminal.send(key)
-        came = terminal.pump(2.0)
-        if came is None:
-            continue
-        out.append((max(came, terminal.settle(quiet)) - pressed) * 1000)
-    return out
+def opened(stack: ExitStack, argv: Sequence[str], markers: Sequence[bytes]) -> Frames:
+    """Return a terminal in which the program has drawn its first frame and come to rest."""
+    terminal = stack.enter_context(Terminal(argv, SIZE))
+    wait_for_all(terminal, markers)
+    terminal.settle(0.6)
+    return Frames(terminal)
 
 
 def p(values: Sequence[float], share: float) -> float:
@@ -74,85 +141,104 @@ def p(values: Sequence[float], share: float) -> float:
     return sorted(values)[min(int(len(values) * share), len(values) - 1)]
 
 
-def line(name: str, values: Sequence[float]) -> str:
-    """Return median and 95th percentile of some times."""
-    return f"  {name:<34} p50 {statistics.median(values):7.1f}   p95 {p(values, 0.95):7.1f}   n {len(values)}"
+def line(name: str, values: Sequence[float], note: str = "") -> None:
+    """Print median and 95th percentile of some times."""
+    figures = f"p50 {statistics.median(values):7.1f}   p95 {p(values, 0.95):7.1f}   n {len(values):3}"
+    print(f"  {name:<36} {figures}   {note}", flush=True)
 
 
-def opened(stack: ExitStack, argv: Sequence[str], marker: bytes) -> Terminal:
-    """Return a terminal in which the program has drawn its first frame."""
-    terminal = stack.enter_context(Terminal(argv, SIZE))
-    terminal.wait_for_bytes(marker, 60)
-    terminal.settle(0.5)
-    return terminal
+def starts(data: Path) -> None:
+    """Print the time to the first frame, in turn with the floor."""
+    floor, ours = [], []
+    for _ in range(STARTS):
+        floor.append(first_paint(MINIMAL, FLOOR_DRAWN))
+        ours.append(first_paint(dashboard(data), DRAWN))
+    line("start to the first frame, floor", floor)
+    ratio = statistics.median(ours) / statistics.median(floor)
+    line("start to the first frame", ours, f"x floor {ratio:.2f} (bar 1.5)")
 
 
-def movement(folder: Path) -> dict[str, list[float]]:
-    """Return the times of cursor and page movement."""
+def movement(base: Path, data: Path) -> None:
+    """Print the times of cursor and page movement, in turn with those on the smallest index."""
+    kinds = {
+        "down": ["down"] * PRESSES,
+        "page down": ["pagedown"] * PRESSES,
+        "page up": ["pageup"] * PRESSES,
+        "end, home": ["end", "home"] * (PRESSES // 4),
+    }
     with ExitStack() as stack:
-        terminal = opened(stack, dashboard(folder), READY)
-        found = {
-            "down": latencies(terminal, ["down"] * PRESSES),
-            "page down": latencies(terminal, ["pagedown"] * PRESSES),
-            "page up": latencies(terminal, ["pageup"] * PRESSES),
-            "end, home": latencies(terminal, ["end", "home"] * (PRESSES // 6)),
-        }
-        terminal.send("q")
-        terminal.end()
-        return found
+        small, large = (opened(stack, dashboard(folder), DRAWN) for folder in (base, data))
+        for name, keys in kinds.items():
+            times: tuple[list[float], list[float]] = ([], [])
+            for key in keys:
+                for side, found in zip((small, large), times, strict=True):
+                    took = side.press(key, listed, quiet=0.25)[0]
+                    if took is not None:
+                        found.append(took)
+            ratio = statistics.median(times[1]) / statistics.median(times[0])
+            line(name, times[1], f"x {ratio:.2f} of {statistics.median(times[0]):.1f} (bar 1.5)")
 
 
-def typing(argv: Sequence[str], marker: bytes, begin: Callable[[Terminal], None]) -> list[float]:
-    """Return the times of typing words and wiping them out again."""
+def typing(data: Path, quiet: float) -> None:
+    """Print the times of typing words and wiping them out again, in turn with the floor."""
+    floor: list[float] = []
+    rows: list[float] = []
+    counts: list[float] = []
     with ExitStack() as stack:
-        terminal = opened(stack, argv, marker)
-        begin(terminal)
-        terminal.settle(0.3)
-        out = []
+        least = opened(stack, MINIMAL, FLOOR_DRAWN)
+        ours = opened(stack, dashboard(data), DRAWN)
+        ours.press("/", whole)
         for word in WORDS:
-            out += latencies(terminal, list(word), quiet=0.3)
-            latencies(terminal, ["\x7f"] * len(word), quiet=0.3)
-        return out
+            for key in (*word, *("\x7f" * len(word))):
+                echoed = least.press(key, whole, quiet=0.1)[0]
+                page, count = ours.press(key, listed, counted, quiet=quiet)
+                floor += [echoed] if echoed is not None else []
+                rows += [page] if page is not None else []
+                counts += [count] if count is not None else []
+    line("key to the repainted screen, floor", floor)
+    beyond = p(rows, 0.95) - p(floor, 0.95)
+    line("query key to the repainted list", rows, f"p95 beyond floor {beyond:.0f} ms (bar 50)")
+    line("query key to the final counts", counts, f"p95 beyond floor {p(counts, 0.95) - p(floor, 0.95):.0f} ms")
 
 
-def memory(folder: Path) -> float:
-    """Return the resident MB of the dashboard after moving about."""
+def memory(data: Path) -> tuple[float, float]:
+    """Return the private and the resident MB of the dashboard after moving about and searching."""
     with ExitStack() as stack:
-        terminal = opened(stack, dashboard(folder), READY)
-        latencies(terminal, ["pagedown"] * 20 + ["end", "home"])
-        return psutil.Process(terminal.process.pid).memory_info().rss / 1e6
+        frames = opened(stack, dashboard(data), DRAWN)
+        for key in (*["pagedown"] * 20, "end", "home", "/", *"shop", *["\x7f"] * 4, *"x9", "escape"):
+            frames.press(key, whole, quiet=0.3)
+        found = psutil.Process(frames.terminal.process.pid).memory_full_info()
+        return found.uss / 1e6, found.rss / 1e6
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--keep", type=Path, help="folder in which the filled indexes stay for another run")
     parser.add_argument("--sizes", default="1000,100000,1000000")
+    parser.add_argument("--only", default="start,move,type,memory", help="which figures")
     options = parser.parse_args()
     sizes = [int(part) for part in options.sizes.split(",")]
+    wanted = options.only.split(",")
     with tempfile.TemporaryDirectory() as scratch:
         folder = options.keep or Path(scratch)
-        empty = filled(folder, 0)
-        floor_start = [first_paint(MINIMAL, b"minimal-is-ready") for _ in range(STARTS)]
-        floor_type = typing(MINIMAL, b"minimal-is-ready", lambda terminal: None)
-        floor_memory = memory(empty)
-        print("floor: Textual with one input and one line")
-        print(line("start to first paint", floor_start))
-        print(line("key to repaint", floor_type))
-        base: dict[str, list[float]] = {}
+        empty = memory(filled(folder, 0)) if "memory" in wanted else (0.0, 0.0)
+        base = filled(folder, sizes[0])
         for size in sizes:
             data = filled(folder, size)
-            print(f"{size:,} hosts")
-            starts = [first_paint(dashboard(data), READY) for _ in range(STARTS)]
-            ratio = statistics.median(starts) / statistics.median(floor_start)
-            print(line("start to the list", starts) + f"   x floor {ratio:.2f}")
-            for name, values in movement(data).items():
-                base.setdefault(name, values)
-                ratio = statistics.median(values) / statistics.median(base[name])
-                print(line(name, values) + f"   x {sizes[0]:,} rows {ratio:.2f}")
-            typed = typing(dashboard(data), READY, lambda terminal: terminal.send("/") and None)
-            beyond = p(typed, 0.95) - p(floor_type, 0.95)
-            print(line("query key to the repainted list", typed) + f"   p95 beyond floor {beyond:.0f} ms")
-            print(f"  {'memory beyond an empty index':<34} {memory(data) - floor_memory:.1f} MB")
+            print(f"{size:,} hosts   (load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors)", flush=True)
+            if "start" in wanted:
+                starts(data)
+            if "move" in wanted:
+                movement(base, data)
+            if "type" in wanted:
+                typing(data, QUIET if size <= 200_000 else 1.5)
+            if "memory" in wanted:
+                private, resident = (now - then for now, then in zip(memory(data), empty, strict=True))
+                note = f"of {empty[0]:.0f} and {empty[1]:.0f} (bar 60)"
+                print(
+                    f"  beyond an empty index: private {private:.1f} MB, resident {resident:.1f} MB   {note}",
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":
