@@ -53,8 +53,7 @@ class Narration:
             self.refused += done.result.status == 400
             streams.say(f"line {done.row.line}: {done.result.error}")
         if self._as_json and done.kind != "fresh":
-            streams.write_line(record_of(done))
-            streams.flush()
+            streams.put_line(record_of(done))
         if self.plain and time.monotonic() - self._last >= EVERY:
             self._last = time.monotonic()
             streams.say(self.line())

@@ -39,6 +39,23 @@ def write_line(data: bytes | str) -> None:
     write(data + b"\n" if isinstance(data, bytes) else data + "\n")
 
 
+def put_line(data: bytes) -> None:
+    """Write ``data`` and a line break to standard output at once; raises as :func:`write`.
+
+    Nothing passes through the buffer: its lock, held by a thread whose reader pauses, would keep the program from
+    ending.
+    """
+    flush()
+    if sys.stdout is None:
+        raise ConfigError("There is no standard output.")
+    rest = memoryview(data + b"\n")
+    try:
+        while rest:
+            rest = rest[os.write(sys.stdout.fileno(), rest) :]
+    except OSError as error:
+        _refuse(error)
+
+
 def flush() -> None:
     """Push out what is still buffered; raises as :func:`write`."""
     if sys.stdout is None:

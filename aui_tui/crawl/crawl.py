@@ -6,17 +6,18 @@ All state is in the index and its leases: whoever starts the same list again goe
 from __future__ import annotations
 
 import asyncio
-import heapq
 import itertools
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeVar
 
 from aui_tui.crawl.job import Job, Result
 from aui_tui.crawl.listing import BadRow, Row
+from aui_tui.crawl.outcome import BAD, FRESH, Counts, Done
 from aui_tui.crawl.pool import Workers
+from aui_tui.crawl.teller import Teller
+from aui_tui.crawl.turns import Turns
 from aui_tui.errors import Unavailable
 from aui_tui.records.starter import Known
 from aui_tui.service.local import LocalService
@@ -30,8 +31,6 @@ OLDER_THAN: Final = 7 * 86_400.0
 """Age in seconds from which a card is refreshed unless told otherwise."""
 FUTURE: Final = 300.0
 """Seconds by which a card may seem to be from the future and still count as fresh."""
-PAUSE: Final = 1.0
-"""Seconds between two scans that lead to the same host name: another port, or with and without ``www.``."""
 BATCH: Final = 64
 """Leases taken and results written at a time, at most."""
 GATHER: Final = 0.02
@@ -39,45 +38,11 @@ GATHER: Final = 0.02
 AGAIN: Final = 0.5
 """Seconds before a host that somebody else is scanning has its next turn."""
 PATIENCE: Final = 5.0
-"""Seconds that writing waits for a locked or full file before the crawl ends."""
-
-SCANNED, UNREACHABLE, FAILED, FRESH, BAD = "scanned", "unreachable", "failed", "fresh", "bad"
-
-
-class Done(NamedTuple):
-    """What became of a row: one of the words above; ``result`` where it was scanned, ``saved`` once it is kept."""
-
-    row: Row | BadRow
-    kind: str
-    result: Result | None = None
-    saved: bool = False
-
-
-@dataclass(slots=True)
-class Counts:
-    """Rows by what became of them; ``unsaved`` results could not be written."""
-
-    scanned: int = 0
-    unreachable: int = 0
-    failed: int = 0
-    fresh: int = 0
-    bad: int = 0
-    unsaved: int = 0
-
-    @property
-    def total(self) -> int:
-        """Rows that are dealt with."""
-        return self.scanned + self.unreachable + self.failed + self.fresh + self.bad
-
-    @property
-    def worked(self) -> int:
-        """Hosts that were asked."""
-        return self.scanned + self.unreachable + self.failed
+"""Seconds to wait for a locked or full file before the crawl ends, and for a reader who pauses after it has."""
 
 
 class _Item(NamedTuple):
     row: Row
-    lease: Lease
     result: Result
 
 
@@ -86,8 +51,9 @@ class Crawl:
 
     ``concurrency``: hosts in flight at most. ``older_than``: seconds; a host with a card that is younger, seen from
     the start of the crawl, is skipped. ``rate``: hosts begun per second at most, 0 for no such limit. ``tell`` hears
-    what became of each row, of a scanned one after it is written; ``notice`` hears sentences for the person.
-    ``patience``: seconds to wait for a file that cannot be written.
+    on a thread of its own what became of each row, of a scanned one after it is written; while it takes its time no
+    more hosts begin. ``notice`` hears sentences for the person. ``patience``: seconds to wait for a file that cannot
+    be written.
     """
 
     def __init__(
@@ -110,16 +76,14 @@ class Crawl:
         self._open = 0
         self._broken: asyncio.Future[None]
         self._slot = asyncio.Event()
-        self._rate = rate
-        self._next = 0.0
+        self._turns = Turns(rate)
         self._cut = clock() - older_than
         self._tell = tell
+        self._teller: Teller
         self._notice = notice
         self._clock = clock
         self._patience = patience
         self._numbers = itertools.count(1)
-        self._lanes: set[str] = set()
-        self._later: list[tuple[float, int, Row]] = []
         self._leases: dict[str, Lease] = {}
         self._running: set[asyncio.Task[None]] = set()
         self._results: asyncio.Queue[_Item] = asyncio.Queue()
@@ -138,6 +102,7 @@ class Crawl:
         Whatever ends it, cancelling included, every result that had come is written and every lease given back.
         """
         self._broken = asyncio.get_running_loop().create_future()
+        self._teller = Teller(self._tell)
         tasks = [asyncio.create_task(work) for work in (self._feed(groups), self._write_results(), self._renew())]
         try:
             done, _ = await asyncio.wait((*tasks, self._broken), return_when=asyncio.FIRST_COMPLETED)
@@ -153,31 +118,30 @@ class Crawl:
 
     async def _feed(self, groups: AsyncIterator[list[Row | BadRow]]) -> None:
         async for group in groups:
-            for row in group:
-                if isinstance(row, BadRow):
-                    self._settle(Done(row, BAD))
-            rows = await self._unless_fresh([row for row in group if isinstance(row, Row)])
+            await self._pass_over([row for row in group if isinstance(row, BadRow)], BAD)
+            rows = [row for row in group if isinstance(row, Row)]
+            recent = await self._recent(rows)
+            fresh = [row for row in rows if self._is_fresh(recent.get(row.site))]
+            await self._pass_over(fresh, FRESH)
+            rows = [row for row in rows if row not in fresh]
             while rows:
                 room = await self._room()
                 await self._start(rows[:room])
                 rows = rows[room:]
                 await self._start_due()
-        while self._later or self._open:
+        while self._turns.waiting or self._open:
             await self._start_due()
             await asyncio.sleep(GATHER)
 
     async def _start_due(self) -> None:
         """Give the hosts that were put off their next turn; while there are many of them, nothing else has its."""
         while True:
-            now = time.monotonic()
-            due: list[Row] = []
-            while self._later and self._later[0][0] <= now and len(due) < BATCH:
-                due.append(heapq.heappop(self._later)[2])
+            due = self._turns.due(BATCH)
             while due:
                 room = await self._room()
                 await self._start(due[:room])
                 due = due[room:]
-            if len(self._later) <= 4 * BATCH:
+            if self._turns.waiting <= 4 * BATCH:
                 return
             await asyncio.sleep(GATHER)
 
@@ -189,22 +153,15 @@ class Crawl:
 
     async def _start(self, rows: Sequence[Row]) -> None:
         """Begin the scans of ``rows``, put off those whose host is busy, pass over those that somebody else did."""
-        free: list[Row] = []
-        for row in rows:
-            lane = _lane(row.site)
-            if lane in self._lanes:
-                self._put_off(row, PAUSE)
-            else:
-                self._lanes.add(lane)
-                free.append(row)
+        free = self._turns.enter(rows)
         if not free:
             return
-        leases = await self._call(lambda: self._service.leases.take_many([row.site for row in free]))
+        leases = await self._patiently(lambda: self._service.leases.take_many([row.site for row in free]))
         held: list[Row] = []
         for row, lease in zip(free, leases, strict=True):
             if lease is None:
-                self._lanes.discard(_lane(row.site))
-                self._put_off(row, AGAIN)
+                self._turns.leave(row)
+                self._turns.put_off(row, AGAIN)
             else:
                 self._leases[row.site] = lease
                 held.append(row)
@@ -212,11 +169,11 @@ class Crawl:
         fresh = [row for row in held if self._is_fresh(recent.get(row.site))]
         await self._give_back(row.site for row in fresh)
         for row in fresh:
-            self._lanes.discard(_lane(row.site))
-            self._settle(Done(row, FRESH))
+            self._turns.leave(row)
+        await self._pass_over(fresh, FRESH)
         for row in held:
             if row not in fresh:
-                await self._pace()
+                await self._turns.pace()
                 self._begin(row, recent.get(row.site))
 
     def _begin(self, row: Row, recent: Recent | None) -> None:
@@ -234,32 +191,20 @@ class Crawl:
         try:
             result = await self._workers.scan(job)
         except Exception as error:
-            if not self._broken.done():
-                self._broken.set_exception(error)
+            self._break(error)
             raise
-        self._results.put_nowait(_Item(row, self._leases[row.site], result))
-        asyncio.get_running_loop().call_later(PAUSE, self._lanes.discard, _lane(row.site))
+        self._results.put_nowait(_Item(row, result))
+        self._turns.leave_scanned(row)
 
-    def _put_off(self, row: Row, seconds: float) -> None:
-        heapq.heappush(self._later, (time.monotonic() + seconds, row.line, row))
+    def _break(self, error: BaseException) -> None:
+        if not self._broken.done():
+            self._broken.set_exception(error)
 
-    async def _pace(self) -> None:
-        if self._rate <= 0:
-            return
-        now = time.monotonic()
-        self._next = max(self._next, now)
-        await asyncio.sleep(self._next - now)
-        self._next += 1 / self._rate
-
-    async def _unless_fresh(self, rows: list[Row]) -> list[Row]:
-        recent = await self._recent(rows)
-        wanted = []
-        for row in rows:
-            if self._is_fresh(recent.get(row.site)):
-                self._settle(Done(row, FRESH))
-            else:
-                wanted.append(row)
-        return wanted
+    async def _pass_over(self, rows: Sequence[Row | BadRow], kind: str) -> None:
+        if rows:
+            dones = [Done(row, kind) for row in rows]
+            self._count(dones)
+            await self._teller.put(dones)
 
     async def _recent(self, rows: Sequence[Row]) -> dict[str, Recent]:
         if not rows:
@@ -288,25 +233,27 @@ class Crawl:
             self._service.uncache(scan.host for scan in packed)
 
     async def _close_pending(self, *, saved: bool) -> None:
-        """Tell the results that are written (or cannot be), give their leases back, make room."""
+        """Give back the leases of the results that are written (or cannot be), and tell them; then there is room."""
         await self._give_back(item.row.site for item in self._pending)
-        items, self._pending = self._pending, []
-        self._open -= len(items)
-        self._free += len(items)
-        self._slot.set()
-        for item in items:
-            result = item.result
-            kind = FAILED if result.packed is None else UNREACHABLE if result.unreachable else SCANNED
-            self._settle(Done(item.row, kind, result, saved and result.packed is not None))
+        dones = [Done.of(item.row, item.result, written=saved) for item in self._pending]
+        self._pending = []
+        self._count(dones)
+        self._teller.put(dones).add_done_callback(lambda told: self._make_room(len(dones), told))
 
-    def _settle(self, done: Done) -> None:
-        setattr(self.counts, done.kind, getattr(self.counts, done.kind) + 1)
-        if done.result is not None and done.result.packed is not None and not done.saved:
-            self.counts.unsaved += 1
-        self._tell(done)
+    def _make_room(self, places: int, told: asyncio.Future[None]) -> None:
+        self._open -= places
+        self._free += places
+        self._slot.set()
+        error = told.exception()
+        if error is not None:
+            self._break(error)
+
+    def _count(self, dones: Iterable[Done]) -> None:
+        for done in dones:
+            self.counts.add(done)
 
     async def _finish(self) -> None:
-        """Write what had come, give back every lease, end the threads."""
+        """Write what had come, give back every lease, tell what is left to tell, end the threads."""
         self._gather(len(self._pending) + self._results.qsize())
         if self._pending:
             try:
@@ -318,6 +265,7 @@ class Crawl:
             await self._close_pending(saved=saved)
         await self._give_back(list(self._leases))
         await asyncio.to_thread(self._threads.shutdown)
+        await self._teller.end(PATIENCE)
 
     async def _give_back(self, sites: Iterable[str]) -> None:
         leases = [self._leases.pop(site) for site in list(sites) if site in self._leases]
@@ -347,9 +295,3 @@ class Crawl:
 
     async def _call(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
-
-
-def _lane(site: str) -> str:
-    """Return the host name that ``site`` leads to, without port and ``www.``."""
-    host = site[: site.index("]") + 1] if site.startswith("[") else site.partition(":")[0]
-    return host.removeprefix("www.")

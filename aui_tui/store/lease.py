@@ -27,7 +27,7 @@ class Lease(NamedTuple):
 
 
 class Leases:
-    """Leases by key. A lease is a row with its owner and an end; a fault of the file counts as free.
+    """Leases by key. A lease is a row with its owner and an end; a row that cannot be read counts as free.
 
     The lease of a process that has ended on this machine is free at once, whatever its end.
     """
@@ -38,12 +38,21 @@ class Leases:
         self._place = _place()
 
     def take(self, key: str) -> Lease | None:
-        """Return a lease of ``key``; None while somebody else holds it."""
-        return self.take_many([key])[0]
+        """Return a lease of ``key``; None while somebody else holds it.
+
+        While the file cannot be used everything counts as free: one scan is better than none.
+        """
+        try:
+            return self.take_many([key])[0]
+        except Unavailable:
+            return _lease(key)
 
     def take_many(self, keys: Sequence[str]) -> list[Lease | None]:
-        """Return per key a lease, or None while somebody else holds it; in one transaction."""
-        leases = [Lease("lease:" + key, secrets.token_hex(8)) for key in keys]
+        """Return per key a lease, or None while somebody else holds it; in one transaction.
+
+        Raises Unavailable when the file stays locked, is full or cannot be created.
+        """
+        leases = [_lease(key) for key in keys]
 
         def work(cache: Any) -> list[Lease | None]:
             now = self._clock()
@@ -55,10 +64,7 @@ class Leases:
                 taken.append(lease if free else None)
             return taken
 
-        try:
-            return self._jar.change(work)
-        except Unavailable:
-            return list(leases)
+        return self._jar.change(work)
 
     def renew(self, leases: Sequence[Lease]) -> None:
         """Let ``leases`` run for LIFE seconds from now; one that somebody else has taken stays theirs."""
@@ -97,6 +103,10 @@ class Leases:
             return 0.0
         end = row.get("end")
         return float(end) if isinstance(end, int | float) and end <= now + LIFE else 0.0
+
+
+def _lease(key: str) -> Lease:
+    return Lease("lease:" + key, secrets.token_hex(8))
 
 
 def _place() -> str:

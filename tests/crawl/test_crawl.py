@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sqlite3
+import threading
 import time
 from collections import Counter
 from pathlib import Path
@@ -213,6 +214,54 @@ async def test_locked_index_is_waited_for(service: LocalService) -> None:
     assert len(notices) == 1
     assert "locked" in notices[0]
     assert len((await service.index(Query())).ranked) == 3
+
+
+async def test_no_host_is_begun_while_nobody_can_say_whose_it_is(service: LocalService) -> None:
+    """The file of the leases is locked until the crawl says that it waits."""
+    slow, freed = Slow(0.01), []
+    await asyncio.to_thread(service.leases.take, "other.test")
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(locked(service.places.limits / "cache.db"))
+
+        def free(notice: str) -> None:
+            assert "locked" in notice
+            stack.pop_all().close()
+            freed.append(time.monotonic())
+
+        counts = await Crawl(service, slow, notice=free).run(grouped(rows(hosts(3))))
+    assert counts.failed == 3
+    assert len(freed) == 1
+    assert min(slow.begun) > freed[0]
+
+
+async def test_slow_listener_holds_up_new_hosts_and_no_writing(service: LocalService) -> None:
+    go_on, told = threading.Event(), []
+
+    def tell(done: Done) -> None:
+        assert go_on.wait(60)
+        told.append(done)
+
+    workers = Here(terms_of(service))
+    crawl = asyncio.create_task(Crawl(service, workers, tell=tell, concurrency=4).run(grouped(rows(hosts(12)))))
+    while len((await service.index(Query())).ranked) < 4:
+        await asyncio.sleep(0.02)
+    assert await asyncio.to_thread(service.leases.take_many, [f"h{number}.test" for number in range(4)])
+    assert told == []
+    go_on.set()
+    assert (await crawl).scanned == 12
+    assert kinds(told) == {"scanned": 12}
+    await workers.aclose()
+
+
+async def test_listener_that_fails_ends_the_crawl(service: LocalService) -> None:
+    def tell(done: Done) -> None:
+        raise BrokenPipeError
+
+    workers = Here(terms_of(service))
+    with pytest.raises(BrokenPipeError):
+        await Crawl(service, workers, tell=tell, concurrency=2).run(grouped(rows(hosts(12))))
+    await workers.aclose()
+    assert len((await service.index(Query())).ranked) < 12
 
 
 async def test_index_that_stays_locked_ends_the_crawl_and_says_what_is_not_saved(service: LocalService) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from aui_tui.errors import Unavailable
 from aui_tui.store.jar import Jar
 from aui_tui.store.lease import LIFE, Leases
 
@@ -73,6 +74,17 @@ def test_broken_row_counts_as_free(tmp_path: Path, leases: Leases, planted: str)
         db.execute("UPDATE Cache SET value = ?", (planted,))
     db.close()
     assert leases.take("a.example") is not None
+
+
+def test_locked_file_grants_one_lease_and_no_list_of_them(tmp_path: Path, leases: Leases) -> None:
+    leases.take("a.example")
+    holder = sqlite3.connect(tmp_path / "limits" / "cache.db", isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    with pytest.raises(Unavailable):
+        leases.take_many(["b.example", "c.example"])
+    assert leases.take("b.example") is not None
+    holder.execute("ROLLBACK")
+    holder.close()
 
 
 def _race(folder: str, start: Any, end: Any, results: Any) -> None:
