@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from msgspec.structs import replace
-from rich.segment import Segment
+from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingType
-from textual.color import Color
 from textual.filter import LineFilter
 from textual.reactive import reactive
 from textual.worker import Worker, WorkerCancelled
@@ -30,9 +29,10 @@ from aui_tui.tui import doors, messages, themes
 from aui_tui.tui.bindings import APP, written
 from aui_tui.tui.context import Context, attempt, sentence
 from aui_tui.tui.export import Exporter, ExportJob, hint
-from aui_tui.tui.glyphs import ASCII
+from aui_tui.tui.filters import AsciiFilter
 from aui_tui.tui.scans import Scan, changed
 from aui_tui.tui.screens.index import IndexScreen
+from aui_tui.tui.typeahead import TypeAhead
 from aui_tui.tui.work import start, start_beside
 
 if TYPE_CHECKING:
@@ -44,14 +44,6 @@ FIRST: Final = 0.25
 """Seconds that the first frame waits for the list, so that it is drawn once; a slow source gets an empty frame."""
 KEPT_SCANS: Final = 20
 """Scans of this session that are remembered for the scan log."""
-
-
-class AsciiFilter(LineFilter):
-    """Gives everything that reaches the terminal its ASCII form of the same width."""
-
-    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """Return the segments in ASCII."""
-        return [Segment(text.translate(ASCII), style, control) for text, style, control in segments]
 
 
 class AuiApp(App[int]):
@@ -92,6 +84,7 @@ class AuiApp(App[int]):
         self._start_host = start_host
         self._scan_workers: dict[int, Worker[bool]] = {}
         self._numbers = 0
+        self._typed = TypeAhead(self)
 
     def register_themes(self, loaded: themes.LoadedThemes) -> None:
         """Make themes known."""
@@ -115,6 +108,11 @@ class AuiApp(App[int]):
         """Return Textual's filters and, when asked for, the one to ASCII."""
         known = super().get_line_filters()
         return [*known, self._ascii] if self._ascii is not None else known
+
+    async def on_event(self, event: events.Event) -> None:
+        """Let a key act only when those before it have."""
+        if not self._typed.keeps(event):
+            await super().on_event(event)
 
     async def on_mount(self) -> None:
         """Open the index, and the card of the start host over it."""

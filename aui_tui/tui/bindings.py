@@ -122,6 +122,23 @@ METHOD: Final = (_key("m", "method", "method-other", "Other method", "Turn to th
 
 CHOOSE: Final = (_key("escape", "close", "choose-cancel", "Cancel", display="esc"),)
 
+_ON_LIST: Final = (
+    "open",
+    "up",
+    "down",
+    "page-up",
+    "page-down",
+    "top",
+    "bottom",
+    "mark",
+    "compare",
+    "category",
+    "overview",
+)
+_ON_CARD: Final = ("what-if", "method", "history", "changes-since")
+ON_ANSWER: Final = frozenset((*_ON_LIST, *_ON_CARD, "scan", "scan-force", "export", "copy", "copy-more", "browse"))
+"""Ids of the keys that act on what the source last answered: typed ahead of that answer they wait for it."""
+
 KEY_WORDS: Final = {
     "escape": "esc",
     "question_mark": "?",

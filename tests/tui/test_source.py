@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.tui.bindings import TABLES
+from aui_tui.tui.bindings import ON_ANSWER, TABLES
 
 ROOT = Path(__file__).resolve().parents[2] / "aui_tui" / "tui"
 FILES = sorted(ROOT.rglob("*.py"))
@@ -90,6 +90,7 @@ def test_every_binding_has_a_name_and_one_action_per_key_and_place() -> None:
         assert all(binding.id for binding in table), place
         assert len(set(others)) == len(others), place
         assert place == "index" or len(set(digits)) == len(digits), place
+    assert {binding.id for table in TABLES.values() for binding in table} >= ON_ANSWER
     allowed = {"ctrl+p", "ctrl+q"}
     used = {key for table in TABLES.values() for binding in table for key in binding.key.split(",")}
     assert {key for key in used if key.startswith("ctrl+")} <= allowed
