@@ -14,7 +14,11 @@ COMPLETING: Final = "_AUI_TUI_COMPLETE"
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
-    sys.exit(run(sys.argv[1:]))
+    try:
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:  # while modules were loaded
+        code = 130
+    sys.exit(code)
 
 
 def run(arguments: Sequence[str]) -> int:

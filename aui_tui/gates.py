@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from types import MappingProxyType
-from typing import Final
 
 import msgspec
 
@@ -13,14 +11,12 @@ from aui_tui.records import labels, points
 from aui_tui.records.card import ReportCard
 from aui_tui.records.codec import names_of, slots_of
 from aui_tui.records.diff import POLICY_RANK, STANCE_RANK, VERDICT_RANK
-from aui_tui.records.methods import GRADE_FLOORS, METHODS
+from aui_tui.records.methods import FLOORS, METHODS
 from aui_tui.records.registry import Surface, registry
 from aui_tui.records.vocabulary import GRADES, LIVE_TOTAL, SEVERITIES, STANCES, choose
 
 PASSED, FAILED, INCONCLUSIVE = 0, 1, 3
 """Exit codes of an outcome."""
-
-FLOORS: Final = MappingProxyType({letter: floor for floor, letter in GRADE_FLOORS})
 
 
 class Gates(msgspec.Struct, frozen=True, kw_only=True):

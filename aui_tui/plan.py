@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
 from pathlib import Path
+from textwrap import wrap
 from types import MappingProxyType
 from typing import Final, Protocol
 
@@ -14,8 +15,8 @@ from aui_tui.errors import BadValue, Unavailable
 from aui_tui.export.atomic import create
 from aui_tui.records import points
 from aui_tui.records.card import Recommendation, ReportCard
-from aui_tui.records.methods import GRADE_FLOORS, WALLED_CEILING, grade_of
-from aui_tui.records.vocabulary import AGENTS_TOTAL, GRADES, LIVE_TOTAL, choose
+from aui_tui.records.methods import FLOORS, GRADE_FLOORS, MOST_AGENTS, WALLED_CEILING, grade_of
+from aui_tui.records.vocabulary import GRADES, LIVE_TOTAL, choose
 
 EFFORT: Final = ("signal", "robots", "llms", "jsonld", "landmarks", "front-door", "wba", "ssr")
 """Fixes from the least work to the most: a line, a file, a page, a service, an edge, a rebuild."""
@@ -28,15 +29,14 @@ FILES: Final = MappingProxyType(
         "jsonld": "jsonld.html",
         "landmarks": "landmarks.html",
         "ssr": "ssr.html",
-        "signal": "signal.txt",
+        "signal": "robots.txt",
         "robots": "robots.txt",
     }
 )
-"""Name of the file that a fix's snippet is written to."""
-
-FLOORS: Final = MappingProxyType({letter: floor for floor, letter in GRADE_FLOORS})
-WALLED_FROM: Final = (AGENTS_TOTAL + 1) // 2
-"""Disallowed agents from which on a site is Walled."""
+"""Name of the file that a fix's snippet is written to; what belongs into one file of the site shares one."""
+ROBOTS: Final = FILES["robots"]
+WIDTH: Final = 78
+"""Columns of a plan in plain text."""
 
 
 class Standing(Protocol):
@@ -169,7 +169,7 @@ def estimate(card: ReportCard, fixes: frozenset[str]) -> Estimate:
 def _stance(card: ReportCard, fixes: frozenset[str]) -> str:
     answered = points.conclusive(card)
     shut = card.live_served == 0 and (answered > 0 or card.human_challenged) and "wba" not in fixes
-    ruled_out = card.agents_disallowed >= WALLED_FROM and "robots" not in fixes
+    ruled_out = card.agents_disallowed >= MOST_AGENTS and "robots" not in fixes
     if card.stance == "Walled" and (shut or ruled_out):
         return "Walled"
     served = answered if "wba" in fixes else card.live_served
@@ -186,6 +186,7 @@ def lines(found: Plan) -> Iterator[str]:
     for number, step in enumerate(found.steps, 1):
         fix = step.fix
         yield f"{number}. +{fix.pts} {fix.pillar}: {fix.title} ({fix.k})"
+        yield from wrap(fix.body, WIDTH, initial_indent="   ", subsequent_indent="   ", break_on_hyphens=False)
         yield f"   then score {step.score}, grade {step.grade}, {step.stance}"
     if not found.reached:
         yield f"All fixes together lead to {found.after[0]} points; {found.goal} is out of their reach."
@@ -200,12 +201,27 @@ def as_json(found: Plan) -> str:
 
 
 def write_snippets(found: Plan, folder: Path, *, force: bool = False) -> list[Path]:
-    """Write the snippet of each step to ``folder`` and return the files; none is written when one is there already.
+    """Write the snippets to ``folder`` and return the files; none is written when one is there already.
 
     Raises BadValue naming the file that is there (``force`` replaces it) and ConfigError when it cannot be written.
     """
-    wanted = [(FILES[step.fix.k], step.fix.code) for step in found.steps if step.fix.code.strip()]
-    for name, _ in wanted:
+    wanted = contents(found)
+    for name in wanted:
         if not force and (folder / name).is_symlink() | (folder / name).exists():
             raise BadValue(f"{folder / name} is already there; --force replaces it.")
-    return [create(folder, name, [code.rstrip("\n") + "\n"], force=force) for name, code in wanted]
+    return [create(folder, name, [text], force=force) for name, text in wanted.items()]
+
+
+def contents(found: Plan) -> dict[str, str]:
+    """Return the text of each file by its name; the groups for robots.txt make one valid file (RFC 9309, 2.1)."""
+    parts: dict[str, list[str]] = {}
+    for step in found.steps:
+        code = step.fix.code.strip("\n")
+        if not code.strip():
+            continue
+        if step.fix.k == "signal" and not code.startswith("User-agent:"):
+            code = f"User-agent: *\n{code}"
+        parts.setdefault(FILES[step.fix.k], []).append(code)
+    if ROBOTS in parts:
+        parts[ROBOTS].insert(0, f"# For the robots.txt of {found.host}; the plan says which lines these replace.")
+    return {name: "\n\n".join(codes) + "\n" for name, codes in parts.items()}

@@ -13,12 +13,14 @@ from msgspec.structs import replace
 
 from aui_tui.engine.fixes import what_if
 from aui_tui.engine.judge import judge
+from aui_tui.engine.robots import parse
 from aui_tui.engine.scoring import grade_card
 from aui_tui.errors import BadValue, Unavailable
-from aui_tui.plan import EFFORT, FILES, as_json, estimate, lines, plan, write_snippets
+from aui_tui.plan import EFFORT, FILES, as_json, contents, estimate, lines, plan, write_snippets
 from aui_tui.records.card import ReportCard
 from aui_tui.records.methods import METHODS, V01, V02
 from aui_tui.records.observations import Observations
+from aui_tui.records.registry import registry
 from aui_tui.records.vocabulary import FIXES, GRADES
 from tests.cards import DEAD, RICH_OPEN, WALLED, cards, sums
 from tests.strategies import observations
@@ -30,7 +32,8 @@ def keys(*args: object, **options: object) -> list[str]:
 
 def test_every_fix_has_an_effort_and_a_file() -> None:
     assert set(EFFORT) == set(FIXES) == set(FILES)
-    assert len(set(FILES.values())) == len(FIXES)
+    assert [key for key in FIXES if FILES[key] == "robots.txt"] == ["signal", "robots"]
+    assert len(set(FILES.values())) == len(FIXES) - 1
 
 
 def test_the_ceiling_of_a_walled_site_is_reckoned_with() -> None:
@@ -134,9 +137,10 @@ def test_targets_are_checked() -> None:
 
 
 def test_text() -> None:
-    assert list(lines(plan(WALLED, grade="C")))[:3] == [
+    assert list(lines(plan(WALLED, grade="C")))[:4] == [
         "tickets.example: score 42, grade F, Walled; goal grade C",
         "1. +4 Welcome: Add a Content-Signal line (signal)",
+        "   Add a Content-Signal line: worth 4 points.",
         "   then score 50, grade F, Walled",
     ]
 
@@ -145,8 +149,32 @@ def test_snippets_are_written_under_fixed_names(tmp_path: Path) -> None:
     found = plan(WALLED, grade="A")
     folder = tmp_path / "fixes"
     written = write_snippets(found, folder)
-    assert [path.name for path in written] == ["signal.txt", "front-door.json", "wba.txt"]
+    assert [path.name for path in written] == ["robots.txt", "front-door.json", "wba.txt"]
     assert (folder / "wba.txt").read_text() == "# wba\nexample\n"
+
+
+@settings(max_examples=100, deadline=None)
+@given(observations(), st.sampled_from(tuple(METHODS)))
+def test_the_pieces_for_robots_txt_are_one_valid_file_that_does_what_they_promise(
+    seen: Observations, method: str
+) -> None:
+    card = grade_card(seen, method)
+    if card.unreachable or not {"robots", "signal"} & {fix.k for fix in card.recommendations}:
+        return
+    text = contents(plan(card, score=100))["robots.txt"]
+    body = [line for line in text.splitlines() if line and not line.startswith("#")]
+    assert body[0].startswith("User-agent: ")
+    assert {line.partition(":")[0] for line in body} <= {
+        "User-agent",
+        "Allow",
+        "Disallow",
+        "Content-Signal",
+    }
+    robots = parse(text.encode())
+    assert all(robots.allows(agent.token, "/") for agent in registry().agents)
+    assert all(robots.policy(agent.token) in ("unlisted", "allowed") for agent in registry().agents)
+    if any(fix.k == "signal" for fix in card.recommendations):
+        assert "ai-input=yes" in text
 
 
 @pytest.mark.parametrize("kind", ["file", "link", "folder"])

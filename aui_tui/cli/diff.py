@@ -30,22 +30,16 @@ def _one(name: str) -> ReportCard:
     return found[0]
 
 
-async def _side(service: Service, name: str, method: str) -> ReportCard:
-    return _one(name) if cards.is_file(name) else (await service.site(name, method=method)).card
+async def _of_host(service: Service, host: str, times: Sequence[str], method: str) -> tuple[ReportCard, ReportCard]:
+    if times:
+        first, second = [await history.at(service, host, when, method=method) for when in times]
+        return first, second
+    dossier = await service.site(host, method=method)
+    return history.before(dossier), dossier.card
 
 
-async def _pair(service: Service, what: Sequence[str], method: str) -> tuple[ReportCard, ReportCard]:
-    if len(what) == 1 and not cards.is_file(what[0]):
-        dossier = await service.site(what[0], method=method)
-        return history.before(dossier), dossier.card
-    if len(what) == 3 and not cards.is_file(what[0]):
-        host, first, second = what
-        return await history.at(service, host, first, method=method), await history.at(
-            service, host, second, method=method
-        )
-    if len(what) != 2:
-        raise BadValue(USAGE)
-    return await _side(service, what[0], method), await _side(service, what[1], method)
+async def _side(service: Service, side: str | ReportCard, method: str) -> ReportCard:
+    return side if isinstance(side, ReportCard) else (await service.site(side, method=method)).card
 
 
 def add(app: typer.Typer) -> None:
@@ -77,12 +71,19 @@ def add(app: typer.Typer) -> None:
         """
         form, path = choose("format", form, FORMATS), path_of(output)
         method = choose("method", method, tuple(METHODS)) if method else ""
+        if len(what) not in (1, 2, 3) or (len(what) != 2 and cards.is_file(what[0])):
+            raise BadValue(USAGE)
+        sides = [_one(name) if cards.is_file(name) else name for name in what] if len(what) == 2 else []
 
         async def work() -> tuple[ReportCard, ReportCard]:
-            if len(what) == 2 and all(cards.is_file(name) for name in what):
-                return _one(what[0]), _one(what[1])
+            match sides:
+                case [ReportCard() as before, ReportCard() as after]:
+                    return before, after
             async with opened(run) as service:
-                return await _pair(service, what, method)
+                match sides:
+                    case [one, other]:
+                        return await _side(service, one, method), await _side(service, other, method)
+                return await _of_host(service, what[0], what[1:], method)
 
         pair = run.wait(work())
         if method:

@@ -8,6 +8,7 @@ import typer
 
 from aui_tui.cli import streams, words
 from aui_tui.cli.command import Run, command
+from aui_tui.cli.output import emit
 from aui_tui.cli.services import local_of, only_local
 from aui_tui.cli.tally import counted
 from aui_tui.store.folder import damaged
@@ -49,15 +50,16 @@ def _examine(run: Run, reports: Reports) -> int:
 
     with counted("Reading every card", quiet=run.quiet) as told:
         health = examine(reports, told=told)
-    streams.write_line(f"index     {reports.path}")
-    streams.write_line(f"size      {health.bytes / 1e6:.1f} MB")
-    streams.write_line(f"hosts     {health.hosts:,}")
-    streams.write_line(f"scans     {health.scans:,}")
-    for path in damaged(reports.path.parent):
-        streams.write_line(f"set aside {path} (--salvage brings back what it holds)")
-    for problem in health.problems:
-        streams.write_line(f"problem   {clean(problem, 300)}")
-    streams.write_line("sound" if not health.problems else "not sound; --repair mends it")
+    lines = [
+        f"index     {reports.path}",
+        f"size      {health.bytes / 1e6:.1f} MB",
+        f"hosts     {health.hosts:,}",
+        f"scans     {health.scans:,}",
+        *(f"set aside {path} (--salvage brings back what it holds)" for path in damaged(reports.path.parent)),
+        *(f"problem   {clean(problem, 300)}" for problem in health.problems),
+        "sound" if not health.problems else "not sound; --repair mends it",
+    ]
+    emit((line + "\n" for line in lines), None)
     return UNSOUND if health.problems else 0
 
 

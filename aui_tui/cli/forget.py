@@ -8,6 +8,7 @@ import typer
 
 from aui_tui.cli import complete, streams, words
 from aui_tui.cli.command import Run, command
+from aui_tui.cli.output import emit
 from aui_tui.cli.services import local, only_local
 from aui_tui.errors import AuiError
 from aui_tui.gates import worst
@@ -37,7 +38,7 @@ def add(app: typer.Typer) -> None:
                         streams.say(str(error))
                         codes.append(error.exit_code)
                         continue
-                    streams.write_line(f"{clean(name, 253)}: {words.count(removed, 'scan')} removed")
+                    emit([f"{clean(name, 253)}: {words.count(removed, 'scan')} removed\n"], None)
 
         run.wait(work())
         return worst(codes)

@@ -11,6 +11,7 @@ import typer
 from aui_tui.cli import streams, words
 from aui_tui.cli.cards import STDIN
 from aui_tui.cli.command import Run, command
+from aui_tui.cli.output import emit
 from aui_tui.cli.services import local_of, only_local
 from aui_tui.cli.tally import counted
 from aui_tui.errors import ConfigError
@@ -55,7 +56,7 @@ def add(app: typer.Typer) -> None:
                     for problem in done.problems:
                         streams.say(f"{shown}: {clean(problem, 300)}")
                         code = BROKEN
-                    streams.write_line(f"{shown}: {words.count(done.read, 'record')} read, {done.new:,} new or newer")
+                    emit([f"{shown}: {words.count(done.read, 'record')} read, {done.new:,} new or newer\n"], None)
             finally:
                 run.wait(service.aclose())
         return code

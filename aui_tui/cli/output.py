@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,11 +76,15 @@ def path_of(text: str) -> Path | None:
 
 
 def emit(chunks: Iterable[str], path: Path | None) -> None:
-    """Write ``chunks`` to ``path`` in one step, or to standard output. Raises as ``streams.write``."""
+    """Write ``chunks`` to ``path`` in one step, or to standard output as long as somebody reads.
+
+    A reader that leaves changes nothing else: a failed gate still fails. Raises ConfigError.
+    """
     if path is None:
-        for chunk in chunks:
-            streams.write(chunk)
-        streams.flush()
+        with contextlib.suppress(streams.ClosedPipe):
+            for chunk in chunks:
+                streams.write(chunk)
+            streams.flush()
         return
     from aui_tui.export.atomic import replace
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Annotated, Final
 
 import msgspec
@@ -73,10 +74,10 @@ async def scan_one(
     return answer
 
 
-def failed(url: str, error: AuiError) -> bytes:
+def failed(url: str, error: AuiError) -> str:
     """Return the line of JSON that stands for a host of several that gave no card."""
     told = {"host": clean(url, 253), "title": error.title, "status": error.http_status, "detail": str(error)}
-    return msgspec.json.encode({"found": False} | told)
+    return msgspec.json.encode({"found": False} | told).decode() + "\n"
 
 
 @dataclass(slots=True)
@@ -132,11 +133,12 @@ def add(app: typer.Typer) -> None:
                         streams.say(str(error))
                         batch.codes.append(error.exit_code)
                         if len(asked) > 1 and form.record and form.streams:
-                            streams.write_line(failed(one, error))
+                            emit([failed(one, error)], None)
                         continue
                     if form.streams:
-                        streams.write("\n" if batch.cards and not form.record else "")
-                        emit(form.chunks(run, [answer.card], notes={answer.card.host: note_of(answer)}), None)
+                        notes = {answer.card.host: note_of(answer)}
+                        between = ["\n"] if batch.cards and not form.record else []
+                        emit(chain(between, form.chunks(run, [answer.card], notes=notes)), None)
                     batch.add(answer, outcome)
 
         run.wait(work())

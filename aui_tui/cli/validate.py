@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from aui_tui.cli import streams
 from aui_tui.cli.cards import read_bytes
 from aui_tui.cli.command import Run, command
+from aui_tui.cli.output import emit
 from aui_tui.text import clean
 from aui_tui.validate import validate as validated
 
@@ -32,10 +32,8 @@ def add(app: typer.Typer) -> None:
         for name in file:
             verdict = validated(read_bytes(name), kind)
             shown = clean(name, 200)
-            if verdict.valid:
-                streams.write_line(f"{shown}: valid, {verdict.records:,} {verdict.kind}")
-                continue
-            code = INVALID
-            for problem in verdict.problems:
-                streams.write_line(f"{shown}: {problem}")
+            if not verdict.valid:
+                code = INVALID
+            told = verdict.problems or (f"valid, {verdict.records:,} {verdict.kind}",)
+            emit((f"{shown}: {sentence}\n" for sentence in told), None)
         return code

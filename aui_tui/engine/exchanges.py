@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Final, TypeVar
 from urllib.parse import quote
@@ -57,24 +58,27 @@ def replaced(first: Exchange, second: Exchange) -> Exchange:
 
 
 def without(record: T, secrets: Sequence[str]) -> T:
-    """Return ``record`` with every secret hidden in the texts that come from a site, however the site echoed it."""
+    """Return ``record`` with every secret hidden in the texts that come from a site, however the site echoed it.
+
+    Case is ignored: a host name in a URL is lower case whatever was echoed.
+    """
     if not secrets:
         return record
-    forms = {form for secret in secrets for form in (secret, quote(secret, safe=""), quote(secret), clean(secret))}
-    ordered = sorted(forms, key=len, reverse=True)
-    return msgspec.convert(_hidden(msgspec.to_builtins(record), ordered, own=True), type(record))
+    forms = {
+        form for secret in secrets for form in (secret, quote(secret, safe=""), quote(secret), clean(secret)) if form
+    }
+    ordered = "|".join(re.escape(form) for form in sorted(forms, key=len, reverse=True))
+    pattern = re.compile(ordered, re.IGNORECASE)
+    return msgspec.convert(_hidden(msgspec.to_builtins(record), pattern, own=True), type(record))
 
 
-def _hidden(value: Any, forms: Sequence[str], *, own: bool) -> Any:
+def _hidden(value: Any, forms: re.Pattern[str], *, own: bool) -> Any:
     """Return ``value`` with ``forms`` hidden; ``own`` texts are the product's words and stay as they are."""
     if isinstance(value, dict):
         return {key: _hidden(item, forms, own=own and key not in _FOREIGN) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_hidden(item, forms, own=own) for item in value]
-    if isinstance(value, str) and not own:
-        for form in forms:
-            value = value.replace(form, _HIDDEN)
-    return value
+    return forms.sub(_HIDDEN, value) if isinstance(value, str) and not own else value
 
 
 def _kept(name: str, value: str) -> tuple[str, str]:

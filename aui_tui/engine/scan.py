@@ -199,7 +199,7 @@ class _Scan:
     async def _take(self, answer: Answer) -> Exchange:
         """Return the record of ``answer`` after its facts are taken."""
         name = answer.name
-        found = exchanges.exchange(answer, self._access.limits, judged=name not in FILE_PROBES or name == "robots")
+        found = self._exchange(answer, judged=name not in FILE_PROBES or name == "robots")
         outcome = found.outcome
         if name == BROWSER:
             self._edges.insert(0, answer.mapping())
@@ -215,6 +215,10 @@ class _Scan:
             self._edges.append(answer.mapping())
         self._done(found, outcome)
         return found
+
+    def _exchange(self, answer: Answer, *, judged: bool) -> Exchange:
+        """Return the record of ``answer``, fit to be told and kept: no secret of the user is in it."""
+        return exchanges.without(exchanges.exchange(answer, self._access.limits, judged=judged), self._access.secrets)
 
     def _file(self, answer: Answer) -> bool:
         check = _CHECKS.get(answer.name)
@@ -233,7 +237,7 @@ class _Scan:
         await asyncio.sleep(self._access.limits.pace)
         async with self._network.client() as client:
             answer = await self._ask(client, first.name, self._access.limits.probe)
-        found = exchanges.replaced(first, exchanges.exchange(answer, self._access.limits, judged=True))
+        found = exchanges.replaced(first, self._exchange(answer, judged=True))
         self._done(found, found.outcome)
         return found
 

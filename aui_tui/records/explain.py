@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from aui_tui.records.methods import COMPONENTS, FIX_COMPONENT, GRADE_FLOORS, WALLED_CEILING, Method
+from aui_tui.records.methods import COMPONENTS, FIX_COMPONENT, GRADE_FLOORS, MOST_AGENTS, WALLED_CEILING, Method
 from aui_tui.records.methods import method as method_called
 from aui_tui.records.registry import registry
-from aui_tui.records.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL
+from aui_tui.records.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL, LIVE_TOTAL
 
 
 class Section(NamedTuple):
@@ -44,9 +44,10 @@ STANCES: Final = (
     (
         "Walled",
         "a browser is challenged and no agent served, or none of the probed agents is served, or robots.txt disallows "
-        "ten or more of the tested agents; a 402 that names its price in a machine's terms is an offer, not a wall",
+        f"{MOST_AGENTS} or more of the {AGENTS_TOTAL} tested agents; a 402 that names its price in a machine's terms "
+        "is an offer, not a wall",
     ),
-    ("Open", "all four probed agents are served and robots.txt disallows none"),
+    ("Open", f"all {LIVE_TOTAL} probed agents are served and robots.txt disallows none"),
     ("Selective", "everything between"),
 )
 

@@ -107,6 +107,8 @@ V02: Final = Method(
 METHODS: Final = MappingProxyType({"v0.1": V01, "v0.2": V02})
 DEFAULT_METHOD: Final = "v0.2"
 GRADE_FLOORS: Final = ((90, "A"), (80, "B"), (70, "C"), (60, "D"), (0, "F"))
+FLOORS: Final = MappingProxyType({letter: floor for floor, letter in GRADE_FLOORS})
+"""The least score of each grade."""
 WALLED_CEILING: Final = 59
 """A walled site scores at most this."""
 MOST_AGENTS: Final = 10

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import shlex
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import psutil
 import pytest
 
-from aui_tui import __version__
+from aui_tui import __main__, __version__
 from tests.cli.runner import aui, command, environment, here
 
 
@@ -161,3 +164,35 @@ def test_unexpected_error_is_one_sentence_and_a_traceback_only_on_request(
     shown = here(tmp_path, "paths", "--debug")
     assert shown.code == 3
     assert "Traceback" in shown.err
+
+
+def test_ctrl_c_while_modules_load_is_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(arguments: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(__main__, "run", interrupted)
+    with pytest.raises(SystemExit, match="130"):
+        __main__.main()
+
+
+@pytest.mark.parametrize("arguments", [["diff", "-", "other.json"], ["validate", "-"], ["import", "-"]])
+def test_ctrl_c_ends_the_reading_of_standard_input(tmp_path: Path, arguments: list[str]) -> None:
+    (tmp_path / "other.json").write_text("{}")
+    with subprocess.Popen(
+        command(*arguments),
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    ) as process:
+        assert process.stdin is not None
+        process.stdin.write(b" " * 1_000_000)  # more than a pipe holds: once it is gone, the program sleeps reading
+        process.stdin.flush()
+        while psutil.Process(process.pid).status() != psutil.STATUS_SLEEPING:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 130
+        assert process.stderr is not None
+        assert process.stderr.read() == b""

@@ -25,7 +25,7 @@ def apply(shop: Shop, fixes: Path) -> None:
         elif snippet.name == "jsonld.html":
             page = shop.folder / "index.html"
             page.write_text(page.read_text(encoding="utf-8").replace("</head>", text + "</head>"), encoding="utf-8")
-        elif snippet.name == "signal.txt":
+        elif snippet.name == "robots.txt":
             (shop.folder / "robots.txt").write_text(text, encoding="utf-8")
         elif snippet.name == "wba.txt":
             shop.let_agents_in(text)

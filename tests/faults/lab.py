@@ -16,6 +16,7 @@ from aui_tui.engine.scoring import grade_card
 from aui_tui.records.codec import encode_card
 from aui_tui.records.methods import METHODS
 from aui_tui.records.observations import Observations
+from aui_tui.records.progress import Progress
 from aui_tui.records.recording import Recording, decode, encode
 from aui_tui.text import clean
 from tests.faults.site import PLACES, Site
@@ -24,10 +25,12 @@ _SCHEMA: Any = json.loads(files("aui_tui.records").joinpath("schemas/card.schema
 CARD = jsonschema.validators.validator_for(_SCHEMA)(_SCHEMA)
 
 
-async def scan(site: Site, analyser: Analyser, access: Access | None = None) -> Observations:
+async def scan(
+    site: Site, analyser: Analyser, access: Access | None = None, *, progress: Progress | None = None
+) -> Observations:
     """Return the observations of ``site``; the record is checked, and that no connection of the scan is left."""
     access = access or site.access()
-    observed = await observe(access.target(site.url), analyser=analyser, access=access)
+    observed = await observe(access.target(site.url), analyser=analyser, access=access, progress=progress)
     check_record(observed)
     return observed
 

@@ -10,6 +10,7 @@ from aui_tui.engine.access import Detour
 from aui_tui.engine.identity import IDENTITY_FIELDS
 from aui_tui.engine.worker import Analyser
 from aui_tui.records.observations import BROWSER, FILE_PROBES
+from aui_tui.records.progress import ProbeEvent
 from aui_tui.records.registry import registry
 from tests.faults.behaviours import redirect, sends
 from tests.faults.lab import scan
@@ -167,6 +168,28 @@ async def test_a_redirect_to_www_is_followed_and_the_host_stays(analyser: Analys
     assert observed.browser.url == "http://www.shop.test/"
     assert [hop.status for hop in observed.browser.hops] == [301]
     assert (observed.files.llms, observed.files.mcp, observed.robots.kind) == (True, True, "rules")
+
+
+async def test_secrets_are_in_no_progress_and_hidden_in_any_case(analyser: Analyser) -> None:
+    secret, password = "K3y-of-the-staging-site", "Correct-Horse"
+
+    async def echo(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        to = f"Location: ftp://me:{password}@{asked.field('x-staging')}/".encode()
+        if asked.place == AGENTS[0]:
+            writer.write(answer(b"", "302 Found", extra=to + b"\r\n"))
+        else:
+            writer.write(answer(f"<title>{secret.upper()} {password.lower()}</title>".encode()))
+        await writer.drain()
+
+    heard: list[ProbeEvent] = []
+    async with Site(default=echo) as site:
+        access = site.access(headers=(("X-Staging", secret),), basic_auth=("me", password))
+        observed = await scan(site, analyser, access, progress=heard.append)
+    assert observed.exchange(AGENTS[0]).error == "redirect-scheme"
+    assert [event.note for event in heard if event.name == AGENTS[0] and event.state == "done"] != [""]
+    for hidden in (secret, password):
+        assert hidden.lower() not in repr(observed).lower()
+        assert hidden.lower() not in repr(heard).lower()
 
 
 async def test_a_site_that_bounces_until_a_cookie_sticks_is_reached(analyser: Analyser) -> None:

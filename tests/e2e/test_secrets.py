@@ -1,0 +1,92 @@
+"""What opens a staging site reaches that site alone: not the terminal, the store, a recording or an export."""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from tests.cli.runner import aui, here
+
+KEY, USER, PASSWORD = "Hush-Hush-4711", "anna", "Correct-Horse"
+TOKEN = base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
+ASK = ("--header", f"X-Key: {KEY}", "--basic-auth-env", "STAGING")
+
+
+class Echo(BaseHTTPRequestHandler):
+    """Writes the secrets it was sent into everything it answers."""
+
+    def do_GET(self) -> None:
+        key, token = self.headers["X-Key"], self.headers["Authorization"].removeprefix("Basic ")
+        said = f"{key} {token} {base64.b64decode(token).decode()}"
+        agent = self.headers["User-Agent"]
+        kind, body = "text/html", f"<title>{said.upper()}</title><meta property='og:site_name' content='{said}'>{said}"
+        if self.path == "/robots.txt":
+            kind, body = "text/plain", f"User-agent: *\nDisallow: /{said}\nContent-Signal: ai-input=no, x={key}\n"
+        elif self.path == "/llms.txt":
+            kind, body = "text/plain", f"# {said}\n"
+        elif self.path.startswith("/.well-known/"):
+            kind, body = "application/json", json.dumps({"name": said, "version": said})
+        status = 302 if "Claude-User" in agent else 403 if "Google-Agent" in agent else 200
+        self.send_response(status, key)
+        for name, value in (("Server", f"nginx {key}"), ("X-Said", said), ("cf-ray", key), ("Content-Type", kind)):
+            self.send_header(name, value)
+        if status != 200:
+            self.send_header("Location", f"ftp://{USER}:{PASSWORD}@{key}/")
+            self.send_header("cf-mitigated", "challenge")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        return
+
+
+@pytest.fixture
+def rules() -> Iterator[list[str]]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Echo)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield ["--connect-to", f"staging.test:80:127.0.0.1:{server.server_port}"]
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def test_secrets_stay_out_of_everything_that_is_told_or_kept(tmp_path: Path, rules: list[str]) -> None:
+    env = {"STAGING": f"{USER}:{PASSWORD}"}
+    done = aui(
+        tmp_path, "scan", "http://staging.test", *rules, *ASK, "--record", "tape.json", "--json", "--debug", env=env
+    )
+    assert done.code == 0, done.err
+    card = json.loads(done.out)
+    assert (card["live_served"], card["human_status"], card["content_signal"]) == (2, 200, True)
+    formats = (("--format", name) for name in ("json", "csv", "markdown", "html", "junit", "sarif"))
+    told = [here(tmp_path, "site", "staging.test", *form).out for form in ((), ("--text",), *formats)]
+    told += [done.out, done.err, here(tmp_path, "scan", "--replay", "tape.json").out]
+    told += [path.read_bytes().decode("utf-8", "replace") for path in tmp_path.rglob("*") if path.is_file()]
+    assert all(len(text) > 100 for text in told[:11])
+    for secret in (KEY, PASSWORD, TOKEN):
+        assert not [text for text in told if secret.lower() in text.lower()]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--header", f"X-Key {KEY}"),
+        ("--header", f"X Key: {KEY}"),
+        ("--header", f"X-Key: {KEY}\u00e4"),
+        ("--header", f"Host: {KEY}"),
+        ("--basic-auth-env", "STAGING"),
+    ],
+)
+def test_a_bad_option_is_told_without_its_secret(tmp_path: Path, options: tuple[str, ...]) -> None:
+    done = here(tmp_path, "scan", "http://staging.test", *options, "--debug", env={"STAGING": PASSWORD})
+    assert done.code == 2
+    assert PASSWORD not in done.sentence
+    assert KEY not in done.sentence
