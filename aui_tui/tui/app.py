@@ -29,7 +29,8 @@ from aui_tui.tui import doors, messages, themes
 from aui_tui.tui.bindings import APP, written
 from aui_tui.tui.context import Context, attempt, sentence
 from aui_tui.tui.export import Exporter, ExportJob, hint
-from aui_tui.tui.filters import AsciiFilter
+from aui_tui.tui.filters import AsciiFilter, NoColorFilter
+from aui_tui.tui.glyphs import CRITICAL, WARN
 from aui_tui.tui.scans import Scan, changed
 from aui_tui.tui.screens.index import IndexScreen
 from aui_tui.tui.typeahead import TypeAhead
@@ -70,10 +71,12 @@ class AuiApp(App[int]):
         start_host: str = "",
         query: Query | None = None,
     ) -> None:
-        self._ascii = AsciiFilter() if ascii else None
+        no_color = bool(os.environ.get("NO_COLOR"))
+        self._own_filters = [*([NoColorFilter()] if no_color else ()), *([AsciiFilter()] if ascii else ())]
         self._folders = (themes.packaged(), *folders)
-        loaded, name = themes.first(self._folders, theme, no_color=bool(os.environ.get("NO_COLOR")))
+        loaded, name = themes.first(self._folders, theme, no_color=no_color)
         super().__init__()
+        self.no_color = no_color
         self.context = context
         self._problems = loaded.problems
         for builtin in themes.BUILTIN:
@@ -105,9 +108,8 @@ class AuiApp(App[int]):
         return binding.key_display or written(binding.key)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Return Textual's filters and, when asked for, the one to ASCII."""
-        known = super().get_line_filters()
-        return [*known, self._ascii] if self._ascii is not None else known
+        """Return the filters that were asked for, without NO_COLOR also Textual's."""
+        return self._own_filters if self.no_color else [*super().get_line_filters(), *self._own_filters]
 
     async def on_event(self, event: events.Event) -> None:
         """Let a key act only when those before it have."""
@@ -145,12 +147,11 @@ class AuiApp(App[int]):
 
     def on_told(self, message: messages.Told) -> None:
         """Show one sentence."""
-        severity = message.severity
         text = clean(message.text, 400)
-        if severity == "error":
-            self.notify(text, severity="error", markup=False, timeout=8)
-        elif severity == "warning":
-            self.notify(text, severity="warning", markup=False, timeout=8)
+        if message.severity == "error":
+            self.notify(" ".join((CRITICAL, text)), severity="error", markup=False, timeout=8)
+        elif message.severity == "warning":
+            self.notify(" ".join((WARN, text)), severity="warning", markup=False, timeout=8)
         else:
             self.notify(text, markup=False, timeout=4)
 

@@ -25,7 +25,9 @@ VERDICT: Final = MappingProxyType(
     }
 )
 POLICY: Final = MappingProxyType({"unlisted": "·", "blocked": "✗", "partial": "~", "allowed": "✓"})
-SEVERITY: Final = MappingProxyType({"critical": "✗", "warn": "!", "good": "✓"})
+CRITICAL: Final = "✗"
+WARN: Final = "!"
+SEVERITY: Final = MappingProxyType({"critical": CRITICAL, "warn": WARN, "good": "✓"})
 OUTCOME: Final = MappingProxyType(
     {
         "served": "✓",

@@ -31,6 +31,7 @@ class Terminal:
         variables = environment(home, {"TERM": "xterm-256color", "COLORTERM": "truecolor", **(env or {})})
         for name in ("COLUMNS", "LINES", "NO_COLOR"):
             variables.pop(name, None)
+        variables |= env or {}
         self.raw = ""
         self._child = pexpect.spawn(
             program, rest, cwd=str(home), env=variables, dimensions=(lines, columns), encoding="utf-8"
@@ -46,6 +47,12 @@ class Terminal:
     def text(self) -> str:
         """What stands on the screen."""
         return "\n".join(line.rstrip() for line in self._screen.display)
+
+    def attributes(self, line: int, column: int) -> set[str]:
+        """Return what the character there is drawn with: bold, italics, underscore, strikethrough, reverse."""
+        char = self._screen.buffer[line][column]
+        names = ("bold", "italics", "underscore", "strikethrough", "reverse")
+        return {name for name in names if getattr(char, name)}
 
     def wait_for(self, *words: str, seconds: float = 60) -> str:
         """Read until every one of ``words`` stands on the screen; return the screen. Fails after ``seconds``."""

@@ -16,7 +16,10 @@ from aui_tui.tui.draw import Piece, pad
 
 
 class Look(NamedTuple):
-    """How a role is painted: the theme's variable of its colour, of its background (or none), and whether bold."""
+    """How a role is painted: the theme's variable of its colour, of its background (or none), and whether bold.
+
+    Without colours (NO_COLOR) a role that has a background is drawn in reverse.
+    """
 
     color: str = ""
     background: str = ""
@@ -52,7 +55,7 @@ class Painted(Widget):
     def role(self, name: str) -> Style:
         """Return the style of a role on this widget's background; of the empty role, the widget's own."""
         base = self.rich_style
-        return _style(name, base, self._variables) if name else base
+        return _style(name, base, self._variables, self.app.no_color) if name else base
 
     @property
     def _variables(self) -> dict[str, str]:
@@ -64,30 +67,33 @@ class Painted(Widget):
 
     def exact(self, pieces: Iterable[Piece], width: int, under: str = "") -> Strip:
         """Return a line of pieces that take exactly ``width`` cells already."""
-        base, variables = self.rich_style, self._variables
+        base, variables, plain = self.rich_style, self._variables, self.app.no_color
         if under:
-            style = _style(under, base, variables)
+            style = _style(under, base, variables, plain)
             return Strip([Segment(piece.text, style) for piece in pieces if piece.text], width)
         return Strip(
-            [Segment(text, _style(role, base, variables) if role else base) for text, role, _ in pieces if text],
+            [Segment(text, _style(role, base, variables, plain) if role else base) for text, role, _ in pieces if text],
             width,
         )
 
 
-_KNOWN: dict[tuple[str, Style, str], Style] = {}
+_KNOWN: dict[tuple[str, Style, str, bool], Style] = {}
 
 
-def _style(role: str, base: Style, variables: dict[str, str]) -> Style:
-    """Return ``base`` with what ``role`` changes in it."""
+def _style(role: str, base: Style, variables: dict[str, str], plain: bool) -> Style:
+    """Return ``base`` with what ``role`` changes in it; ``plain``: the colours will not be shown."""
     look = LOOKS[role]
     color, background = variables.get(look.color, ""), variables.get(look.background, "")
-    key = (role, base, color + background)
+    key = (role, base, color + background, plain)
     found = _KNOWN.get(key)
     if found is None:
         if len(_KNOWN) > 2000:
             _KNOWN.clear()
         found = _KNOWN[key] = base + Style(
-            color=_color(color), bgcolor=_color(background), bold=True if look.bold else None
+            color=_color(color),
+            bgcolor=_color(background),
+            bold=True if look.bold else None,
+            reverse=True if plain and look.background else None,
         )
     return found
 
