@@ -12,7 +12,7 @@ from aui_tui.cli.command import Run, command
 from aui_tui.cli.output import Deterministic, File, emit, path_of
 from aui_tui.cli.services import opened
 from aui_tui.diff import FORMATS, write
-from aui_tui.errors import BadValue
+from aui_tui.errors import BadValue, ConfigError
 from aui_tui.records.card import ReportCard
 from aui_tui.records.diff import diff as difference
 from aui_tui.records.methods import METHODS
@@ -52,7 +52,16 @@ def add(app: typer.Typer) -> None:
             list[str],
             typer.Argument(metavar="HOST [TIME TIME] | A B", help="A host with two times, or two of hosts and files."),
         ],
-        form: Annotated[str, typer.Option("--format", "-f", metavar="NAME", help="text, json or markdown.")] = "text",
+        form: Annotated[
+            str,
+            typer.Option(
+                "--format",
+                "-f",
+                metavar="NAME",
+                help="text, json or markdown.",
+                autocompletion=complete.of(FORMATS),
+            ),
+        ] = "text",
         method: Annotated[
             str,
             typer.Option(
@@ -73,6 +82,8 @@ def add(app: typer.Typer) -> None:
         method = choose("method", method, tuple(METHODS)) if method else ""
         if len(what) not in (1, 2, 3) or (len(what) != 2 and cards.is_file(what[0])):
             raise BadValue(USAGE)
+        if len(what) != 2 and run.settings.source:
+            raise ConfigError("A published index tells of no earlier scan; give two of hosts and files.")
         sides = [_one(name) if cards.is_file(name) else name for name in what] if len(what) == 2 else []
 
         async def work() -> tuple[ReportCard, ReportCard]:

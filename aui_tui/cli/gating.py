@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Final, Self
 
@@ -104,6 +104,10 @@ class Gating(Group):
         outcome = check(card, self.gates, await self._before(service, card))
         tell(outcome)
         return outcome
+
+    def told(self, outcomes: Iterable[Outcome]) -> dict[str, Outcome]:
+        """Return ``outcomes`` by host for a writer; nothing when no gate was asked for."""
+        return {outcome.host: outcome for outcome in outcomes} if self.gates else {}
 
     async def _before(self, service: Service, card: ReportCard) -> ReportCard | None:
         if self.baseline != LAST:

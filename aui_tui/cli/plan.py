@@ -16,7 +16,7 @@ from aui_tui.plan import plan as planned
 from aui_tui.records.methods import METHODS
 from aui_tui.records.methods import method as method_called
 from aui_tui.records.view import Dossier
-from aui_tui.records.vocabulary import choose
+from aui_tui.records.vocabulary import GRADES, choose
 
 PARTLY = 1
 """Exit code when no set of fixes reaches the goal."""
@@ -42,7 +42,15 @@ def add(app: typer.Typer) -> None:
         host: Annotated[
             str, typer.Argument(metavar="HOST", help="A host that was scanned.", autocompletion=complete.hosts)
         ],
-        grade: Annotated[str, typer.Option("--grade", metavar="A-F", help="The goal; default: the next one.")] = "",
+        grade: Annotated[
+            str,
+            typer.Option(
+                "--grade",
+                metavar="A-F",
+                help="The goal; default: the next one.",
+                autocompletion=complete.of(GRADES),
+            ),
+        ] = "",
         score: Annotated[int | None, typer.Option("--score", metavar="N", help="The goal as a score.")] = None,
         method: Annotated[
             str,

@@ -86,7 +86,7 @@ class Batch:
 
     cards: list[ReportCard] = field(default_factory=list)
     notes: dict[str, str] = field(default_factory=dict)
-    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    outcomes: list[Outcome] = field(default_factory=list)
     codes: list[int] = field(default_factory=list)
 
     def add(self, answer: ScanAnswer, outcome: Outcome) -> None:
@@ -94,7 +94,7 @@ class Batch:
         card = answer.card
         self.cards.append(card)
         self.notes[card.host] = note_of(answer)
-        self.outcomes[card.host] = outcome
+        self.outcomes.append(outcome)
         self.codes.append(outcome.exit_code or (UNREACHABLE if card.unreachable else 0))
 
 
@@ -144,5 +144,6 @@ def add(app: typer.Typer) -> None:
         run.wait(work())
         if batch.cards and not form.streams:
             many = len(asked) > 1
-            emit(form.chunks(run, batch.cards, notes=batch.notes, gates=batch.outcomes, many=many), form.path)
+            gates = gating.told(batch.outcomes)
+            emit(form.chunks(run, batch.cards, notes=batch.notes, gates=gates, many=many), form.path)
         return worst(batch.codes)

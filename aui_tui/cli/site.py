@@ -51,5 +51,5 @@ def add(app: typer.Typer) -> None:
         card = dossier.card
         scans = len(dossier.history)
         notes = {card.host: f"scan {scans} of this host"} if scans > 1 else {}
-        emit(form.chunks(run, [card], notes=notes, gates={card.host: outcome}), form.path)
+        emit(form.chunks(run, [card], notes=notes, gates=gating.told([outcome])), form.path)
         return outcome.exit_code

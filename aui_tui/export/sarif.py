@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterable, Iterator
 from types import MappingProxyType
 from typing import Any, Final
+from urllib.parse import quote
 
 import msgspec
 
 from aui_tui import __version__
 from aui_tui.export.options import Options
-from aui_tui.records import labels
 from aui_tui.records.card import ReportCard
 from aui_tui.records.steady import steady_text
 from aui_tui.text import clean
@@ -21,15 +21,15 @@ SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/sche
 
 RULES: Final = MappingProxyType(
     {
-        "critical": ("error", "A finding that shuts agents out", "/"),
-        "warn": ("warning", "A finding that hinders agents", "/"),
-        "gate": ("error", "A condition asked for on the command line is not met", "/"),
-        "wba": ("note", "Verify agents by HTTP Message Signatures (RFC 9421) instead of blocking them", "/"),
-        "front-door": ("note", "Publish a commerce manifest or an MCP server card", "/.well-known/"),
+        "critical": ("error", "A finding that shuts agents out", ""),
+        "warn": ("warning", "A finding that hinders agents", ""),
+        "gate": ("error", "A condition asked for on the command line is not met", ""),
+        "wba": ("note", "Verify agents by HTTP Message Signatures (RFC 9421) instead of blocking them", ""),
+        "front-door": ("note", "Publish a commerce manifest or an MCP server card", "/.well-known"),
         "llms": ("note", "Publish an llms.txt file", "/llms.txt"),
-        "jsonld": ("note", "Put schema.org JSON-LD on the homepage", "/"),
-        "landmarks": ("note", "Mark up landmarks and label forms", "/"),
-        "ssr": ("note", "Serve readable content without scripts", "/"),
+        "jsonld": ("note", "Put schema.org JSON-LD on the homepage", ""),
+        "landmarks": ("note", "Mark up landmarks and label forms", ""),
+        "ssr": ("note", "Serve readable content without scripts", ""),
         "signal": ("note", "State a Content-Signal in robots.txt", "/robots.txt"),
         "robots": ("note", "Let user-directed agents in by robots.txt", "/robots.txt"),
     }
@@ -94,10 +94,10 @@ def _result(
     """Return a result; the same ``identity`` on the same host is the same finding in another run."""
     level, _, path = RULES[rule]
     text = clean(text)
-    address = labels.reference(card.host)
-    location: dict[str, Any] = {"logicalLocations": [{"fullyQualifiedName": clean(card.host), "kind": "resource"}]}
-    if address:
-        location["physicalLocation"] = {"artifactLocation": {"uri": address + path}}
+    location = {
+        "logicalLocations": [{"fullyQualifiedName": clean(card.host), "kind": "resource"}],
+        "physicalLocation": {"artifactLocation": {"uri": _place(card.host) + path}, "region": {"startLine": 1}},
+    }
     result: dict[str, Any] = {
         "ruleId": rule,
         "ruleIndex": list(RULES).index(rule),
@@ -107,6 +107,14 @@ def _result(
         "partialFingerprints": {"auiTui/v1": _fingerprint(card.host, rule, identity)},
     }
     return result | ({"properties": about} if about else {})
+
+
+def _place(host: str) -> str:
+    """Return ``host`` as the first segment of a relative reference (RFC 3986, 4.2).
+
+    Code scanning takes no result without a file, and refuses a whole log whose files have the scheme of a web address.
+    """
+    return quote(host, safe="", errors="replace") or "site"
 
 
 def _fingerprint(host: str, rule: str, identity: str) -> str:

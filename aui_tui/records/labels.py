@@ -62,12 +62,6 @@ def origin(host: str) -> str:
     return f"{found[1] or 'https'}://{found[2]}"
 
 
-def reference(host: str) -> str:
-    """Return the same as a reference that may leave out the scheme (RFC 3986 4.2): ``//localhost:8000``."""
-    found = _HOST.fullmatch(host)
-    return origin(host) or ("//" + found[2] if found else "")
-
-
 def moment(scanned_at: str) -> str:
     """Return a time of a record as ``2026-11-20 10:00 UTC``."""
     return f"{scanned_at[:10]} {scanned_at[11:16]} UTC"

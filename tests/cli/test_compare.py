@@ -114,6 +114,13 @@ def test_cache_clear_loses_no_card(home: Path) -> None:
     assert here(home, "site", "shop.example").code == 0
 
 
+@pytest.mark.parametrize("times", [[], ["2026-11-12", "last"]])
+def test_a_published_index_has_no_earlier_scan_and_diff_says_so(home: Path, times: list[str]) -> None:
+    done = here(home, "diff", "tickets.example", *times, "--source", "https://index.example")
+    assert done.code == 2
+    assert "no earlier scan" in done.sentence
+
+
 @pytest.mark.parametrize("command", [["forget", "x.example"], ["cache"]])
 def test_what_belongs_to_this_machine_says_so(home: Path, command: list[str]) -> None:
     done = here(home, *command, "--source", "https://index.example")

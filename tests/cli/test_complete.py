@@ -32,6 +32,8 @@ def test_script_for_each_shell(tmp_path: Path, shell: str) -> None:
         ("aui-tui site shop", ["shop.example"]),
         ("aui-tui forget g", ["gone.example"]),
         ("aui-tui schema c", ["card"]),
+        ("aui-tui plan x.com --grade ", ["A", "B", "C", "D", "F"]),
+        ("aui-tui diff x.com --format m", ["markdown"]),
     ],
 )
 def test_words_that_fit(tmp_path: Path, line: str, wanted: list[str]) -> None:

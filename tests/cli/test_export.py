@@ -102,6 +102,12 @@ def test_gates_pass_fail_and_cannot_be_told(home: Path) -> None:
     assert "cannot be told" in unknown.err
 
 
+def test_a_document_speaks_of_gates_only_when_some_were_asked_for(home: Path) -> None:
+    for form, sign in (("markdown", "## Gates"), ("html", "Gates"), ("junit", ".gates")):
+        assert sign not in here(home, "site", "shop.example", "-f", form).out
+        assert sign in here(home, "site", "shop.example", "-f", form, "--fail-under", "80").out
+
+
 def test_no_regress_compares_with_the_scan_before_or_a_file(home: Path) -> None:
     assert here(home, "site", "shop.example", "--no-regress", "last").code == 3
     better = home / "better.json"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
 import pytest
@@ -112,18 +113,22 @@ def test_sarif_levels_follow_severity() -> None:
 @pytest.mark.parametrize(
     ("host", "uri"),
     [
-        ("shop.example", "https://shop.example/robots.txt"),
-        ("localhost:8000", "//localhost:8000/robots.txt"),
-        ("[::1]:8000", "//[::1]:8000/robots.txt"),
-        ("http://plain.example", "http://plain.example/robots.txt"),
-        ("no host at all", None),
+        ("shop.example", "shop.example"),
+        ("localhost:8000", "localhost%3A8000"),
+        ("[::1]:8000", "%5B%3A%3A1%5D%3A8000"),
+        ("http://plain.example", "http%3A%2F%2Fplain.example"),
+        ("no host at all", "no%20host%20at%20all"),
     ],
 )
-def test_a_location_claims_no_more_than_the_record_knows(host: str, uri: str | None) -> None:
+def test_every_location_is_a_relative_file_as_code_scanning_wants(host: str, uri: str) -> None:
     (run,) = runs(replace(WALLED, host=host))
-    (signal,) = [result for result in run["results"] if result["ruleId"] == "signal"]
-    (location,) = signal["locations"]
-    assert location.get("physicalLocation", {}).get("artifactLocation", {}).get("uri") == uri
+    places = {result["ruleId"]: result["locations"][0]["physicalLocation"] for result in run["results"]}
+    assert places["signal"]["artifactLocation"]["uri"] == f"{uri}/robots.txt"
+    assert places["wba"]["artifactLocation"]["uri"] == uri
+    for place in places.values():
+        parts = urlsplit(place["artifactLocation"]["uri"])
+        assert (parts.scheme, parts.netloc) == ("", "")
+        assert place["region"] == {"startLine": 1}
 
 
 def test_a_finding_keeps_its_fingerprint_when_only_figures_change() -> None:
