@@ -32,7 +32,6 @@ def service_of(run: Run, access: Access | None = None) -> Service:
 
 def local_of(run: Run, access: Access | None = None) -> LocalService:
     """Return the index of this machine, having told what had to be mended. Raises ConfigError, Unavailable."""
-    from aui_tui.engine.access import PUBLIC
     from aui_tui.records.starter import Starter
     from aui_tui.service.local import LocalService
 
@@ -41,7 +40,7 @@ def local_of(run: Run, access: Access | None = None) -> LocalService:
         settings.data_dir,
         base_url=settings.base_url,
         method=settings.method,
-        access=access or PUBLIC,
+        access=access,
         known=Starter(),
     )
     for sentence in service.warnings:

@@ -48,7 +48,7 @@ async def test_what_the_operator_allows_himself_is_not_for_others(tmp_path: Path
         for url in ("127.0.0.1", "http://10.0.0.1/", "localhost", "example.com:8080", "[::1]"):
             with pytest.raises(InvalidHost):
                 await publication.for_client("a").scan(url)
-        kept = publication._local._access
+        kept = publication._local.access
         assert (kept.headers, kept.basic_auth, kept.insecure, kept.allow_private) == ((), None, False, False)
     finally:
         await publication.aclose()
@@ -97,7 +97,7 @@ async def test_stamp_changes_with_every_change_and_with_nothing_else(tmp_path: P
 async def test_every_client_has_scans_of_its_own(tmp_path: Path) -> None:
     publication = LocalPublication(folder=tmp_path)()
     try:
-        publication._local._quota.spend("203.0.113.7")
+        publication._local.scans.quota.spend("203.0.113.7")
         assert (await publication.for_client("203.0.113.7").quota()).left == 9
         assert (await publication.for_client("203.0.113.8").quota()).left == 10
     finally:

@@ -1,0 +1,248 @@
+"""The scans of a local service: the cache before them, one flight per host, their quota, what is kept of them."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Final, NamedTuple, Protocol, TypeVar
+
+import msgspec
+
+from aui_tui.engine.access import Access
+from aui_tui.engine.target import Target
+from aui_tui.errors import AuiError, InvalidHost, Unavailable
+from aui_tui.records.card import ReportCard
+from aui_tui.records.observations import Observations
+from aui_tui.records.progress import ProbeEvent, Progress
+from aui_tui.records.starter import Known
+from aui_tui.records.times import age
+from aui_tui.records.view import ScanAnswer
+from aui_tui.service.engine import Observer
+from aui_tui.service.flight import Flights
+from aui_tui.service.grading import Grading
+from aui_tui.store.cache import Cached, ScanCache
+from aui_tui.store.jar import FAULTS, Jar
+from aui_tui.store.lease import Lease, Leases
+from aui_tui.store.places import Places
+from aui_tui.store.quota import QuotaStore
+from aui_tui.store.reports import Reports
+from aui_tui.text import clean
+
+T = TypeVar("T")
+POLL: Final = 0.2
+"""Seconds between looks at a lease that another process holds."""
+PATIENCE: Final = 60.0
+"""Longest wait in seconds for another process's scan of the same host."""
+
+
+class Call(Protocol):
+    """Runs a piece of work that reads or writes files on a thread."""
+
+    def __call__(self, work: Callable[[], T], /) -> Awaitable[T]: ...
+
+
+class Order(NamedTuple):
+    """What is asked for with a scan: who pays (None: nobody), the name and category to keep."""
+
+    payer: str | None
+    name: str = ""
+    category: str = ""
+
+
+class _Outcome(NamedTuple):
+    card: ReportCard
+    observations: Observations
+    shared: bool
+    age: float
+    warnings: tuple[str, ...]
+
+
+class Scans:
+    """Scans what ``access`` allows with ``observer`` and keeps it in ``reports`` and in the cache at ``places``."""
+
+    def __init__(
+        self,
+        places: Places,
+        reports: Reports,
+        *,
+        access: Access,
+        grading: Grading,
+        known: Mapping[str, Known],
+        observer: Observer,
+        clock: Callable[[], float],
+        call: Call,
+    ) -> None:
+        self._reports = reports
+        self._access = access
+        self._grading = grading
+        self._known = known
+        self._observer = observer
+        self._clock = clock
+        self._call = call
+        self._scans = Jar(places.scans, evict=True, clock=clock)
+        self._limits = Jar(places.limits, evict=False, clock=clock)
+        self.cache = ScanCache(self._scans, clock=clock)
+        self.quota = QuotaStore(self._limits, clock=clock)
+        self.leases = Leases(self._limits, clock=clock)
+        self._flights: Flights[_Outcome] = Flights()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences about the files, such as that a damaged one was set aside."""
+        return (*self._scans.warnings, *self._limits.warnings)
+
+    def uncache(self, sites: Iterable[str]) -> None:
+        """Drop the cached answers of ``sites``, as cards are kept; blocks for a moment."""
+        marks = dict.fromkeys(("", self._detour_mark()))
+        schemes = ("", "https://", "http://")
+        self.cache.drop_many([scheme + site + mark for site in sites for scheme in schemes for mark in marks])
+
+    async def scan(
+        self, target: Target, order: Order, *, force: bool, method: str, progress: Progress | None
+    ) -> ScanAnswer:
+        """Scan ``target`` or answer from the cache, graded under ``method``. Raises as ``Service.scan``."""
+        key = self._cache_key(target)
+        since = self._clock() if force else 0.0
+        if not force and key:
+            hit = await self._call(lambda: self.cache.get(key, target.site))
+            if progress is not None:
+                progress(ProbeEvent(name="cache", state="done", outcome="hit" if hit else "miss"))
+            if hit is not None:
+                return await self._from_cache(key, hit, method, order)
+        outcome, joined = await self._flights.run(
+            target.key, lambda tell: self._fly(target, order, since, tell), progress
+        )
+        shared = joined or outcome.shared
+        return ScanAnswer(
+            card=self._grading.under(outcome.card, outcome.observations, method),
+            source="shared" if shared else "scan",
+            age=outcome.age,
+            warnings=outcome.warnings,
+            observations=outcome.observations,
+        )
+
+    async def aclose(self) -> None:
+        """Cancel what is under way and end what the scans have started."""
+        await self._flights.aclose()
+        await self._observer.aclose()
+
+    def leave(self) -> None:
+        """Close what the calling thread has open."""
+        self._scans.leave()
+        self._limits.leave()
+
+    def close(self) -> None:
+        """Close the files as far as the calling thread has opened them."""
+        self._scans.close()
+        self._limits.close()
+
+    def _cache_key(self, target: Target) -> str:
+        """Return the key of ``target`` in the cache, empty when its answer belongs to the user alone.
+
+        What was relaxed is part of the key: an answer had by a detour is not the site's.
+        """
+        access = self._access
+        if access.headers or access.basic_auth is not None:
+            return ""
+        return target.key + self._detour_mark()
+
+    def _detour_mark(self) -> str:
+        """Return what follows the key of an answer had with something relaxed, empty when nothing is."""
+        access = self._access
+        relaxed = (access.connect_to, access.insecure, access.cafile)
+        if relaxed == ((), False, ""):
+            return ""
+        return f"#{hashlib.sha256(repr(relaxed).encode()).hexdigest()[:16]}"
+
+    async def _fly(self, target: Target, order: Order, since: float, tell: Progress) -> _Outcome:
+        lease, hit = await self._lease(target, since)
+        try:
+            if hit is not None:
+                return _Outcome(hit.card, hit.observations, True, hit.age, ())
+            return await self._scan(target, order, tell)
+        finally:
+            await asyncio.shield(self._call(lambda: self.leases.release(lease)))
+
+    async def _lease(self, target: Target, since: float) -> tuple[Lease, Cached | None]:
+        """Return the lease of the host, and a scan begun after ``since`` that another caller has ended meanwhile.
+
+        A scan that had to be waited for counts whenever it began.
+        """
+        key = self._cache_key(target)
+        end = time.monotonic() + PATIENCE
+        while True:
+            lease = await self._call(lambda: self.leases.take(target.site))
+            if lease is not None:
+                hit = await self._call(lambda: self.cache.get(key, target.site)) if key else None
+                return lease, hit if hit is not None and self._clock() - hit.age >= since else None
+            if time.monotonic() > end:
+                raise Unavailable(f"Another process has been scanning {target.site} for {PATIENCE:.0f} s.")
+            since = min(since, self._clock() - PATIENCE)
+            await asyncio.sleep(POLL)
+
+    async def _scan(self, target: Target, order: Order, tell: Progress) -> _Outcome:
+        warnings: list[str] = []
+        payer = order.payer
+        if payer is not None and not await self._call(lambda: self.quota.spend(payer)):
+            warnings.append("The count of scans could not be saved; this process counts alone.")
+        try:
+            observations = await self._observer.observe(target, access=self._access, progress=tell)
+        except (InvalidHost, Unavailable):
+            if payer is not None:
+                await self._call(lambda: self.quota.refund(payer))
+            raise
+        card = await self._call(lambda: self._grade(observations, order))
+        saving = self._call(lambda: self._save(self._cache_key(target), card, observations))
+        warnings += await asyncio.shield(saving)
+        return _Outcome(card, observations, False, age(card.scanned_at, self._clock()), tuple(warnings))
+
+    def _grade(self, observations: Observations, order: Order) -> ReportCard:
+        known = self._known.get(observations.host, Known())
+        category = order.category or known.category or self._kept_category(observations.host)
+        return self._grading.card(observations, name=order.name, category=category, known=known)
+
+    def _kept_category(self, host: str) -> str:
+        """Return the category of the stored card: the user's word outlives a scan without one."""
+        try:
+            return self._reports.row(host).summary.category
+        except AuiError:
+            return ""
+
+    def _save(self, key: str, card: ReportCard, observations: Observations) -> list[str]:
+        """Keep a scan in index and cache; return sentences about what could not be kept."""
+        warnings = []
+        try:
+            latest = self._reports.put(card, observations)
+            if not latest and card.probe_dead:
+                warnings.append(
+                    "No probe got any answer; the earlier card stays in the index until this has gone on for a day."
+                )
+        except Unavailable as error:
+            warnings.append(f"This scan is not saved. {error}")
+        if not key:
+            return warnings
+        try:
+            self.cache.put(key, card, observations)
+        except Unavailable as error:
+            warnings.append(f"This scan is not cached. {error}")
+        except FAULTS as error:
+            reason = clean(str(error), 120) or "the file is locked"
+            warnings.append(f"This scan is not cached: {reason}.")
+        return warnings
+
+    async def _from_cache(self, key: str, hit: Cached, method: str, order: Order) -> ScanAnswer:
+        card = hit.card
+        warnings: tuple[str, ...] = ()
+        category, name = order.category or card.category, order.name or card.name
+        if (category, name) != (card.category, card.name):
+            card = saved = msgspec.structs.replace(card, category=category, name=name)
+            warnings = tuple(await self._call(lambda: self._save(key, saved, hit.observations)))
+        return ScanAnswer(
+            card=self._grading.under(card, hit.observations, method),
+            source="cache",
+            age=hit.age,
+            warnings=warnings,
+            observations=hit.observations,
+        )
