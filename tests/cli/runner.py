@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -52,7 +53,7 @@ def aui(
     *arguments: str,
     env: Mapping[str, str] | None = None,
     stdin: str = "",
-    timeout: float = 60,
+    timeout: float = 150,
 ) -> Result:
     """Run ``aui-tui ARGUMENTS`` with ``home`` as its home and data folder and return the result."""
     done = subprocess.run(
@@ -79,6 +80,17 @@ def start(home: Path, *arguments: str, env: Mapping[str, str] | None = None) -> 
         text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
+
+
+def read_until(stream: IO[str] | None, words: str) -> str:
+    """Return what ``stream`` said up to the line that holds ``words``. Fails when it ends before that line."""
+    assert stream is not None
+    said = ""
+    for line in stream:
+        said += line
+        if words in line:
+            return said
+    raise AssertionError(f"ended before {words!r} came: {said}")
 
 
 def here(home: Path, *arguments: str, env: Mapping[str, str] | None = None, stdin: str = "") -> Result:

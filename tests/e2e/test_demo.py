@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from aui_tui.demo.sites import sites
 from aui_tui.records.vocabulary import CATEGORIES, STANCES
-from tests.cli.runner import aui, start
+from tests.cli.runner import aui, read_until, start
 
 
 @pytest.mark.slow
@@ -43,12 +43,11 @@ def test_interrupted_demo_leaves_nothing(tmp_path: Path, number: signal.Signals,
     temporary = tmp_path / "tmp"
     temporary.mkdir()
     with start(tmp_path, "demo", "--headless", env={"TMPDIR": str(temporary)}) as process:
-        assert process.stderr is not None
-        while "fly.demo.test" not in process.stderr.readline():
-            pass
+        read_until(process.stderr, "fly.demo.test")
         assert list(temporary.iterdir())
         process.send_signal(number)
         assert process.stdout is not None
+        assert process.stderr is not None
         out, err = process.stdout.read(), process.stderr.read()
     assert (process.returncode, out) == (code, "")
     assert "Traceback" not in err

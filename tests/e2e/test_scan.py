@@ -19,7 +19,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from aui_tui.demo.sites import Rule
-from tests.cli.runner import Result, aui, command, environment, here, start
+from tests.cli.runner import Result, aui, command, environment, here, read_until, start
 from tests.e2e.conftest import DEAD, GUARDED, RICH, Options
 
 Serve = Callable[..., Options]
@@ -270,12 +270,11 @@ HANGING = msgspec.structs.replace(RICH, host="slow.test", rule=(Rule(to="everybo
 
 def test_interrupt_ends_a_scan_at_once_and_keeps_nothing(tmp_path: Path, serve: Serve) -> None:
     with start(tmp_path, "scan", "http://slow.test", *serve(HANGING), "--json") as process:
-        assert process.stderr is not None
-        while "robots.txt" not in process.stderr.readline():
-            pass
+        read_until(process.stderr, "robots.txt")
         process.send_signal(signal.SIGINT)
         began = time.monotonic()
         assert process.stdout is not None
+        assert process.stderr is not None
         out, err = process.stdout.read(), process.stderr.read()
         assert process.wait(20) == 130
         assert time.monotonic() - began < 10
