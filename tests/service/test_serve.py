@@ -144,7 +144,7 @@ def test_port_0_tells_the_real_address_and_the_three_commands_read_it(tmp_path: 
         missing = aui(other, "site", "unknown.example", "--json", *source)
         assert missing.code == 3
         assert "has never been scanned" in missing.sentence
-        assert running.stop(signal.SIGINT) == 0
+        assert running.stop(signal.SIGINT) == 130
         offline = aui(other, "index", "--json", *source)
         assert offline.code == 0
         assert offline.out == listed.out
@@ -287,6 +287,14 @@ def test_a_killed_worker_is_replaced(tmp_path: Path, web: Web) -> None:
         for _ in range(20):
             assert running.get("/healthz").status_code == 200
         assert running.stop() == 0
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_every_worker_and_is_130(tmp_path: Path) -> None:
+    with served(tmp_path, "--workers", "2") as running:
+        workers = _workers(running.process.pid)
+        assert running.stop(signal.SIGINT) == 130
+        assert psutil.wait_procs(workers, timeout=20)[1] == []
 
 
 @pytest.mark.slow

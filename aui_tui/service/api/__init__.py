@@ -22,7 +22,7 @@ def run(
     trusted_proxies: tuple[str, ...] = (),
     cors: tuple[str, ...] = (),
 ) -> int:
-    """Serve until SIGINT or SIGTERM; return the exit code.
+    """Serve until SIGINT (exit code 130) or SIGTERM (0); return the exit code.
 
     ``service_factory`` makes the service of one worker process; with several workers it must be picklable (a function
     of a module, or a partial of one). Port 0 takes any free one; the real address is told on standard error.

@@ -10,7 +10,7 @@ from typing import ClassVar, Final
 import msgspec
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from aui_tui.service.api.config import HEAD_SECONDS, MAX_PER_PEER, STALL_SECONDS, Network
+from aui_tui.service.api.config import HEAD_SECONDS, MAX_CONNECTIONS, MAX_PER_PEER, STALL_SECONDS, Network
 from aui_tui.service.api.identity import identify
 
 BAD_REQUEST: Final = msgspec.json.encode(
@@ -22,22 +22,30 @@ class Connection(H11Protocol):
     """Closes a peer that is slow to send a request head or to take an answer, or that opens too many connections.
 
     The class attributes hold for a whole process: limits, ``trusted`` (networks of the operator's proxies, set when
-    the application is built), and the connections that each peer has open.
+    the application is built), and the connections that are open, in all and by peer.
     """
 
     head_seconds: ClassVar[float] = HEAD_SECONDS
     stall_seconds: ClassVar[float] = STALL_SECONDS
+    most: ClassVar[int] = MAX_CONNECTIONS
     per_peer: ClassVar[int] = MAX_PER_PEER
     trusted: ClassVar[tuple[Network, ...]] = ()
+    open_now: ClassVar[int] = 0
     open_by_peer: ClassVar[Counter[str]] = Counter()
 
     _head_timer: asyncio.TimerHandle | None = None
     _stall_timer: asyncio.TimerHandle | None = None
     _peer = ""
 
+    @classmethod
+    def crowded(cls) -> bool:
+        """Return whether more connections are open than the process serves."""
+        return cls.open_now > cls.most
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Count the peer's connections, and start the clock for the first request head."""
         super().connection_made(transport)
+        Connection.open_now += 1
         address = self.client[0] if self.client else ""
         if address and not self._is_proxy(address):
             self._peer = identify(address, (), ())
@@ -49,6 +57,7 @@ class Connection(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
+        Connection.open_now -= 1
         for timer in (self._head_timer, self._stall_timer):
             if timer is not None:
                 timer.cancel()

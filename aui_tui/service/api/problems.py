@@ -121,6 +121,17 @@ def too_large(status: int, detail: str) -> Problem:
     return Problem(kind="request-too-large", status=status, title="Request too large", detail=detail)
 
 
+def crowded() -> Problem:
+    """Return the problem of a connection too many; the answer ends it."""
+    return Problem(
+        kind="unavailable",
+        status=503,
+        title="Unavailable",
+        detail="Too many connections are open; please try again in a moment.",
+        headers={"Retry-After": "5", "Connection": "close"},
+    )
+
+
 def internal() -> Problem:
     """Return the problem of a fault of the service itself."""
     return Problem(

@@ -65,8 +65,14 @@ class LineFormatter(logging.Formatter):
         return clean(super().format(record), 2000)
 
 
+INTERRUPTED: Final = 128 + signal.SIGINT
+"""Exit code of a server that ctrl+c ended."""
+
+
 class Server(uvicorn.Server):
     """A server that ends quietly when it is told to stop: the signal is not raised again afterwards."""
+
+    interrupted = False
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -85,7 +91,19 @@ class Server(uvicorn.Server):
         """Take note of a signal to stop."""
         if not self.should_exit:
             log.info("Stopping; running scans finish first.")
+        self.interrupted |= sig == signal.SIGINT
         super().handle_exit(sig, frame)
+
+
+class Supervisor(Multiprocess):
+    """The parent of several workers."""
+
+    interrupted = False
+
+    def handle_int(self) -> None:
+        """Stop every worker."""
+        self.interrupted = True
+        super().handle_int()
 
 
 def serve(
@@ -109,12 +127,15 @@ def serve(
         log.info("Serving on %s%s", address, "" if address == config.base_url else f" as {config.base_url}")
         app = functools.partial(build, factory, config)
         server_config = uvicorn_config(app, workers)
+        running: Server | Supervisor
         if workers == 1:
-            Server(server_config).run(sockets=[listener])
+            running = Server(server_config)
+            running.run(sockets=[listener])
         else:
-            Multiprocess(server_config, [listener]).run()
+            running = Supervisor(server_config, [listener])
+            running.run()
     log.info("Stopped.")
-    return 0
+    return INTERRUPTED if running.interrupted else 0
 
 
 def build(factory: ServiceFactory, config: ApiConfig) -> ASGIApp:
@@ -159,7 +180,6 @@ def uvicorn_config(app: Callable[[], ASGIApp], workers: int = 1) -> uvicorn.Conf
         proxy_headers=False,
         server_header=False,
         workers=workers,
-        limit_concurrency=settings.MAX_CONNECTIONS,
         backlog=512,
         timeout_keep_alive=5,
         timeout_graceful_shutdown=settings.SHUTDOWN_SECONDS,

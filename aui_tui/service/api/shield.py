@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from aui_tui.service.api import problems
 from aui_tui.service.api.config import MAX_BODY, MAX_FIELDS, MAX_HEAD, MAX_TARGET, REQUEST_SECONDS, ApiConfig
+from aui_tui.service.api.connection import Connection
 from aui_tui.service.api.identity import identify
 from aui_tui.service.api.problems import Problem
 from aui_tui.text import clean
@@ -98,6 +99,8 @@ class Shield:
         return identify(peer[0] if peer else "", forwarded, self._trusted)
 
     def _refusal(self, scope: Scope) -> Problem | None:
+        if Connection.crowded():
+            return problems.crowded()
         if len(scope["raw_path"]) + len(scope["query_string"]) >= MAX_TARGET:
             return problems.too_large(414, f"The address of a request may have {MAX_TARGET} bytes.")
         headers = scope["headers"]

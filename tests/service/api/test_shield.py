@@ -218,7 +218,37 @@ def test_one_peer_cannot_take_every_connection(site: Running, monkeypatch: pytes
     finally:
         for peer in peers:
             peer.close()
-    time.sleep(0.2)
+    recovered(site)
+
+
+def test_over_the_limit_of_connections_the_answer_is_problem_details(
+    site: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recovered(site)
+    monkeypatch.setattr(Connection, "most", 3)
+    peers = [socket.create_connection(("127.0.0.1", site.port), timeout=5) for _ in range(3)]
+    try:
+        for peer in peers:
+            peer.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert peer.recv(1000).startswith(b"HTTP/1.1 200")
+        refused = site.get("/api/index.json")
+    finally:
+        for peer in peers:
+            peer.close()
+    assert refused.status_code == 503
+    assert refused.headers["content-type"] == "application/problem+json"
+    assert refused.headers["connection"] == "close"
+    assert int(refused.headers["retry-after"]) > 0
+    assert refused.json()["type"].endswith("#unavailable")
+    recovered(site)
+
+
+def recovered(site: Running) -> None:
+    """Return once the server has seen all connections end; fails when it never does."""
+    end = time.monotonic() + 20
+    while Connection.open_now:
+        assert time.monotonic() < end
+        time.sleep(0.02)
     assert site.get("/healthz").status_code == 200
 
 
