@@ -18,7 +18,7 @@ from msgspec import UNSET
 
 from aui_tui.errors import RecordError
 from aui_tui.records.card import Index, Points, ReportCard, SiteSummary
-from aui_tui.records.registry import registry
+from aui_tui.records.registry import registry, surfaces
 from aui_tui.records.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL, LIVE_TOTAL, STANCES, SURFACES_TOTAL, VERDICTS
 from aui_tui.text import clean
 
@@ -49,9 +49,9 @@ MAPS: Final = {
 @cache
 def names_of(field: str) -> tuple[str, ...]:
     """Return our literal keys of a map (``matrix``, ``ua_policy``, ``crawler_policy``, ``agent_access``) in order."""
-    known = registry()
     if field == "matrix":
-        return tuple(surface.slug for surface in known.surfaces)
+        return tuple(surface.slug for surface in surfaces())
+    known = registry()
     if field == "crawler_policy":
         return tuple(crawler.token for crawler in known.crawlers)
     agents = known.live if field == "agent_access" else known.agents

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from functools import cache
-from importlib.resources import files
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 import msgspec
+
+FILE: Final = Path(__file__).with_name("registry.toml")
+_HEADING: Final = re.compile(r"^\[+([a-z_]+)", re.MULTILINE)
 
 
 class Agent(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,9 +96,15 @@ def _agents_by_name(registry: Registry) -> dict[str, Agent]:
 
 
 @cache
+def surfaces() -> tuple[Surface, ...]:
+    """Return the matrix surfaces alone: a list needs no more of the registry, and this much is read quickly."""
+    return msgspec.convert(_read("matrix")["matrix"], tuple[Surface, ...])
+
+
+@cache
 def registry() -> Registry:
     """Return the packaged registry (``registry.toml``), read once."""
-    data: dict[str, Any] = tomllib.loads(files("aui_tui.records").joinpath("registry.toml").read_text(encoding="utf-8"))
+    data = _read("registry", "identity", "agent", "crawler")
     chrome: str = data["identity"]["chrome_version"]
     for entry in (*data["agent"], *data["crawler"]):
         entry["user_agent"] = entry["user_agent"].replace("{chrome}", chrome)
@@ -104,5 +114,14 @@ def registry() -> Registry:
         browser_user_agent=data["identity"]["browser_user_agent"].replace("{chrome}", chrome),
         agents=msgspec.convert(data["agent"], tuple[Agent, ...]),
         crawlers=msgspec.convert(data["crawler"], tuple[Crawler, ...]),
-        surfaces=msgspec.convert(data["matrix"], tuple[Surface, ...]),
+        surfaces=surfaces(),
     )
+
+
+def _read(*names: str) -> dict[str, Any]:
+    """Return the top-level tables ``names`` of the file; every heading in it begins a line."""
+    text = FILE.read_text(encoding="utf-8")
+    headings = list(_HEADING.finditer(text))
+    ends = [heading.start() for heading in headings[1:]] + [len(text)]
+    parts = [text[heading.start() : end] for heading, end in zip(headings, ends, strict=True) if heading[1] in names]
+    return tomllib.loads("".join(parts))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib.resources import files
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -21,6 +19,9 @@ class Known(NamedTuple):
 @cache
 def starter() -> Mapping[str, Known]:
     """Return the packaged list by host, in its order."""
+    import csv
+    from importlib.resources import files
+
     lines = files("aui_tui.records").joinpath("starter.csv").read_text(encoding="utf-8").splitlines()
     return MappingProxyType({host: Known(name, category, True) for host, name, category in csv.reader(lines)})
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import zlib
 from functools import cache, lru_cache
-from importlib.resources import files
 from typing import Any, Final
 
 import msgspec
@@ -56,12 +55,16 @@ def decode_observations(data: bytes) -> Observations:
 
 @cache
 def _dictionary(name: str) -> bytes:
+    from importlib.resources import files
+
     return files("aui_tui.store").joinpath("dictionaries", name).read_bytes()
 
 
 @cache
 def _dictionaries() -> dict[int, bytes]:
     """Return every dictionary by its number, the Adler-32 that a zlib stream names (RFC 1950 2.2)."""
+    from importlib.resources import files
+
     names = (entry.name for entry in files("aui_tui.store").joinpath("dictionaries").iterdir())
     return {zlib.adler32(_dictionary(name)): _dictionary(name) for name in names if name.endswith(".json")}
 

@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -206,6 +205,8 @@ class Database:
 
 def schema() -> str:
     """Return the SQL that creates an empty index."""
+    from importlib.resources import files
+
     return files("aui_tui.store").joinpath("schema.sql").read_text(encoding="utf-8")
 
 

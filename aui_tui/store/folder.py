@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import stat
 import time
 from collections.abc import Callable
@@ -28,7 +27,7 @@ def prepare(folder: Path) -> Path:
         folder = folder.expanduser().absolute()
         folder.mkdir(mode=MODE, parents=True, exist_ok=True)
         _narrow(folder)
-        probe = folder / f".write-test-{secrets.token_hex(6)}"
+        probe = folder / f".write-test-{os.urandom(6).hex()}"
         os.close(os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         probe.unlink()
     except (OSError, RuntimeError, ValueError) as error:
@@ -52,7 +51,7 @@ def set_aside(path: Path, *, clock: Callable[[], float] = time.time) -> Path:
     moment = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(clock()))
     target = path.with_name(f"{path.stem}.damaged-{moment}{path.suffix}")
     while target.exists():
-        target = path.with_name(f"{path.stem}.damaged-{moment}-{secrets.token_hex(2)}{path.suffix}")
+        target = path.with_name(f"{path.stem}.damaged-{moment}-{os.urandom(2).hex()}{path.suffix}")
     for suffix in SIDE_FILES:
         side = Path(f"{path}{suffix}")
         if side.exists():

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from aui_tui.errors import NeverScanned, NoCard, RecordError
 from aui_tui.records.card import ReportCard
@@ -24,7 +24,9 @@ from aui_tui.store.database import BUSY, Database
 from aui_tui.store.lists import competition_ranks, index_view
 from aui_tui.store.selection import Selection
 from aui_tui.store.windows import IdWindow, RankWindow, rows
-from aui_tui.store.writer import Packed, Writer
+
+if TYPE_CHECKING:
+    from aui_tui.store.writer import Packed
 
 BLOBS: Final = "CAST(card AS BLOB), CAST(observations AS BLOB)"
 VIEWS: Final = 8
@@ -64,7 +66,7 @@ class Reports:
         self._sets: tuple[State, dict[int, int]] = ((-1, -1), {})
         self._views: dict[Query, tuple[State, IndexView]] = {}
         self.path = path
-        self._word = secrets.token_hex(6)
+        self._word = os.urandom(6).hex()
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -92,10 +94,14 @@ class Reports:
 
     def put_many(self, scans: Iterable[tuple[ReportCard, Observations | None]]) -> int:
         """Keep scans in one transaction; return how many became their host's latest card."""
+        from aui_tui.store.writer import Packed
+
         return self.put_packed([Packed.of(card, observations) for card, observations in scans])
 
     def put_packed(self, scans: Sequence[Packed]) -> int:
         """Keep packed scans in one transaction; return how many became their host's latest card."""
+        from aui_tui.store.writer import Writer
+
         try:
             with self.database.writing() as db:
                 now = round(self._clock() * 1000)
@@ -199,6 +205,8 @@ class Reports:
 
     def forget(self, host: str) -> int:
         """Remove ``host`` and its history; return the number of scans removed. Raises NeverScanned."""
+        from aui_tui.store.writer import Writer
+
         try:
             with self.database.writing() as db:
                 found = db.execute("SELECT id FROM site WHERE host = ?", (host,)).fetchone()

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from msgspec.structs import replace
 from textual import events
-from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.filter import LineFilter
 from textual.reactive import reactive
+from textual.screen import Screen
 from textual.worker import Worker, WorkerCancelled
 
 from aui_tui.errors import RateLimited
@@ -25,7 +25,7 @@ from aui_tui.records.query import Query
 from aui_tui.records.view import Quota
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
-from aui_tui.tui import doors, messages, themes
+from aui_tui.tui import doors, messages
 from aui_tui.tui.bindings import APP, written
 from aui_tui.tui.context import Context, attempt, sentence
 from aui_tui.tui.export import Exporter, ExportJob, hint
@@ -33,6 +33,7 @@ from aui_tui.tui.filters import AsciiFilter, NoColorFilter
 from aui_tui.tui.glyphs import CRITICAL, WARN
 from aui_tui.tui.scans import Scan, changed
 from aui_tui.tui.screens.index import IndexScreen
+from aui_tui.tui.themed import ThemedApp
 from aui_tui.tui.typeahead import TypeAhead
 from aui_tui.tui.work import start, start_beside
 
@@ -41,13 +42,11 @@ if TYPE_CHECKING:
 
 AT_ONCE: Final = 3
 """Scans of marked hosts that run at the same time."""
-FIRST: Final = 0.25
-"""Seconds that the first frame waits for the list, so that it is drawn once; a slow source gets an empty frame."""
 KEPT_SCANS: Final = 20
 """Scans of this session that are remembered for the scan log."""
 
 
-class AuiApp(App[int]):
+class AuiApp(ThemedApp):
     """Screens watch ``scans``, ``quota`` and ``stored`` (how often something was stored in this session)."""
 
     CSS_PATH = "app.tcss"
@@ -57,9 +56,9 @@ class AuiApp(App[int]):
     ENABLE_COMMAND_PALETTE = True
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {*doors.PROVIDERS}
 
-    scans: reactive[tuple[Scan, ...]] = reactive((), init=False)
-    quota: reactive[Quota | None] = reactive(None, init=False)
-    stored: reactive[int] = reactive(0, init=False)
+    scans: reactive[tuple[Scan, ...]] = reactive((), init=False, repaint=False)
+    quota: reactive[Quota | None] = reactive(None, init=False, repaint=False)
+    stored: reactive[int] = reactive(0, init=False, repaint=False)
 
     def __init__(
         self,
@@ -73,35 +72,14 @@ class AuiApp(App[int]):
     ) -> None:
         no_color = bool(os.environ.get("NO_COLOR"))
         self._own_filters = [*([NoColorFilter()] if no_color else ()), *([AsciiFilter()] if ascii else ())]
-        self._folders = (themes.packaged(), *folders)
-        loaded, name = themes.first(self._folders, theme, no_color=no_color)
-        super().__init__()
+        super().__init__(folders, theme, no_color=no_color)
         self.no_color = no_color
         self.context = context
-        self._problems = loaded.problems
-        for builtin in themes.BUILTIN:
-            self.unregister_theme(builtin)
-        self.register_themes(loaded)
-        self.theme = name
         self._query = query or Query()
         self._start_host = start_host
         self._scan_workers: dict[int, Worker[bool]] = {}
         self._numbers = 0
         self._typed = TypeAhead(self)
-
-    def register_themes(self, loaded: themes.LoadedThemes) -> None:
-        """Make themes known."""
-        for theme in loaded.themes.values():
-            self.register_theme(theme)
-
-    def every_theme(self) -> list[str]:
-        """Return the names of all themes, having read those that were not needed at the start."""
-        self.register_themes(themes.load(self._folders))
-        return sorted(self.available_themes)
-
-    def get_theme_variable_defaults(self) -> dict[str, str]:
-        """Return colours for the roles under a theme that has none."""
-        return {"role-" + name: "#808080" for name in themes.ROLES}
 
     def get_key_display(self, binding: Binding) -> str:
         """Return how the key of a binding is written."""
@@ -111,24 +89,25 @@ class AuiApp(App[int]):
         """Return the filters that were asked for, without NO_COLOR also Textual's."""
         return self._own_filters if self.no_color else [*super().get_line_filters(), *self._own_filters]
 
+    def get_default_screen(self) -> Screen[None]:
+        """Return the index, which lies under every other screen, styled for the width from the first layout on."""
+        screen = IndexScreen(self.context, self._query)
+        screen.add_class(next(name for least, name in self.HORIZONTAL_BREAKPOINTS[::-1] if self.size.width >= least))
+        return screen
+
     async def on_event(self, event: events.Event) -> None:
         """Let a key act only when those before it have."""
         if not self._typed.keeps(event):
             await super().on_event(event)
 
     async def on_mount(self) -> None:
-        """Open the index, and the card of the start host over it."""
+        """Open the card of the start host over the index."""
         self._catch_signals()
-        first = asyncio.ensure_future(attempt(self.context.service.index(self._query)))
-        await asyncio.wait({first}, timeout=FIRST)
-        view = first.result()[0] if first.done() else None
-        first.cancel()
-        await self.push_screen(IndexScreen(self.context, self._query, view))
         self.call_after_refresh(self._after_first_frame)
         if self._start_host:
             await self.push_screen(doors.card(self.context, self._start_host))
-        if self._problems:
-            self.on_told(messages.Told("Themes that could not be used: " + " ".join(self._problems), "warning"))
+        if self.theme_problems:
+            self.on_told(messages.Told("Themes that could not be used: " + " ".join(self.theme_problems), "warning"))
 
     def _after_first_frame(self) -> None:
         """Do what the first frame need not wait for."""

@@ -31,8 +31,8 @@ SIZE: Final = (140, 40)
 STARTS: Final = 9
 PRESSES: Final = 40
 WORDS: Final = ("sho", "tra", "hub", "data", "new", "clo", "zen7", "qua", "market42", "tick", "x9")
-DRAWN: Final = (b"Ranked ", b"Help")
-"""What the first and the last line of the dashboard's first frame hold."""
+DRAWN: Final = (b"Ranked ", "▸".encode(), b"Help")
+"""What the first line, the first row of the list and the last line hold once the list is drawn."""
 FLOOR_DRAWN: Final = (b"minimal-is-ready",)
 MINIMAL: Final = python("-m", "tests.benchmarks.minimal_app")
 QUIET: Final = 0.4

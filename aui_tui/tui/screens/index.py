@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+import asyncio
+from typing import ClassVar, Final
 
 from msgspec.structs import replace
 from textual.app import ComposeResult
@@ -12,7 +13,7 @@ from textual.containers import Horizontal
 from aui_tui.errors import BadValue
 from aui_tui.records.query import Query
 from aui_tui.records.registry import registry
-from aui_tui.records.view import IndexView, Quota
+from aui_tui.records.view import Quota
 from aui_tui.tui import doors, messages
 from aui_tui.tui.bindings import INDEX
 from aui_tui.tui.context import Context, attempt, sentence
@@ -38,6 +39,9 @@ from aui_tui.tui.widgets.queryline import choices, unfinished
 from aui_tui.tui.widgets.scanpanel import ScanPanel
 from aui_tui.tui.work import start
 
+FIRST: Final = 0.25
+"""Seconds that the first frame waits for the list, so that it is drawn once; a slow source gets an empty frame."""
+
 
 class IndexScreen(HostScreen):
     """Shows a :class:`ListState`; every key makes another state, a state with another query asks the service."""
@@ -45,8 +49,8 @@ class IndexScreen(HostScreen):
     BINDINGS: ClassVar[list[BindingType]] = [*INDEX]
     AUTO_FOCUS = "HostTable"
 
-    def __init__(self, context: Context, query: Query, view: IndexView | None = None) -> None:
-        super().__init__(context, ListState(query=query, view=view))
+    def __init__(self, context: Context, query: Query) -> None:
+        super().__init__(context, ListState(query=query))
         self._before: tuple[ListState, str] = self.state, ""
         self._problem = ""
 
@@ -61,13 +65,18 @@ class IndexScreen(HostScreen):
         yield Bar(self._detail, id="detail")
         yield KeyBar(id="keys")
 
-    def on_mount(self) -> None:
+    async def on_mount(self) -> None:
         """Follow the state that all screens share, and read the list."""
         for name in ("scans", "quota", "stored"):
             self.watch(self.app, name, getattr(self, "_" + name), init=name != "stored")
-        if self.state.view is None:
+        first = asyncio.ensure_future(attempt(self.context.service.index(self.state.query)))
+        await asyncio.wait({first}, timeout=FIRST)
+        view = first.result()[0] if first.done() else None
+        if view is None:
+            first.cancel()
             self.reload(keep=False)
         else:
+            self.state = replace(self.state, view=view)
             self._fill(0)
 
     # What is drawn

@@ -61,7 +61,6 @@ class HostTable(ScrollView, Painted, can_focus=True):
         self._now = 0.0
         self._window: Window | None = None
         self._page: tuple[int, Sequence[Row]] = (0, ())
-        self._columns: tuple[Column, ...] = ()
         self._mode: Mode = "ranked"
         self._sort: tuple[str, bool] = ("rank", False)
         self._empty: Block = nothing
@@ -78,7 +77,7 @@ class HostTable(ScrollView, Painted, can_focus=True):
         self._page = (0, ())
         self._now = self._clock()
         self.cursor = max(0, min(cursor, len(window) - 1))
-        self._lay_out()
+        self.virtual_size = Size(0, len(self) + HEADER)
         self.scroll_to(y=max(self.cursor - height, 0), animate=False, immediate=True)
         self._keep_in_sight()
         self.refresh()
@@ -111,14 +110,13 @@ class HostTable(ScrollView, Painted, can_focus=True):
         return rows[index - start] if 0 <= index - start < len(rows) else None
 
     def on_resize(self, _event: events.Resize) -> None:
-        """Choose the columns for the new width and keep the cursor in sight."""
-        self._lay_out()
+        """Keep the cursor in sight."""
         self._keep_in_sight()
 
-    def _lay_out(self) -> None:
-        width = self.scrollable_content_region.width
-        self._columns = columns(self._mode, width, len(self)) if width > 0 else ()
-        self.virtual_size = Size(width, len(self) + HEADER)
+    @property
+    def _columns(self) -> tuple[Column, ...]:
+        """The columns for the width that the table has now: the first frame comes before it is told of a width."""
+        return _chosen(self._mode, self.scrollable_content_region.width, len(self))
 
     def _keep_in_sight(self) -> None:
         top, height = self.scroll_offset.y, self.size.height - HEADER
@@ -218,6 +216,11 @@ class HostTable(ScrollView, Painted, can_focus=True):
         if room > 0:
             out.append(Piece(" " * room))
         return out
+
+
+@lru_cache(maxsize=64)
+def _chosen(mode: Mode, width: int, rows: int) -> tuple[Column, ...]:
+    return columns(mode, width, rows) if width > 0 else ()
 
 
 @lru_cache(maxsize=8192)
