@@ -116,7 +116,7 @@ def add(app: typer.Typer) -> None:
         """Scan a site as a browser and as AI agents, and print its report card."""
         method = choose("method", method, tuple(METHODS)) if method else ""
         category = choose("category", category, CATEGORIES) if category else ""
-        asked = tape.asked(url or ())
+        asked = tape.asked(url or (), run.settings)
         batch = Batch()
 
         async def work() -> None:

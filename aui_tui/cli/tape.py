@@ -45,12 +45,14 @@ class Tape(Group):
             raise BadValue("--record names no path.")
         return cls(record=record, replay=replay)
 
-    def asked(self, urls: Sequence[str]) -> tuple[str, ...]:
-        """Return what there is to do: ``urls``, or the recording alone. Raises BadValue."""
+    def asked(self, urls: Sequence[str], settings: Settings) -> tuple[str, ...]:
+        """Return what there is to do: ``urls``, or the recording alone. Raises BadValue and ConfigError."""
         if self.replay and urls:
             raise BadValue("--replay reads a recording instead of scanning; name no host beside it.")
         if self.record and len(urls) > 1:
             raise BadValue("--record keeps one scan; name one host.")
+        if self.record and settings.source:
+            raise ConfigError("A published index does not tell what its scan saw; only a scan made here is recorded.")
         if not urls and not self.replay:
             raise BadValue("Name a host to scan, such as example.com.")
         return tuple(urls) or (self.replay,)
@@ -60,7 +62,7 @@ class Tape(Group):
         if not self.record:
             return
         if answer.observations is None:
-            raise ConfigError("A published index does not tell what its scan saw; only a scan made here is recorded.")
+            raise ConfigError("What this scan saw is not kept, so it cannot be recorded.")
         from aui_tui.export.atomic import replace
         from aui_tui.records.recording import Recording, encode
 

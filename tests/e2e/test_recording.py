@@ -60,6 +60,7 @@ def test_a_cached_answer_can_be_recorded_too(tmp_path: Path, serve: Serve) -> No
         (("--replay", "noise.json", "x.com"), "name no host"),
         (("--replay", "noise.json", "--record", "y.json"), "one of"),
         (("--record", "y.json", "a.com", "b.com"), "name one host"),
+        (("--record", "y.json", "a.com", "--source", "http://127.0.0.1:9"), "only a scan made here"),
         ((), "Name a host"),
     ],
 )
