@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import AsyncIterator, Callable, Iterable
@@ -87,6 +88,8 @@ def add(app: typer.Typer) -> None:
         only_local(run, "A crawl")
         if bool(file) == starter:
             raise BadValue("Name one list: a FILE, - for standard input, or --starter.")
+        if math.isnan(max_per_second):
+            raise BadValue("--max-per-second takes a number of hosts; 0 is no limit.")
         age = seconds_of("--older-than", older_than) if resume else 0.0
         method = choose("method", method, tuple(METHODS)) if method else run.settings.method
         chosen_keys = output.keys_of(keys)

@@ -64,7 +64,7 @@ def _examine(run: Run, reports: Reports) -> int:
 
 
 def _repair(run: Run, reports: Reports) -> None:
-    from aui_tui.store.upkeep import repair
+    from aui_tui.store.repair import repair
 
     with counted("Mending", quiet=run.quiet) as told:
         done = repair(reports, told=told)

@@ -37,8 +37,10 @@ GATHER: Final = 0.02
 """Seconds in which results gather before they are written."""
 AGAIN: Final = 0.5
 """Seconds before a host that somebody else is scanning has its next turn."""
-PATIENCE: Final = 5.0
-"""Seconds to wait for a locked or full file before the crawl ends, and for a reader who pauses after it has."""
+PATIENCE: Final = 15.0
+"""Seconds to wait for a locked or full file before the crawl ends."""
+LISTENING: Final = 5.0
+"""Seconds to wait at the end for a reader who pauses."""
 
 
 class _Item(NamedTuple):
@@ -265,7 +267,7 @@ class Crawl:
             await self._close_pending(saved=saved)
         await self._give_back(list(self._leases))
         await asyncio.to_thread(self._threads.shutdown)
-        await self._teller.end(PATIENCE)
+        await self._teller.end(LISTENING)
 
     async def _give_back(self, sites: Iterable[str]) -> None:
         leases = [self._leases.pop(site) for site in list(sites) if site in self._leases]

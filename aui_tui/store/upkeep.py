@@ -1,4 +1,4 @@
-"""Looking after the index: what is wrong with it, and putting it right."""
+"""What is wrong with the index."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import msgspec
 from aui_tui.errors import RecordError
 from aui_tui.store import bitmaps, blobs
 from aui_tui.store.backup import Told
-from aui_tui.store.columns import SUMMARY_AT, hay_of
 from aui_tui.store.reports import Reports
 from aui_tui.store.tags import tags_of
-from aui_tui.store.writer import SUMMARY, Writer, choose_latest
+from aui_tui.store.writer import SUMMARY
 from aui_tui.text import clean
 
 MAX_PROBLEMS: Final = 20
 STEP: Final = 1000
+RECORD: Final = "SELECT id, CAST(card AS BLOB), CAST(observations AS BLOB) FROM scan"
 
 
 class Health(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,18 +34,6 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int
 
 
-class Repair(msgspec.Struct, frozen=True, kw_only=True):
-    """What a repair did.
-
-    ``scans_removed``: cards that could not be read; ``observations_removed``: scans that keep their card alone;
-    ``hosts_removed``: those without any scan left.
-    """
-
-    scans_removed: int
-    observations_removed: int
-    hosts_removed: int
-
-
 def examine(reports: Reports, *, told: Told | None = None) -> Health:
     """Return the health of the index. Reads every kept card, which takes about a second for 20,000 of them.
 
@@ -53,7 +41,7 @@ def examine(reports: Reports, *, told: Told | None = None) -> Health:
     """
     try:
         with reports.reading() as db:
-            problems = [*_of_file(db), *_of_derived(db), *_of_records(db, told)]
+            problems = [*of_file(db), *_of_derived(db), *_of_records(db, told)]
             hosts = db.execute("SELECT count(*) FROM site").fetchone()[0]
             scans = db.execute("SELECT count(*) FROM scan").fetchone()[0]
     except sqlite3.Error as error:
@@ -63,48 +51,8 @@ def examine(reports: Reports, *, told: Told | None = None) -> Health:
     return Health(problems=tuple(problems[:MAX_PROBLEMS]), hosts=hosts, scans=scans, bytes=size)
 
 
-def repair(reports: Reports, *, told: Told | None = None) -> Repair:
-    """Remove scans that cannot be read and make everything else that is kept of a host from its scans anew.
-
-    One transaction: an interrupted repair changes nothing. Raises Unavailable.
-    """
-    try:
-        with reports.database.writing() as db:
-            broken = [found for found in _records(db, told) if found.problem]
-            scans = [(found.id,) for found in broken if not found.card]
-            blind = [(found.id,) for found in broken if found.card]
-            db.executemany("DELETE FROM scan WHERE id = ?", scans)
-            db.executemany("UPDATE scan SET observations = NULL WHERE id = ?", blind)
-            db.execute("DELETE FROM scan WHERE site NOT IN (SELECT id FROM site)")
-            hosts = [row[0] for row in db.execute("SELECT id FROM site WHERE id NOT IN (SELECT site FROM scan)")]
-            db.executemany("DELETE FROM site WHERE id = ?", ((identity,) for identity in hosts))
-            _rebuild(db)
-    except sqlite3.Error as error:
-        raise reports.database.explain(error, "repaired") from None
-    return Repair(scans_removed=len(scans), observations_removed=len(blind), hosts_removed=len(hosts))
-
-
-def _rebuild(db: sqlite3.Connection) -> None:
-    """Make the summary columns, lines, sets, tallies and the text index anew from the kept scans."""
-    db.execute("REINDEX")
-    db.execute("DELETE FROM line WHERE id NOT IN (SELECT id FROM site)")
-    db.execute("DELETE FROM bitmap")
-    db.execute("DELETE FROM tally")
-    db.execute("INSERT INTO tally SELECT ranked, category, stance, score, count(*) FROM site GROUP BY 1, 2, 3, 4")
-    db.execute("INSERT INTO site_text (site_text) VALUES ('delete-all')")
-    sets = bitmaps.Changes()
-    for site, host, name, *values in db.execute(f"SELECT id, host, name, {SUMMARY} FROM site").fetchall():
-        sets.add(tags_of(*values), site)
-        db.execute("INSERT INTO site_text (rowid, hay) VALUES (?, ?)", (site, hay_of(host, name)))
-    sets.write(db)
-    writer = Writer(db, 0)
-    for site, bits in db.execute("SELECT id, bits FROM site").fetchall():
-        if not bits >> SUMMARY_AT & 1:
-            writer.restore(site, choose_latest(db, site))
-    writer.finish()
-
-
-def _of_file(db: sqlite3.Connection) -> Iterator[str]:
+def of_file(db: sqlite3.Connection) -> Iterator[str]:
+    """Yield what SQLite finds wrong with the file."""
     for (text,) in db.execute(f"PRAGMA integrity_check({MAX_PROBLEMS})"):
         if text != "ok":
             yield f"SQLite finds: {clean(str(text), 200)}."
@@ -112,19 +60,10 @@ def _of_file(db: sqlite3.Connection) -> Iterator[str]:
 
 def _of_derived(db: sqlite3.Connection) -> Iterator[str]:
     """Compare what is derived from the rows of ``site`` with the rows."""
-    members: defaultdict[int, list[int]] = defaultdict(list)
-    for site, *values in db.execute(f"SELECT id, {SUMMARY} FROM site"):
-        for tag in tags_of(*values):
-            members[tag].append(site)
-    kept = {row[0] for row in db.execute("SELECT DISTINCT tag FROM bitmap")}
-    wrong = sum(bitmaps.load(db, tag) != bitmaps.of(members.get(tag, ())) for tag in kept | set(members))
+    wrong = wrong_sets(db)
     if wrong:
         yield f"{wrong} of the sets behind the filters disagree with the list of hosts."
-    tally = db.execute("SELECT ranked, category, stance, score, hosts FROM tally WHERE hosts <> 0").fetchall()
-    counted = db.execute(
-        "SELECT ranked, category, stance, score, count(*) FROM site GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"
-    ).fetchall()
-    if tally != counted:
+    if not tally_is_sound(db):
         yield "The counts behind the filters disagree with the list of hosts."
     for what, sql in (
         ("Hosts without a line in the list", "SELECT count(*) FROM site WHERE id NOT IN (SELECT id FROM line)"),
@@ -138,15 +77,35 @@ def _of_derived(db: sqlite3.Connection) -> Iterator[str]:
         count = db.execute(sql).fetchone()[0]
         if count:
             yield f"{what}: {count}."
-    found = {row[0] for row in db.execute("SELECT id FROM site ORDER BY id DESC LIMIT 50")}
-    for site in found:
-        host = db.execute("SELECT host FROM site WHERE id = ?", (site,)).fetchone()[0]
-        if len(host) > 2 and not _found_by_text(db, site, host):
-            yield "The text search does not find every host."
-            return
+    if not text_is_sound(db):
+        yield "The text search does not find every host."
 
 
-def _found_by_text(db: sqlite3.Connection, site: int, host: str) -> bool:
+def wrong_sets(db: sqlite3.Connection) -> int:
+    """Return how many of the tagged sets disagree with the rows of ``site``."""
+    members: defaultdict[int, list[int]] = defaultdict(list)
+    for site, *values in db.execute(f"SELECT id, {SUMMARY} FROM site"):
+        for tag in tags_of(*values):
+            members[tag].append(site)
+    kept = {row[0] for row in db.execute("SELECT DISTINCT tag FROM bitmap")}
+    return sum(bitmaps.load(db, tag) != bitmaps.of(members.get(tag, ())) for tag in kept | set(members))
+
+
+def tally_is_sound(db: sqlite3.Connection) -> bool:
+    """Say whether the tallies agree with the rows of ``site``."""
+    order = "ORDER BY 1, 2, 3, 4"
+    kept = db.execute(f"SELECT ranked, category, stance, score, hosts FROM tally WHERE hosts <> 0 {order}").fetchall()
+    counted = f"SELECT ranked, category, stance, score, count(*) FROM site GROUP BY 1, 2, 3, 4 {order}"
+    return kept == db.execute(counted).fetchall()
+
+
+def text_is_sound(db: sqlite3.Connection) -> bool:
+    """Say whether the text search finds the newest hosts."""
+    newest = db.execute("SELECT id, host FROM site ORDER BY id DESC LIMIT 50").fetchall()
+    return all(_is_found(db, site, host) for site, host in newest if len(host) > 2)
+
+
+def _is_found(db: sqlite3.Connection, site: int, host: str) -> bool:
     phrase = '"' + host.replace('"', '""') + '"'
     rows = db.execute("SELECT rowid FROM site_text WHERE site_text MATCH ?", (phrase,))
     return any(row[0] == site for row in rows)
@@ -154,14 +113,14 @@ def _found_by_text(db: sqlite3.Connection, site: int, host: str) -> bool:
 
 def _of_records(db: sqlite3.Connection, told: Told | None) -> Iterator[str]:
     problems: defaultdict[str, int] = defaultdict(int)
-    for found in _records(db, told):
+    for found in records(db, told):
         if found.problem:
             problems[found.problem] += 1
     for problem, count in problems.items():
         yield f"Scans that cannot be read: {count}. {problem}"
 
 
-class _Record(NamedTuple):
+class Record(NamedTuple):
     """A kept scan: whether its ``card`` can be read, and what is the ``problem`` with it, if any."""
 
     id: int
@@ -169,22 +128,24 @@ class _Record(NamedTuple):
     problem: str
 
 
-def _records(db: sqlite3.Connection, told: Told | None) -> Iterator[_Record]:
+def records(db: sqlite3.Connection, told: Told | None) -> Iterator[Record]:
+    """Yield every kept scan."""
     total = db.execute("SELECT count(*) FROM scan").fetchone()[0]
     done = last = 0
     while True:
-        rows = db.execute(
-            "SELECT id, CAST(card AS BLOB), CAST(observations AS BLOB) FROM scan WHERE id > ? ORDER BY id LIMIT ?",
-            (last, STEP),
-        ).fetchall()
+        rows = db.execute(f"{RECORD} WHERE id > ? ORDER BY id LIMIT ?", (last, STEP)).fetchall()
         if not rows:
             return
-        for identity, card, seen in rows:
-            bad = _problem(blobs.unpack_card, card)
-            yield _Record(identity, not bad, bad or _problem(blobs.unpack_observations, seen))
+        yield from (record_of(*row) for row in rows)
         done, last = done + len(rows), rows[-1][0]
         if told is not None:
             told(done, total)
+
+
+def record_of(identity: int, card: bytes | None, seen: bytes | None) -> Record:
+    """Return what a row of RECORD is worth."""
+    bad = _problem(blobs.unpack_card, card)
+    return Record(identity, not bad, bad or _problem(blobs.unpack_observations, seen))
 
 
 def _problem(unpack: Callable[[bytes], object], blob: bytes | None) -> str:

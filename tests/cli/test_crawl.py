@@ -15,7 +15,7 @@ import termios
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
@@ -117,6 +117,7 @@ def test_failed_hosts_are_results_too(tmp_path: Path) -> None:
         (["-", "--older-than", "soon"], "7d, 12h"),
         (["-", "--method", "v9"], "v0.1, v0.2"),
         (["-", "--concurrency", "0"], "--concurrency"),
+        (["-", "--max-per-second", "nan"], "--max-per-second"),
         (["-", "--keys", "all"], "names, slots"),
     ],
     ids=" ".join,
@@ -192,7 +193,7 @@ def test_full_disk_ends_the_crawl_with_the_reason_and_what_is_kept_can_be_read(t
 
     name = listed(tmp_path, *hosts(80, "i"), name="more.csv")
     with begin(tmp_path, name, *web.options, "--json", preexec_fn=no_more_room) as process:
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=120)
     assert process.returncode == 3, err
     assert "could not be written" in err
     assert "not saved" in err
@@ -236,6 +237,11 @@ def test_crawl_whose_reader_pauses_keeps_its_hosts_to_itself(tmp_path: Path, slo
     scanned_once(slow_web, [*out.splitlines(), *other.out.splitlines()], "p")
 
 
+def unread(pipe: IO[str]) -> int:
+    """Return the bytes that lie in ``pipe``."""
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
 def test_interrupt_is_heard_while_the_reader_pauses(tmp_path: Path, slow_web: Served) -> None:
     with begin(tmp_path, listed(tmp_path, *hosts(400, "q")), *slow_web.options, "--json") as process:
         assert process.stdout is not None
@@ -243,10 +249,7 @@ def test_interrupt_is_heard_while_the_reader_pauses(tmp_path: Path, slow_web: Se
         waiting, before = 0, -1
         while waiting == 0 or waiting != before:
             time.sleep(0.5)
-            before, waiting = (
-                waiting,
-                int.from_bytes(fcntl.ioctl(process.stdout, termios.FIONREAD, bytes(4)), sys.byteorder),
-            )
+            before, waiting = waiting, unread(process.stdout)
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == 130
         assert process.stderr is not None

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import random
+import sqlite3
 import stat
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,9 +18,10 @@ from aui_tui.records.query import Query
 from aui_tui.records.times import stamp
 from aui_tui.store.backup import backup
 from aui_tui.store.folder import damaged
+from aui_tui.store.repair import repair
 from aui_tui.store.reports import Reports
 from aui_tui.store.salvage import salvage
-from aui_tui.store.upkeep import examine, repair
+from aui_tui.store.upkeep import examine
 from tests.cards import SAMPLES
 from tests.store.test_reports import DAY, NOW, scan
 
@@ -89,7 +93,7 @@ def test_repair_keeps_the_scans_that_are_left(store: Reports) -> None:
     assert (store.row("host2.example").scans, store.row("host2.example").change) == (1, None)
 
 
-def test_interrupted_repair_changes_nothing(store: Reports) -> None:
+def test_interrupted_repair_is_begun_again(store: Reports) -> None:
     with store.database.writing() as db:
         db.execute("DELETE FROM bitmap")
 
@@ -100,6 +104,37 @@ def test_interrupted_repair_changes_nothing(store: Reports) -> None:
         repair(store, told=stop)
     assert examine(store).problems != ()
     repair(store)
+    assert examine(store).problems == ()
+
+
+def test_others_write_between_the_steps_of_a_repair(store: Reports, monkeypatch: pytest.MonkeyPatch) -> None:
+    other, beside = Reports(store.path, clock=lambda: NOW), []
+
+    def write(seconds: float) -> None:
+        beside.append(f"beside{len(beside)}.example")
+        other.put(*scan(beside[-1]))
+
+    monkeypatch.setattr("aui_tui.store.repair.time", SimpleNamespace(sleep=write, monotonic=time.monotonic))
+    monkeypatch.setattr("aui_tui.store.repair.STEP", 10)
+    with store.database.writing() as db:
+        db.execute("DELETE FROM bitmap")
+        db.execute("UPDATE site SET score = 101 - score, bits = 0")
+        db.execute("UPDATE scan SET card = x'00' WHERE site = 3")
+    repair(store)
+    other.close()
+    assert len(beside) > len(HOSTS) / 10
+    assert examine(store).problems == ()
+    assert listed(store) == {*HOSTS, *beside, *(card.host for card in SAMPLES)} - {"host2.example"}
+
+
+def test_repair_waits_for_its_turn(store: Reports) -> None:
+    holder = sqlite3.connect(store.path, isolation_level=None, check_same_thread=False)
+    holder.execute("BEGIN IMMEDIATE")
+    timer = threading.Timer(1.0, holder.execute, ["ROLLBACK"])
+    timer.start()
+    repair(store)
+    timer.join()
+    holder.close()
     assert examine(store).problems == ()
 
 
