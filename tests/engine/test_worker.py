@@ -18,6 +18,7 @@ from aui_tui.engine import page, worker
 from aui_tui.engine.worker import Analyser
 
 BIG = b"<title>Big</title><main>" + b"<p>words and words</p>" * 4_000
+TAGS = b"<title>Tags</title>" + b"<p>x" * 10_000
 SLOW = b"<title>Slow</title>" + b"".join(b"<b a=%d>" % i for i in range(900)) + b"<p>x" * 250_000
 
 
@@ -50,17 +51,20 @@ async def test_a_killed_worker_is_replaced() -> None:
 async def test_a_worker_killed_in_a_job_gives_zeros() -> None:
     async with Analyser(limit=20) as analyser:
         await analyser.homepage(BIG)
-        job = asyncio.create_task(analyser.homepage(SLOW))
-        await asyncio.sleep(0.1)
+        os.kill(analyser.pids()[0], signal.SIGSTOP)
+        job = asyncio.create_task(analyser.homepage(TAGS))
+        await asyncio.sleep(1)
         os.kill(analyser.pids()[0], signal.SIGKILL)
         assert (await job).problem == "the parser broke down"
         assert (await analyser.homepage(BIG)).problem == ""
 
 
 async def test_closing_ends_a_job_under_way() -> None:
-    analyser = Analyser(limit=20)
-    job = asyncio.create_task(analyser.homepage(SLOW))
-    await asyncio.sleep(0.5)
+    analyser = Analyser(limit=60)
+    await analyser.homepage(BIG)
+    os.kill(analyser.pids()[0], signal.SIGSTOP)
+    job = asyncio.create_task(analyser.homepage(TAGS))
+    await asyncio.sleep(0.1)
     await analyser.aclose()
     assert (await asyncio.wait_for(job, 5)).problem
     assert analyser.pids() == ()
