@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
-from aui_tui.cli import complete
+from aui_tui.cli.choices import Host
 from aui_tui.cli.command import Run, command
 from aui_tui.cli.output import File, emit, path_of
-from aui_tui.cli.services import opened
+from aui_tui.cli.services import dossier_of, opened
 from aui_tui.records.card import ReportCard
 
 
@@ -17,13 +15,7 @@ def add(app: typer.Typer) -> None:
     """Add the command to ``app``."""
 
     @command(app, "badge", example="aui-tui badge example.com -o badge.svg")
-    def badge(
-        run: Run,
-        host: Annotated[
-            str, typer.Argument(metavar="HOST", help="A host that was scanned.", autocompletion=complete.hosts)
-        ],
-        output: File = "",
-    ) -> None:
+    def badge(run: Run, host: Host, output: File = "") -> None:
         """Write the grade and score of a host as a self-contained SVG badge."""
         from aui_tui.export.badge import badge as drawn
 
@@ -31,6 +23,6 @@ def add(app: typer.Typer) -> None:
 
         async def work() -> ReportCard:
             async with opened(run) as service:
-                return (await service.site(host)).card
+                return (await dossier_of(service, host)).card
 
         emit([drawn(run.wait(work()))], path)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Annotated, Any, ClassVar, Concatenate, Final, ParamSpec, Self, TypeVar, get_type_hints
 
 import typer
@@ -19,23 +20,14 @@ T = TypeVar("T")
 Body = Callable[Concatenate["Run", P], int | None]
 
 EVERYWHERE: Final = "Everywhere"
-DataDir = Annotated[
-    str | None,
-    typer.Option("--data-dir", metavar="DIR", help="Folder of cards, cache and quota.", rich_help_panel=EVERYWHERE),
-]
-Config = Annotated[
-    str | None, typer.Option("--config", metavar="FILE", help="Settings file (TOML).", rich_help_panel=EVERYWHERE)
-]
+_option = partial(typer.Option, rich_help_panel=EVERYWHERE)
+DataDir = Annotated[str | None, _option("--data-dir", metavar="DIR", help="Folder of cards, cache and quota.")]
+Config = Annotated[str | None, _option("--config", metavar="FILE", help="Settings file (TOML).")]
 Source = Annotated[
-    str | None,
-    typer.Option(
-        "--source", metavar="URL", help="Read a published index instead of this machine's.", rich_help_panel=EVERYWHERE
-    ),
+    str | None, _option("--source", metavar="URL", help="Read a published index instead of this machine's.")
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, errors only.", rich_help_panel=EVERYWHERE)]
-Debug = Annotated[
-    bool, typer.Option("--debug", help="Show the traceback of an unexpected error.", rich_help_panel=EVERYWHERE)
-]
+Quiet = Annotated[bool, _option("--quiet", "-q", help="No progress, errors only.")]
+Debug = Annotated[bool, _option("--debug", help="Show the traceback of an unexpected error.")]
 
 COMMON: Final = {
     "data_dir": (DataDir, None),

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from aui_tui.cli import output, streams
+from aui_tui.cli.choices import Method, method_of
 from aui_tui.cli.command import Run, command
 from aui_tui.cli.crawlview import narrating
 from aui_tui.cli.reach import AllowPrivate, CaFile, ConnectTo, Insecure, access_of
 from aui_tui.cli.services import local, only_local
 from aui_tui.errors import BadValue
-from aui_tui.records.methods import METHODS
-from aui_tui.records.vocabulary import choose
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ def add(app: typer.Typer) -> None:
         dask: Annotated[
             str, typer.Option("--dask", metavar="ADDRESS", help="Scan on this Dask cluster, such as tcp://head:8786.")
         ] = "",
-        method: Annotated[str, typer.Option("--method", metavar="v0.1|v0.2", help="Scoring method.")] = "",
+        method: Method = "",
         as_json: Annotated[
             bool,
             typer.Option("--json", help="Print every result, one line of JSON each.", rich_help_panel=output.OUTPUT),
@@ -91,7 +90,7 @@ def add(app: typer.Typer) -> None:
         if math.isnan(max_per_second):
             raise BadValue("--max-per-second takes a number of hosts; 0 is no limit.")
         age = seconds_of("--older-than", older_than) if resume else 0.0
-        method = choose("method", method, tuple(METHODS)) if method else run.settings.method
+        method = method_of(method) or run.settings.method
         chosen_keys = output.keys_of(keys)
         access = access_of(allow_private=allow_private, connect_to=connect_to, cacert=cacert, insecure=insecure)
 
@@ -104,10 +103,7 @@ def add(app: typer.Typer) -> None:
         async def work() -> int:
             async with local(run, access) as service:
                 terms = Terms.of(
-                    service.access,
-                    method=method,
-                    base_url=run.settings.base_url,
-                    keys=chosen_keys if as_json else None,
+                    service.access, method=method, base_url=run.settings.base_url, keys=chosen_keys if as_json else None
                 )
 
                 def rows(pause: Callable[[], None]) -> Iterable[Row | BadRow]:

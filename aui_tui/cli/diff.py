@@ -8,14 +8,14 @@ from typing import Annotated
 import typer
 
 from aui_tui.cli import cards, complete, history
+from aui_tui.cli.choices import Method, method_of
 from aui_tui.cli.command import Run, command
 from aui_tui.cli.output import Deterministic, File, emit, path_of
-from aui_tui.cli.services import opened
+from aui_tui.cli.services import dossier_of, opened
 from aui_tui.diff import FORMATS, write
 from aui_tui.errors import BadValue, ConfigError
 from aui_tui.records.card import ReportCard
 from aui_tui.records.diff import diff as difference
-from aui_tui.records.methods import METHODS
 from aui_tui.records.vocabulary import choose
 from aui_tui.regrade import regrade
 from aui_tui.service.protocol import Service
@@ -39,7 +39,7 @@ async def _of_host(service: Service, host: str, times: Sequence[str], method: st
 
 
 async def _side(service: Service, side: str | ReportCard, method: str) -> ReportCard:
-    return side if isinstance(side, ReportCard) else (await service.site(side, method=method)).card
+    return side if isinstance(side, ReportCard) else (await dossier_of(service, side, method=method)).card
 
 
 def add(app: typer.Typer) -> None:
@@ -55,22 +55,10 @@ def add(app: typer.Typer) -> None:
         form: Annotated[
             str,
             typer.Option(
-                "--format",
-                "-f",
-                metavar="NAME",
-                help="text, json or markdown.",
-                autocompletion=complete.of(FORMATS),
+                "--format", "-f", metavar="NAME", help="text, json or markdown.", autocompletion=complete.of(FORMATS)
             ),
         ] = "text",
-        method: Annotated[
-            str,
-            typer.Option(
-                "--method",
-                metavar="v0.1|v0.2",
-                help="Grade both under this one.",
-                autocompletion=complete.of(tuple(METHODS)),
-            ),
-        ] = "",
+        method: Method = "",
         output: File = "",
         deterministic: Deterministic = False,
     ) -> None:
@@ -79,7 +67,7 @@ def add(app: typer.Typer) -> None:
         TIME is the beginning of a kept scan's time, such as 2026-11-20, or first, or last.
         """
         form, path = choose("format", form, FORMATS), path_of(output)
-        method = choose("method", method, tuple(METHODS)) if method else ""
+        method = method_of(method)
         if len(what) not in (1, 2, 3) or (len(what) != 2 and cards.is_file(what[0])):
             raise BadValue(USAGE)
         if len(what) != 2 and run.settings.source:

@@ -11,7 +11,6 @@ import typer
 from aui_tui.cli import streams, words
 from aui_tui.cli.command import Run, command
 from aui_tui.cli.index import Category, Limit, Line, Reverse, Sort, Stance
-from aui_tui.cli.indexview import rows
 from aui_tui.cli.output import Deterministic, Fields, File, FormatName, KeyNames, emit, keys_of, path_of
 from aui_tui.cli.services import service_of
 from aui_tui.errors import NeverScanned
@@ -19,16 +18,8 @@ from aui_tui.export.formats import write_cards, write_listing
 from aui_tui.export.listing import Listing
 from aui_tui.records.card import ReportCard
 from aui_tui.records.query import Query
-from aui_tui.records.view import IndexView
+from aui_tui.records.view import IndexView, rows
 from aui_tui.service.protocol import Service
-
-
-def listing_of(view: IndexView, limit: int) -> Listing:
-    """Return ``view`` for a writer, at most ``limit`` rows of each list (0: all)."""
-    if not limit:
-        return Listing.of_view(view)
-    ranked, unreachable = rows(view.ranked, limit), rows(view.unreachable, limit)
-    return Listing(scanned_at=view.scanned_at, ranked=ranked, unreachable=unreachable, title=view.query.words())
 
 
 class Cards:
@@ -81,7 +72,7 @@ def add(app: typer.Typer) -> None:
                         format_name, whole, fields=fields, keys=chosen_keys, deterministic=deterministic, many=True
                     )
                 else:
-                    listing = listing_of(view, limit)
+                    listing = Listing.of_view(view, limit)
                     chunks = write_listing(
                         format_name, listing, fields=fields, keys=chosen_keys, deterministic=deterministic
                     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from aui_tui.cli import words
 from aui_tui.errors import BadValue, ConfigError
-from aui_tui.records.view import IndexView, Row
+from aui_tui.records.view import IndexView, Row, rows
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
 
@@ -74,7 +74,6 @@ def format_of(path: Path, able: Callable[[Format], bool]) -> str:
 
 def listing_of(view: IndexView, job: ExportJob) -> Listing:
     """Return the rows that ``job`` asks for: one of the two lists, or the marked hosts of both."""
-    from aui_tui.cli.indexview import rows
     from aui_tui.export.listing import Listing
 
     wanted = set(job.hosts)

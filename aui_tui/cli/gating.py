@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, ClassVar, Final, Self
 
 import typer
@@ -19,59 +20,26 @@ from aui_tui.service.protocol import Service
 from aui_tui.text import clean
 
 PANEL: Final = "Gates: exit 1 when one fails, 3 when it cannot be told"
+_option = partial(typer.Option, rich_help_panel=PANEL)
 LAST: Final = "last"
 
-FailUnder = Annotated[
-    int | None, typer.Option("--fail-under", metavar="N", help="The score must reach N.", rich_help_panel=PANEL)
-]
+FailUnder = Annotated[int | None, _option("--fail-under", metavar="N", help="The score must reach N.")]
 FailGrade = Annotated[
     str,
-    typer.Option(
-        "--fail-grade",
-        metavar="A-F",
-        help="The grade must reach this one.",
-        rich_help_panel=PANEL,
-        autocompletion=complete.of(GRADES),
-    ),
+    _option("--fail-grade", metavar="A-F", help="The grade must reach this one.", autocompletion=complete.of(GRADES)),
 ]
 RequireStance = Annotated[
-    str,
-    typer.Option(
-        "--require-stance",
-        metavar="NAME",
-        help="At least this open.",
-        rich_help_panel=PANEL,
-        autocompletion=complete.of(STANCES),
-    ),
+    str, _option("--require-stance", metavar="NAME", help="At least this open.", autocompletion=complete.of(STANCES))
 ]
 MustServe = Annotated[
-    str,
-    typer.Option(
-        "--must-serve",
-        metavar="A,B",
-        help="These agents must get in.",
-        rich_help_panel=PANEL,
-        autocompletion=complete.agents,
-    ),
+    str, _option("--must-serve", metavar="A,B", help="These agents must get in.", autocompletion=complete.agents)
 ]
 FailOn = Annotated[
     str,
-    typer.Option(
-        "--fail-on",
-        metavar="critical|warn",
-        help="No such finding.",
-        rich_help_panel=PANEL,
-        autocompletion=complete.of(SEVERITIES[:2]),
-    ),
+    _option("--fail-on", metavar="critical|warn", help="No such finding.", autocompletion=complete.of(SEVERITIES[:2])),
 ]
 NoRegress = Annotated[
-    str,
-    typer.Option(
-        "--no-regress",
-        metavar="FILE|last",
-        help="Nothing worse than that card, or the scan before.",
-        rich_help_panel=PANEL,
-    ),
+    str, _option("--no-regress", metavar="FILE|last", help="Nothing worse than that card, or the scan before.")
 ]
 
 

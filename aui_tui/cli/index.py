@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -15,47 +16,23 @@ from aui_tui.records.query import SORTS, Query
 from aui_tui.records.vocabulary import CATEGORIES, STANCES
 
 FILTERS = "Filters"
+_option = partial(typer.Option, rich_help_panel=FILTERS)
 
 Category = Annotated[
-    str,
-    typer.Option(
-        "--category",
-        metavar="NAME",
-        help="Only these.",
-        rich_help_panel=FILTERS,
-        autocompletion=complete.of(CATEGORIES),
-    ),
+    str, _option("--category", metavar="NAME", help="Only these.", autocompletion=complete.of(CATEGORIES))
 ]
 Stance = Annotated[
     str,
-    typer.Option(
-        "--stance",
-        metavar="NAME",
-        help="Only Open, Selective or Walled ones.",
-        rich_help_panel=FILTERS,
-        autocompletion=complete.of(STANCES),
+    _option(
+        "--stance", metavar="NAME", help="Only Open, Selective or Walled ones.", autocompletion=complete.of(STANCES)
     ),
 ]
-Line = Annotated[
-    str,
-    typer.Option(
-        "--query", metavar="TEXT", help="Words and terms, as in the dashboard's search.", rich_help_panel=FILTERS
-    ),
-]
+Line = Annotated[str, _option("--query", metavar="TEXT", help="Words and terms, as in the dashboard's search.")]
 Sort = Annotated[
-    str,
-    typer.Option(
-        "--sort",
-        metavar="COLUMN",
-        help="Order by this column.",
-        rich_help_panel=FILTERS,
-        autocompletion=complete.of(SORTS),
-    ),
+    str, _option("--sort", metavar="COLUMN", help="Order by this column.", autocompletion=complete.of(SORTS))
 ]
-Reverse = Annotated[bool, typer.Option("--reverse", help="Turn the order round.", rich_help_panel=FILTERS)]
-Limit = Annotated[
-    int, typer.Option("--limit", metavar="N", min=0, help="At most N of each list.", rich_help_panel=FILTERS)
-]
+Reverse = Annotated[bool, _option("--reverse", help="Turn the order round.")]
+Limit = Annotated[int, _option("--limit", metavar="N", min=0, help="At most N of each list.")]
 
 
 def add(app: typer.Typer) -> None:

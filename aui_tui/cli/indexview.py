@@ -9,27 +9,15 @@ from aui_tui.cli import words
 from aui_tui.cli.paint import TINTS, Paint
 from aui_tui.records import labels
 from aui_tui.records.codec import Keys, encode_summary
-from aui_tui.records.view import IndexView, Row, Window
+from aui_tui.records.view import IndexView, Row, rows
 from aui_tui.text import fit
 
-BATCH: Final = 500
-"""Rows read at once."""
 WIDTHS: Final = {"#": 5, "Score": 5, "Δ": 4, "Gr": 2, "Stance": 11, "Host": 0, "Category": 15, "Age": 4}
 """Columns in their order and their widths in cells; the host takes what is left."""
 RIGHT: Final = frozenset({"#", "Score", "Δ"})
 DROPPED: Final = ("Age", "Category", "Δ", "#")
 """Columns that a narrow terminal does without, the first to go first; never the stance."""
 LEAST_HOST: Final = 18
-
-
-def rows(window: Window, limit: int = 0) -> Iterator[Row]:
-    """Yield the rows of ``window``, at most ``limit`` of them (0: all), reading BATCH at a time."""
-    total = min(len(window), limit) if limit else len(window)
-    for start in range(0, total, BATCH):
-        batch = window[start : min(start + BATCH, total)]
-        yield from batch
-        if not batch:
-            return
 
 
 def json_parts(view: IndexView, *, keys: Keys = "names", limit: int = 0) -> Iterator[bytes]:

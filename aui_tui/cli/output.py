@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self
 
@@ -22,45 +23,34 @@ if TYPE_CHECKING:
     from aui_tui.gates import Outcome
 
 OUTPUT: Final = "Output"
+_option = partial(typer.Option, rich_help_panel=OUTPUT)
 READABLE, TEXT, RECORD = "readable", "text", "record"
 """Forms beside the formats of ``export``: for a terminal, plain sentences, one line of JSON."""
 
-Json = Annotated[bool, typer.Option("--json", help="Print the record, one line of JSON.", rich_help_panel=OUTPUT)]
-Linear = Annotated[
-    bool, typer.Option("--text", help="Print plain sentences, for a screen reader.", rich_help_panel=OUTPUT)
-]
+Json = Annotated[bool, _option("--json", help="Print the record, one line of JSON.")]
+Linear = Annotated[bool, _option("--text", help="Print plain sentences, for a screen reader.")]
 KeyNames = Annotated[
     str,
-    typer.Option(
+    _option(
         "--keys",
         metavar="names|slots",
         help="Keys in the JSON: product names or positions.",
-        rich_help_panel=OUTPUT,
         autocompletion=complete.of(("names", "slots")),
     ),
 ]
 FormatName = Annotated[
     str,
-    typer.Option(
+    _option(
         "--format",
         "-f",
         metavar="NAME",
         help="json, ndjson, csv, markdown, html; a card also junit, sarif.",
-        rich_help_panel=OUTPUT,
         autocompletion=complete.of(("json", "ndjson", "csv", "markdown", "html", "junit", "sarif")),
     ),
 ]
-File = Annotated[
-    str,
-    typer.Option("--output", "-o", metavar="FILE", help="Write to FILE, whole or not at all.", rich_help_panel=OUTPUT),
-]
-Fields = Annotated[
-    str,
-    typer.Option("--fields", metavar="A,B.C", help="Only these fields (json, ndjson, csv).", rich_help_panel=OUTPUT),
-]
-Deterministic = Annotated[
-    bool, typer.Option("--deterministic", help="Leave out what changes from run to run.", rich_help_panel=OUTPUT)
-]
+File = Annotated[str, _option("--output", "-o", metavar="FILE", help="Write to FILE, whole or not at all.")]
+Fields = Annotated[str, _option("--fields", metavar="A,B.C", help="Only these fields (json, ndjson, csv).")]
+Deterministic = Annotated[bool, _option("--deterministic", help="Leave out what changes from run to run.")]
 
 
 def keys_of(word: str) -> Keys:

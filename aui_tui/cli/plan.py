@@ -8,15 +8,15 @@ from typing import Annotated
 import typer
 
 from aui_tui.cli import complete, streams
+from aui_tui.cli.choices import Host, Method, method_of
 from aui_tui.cli.command import Run, command
 from aui_tui.cli.output import emit
-from aui_tui.cli.services import opened
+from aui_tui.cli.services import dossier_of, opened
 from aui_tui.plan import WhatIf, as_json, lines, write_snippets
 from aui_tui.plan import plan as planned
-from aui_tui.records.methods import METHODS
 from aui_tui.records.methods import method as method_called
 from aui_tui.records.view import Dossier
-from aui_tui.records.vocabulary import GRADES, choose
+from aui_tui.records.vocabulary import GRADES
 
 PARTLY = 1
 """Exit code when no set of fixes reaches the goal."""
@@ -39,35 +39,25 @@ def add(app: typer.Typer) -> None:
     @command(app, "plan", example="aui-tui plan example.com --grade B --write fixes/")
     def plan(
         run: Run,
-        host: Annotated[
-            str, typer.Argument(metavar="HOST", help="A host that was scanned.", autocompletion=complete.hosts)
-        ],
+        host: Host,
         grade: Annotated[
             str,
             typer.Option(
-                "--grade",
-                metavar="A-F",
-                help="The goal; default: the next one.",
-                autocompletion=complete.of(GRADES),
+                "--grade", metavar="A-F", help="The goal; default: the next one.", autocompletion=complete.of(GRADES)
             ),
         ] = "",
         score: Annotated[int | None, typer.Option("--score", metavar="N", help="The goal as a score.")] = None,
-        method: Annotated[
-            str,
-            typer.Option(
-                "--method", metavar="v0.1|v0.2", help="Scoring method.", autocompletion=complete.of(tuple(METHODS))
-            ),
-        ] = "",
+        method: Method = "",
         folder: Annotated[str, typer.Option("--write", metavar="DIR", help="Write each fix's snippet there.")] = "",
         force: Annotated[bool, typer.Option("--force", help="Replace snippets that are there.")] = False,
         json_out: Annotated[bool, typer.Option("--json", help="As a JSON object.")] = False,
     ) -> int:
         """Name the cheapest set of fixes that reaches a grade, and write their snippets on request."""
-        method = choose("method", method, tuple(METHODS)) if method else ""
+        method = method_of(method)
 
         async def work() -> Dossier:
             async with opened(run) as service:
-                return await service.site(host, method=method)
+                return await dossier_of(service, host, method=method)
 
         dossier = run.wait(work())
         found = planned(dossier.card, grade=grade, score=score, what_if=reckoner(dossier))

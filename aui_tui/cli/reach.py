@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self
 
@@ -17,40 +18,25 @@ if TYPE_CHECKING:
     from aui_tui.engine.access import Access
 
 REACH: Final = "How to reach the site"
+_option = partial(typer.Option, rich_help_panel=REACH)
 
-AllowPrivate = Annotated[
-    bool,
-    typer.Option("--allow-private", help="Allow localhost, private addresses and any port.", rich_help_panel=REACH),
-]
+AllowPrivate = Annotated[bool, _option("--allow-private", help="Allow localhost, private addresses and any port.")]
 ConnectTo = Annotated[
     list[str] | None,
-    typer.Option(
+    _option(
         "--connect-to",
         metavar="HOST:PORT:ADDR:PORT",
         help="Connect to ADDR:PORT instead, as curl does; an empty HOST or PORT matches any.",
-        rich_help_panel=REACH,
     ),
 ]
 Header = Annotated[
-    list[str] | None,
-    typer.Option("--header", metavar="NAME: VALUE", help="Send this field to the site alone.", rich_help_panel=REACH),
+    list[str] | None, _option("--header", metavar="NAME: VALUE", help="Send this field to the site alone.")
 ]
 BasicAuth = Annotated[
-    str | None,
-    typer.Option(
-        "--basic-auth-env",
-        metavar="VARIABLE",
-        help="Variable that holds user:password of the site.",
-        rich_help_panel=REACH,
-    ),
+    str | None, _option("--basic-auth-env", metavar="VARIABLE", help="Variable that holds user:password of the site.")
 ]
-CaFile = Annotated[
-    str | None,
-    typer.Option("--cacert", metavar="FILE", help="Trust the certificates in FILE too.", rich_help_panel=REACH),
-]
-Insecure = Annotated[
-    bool, typer.Option("--insecure", help="Don't check certificates; the card says so.", rich_help_panel=REACH)
-]
+CaFile = Annotated[str | None, _option("--cacert", metavar="FILE", help="Trust the certificates in FILE too.")]
+Insecure = Annotated[bool, _option("--insecure", help="Don't check certificates; the card says so.")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,15 +7,14 @@ from typing import Annotated
 
 import typer
 
-from aui_tui.cli import cards, complete, streams
+from aui_tui.cli import cards, streams
+from aui_tui.cli.choices import Method, method_of
 from aui_tui.cli.command import Run, command
 from aui_tui.cli.output import CardForm, emit
-from aui_tui.cli.services import opened
+from aui_tui.cli.services import dossier_of, opened
 from aui_tui.errors import AuiError
 from aui_tui.gates import worst
 from aui_tui.records.card import ReportCard
-from aui_tui.records.methods import METHODS
-from aui_tui.records.vocabulary import choose
 from aui_tui.regrade import regrade as graded_again
 
 
@@ -29,18 +28,10 @@ def add(app: typer.Typer) -> None:
             list[str], typer.Argument(metavar="HOST|FILE...", help="Stored hosts, or files of cards; - reads stdin.")
         ],
         form: CardForm,
-        method: Annotated[
-            str,
-            typer.Option(
-                "--method",
-                metavar="v0.1|v0.2",
-                help="The method to grade under.",
-                autocompletion=complete.of(tuple(METHODS)),
-            ),
-        ],
+        method: Method,
     ) -> int:
         """Grade cards again under a method, from what was seen then; nothing is stored."""
-        method = choose("method", method, tuple(METHODS))
+        method = method_of(method)
         found: list[ReportCard] = []
         codes: list[int] = []
 
@@ -56,7 +47,7 @@ def add(app: typer.Typer) -> None:
             async with opened(run) as service:
                 for name in names:
                     try:
-                        dossier = await service.site(name)
+                        dossier = await dossier_of(service, name)
                         if dossier.observations is not None:
                             dossier = await service.site(name, method=method)
                         found.append(graded_again(dossier.card, method))

@@ -10,6 +10,7 @@ import msgspec
 import typer
 
 from aui_tui.cli import complete, streams, words
+from aui_tui.cli.choices import Method, method_of
 from aui_tui.cli.command import Run, command
 from aui_tui.cli.gating import Gating
 from aui_tui.cli.narrate import narrated
@@ -20,7 +21,6 @@ from aui_tui.cli.tape import Tape
 from aui_tui.errors import AuiError, InvalidHost
 from aui_tui.gates import Outcome, worst
 from aui_tui.records.card import ReportCard
-from aui_tui.records.methods import METHODS
 from aui_tui.records.view import ScanAnswer
 from aui_tui.records.vocabulary import CATEGORIES, choose
 from aui_tui.service.protocol import Service
@@ -30,10 +30,6 @@ UNREACHABLE: Final = 3
 """Exit code of a scan that found nobody at home."""
 
 Force = Annotated[bool, typer.Option("--force", help="Scan again; costs one of the ten an hour.")]
-Method = Annotated[
-    str,
-    typer.Option("--method", metavar="v0.1|v0.2", help="Scoring method.", autocompletion=complete.of(tuple(METHODS))),
-]
 Category = Annotated[
     str,
     typer.Option("--category", metavar="NAME", help="File the site under it.", autocompletion=complete.of(CATEGORIES)),
@@ -114,7 +110,7 @@ def add(app: typer.Typer) -> None:
         category: Category = "",
     ) -> int:
         """Scan a site as a browser and as AI agents, and print its report card."""
-        method = choose("method", method, tuple(METHODS)) if method else ""
+        method = method_of(method)
         category = choose("category", category, CATEGORIES) if category else ""
         asked = tape.asked(url or (), run.settings)
         batch = Batch()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from aui_tui.cli import streams
 from aui_tui.cli.run import Run
 from aui_tui.errors import ConfigError
+from aui_tui.records.view import Dossier
 from aui_tui.service.protocol import Service
 
 if TYPE_CHECKING:
@@ -66,6 +67,14 @@ async def local(run: Run, access: Access | None = None) -> AsyncIterator[LocalSe
         yield service
     finally:
         await service.aclose()
+
+
+async def dossier_of(service: Service, host: str, *, method: str = "", at: str = "") -> Dossier:
+    """Return what ``service`` knows of ``host``, having told how old the answer is; raises as ``Service.site``."""
+    found = await service.site(host, method=method, at=at)
+    if found.notice:
+        streams.say(found.notice)
+    return found
 
 
 def only_local(run: Run, what: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Self
 
@@ -16,15 +17,10 @@ from aui_tui.records.view import ScanAnswer
 from aui_tui.settings import Settings
 
 TAPE: Final = "Recordings"
+_option = partial(typer.Option, rich_help_panel=TAPE)
 
-Record = Annotated[
-    str,
-    typer.Option("--record", metavar="FILE", help="Keep what the scan saw in FILE, to replay.", rich_help_panel=TAPE),
-]
-Replay = Annotated[
-    str,
-    typer.Option("--replay", metavar="FILE", help="Grade the scan kept in FILE, no network.", rich_help_panel=TAPE),
-]
+Record = Annotated[str, _option("--record", metavar="FILE", help="Keep what the scan saw in FILE, to replay.")]
+Replay = Annotated[str, _option("--replay", metavar="FILE", help="Grade the scan kept in FILE, no network.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

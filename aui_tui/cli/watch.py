@@ -14,18 +14,17 @@ from typing import Annotated, Final
 import typer
 
 from aui_tui.cli import streams
+from aui_tui.cli.choices import Method, method_of
 from aui_tui.cli.command import Run, command
 from aui_tui.cli.output import Json
 from aui_tui.cli.reach import Reach
-from aui_tui.cli.scan import Category, Method, scan_one
+from aui_tui.cli.scan import Category, scan_one
 from aui_tui.cli.services import opened
 from aui_tui.diff import text_lines
 from aui_tui.errors import AuiError, BadValue
 from aui_tui.records.card import ReportCard
 from aui_tui.records.codec import encode_card
 from aui_tui.records.diff import diff
-from aui_tui.records.methods import METHODS
-from aui_tui.records.vocabulary import choose
 from aui_tui.service.protocol import Service
 from aui_tui.watch import Trigger, interval, snapshot
 
@@ -96,7 +95,7 @@ def add(app: typer.Typer) -> None:
 
         Each scan costs one of the ten an hour.
         """
-        method = choose("method", method, tuple(METHODS)) if method else ""
+        method = method_of(method)
         seconds = interval(every, 0) if every else 0.0
         path = Path(folder).expanduser() if folder else None
         if path is not None:

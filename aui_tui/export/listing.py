@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Final
 
 import msgspec
 
 from aui_tui.records.card import Index
 from aui_tui.records.steady import steady_summary
-from aui_tui.records.view import IndexView, Row, Window
-
-PAGE: Final = 500
-"""Rows that are asked of a window at a time."""
+from aui_tui.records.view import IndexView, Row, rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,12 +27,12 @@ class Listing:
         return replace(self, ranked=ranked, unreachable=unreachable)
 
     @classmethod
-    def of_view(cls, view: IndexView) -> Listing:
-        """Return the answer of a service, its windows read page by page."""
+    def of_view(cls, view: IndexView, limit: int = 0) -> Listing:
+        """Return the answer of a service, at most ``limit`` rows of each list (0: all), read page by page."""
         return cls(
             scanned_at=view.scanned_at,
-            ranked=_rows(view.ranked),
-            unreachable=_rows(view.unreachable),
+            ranked=rows(view.ranked, limit),
+            unreachable=rows(view.unreachable, limit),
             title=view.query.words(),
         )
 
@@ -53,11 +49,6 @@ class Listing:
 
 def _steady(row: Row) -> Row:
     return msgspec.structs.replace(row, summary=steady_summary(row.summary))
-
-
-def _rows(window: Window) -> Iterator[Row]:
-    for start in range(0, len(window), PAGE):
-        yield from window[start : start + PAGE]
 
 
 def _ranked(index: Index) -> Iterator[Row]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Iterator, Sequence
+from typing import Final, Protocol
 
 import msgspec
 
@@ -39,6 +39,20 @@ class Window(Protocol):
     def __len__(self) -> int: ...
 
     def __getitem__(self, span: slice, /) -> Sequence[Row]: ...
+
+
+PAGE: Final = 500
+"""Rows that are asked of a window at a time."""
+
+
+def rows(window: Window, limit: int = 0) -> Iterator[Row]:
+    """Yield the rows of ``window``, at most ``limit`` of them (0: all), reading PAGE at a time."""
+    total = min(len(window), limit) if limit else len(window)
+    for start in range(0, total, PAGE):
+        batch = window[start : min(start + PAGE, total)]
+        yield from batch
+        if not batch:
+            return
 
 
 class Facets(msgspec.Struct, frozen=True, kw_only=True):

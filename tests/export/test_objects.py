@@ -12,10 +12,10 @@ from msgspec.structs import replace
 
 from aui_tui.errors import BadValue
 from aui_tui.export.formats import FORMATS, write_cards, write_listing
-from aui_tui.export.listing import PAGE, Listing
+from aui_tui.export.listing import Listing
 from aui_tui.records.card import Index, ReportCard
 from aui_tui.records.codec import decode_card, decode_index, decode_summary, slots_of
-from aui_tui.records.view import Row
+from aui_tui.records.view import PAGE, Row
 from tests.cards import INDEX, RICH_OPEN, SAMPLES, WALLED, cards, indexes
 
 

@@ -90,6 +90,8 @@ class CardScreen(Screen[str]):
         before = self.state.dossier
         other = before is None or before.card.host != message.dossier.card.host
         self.become(self.state.with_dossier(message.dossier), top=other)
+        if message.dossier.notice:
+            self.post_message(messages.Told(message.dossier.notice, "warning"))
 
     def on_card_failed(self, message: messages.CardFailed) -> None:
         """Say why there is no card; what is shown stays, and so does the method it is graded under."""
