@@ -15,7 +15,7 @@ from aui_tui.export.formats import FORMATS, write_cards, write_listing
 from aui_tui.export.listing import Listing
 from aui_tui.records.card import Index, ReportCard
 from aui_tui.records.codec import decode_card, decode_index, decode_summary, slots_of
-from aui_tui.records.view import PAGE, Row
+from aui_tui.records.view import PAGE, Row, rows
 from tests.cards import INDEX, RICH_OPEN, SAMPLES, WALLED, cards, indexes
 
 
@@ -153,10 +153,10 @@ def test_windows_are_read_page_by_page() -> None:
             asked.append((span.start, span.stop))
             return [Row(summary=RICH_OPEN.summary())] * len(range(*span.indices(len(self))))
 
-    from aui_tui.export.listing import _rows
-
-    assert len(list(_rows(Counting()))) == PAGE + 2
-    assert asked == [(0, PAGE), (PAGE, 2 * PAGE)]
+    assert len(list(rows(Counting()))) == PAGE + 2
+    assert asked == [(0, PAGE), (PAGE, PAGE + 2)]
+    assert len(list(rows(Counting(), 3))) == 3
+    assert asked[2:] == [(0, 3)]
 
 
 def test_equal_scores_share_a_rank() -> None:
