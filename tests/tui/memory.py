@@ -45,6 +45,7 @@ class MemoryService:
         self.left = 7
         self.gate: asyncio.Event | None = None
         self.failure: BaseException | None = None
+        self.notice = ""
         self.scanned: list[tuple[str, bool]] = []
 
     @classmethod
@@ -150,6 +151,7 @@ class MemoryService:
                 )
                 for c in cards
             ),
+            notice=self.notice,
         )
 
     async def scan(

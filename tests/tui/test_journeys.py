@@ -178,3 +178,12 @@ def test_keymap_refuses_two_actions_on_one_key() -> None:
 
 def test_keymap_is_spelled_for_textual() -> None:
     assert checked({"scan": "f2,!"} | {"search": "ctrl+f"}) == {"scan": "f2,exclamation_mark", "search": "ctrl+f"}
+
+
+async def test_a_card_from_an_old_copy_says_how_old_it_is() -> None:
+    service = MemoryService.of(3)
+    service.notice = "index.example cannot be reached. Shown is the copy of 3 h ago."
+    async with stage(service, (140, 40)) as pilot:
+        await press(pilot, "enter")
+        assert isinstance(pilot.app.screen, CardScreen)
+        assert "the copy of 3 h ago" in text_of(pilot)
