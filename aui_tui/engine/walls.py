@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -102,22 +102,22 @@ def recognise(
     signals = table()
     fields = _fold(headers)
     content_type = fields.get("content-type", "")
-    text = charset.decode(body[: signals.head], content_type)
-    html = text.encode("utf-8", "replace")
-    known = _fold_text(markup.title(html) if title is None else title)
-    lowered = text.lower()
+    head = _head(body[: signals.head], content_type)
+    known = head.title if title is None else _fold_text(title)
     address = url.lower()
     weak: Signal | None = None
     for signal in signals.signal:
-        if (signal.tier == "B" and weak is not None) or not _matches(signal, status, fields, known, lowered, address):
+        if (signal.tier == "B" and weak is not None) or not _matches(
+            signal, status, fields, known, head.words, address
+        ):
             continue
         if signal.tier == "A":
-            return _challenge(signal, fields, text)
+            return _challenge(signal, fields, head.text)
         weak = signal
     if weak is None:
         return None
-    if status in signals.refusing or _bare(body, content_type, html, signals):
-        return _challenge(weak, fields, text)
+    if status in signals.refusing or _bare(body, content_type, head.text, signals):
+        return _challenge(weak, fields, head.text)
     return None
 
 
@@ -141,14 +141,36 @@ def edge(headers: Mapping[str, str]) -> str:
     )
 
 
-def _matches(signal: Signal, status: int, fields: dict[str, str], title: str, body: str, url: str) -> bool:
+class _Head(NamedTuple):
+    """The head of a body: its text, its title folded, and those words of the signals that stand in it."""
+
+    text: str
+    title: str
+    words: frozenset[str]
+
+
+@lru_cache(maxsize=16)
+def _head(body: bytes, content_type: str) -> _Head:
+    """Return the head of a body; sites give most identities the same one, and those of a scan come together."""
+    text = charset.decode(body, content_type)
+    lowered = text.lower()
+    title = _fold_text(markup.title(text.encode("utf-8", "replace")))
+    return _Head(text, title, frozenset(words for words in _sought() if words.lower() in lowered))
+
+
+@cache
+def _sought() -> frozenset[str]:
+    return frozenset(words for signal in table().signal for words in signal.body)
+
+
+def _matches(signal: Signal, status: int, fields: dict[str, str], title: str, words: frozenset[str], url: str) -> bool:
     return not (
         (signal.not_2xx and 200 <= status <= 299)
         or (signal.header and not _has(fields, signal.header))
         or (signal.title and title != _fold_text(signal.title))
         or (signal.in_title and _fold_text(signal.in_title) not in title)
         or (signal.url and signal.url.lower() not in url)
-        or any(words.lower() not in body for words in signal.body)
+        or not words.issuperset(signal.body)
     )
 
 
@@ -164,10 +186,10 @@ def _begins(server: str, name: str) -> bool:
     return server.startswith(name) and not (name[-1].isalpha() and server[len(name) : len(name) + 1].isalpha())
 
 
-def _bare(body: bytes, content_type: str, html: bytes, signals: Table) -> bool:
+def _bare(body: bytes, content_type: str, text: str, signals: Table) -> bool:
     if len(body) > signals.head:
-        html = charset.decode(body, content_type).encode("utf-8", "replace")
-    return markup.readable(html, signals.bare) < signals.bare
+        text = charset.decode(body, content_type)
+    return markup.readable(text.encode("utf-8", "replace"), signals.bare) < signals.bare
 
 
 def _challenge(signal: Signal, fields: dict[str, str], text: str) -> Challenge:
