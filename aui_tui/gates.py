@@ -96,7 +96,7 @@ def check(card: ReportCard, gates: Gates, baseline: ReportCard | None = None) ->
     if not gates:
         return Outcome(host=card.host)
     if card.unreachable:
-        message = f"{card.host} could not be measured: no probe of its homepage got an answer that counts."
+        message = "The site could not be measured: no probe of its homepage got an answer that counts."
         return Outcome(host=card.host, failures=(Failure(gate="reachable", message=message, inconclusive=True),))
     failures = [
         *_score(card, gates),

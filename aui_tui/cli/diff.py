@@ -32,9 +32,9 @@ def _one(name: str) -> ReportCard:
 
 async def _of_host(service: Service, host: str, times: Sequence[str], method: str) -> tuple[ReportCard, ReportCard]:
     if times:
-        first, second = [await history.at(service, host, when, method=method) for when in times]
+        first, second = [(await history.at(service, host, when, method=method)).card for when in times]
         return first, second
-    dossier = await service.site(host, method=method)
+    dossier = await dossier_of(service, host, method=method)
     return history.before(dossier), dossier.card
 
 

@@ -15,6 +15,7 @@ from aui_tui.cli.command import Group
 from aui_tui.errors import NeverScanned
 from aui_tui.gates import Gates, Outcome, check
 from aui_tui.records.card import ReportCard
+from aui_tui.records.view import Dossier
 from aui_tui.records.vocabulary import GRADES, SEVERITIES, STANCES
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
@@ -67,9 +68,12 @@ class Gating(Group):
         cards = read(baseline) if baseline and baseline != LAST else ()
         return cls(gates, baseline, cards)
 
-    async def judge(self, service: Service, card: ReportCard) -> Outcome:
-        """Return what the gates say of ``card``, having told each failure. Raises AuiError."""
-        outcome = check(card, self.gates, await self._before(service, card))
+    async def judge(self, service: Service, card: ReportCard, known: Dossier | None = None) -> Outcome:
+        """Return what the gates say of ``card``, having told each failure; ``known`` is what the service knows of it.
+
+        Raises AuiError.
+        """
+        outcome = check(card, self.gates, await self._before(service, card, known))
         tell(outcome)
         return outcome
 
@@ -77,14 +81,13 @@ class Gating(Group):
         """Return ``outcomes`` by host for a writer; nothing when no gate was asked for."""
         return {outcome.host: outcome for outcome in outcomes} if self.gates else {}
 
-    async def _before(self, service: Service, card: ReportCard) -> ReportCard | None:
+    async def _before(self, service: Service, card: ReportCard, known: Dossier | None) -> ReportCard | None:
         if self.baseline != LAST:
             return _same(self.cards, card)
         try:
-            dossier = await service.site(card.host, method=card.method)
+            return (known or await service.site(card.host, method=card.method)).previous
         except NeverScanned:
             return None
-        return dossier.previous
 
 
 def _same(cards: Sequence[ReportCard], card: ReportCard) -> ReportCard | None:

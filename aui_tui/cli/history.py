@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from aui_tui.cli.services import dossier_of
 from aui_tui.errors import BadValue, Unavailable
 from aui_tui.records.card import ReportCard
 from aui_tui.records.view import Dossier
@@ -15,15 +16,17 @@ SHOWN: Final = 5
 """Times named when none fits."""
 
 
-async def at(service: Service, host: str, when: str, *, method: str = "") -> ReportCard:
-    """Return the latest kept card of ``host`` whose time begins with ``when``, or its ``first`` or ``last`` one.
+async def at(service: Service, host: str, when: str, *, method: str = "") -> Dossier:
+    """Return the latest kept scan of ``host`` whose time begins with ``when``, or its ``first`` or ``last`` one.
 
     Raises NeverScanned, and BadValue naming the kept times when none fits.
     """
-    latest = await service.site(host, method=method)
+    latest = await dossier_of(service, host, method=method)
     times = [point.scanned_at for point in latest.history] or [latest.card.scanned_at]
-    if when.casefold() in (FIRST, LAST):
-        chosen = times[0] if when.casefold() == FIRST else times[-1]
+    if when.casefold() == LAST:
+        return latest
+    if when.casefold() == FIRST:
+        chosen = times[0]
     else:
         wanted = when.strip().upper().replace(" ", "T")
         fitting = [time for time in times if wanted and time.startswith(wanted)]
@@ -32,9 +35,7 @@ async def at(service: Service, host: str, when: str, *, method: str = "") -> Rep
             more = f" and {len(times) - SHOWN} more" if len(times) > SHOWN else ""
             raise BadValue(f"No kept scan of {clean(host, 80)} begins with {clean(when, 40)!r}; kept: {named}{more}.")
         chosen = fitting[-1]
-    if chosen == latest.card.scanned_at:
-        return latest.card
-    return (await service.site(host, method=method, at=chosen)).card
+    return latest if chosen == latest.card.scanned_at else await service.site(host, method=method, at=chosen)
 
 
 def before(dossier: Dossier) -> ReportCard:

@@ -63,6 +63,6 @@ def add(app: typer.Typer) -> None:
         found = planned(dossier.card, grade=grade, score=score, what_if=reckoner(dossier))
         written = write_snippets(found, Path(folder).expanduser(), force=force) if folder else []
         emit([as_json(found)] if json_out else (line + "\n" for line in lines(found)), None)
-        for path in written:
+        for path in () if run.quiet else written:
             streams.say(f"wrote {path}")
         return 0 if found.reached else PARTLY

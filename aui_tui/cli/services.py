@@ -69,9 +69,9 @@ async def local(run: Run, access: Access | None = None) -> AsyncIterator[LocalSe
         await service.aclose()
 
 
-async def dossier_of(service: Service, host: str, *, method: str = "", at: str = "") -> Dossier:
+async def dossier_of(service: Service, host: str, *, method: str = "") -> Dossier:
     """Return what ``service`` knows of ``host``, having told how old the answer is; raises as ``Service.site``."""
-    found = await service.site(host, method=method, at=at)
+    found = await service.site(host, method=method)
     if found.notice:
         streams.say(found.notice)
     return found

@@ -6,11 +6,12 @@ from typing import Annotated
 
 import typer
 
+from aui_tui.cli import history
 from aui_tui.cli.choices import Host, Method, method_of
 from aui_tui.cli.command import Run, command
 from aui_tui.cli.gating import Gating
 from aui_tui.cli.output import CardForm, emit
-from aui_tui.cli.services import dossier_of, opened
+from aui_tui.cli.services import opened
 from aui_tui.gates import Outcome
 from aui_tui.records.view import Dossier
 
@@ -25,15 +26,15 @@ def add(app: typer.Typer) -> None:
         form: CardForm,
         gating: Gating,
         method: Method = "",
-        at: Annotated[str, typer.Option("--at", metavar="TIME", help="The kept scan of that time.")] = "",
+        at: Annotated[str, typer.Option("--at", metavar="TIME", help="The kept scan whose time begins so.")] = "",
     ) -> int:
         """Print the stored report card of a host, without scanning."""
         method = method_of(method)
 
         async def work() -> tuple[Dossier, Outcome]:
             async with opened(run) as service:
-                dossier = await dossier_of(service, host, method=method, at=at)
-                return dossier, await gating.judge(service, dossier.card)
+                dossier = await history.at(service, host, at or history.LAST, method=method)
+                return dossier, await gating.judge(service, dossier.card, dossier)
 
         dossier, outcome = run.wait(work())
         card = dossier.card

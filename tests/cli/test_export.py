@@ -119,11 +119,22 @@ def test_no_regress_compares_with_the_scan_before_or_a_file(home: Path) -> None:
     old = here(home, "site", "tickets.example", "--at", EARLIER.scanned_at, "--no-regress", "better.json")
     assert old.code == 1
     assert "The score fell by 6 points, from 42 to 36." in old.err
+    first = here(home, "site", "tickets.example", "--at", EARLIER.scanned_at, "--no-regress", "last")
+    assert (first.code, first.sentence.endswith("There is no earlier scan to compare with.")) == (3, True)
     broken = home / "broken.json"
     broken.write_text('{"found": true}', encoding="utf-8")
     refused = here(home, "site", "tickets.example", "--no-regress", "broken.json")
     assert refused.code == 2
     assert "broken.json" in refused.sentence
+
+
+@pytest.mark.parametrize("when", ["2026-11-12", "2026-11-12 08:00", "first"])
+def test_an_earlier_scan_is_named_by_the_beginning_of_its_time(home: Path, when: str) -> None:
+    found = json.loads(here(home, "site", "tickets.example", "--at", when, "--json").out)
+    assert (found["scanned_at"], found["score"]) == (EARLIER.scanned_at, 36)
+    refused = here(home, "site", "tickets.example", "--at", "1999")
+    assert (refused.code, refused.out) == (2, "")
+    assert f"kept: {WALLED.scanned_at}, {EARLIER.scanned_at}" in refused.sentence
 
 
 def test_badge(home: Path) -> None:

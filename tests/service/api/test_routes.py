@@ -145,6 +145,9 @@ def test_eleventh_scan_of_the_hour_is_refused_and_cached_answers_are_not(fresh: 
     assert problem["title"] == "Rate limited"
     assert fresh.get("/api/scan", params={"url": "s3.example"}).status_code == 200
     assert fresh.get("/api/scan", params={"url": "not a host"}).status_code == 400
+    assert fresh.get("/api/site/never.example.json").status_code == 404
+    assert fresh.get("/api/site/s3.example.json").status_code == 200
+    assert fresh.get("/api/index.json").status_code == 200
 
 
 @pytest.mark.parametrize(
