@@ -7,16 +7,16 @@ from itertools import combinations
 from pathlib import Path
 from textwrap import wrap
 from types import MappingProxyType
-from typing import Final, Protocol
+from typing import Final
 
 import msgspec
 
 from aui_tui.errors import BadValue, Unavailable
 from aui_tui.export.atomic import create
-from aui_tui.records import points
 from aui_tui.records.card import Recommendation, ReportCard
-from aui_tui.records.methods import FLOORS, GRADE_FLOORS, MOST_AGENTS, WALLED_CEILING, grade_of
-from aui_tui.records.vocabulary import GRADES, LIVE_TOTAL, choose
+from aui_tui.records.methods import FLOORS, GRADE_FLOORS
+from aui_tui.records.standing import Standing, estimate
+from aui_tui.records.vocabulary import GRADES, choose
 
 EFFORT: Final = ("signal", "robots", "llms", "jsonld", "landmarks", "front-door", "wba", "ssr")
 """Fixes from the least work to the most: a line, a file, a page, a service, an edge, a rebuild."""
@@ -39,29 +39,8 @@ WIDTH: Final = 78
 """Columns of a plan in plain text."""
 
 
-class Standing(Protocol):
-    """Where a site stands after some fixes."""
-
-    @property
-    def score(self) -> int: ...
-
-    @property
-    def grade(self) -> str: ...
-
-    @property
-    def stance(self) -> str: ...
-
-
 WhatIf = Callable[[frozenset[str]], Standing]
 """Reckons where a site would stand with the named fixes done."""
-
-
-class Estimate(msgspec.Struct, frozen=True):
-    """A standing reckoned from the card alone."""
-
-    score: int
-    grade: str
-    stance: str
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
@@ -151,30 +130,6 @@ def _steps(fixes: list[Recommendation], reckon: WhatIf) -> Iterator[Step]:
     for number, fix in enumerate(fixes, 1):
         standing = reckon(_keys(fixes[:number]))
         yield Step(fix=fix, score=standing.score, grade=standing.grade, stance=standing.stance)
-
-
-def estimate(card: ReportCard, fixes: frozenset[str]) -> Estimate:
-    """Return where the site of ``card`` would stand with ``fixes`` done, by the points that the card names.
-
-    A Walled site keeps to its ceiling until every reason for the stance is mended: agents let in (``wba``) where
-    none was served, rules removed (``robots``) where they shut out most agents.
-    """
-    got, possible = points.totals(card)
-    raw = points.percent(got + sum(fix.pts for fix in card.recommendations if fix.k in fixes), possible)
-    stance = _stance(card, fixes)
-    score = min(raw, WALLED_CEILING) if stance == "Walled" else raw
-    return Estimate(score, grade_of(score), stance)
-
-
-def _stance(card: ReportCard, fixes: frozenset[str]) -> str:
-    answered = points.conclusive(card)
-    shut = card.live_served == 0 and (answered > 0 or card.human_challenged) and "wba" not in fixes
-    ruled_out = card.agents_disallowed >= MOST_AGENTS and "robots" not in fixes
-    if card.stance == "Walled" and (shut or ruled_out):
-        return "Walled"
-    served = answered if "wba" in fixes else card.live_served
-    open_rules = card.agents_disallowed == 0 or "robots" in fixes
-    return "Open" if served == LIVE_TOTAL and open_rules else "Selective"
 
 
 def lines(found: Plan) -> Iterator[str]:

@@ -14,6 +14,7 @@ from aui_tui.errors import AuiError, InvalidHost, NeverScanned, RateLimited
 from aui_tui.records.card import ReportCard
 from aui_tui.records.progress import Progress
 from aui_tui.records.query import Query
+from aui_tui.records.standing import Standing, estimate
 from aui_tui.records.view import Dossier, Facets, HistoryPoint, IndexView, Overview, Quota, Row, ScanAnswer
 from aui_tui.records.vocabulary import CATEGORIES, STANCES
 from tests.cards import DEAD, SAMPLES, WALLED
@@ -113,6 +114,9 @@ class MemoryService:
             raise NeverScanned(host)
         point = HistoryPoint(scanned_at=card.scanned_at, score=card.score, grade=card.grade, stance=card.stance)
         return Dossier(card=card, history=(point,))
+
+    async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
+        return estimate((await self.site(host, method=method, at=at)).card, fixes)
 
     async def scan(
         self,

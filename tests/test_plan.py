@@ -16,11 +16,12 @@ from aui_tui.engine.judge import judge
 from aui_tui.engine.robots import parse
 from aui_tui.engine.scoring import grade_card
 from aui_tui.errors import BadValue, Unavailable
-from aui_tui.plan import EFFORT, FILES, as_json, contents, estimate, lines, plan, write_snippets
+from aui_tui.plan import EFFORT, FILES, as_json, contents, lines, plan, write_snippets
 from aui_tui.records.card import ReportCard
 from aui_tui.records.methods import METHODS, V01, V02
 from aui_tui.records.observations import Observations
 from aui_tui.records.registry import registry
+from aui_tui.records.standing import estimate
 from aui_tui.records.vocabulary import FIXES, GRADES
 from tests.cards import DEAD, RICH_OPEN, WALLED, cards, sums
 from tests.strategies import observations

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated
 
+import msgspec
 import typer
 
 from aui_tui.cli import complete, indexview, streams
@@ -14,6 +15,7 @@ from aui_tui.cli.paint import Paint
 from aui_tui.cli.services import opened
 from aui_tui.records.query import SORTS, Query
 from aui_tui.records.vocabulary import CATEGORIES, STANCES
+from aui_tui.service.protocol import Service
 
 FILTERS = "Filters"
 _option = partial(typer.Option, rich_help_panel=FILTERS)
@@ -33,6 +35,9 @@ Sort = Annotated[
 ]
 Reverse = Annotated[bool, _option("--reverse", help="Turn the order round.")]
 Limit = Annotated[int, _option("--limit", metavar="N", min=0, help="At most N of each list.")]
+Figures = Annotated[
+    bool, typer.Option("--overview", help="Print figures: grades, stances per category, failing checks.")
+]
 
 
 def add(app: typer.Typer) -> None:
@@ -47,6 +52,7 @@ def add(app: typer.Typer) -> None:
         sort: Sort = "rank",
         reverse: Reverse = False,
         limit: Limit = 0,
+        overview: Figures = False,
         as_json: Json = False,
         keys: KeyNames = "names",
     ) -> None:
@@ -56,6 +62,9 @@ def add(app: typer.Typer) -> None:
 
         async def work() -> None:
             async with opened(run) as service:
+                if overview:
+                    await _overview(run, service, query, as_json=as_json)
+                    return
                 view = await service.index(query)
                 if view.notice:
                     streams.say(view.notice)
@@ -68,3 +77,14 @@ def add(app: typer.Typer) -> None:
                         streams.write_line(row)
 
         run.wait(work())
+
+
+async def _overview(run: Run, service: Service, query: Query, *, as_json: bool) -> None:
+    found = await service.overview(query)
+    if as_json:
+        streams.write(msgspec.json.encode(found) + b"\n")
+        return
+    from aui_tui.cli import figures
+
+    for line in figures.lines(found, Paint.for_output(ascii_only=run.settings.ascii)):
+        streams.write_line(line)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -21,19 +20,16 @@ from aui_tui.records.observations import (
     Observations,
     RobotsPolicy,
 )
+from aui_tui.records.standing import Standing
 from aui_tui.records.vocabulary import FIXES, choose
 
 OPEN_SIGNAL: Final = "search=yes, ai-input=yes, ai-train=no"
 """The Content-Signal value that the recommendation proposes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Prospect:
-    """Where a site would stand after some fixes."""
+class Prospect(Standing, frozen=True, kw_only=True):
+    """Where a site would stand after some fixes, and how its score would come about."""
 
-    score: int
-    grade: str
-    stance: str
     ledger: Ledger
 
 

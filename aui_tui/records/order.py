@@ -11,7 +11,8 @@ from aui_tui.records.times import epoch_ms
 from aui_tui.records.view import Row
 from aui_tui.records.vocabulary import CATEGORIES, GRADES, STANCES
 
-BEST_VERDICT_FIRST: Final = ("allowed", "allowed-robots", "partial", "disallowed", "blocked", "walled", "untested")
+BEST_VERDICT_FIRST: Final = ("allowed", "allowed-robots", "partial", "disallowed", "blocked", "walled")
+"""The verdicts that say something; ``untested`` and a word of the future stand last in either direction."""
 _CATEGORIES: Final = tuple(sorted(CATEGORIES))
 
 
@@ -21,18 +22,21 @@ def ordered(rows: Iterable[Row], query: Query) -> list[Row]:
     Natural directions: ``rank`` and ``score`` highest score first; ``change`` greatest gain first; ``grade`` A first;
     ``stance`` Open first; ``host``, ``name`` and ``category`` alphabetical (names without regard to case); ``age``
     newest first; a matrix column best verdict first. Ties: higher score, then host. ``descending`` is the exact
-    reverse, but rows without a change stay last.
+    reverse, but rows without a change, or of whose verdict nothing is known, stay last.
     """
-    if query.sort != "change":
-        return sorted(rows, key=lambda row: _key(row, query.sort), reverse=query.descending)
-    known: list[Row] = []
-    unknown: list[Row] = []
+    lists: tuple[list[Row], list[Row]] = [], []
     for row in rows:
-        (unknown if row.change is None else known).append(row)
+        lists[_unknown(row, query.sort)].append(row)
     return [
-        *sorted(known, key=lambda row: (-(row.change or 0), *_rank(row)), reverse=query.descending),
-        *sorted(unknown, key=_rank, reverse=query.descending),
+        row for part in lists for row in sorted(part, key=lambda row: _key(row, query.sort), reverse=query.descending)
     ]
+
+
+def _unknown(row: Row, sort: str) -> bool:
+    if sort == "change":
+        return row.change is None
+    slug = sort.removeprefix("matrix.")
+    return slug != sort and verdict(row.summary, slug) not in BEST_VERDICT_FIRST
 
 
 def _rank(row: Row) -> tuple[int, str]:
@@ -44,6 +48,8 @@ def _key(row: Row, sort: str) -> tuple[Any, ...]:
     match sort:
         case "rank" | "score":
             return _rank(row)
+        case "change":
+            return -(row.change or 0), *_rank(row)
         case "host":
             return (summary.host,)
         case "name":

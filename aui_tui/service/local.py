@@ -20,6 +20,7 @@ from aui_tui.records.methods import DEFAULT_METHOD
 from aui_tui.records.methods import method as method_called
 from aui_tui.records.progress import Progress
 from aui_tui.records.query import Query
+from aui_tui.records.standing import Standing, estimate
 from aui_tui.records.starter import Known
 from aui_tui.records.view import Dossier, IndexView, Overview, Quota, ScanAnswer
 from aui_tui.records.vocabulary import CATEGORIES, choose
@@ -159,6 +160,15 @@ class LocalService:
         """Return what is stored of ``host``. Raises NeverScanned, or BadValue for a method it was not kept for."""
         wanted = method_called(method).name if method else ""
         return await self._call(lambda: self._grading.dossier(self.reports, _key(host), method=wanted, at=at))
+
+    async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
+        """Return where ``host`` would stand with ``fixes`` carried out, from what was seen where it is kept."""
+        dossier = await self.site(host, method=method, at=at)
+        if dossier.observations is None:
+            return estimate(dossier.card, fixes)
+        from aui_tui.engine.fixes import what_if
+
+        return what_if(dossier.observations, fixes, method_called(dossier.card.method))
 
     async def forget(self, host: str) -> int:
         """Remove ``host`` with its history and cached scans; return the scans removed. Raises NeverScanned."""

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from aui_tui.records.progress import Progress
 from aui_tui.records.query import Query
+from aui_tui.records.standing import Standing
 from aui_tui.records.view import Dossier, IndexView, Overview, Quota, ScanAnswer
 
 
@@ -37,6 +38,14 @@ class Service(Protocol):
         """Return the latest stored card of ``host`` (4.2), graded under ``method`` when one is named.
 
         ``at`` asks for the kept scan with that ``scanned_at``. Raises NeverScanned.
+        """
+        ...
+
+    async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
+        """Return where ``host`` would stand with the recommendations called ``fixes`` carried out.
+
+        Reckoned from what was seen where the source keeps it, else from the points of the card. ``method`` and ``at``
+        as for ``site``, whose errors it raises; BadValue for a fix that is unknown.
         """
         ...
 

@@ -16,6 +16,7 @@ from aui_tui.records.methods import DEFAULT_METHOD
 from aui_tui.records.observations import Observations
 from aui_tui.records.progress import Progress
 from aui_tui.records.query import Query
+from aui_tui.records.standing import Standing
 from aui_tui.records.starter import Known
 from aui_tui.records.view import Dossier, IndexView, Overview, Quota, ScanAnswer
 from aui_tui.service.engine import Observer, Scanner
@@ -92,6 +93,10 @@ class Publication:
     async def site(self, host: str, *, method: str = "", at: str = "") -> Dossier:
         """Return what is stored of ``host``. Raises NeverScanned."""
         return await self._local.site(host, method=method, at=at)
+
+    async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
+        """Return where ``host`` would stand with ``fixes`` carried out."""
+        return await self._local.what_if(host, fixes, method=method, at=at)
 
     async def scan(
         self,

@@ -133,6 +133,8 @@ def order(query: Query) -> str:
     written = [f"{sql}{' DESC' if down != query.descending else ''}" for sql, down in keys]
     if query.sort == "change":
         written.insert(0, "change IS NULL")
+    elif query.sort not in _KEYS:
+        written.insert(0, f"{keys[0][0]} = {len(BEST_VERDICT_FIRST)}")
     return ", ".join(written)
 
 

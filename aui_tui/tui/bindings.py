@@ -77,6 +77,12 @@ QUERY: Final = (
     _key("tab", "complete", "query-complete", "Complete", "Take the completion that is shown in grey"),
 )
 
+FIND: Final = (
+    _key("escape", "leave", "find-close", "Close", "Back to the pane; the marks go", display="esc"),
+    _key("enter,down", "step(1)", "find-next", "Next", "Next line found", display="enter"),
+    _key("up", "step(-1)", "find-previous", "Previous", "Line found before"),
+)
+
 CARD: Final = (
     _key("escape,backspace", "back", "back", "Back", "Stop the scan of this host, else back to the list",
          display="esc"),
@@ -87,6 +93,7 @@ CARD: Final = (
     _key("5", "pane(5)", "pane-5", "Scan log", "Probes of the last scan", show=False),
     _key("tab", "next_pane(1)", "pane-next", "Next pane", show=False),
     _key("shift+tab", "next_pane(-1)", "pane-previous", "Previous pane", show=False),
+    _key("slash", "find", "find", "Find", "Find words in this pane", show=False),
     _key("n", "walk(1)", "next", "Next", "Next host of the list", display="n/p"),
     _key("p", "walk(-1)", "previous", "Previous", "Previous host of the list", show=False),
     _key("s", "scan(False)", "scan", "Re-scan", "Scan this host; the answer may be up to 24 h old"),
@@ -100,6 +107,7 @@ CARD: Final = (
     _key("h", "history('show')", "history", "History", "Show an earlier scan", show=False),
     _key("Y", "copy('card')", "copy-more", "Copy card", "Copy the whole card as JSON", show=False),
     _key("o", "browse", "browse", "Browser", "Open the site's page of the index in the browser", show=False),
+    _key("r", "reload", "reload", "Reload", "Read the card again", show=False),
     _key("plus", "zoom", "zoom", "Zoom", "Give the whole screen to one pane, or back", show=False),
 )  # fmt: skip
 
@@ -165,6 +173,7 @@ TABLES: Final = {
     "index": INDEX,
     "search": QUERY,
     "report card": CARD,
+    "find": FIND,
     "overview": OVERVIEW,
     "comparison": COMPARE,
     "fixes": FIXES,

@@ -3,33 +3,40 @@
 from __future__ import annotations
 
 from shlex import quote
+from typing import Final
 
 import msgspec
 from msgspec.structs import replace
 
 from aui_tui.records.card import Recommendation, ReportCard
-from aui_tui.records.methods import METHODS, WALLED_CEILING, grade_of
-from aui_tui.records.points import percent, totals
-from aui_tui.records.view import Dossier
+from aui_tui.records.methods import METHODS
+from aui_tui.records.standing import Standing
+from aui_tui.records.view import Dossier, HistoryPoint
 
-WALL_FIXES = frozenset({"wba", "robots"})
-"""The fixes that take the ceiling of a walled site away, together."""
+CHANGES: Final = 3
+"""Number of the pane that may show what changed."""
 
 
 class CardState(msgspec.Struct, frozen=True):
     """``method`` and ``at``: what was asked for, empty for the stored grading of the newest scan.
 
-    ``chosen``: number of the chosen fix; ``done``: keys of the fixes supposed to be done. ``ledger``: pane 1 shows
-    how the score came about. ``changes``: pane 3 shows what changed since ``against``, else since the scan before.
+    ``dossier`` is None before it is read, and of a host without a card; then ``problem`` says why. ``chosen``: number
+    of the chosen fix. ``done``: keys of the fixes supposed to be done; ``reached``: where the site would stand with
+    them, None while that is not known. ``history``: all kept scans, also while an earlier one is shown. ``ledger``:
+    pane 1 shows how the score came about. ``changes``: pane 3 shows what changed since ``against``, else since the
+    scan before.
     """
 
     host: str
     method: str = ""
     at: str = ""
     dossier: Dossier | None = None
+    problem: str = ""
     pane: int = 1
     chosen: int = 0
     done: frozenset[str] = frozenset()
+    reached: Standing | None = None
+    history: tuple[HistoryPoint, ...] = ()
     ledger: bool = False
     changes: bool = False
     against: ReportCard | None = None
@@ -43,7 +50,15 @@ class CardState(msgspec.Struct, frozen=True):
         fixes = dossier.card.recommendations
         known = frozenset(fix.k for fix in fixes)
         chosen = min(self.chosen, max(len(fixes) - 1, 0))
-        return replace(self, dossier=dossier, chosen=chosen, done=self.done & known)
+        whole = not self.at or len(dossier.history) > len(self.history)
+        history = dossier.history if whole else self.history
+        return replace(
+            self, dossier=dossier, history=history, problem="", chosen=chosen, done=self.done & known, reached=None
+        )
+
+    def without_card(self, problem: str) -> CardState:
+        """Return the state of a host that has no card to show, and why."""
+        return replace(self, dossier=None, problem=problem, done=frozenset(), reached=None)
 
     @property
     def fixes(self) -> tuple[Recommendation, ...]:
@@ -67,7 +82,7 @@ class CardState(msgspec.Struct, frozen=True):
     def ticked(self) -> CardState:
         """Return the state with the chosen fix supposed to be done, or no longer."""
         fix = self.fix
-        return self if fix is None else replace(self, done=self.done ^ {fix.k})
+        return self if fix is None else replace(self, done=self.done ^ {fix.k}, reached=None)
 
     def other_method(self) -> str:
         """Return the method after the one that is shown."""
@@ -75,27 +90,11 @@ class CardState(msgspec.Struct, frozen=True):
         shown = self.dossier.card.method if self.dossier is not None else self.method
         return names[(names.index(shown) + 1) % len(names)] if shown in names else names[-1]
 
-    def what_if(self) -> tuple[int, str] | None:
-        """Return score and grade with the marked fixes done, None when none is marked."""
-        return what_if(self.dossier.card, self.done) if self.dossier is not None and self.done else None
-
     def command(self) -> str:
-        """Return the shell command that prints this card."""
-        parts = ["aui-tui", "site", quote(self.host)]
-        if self.method:
-            parts += ["--method", self.method]
-        return " ".join(parts)
-
-
-def what_if(card: ReportCard, done: frozenset[str]) -> tuple[int, str]:
-    """Return score and grade of ``card`` with the fixes called ``done`` made: arithmetic on their points.
-
-    The ceiling of a walled site stays until every fix that concerns the wall is among them.
-    """
-    gained = sum(fix.pts for fix in card.recommendations if fix.k in done)
-    earned, possible = totals(card)
-    score = percent(earned + gained, possible)
-    standing = {fix.k for fix in card.recommendations} & WALL_FIXES - done
-    if card.stance == "Walled" and standing:
-        score = min(score, WALLED_CEILING)
-    return score, grade_of(score)
+        """Return the shell command that prints this card, or what changed where that is shown."""
+        if self.changes and self.pane == CHANGES and self.before is not None:
+            times = [self.before.scanned_at, self.at or "last"] if self.against is not None or self.at else []
+            parts = ["aui-tui", "diff", quote(self.host), *times]
+        else:
+            parts = ["aui-tui", "site", quote(self.host), *(["--at", self.at] if self.at else [])]
+        return " ".join([*parts, *(["--method", self.method] if self.method else [])])

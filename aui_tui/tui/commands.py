@@ -27,12 +27,13 @@ class View(NamedTuple):
     stance: str = ""
     sort: str = "rank"
     matrix: bool = False
+    descending: bool = False
 
 
 def views() -> tuple[View, ...]:
     """Return the named views, one per matrix surface among them."""
     blocks = tuple(
-        View("Who shuts out " + surface.label + "?", sort="matrix." + surface.slug, matrix=True)
+        View("Who shuts out " + surface.label + "?", sort="matrix." + surface.slug, matrix=True, descending=True)
         for surface in registry().surfaces
         if surface.source != "none"
     )
@@ -45,7 +46,7 @@ def views() -> tuple[View, ...]:
         View("Scanned within a week", line="fresh:<7d"),
         View("Not scanned for a month", line="fresh:>30d"),
         View("Failing grades", line="grade:f"),
-        View("Fallen since the last scan", sort="change"),
+        View("Fallen since the last scan", sort="change", descending=True),
         *blocks,
     )
 
@@ -103,7 +104,7 @@ class ViewCommands(_Commands):
         return [(view.title, "view", partial(self._show, view)) for view in views()]
 
     def _show(self, view: View) -> None:
-        query = Query.of(line=view.line, stance=view.stance, sort=view.sort)
+        query = Query.of(line=view.line, stance=view.stance, sort=view.sort, descending=view.descending)
         self.app.post_message(messages.ViewAsked(query, matrix=view.matrix))
 
 

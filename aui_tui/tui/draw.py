@@ -6,6 +6,7 @@ A widget paints a role in the colour of the theme; a piece is never parsed, so m
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import Final, NamedTuple
 
 from aui_tui.text import ELLIPSIS, cells, fit
@@ -28,6 +29,7 @@ ROLES: Final = (
     "cursor",
     "chip",
     "code",
+    "found",
 )
 """Everything a piece can be; the empty role is plain text."""
 
@@ -155,3 +157,25 @@ def paragraph(text: str, size: int, role: str = "") -> list[Line]:
 def plain(pieces: Iterable[Piece]) -> str:
     """Return the text of the pieces without roles."""
     return "".join(piece.text for piece in pieces)
+
+
+def marked(pieces: Iterable[Piece], words: str) -> Line:
+    """Return the pieces with every occurrence of ``words``, whatever its case, in the role ``found``."""
+    line = tuple(pieces)
+    text, wanted = plain(line).lower(), words.lower()
+    if not wanted or len(text) != len(plain(line)):
+        return line
+    inside = bytearray(len(text))
+    place = text.find(wanted)
+    while place >= 0:
+        inside[place : place + len(wanted)] = b"\1" * len(wanted)
+        place = text.find(wanted, place + len(wanted))
+    out: list[Piece] = []
+    start = 0
+    for piece in line:
+        flags = inside[start : start + len(piece.text)]
+        start += len(piece.text)
+        for hit, group in groupby(zip(flags, piece.text, strict=True), key=lambda pair: pair[0]):
+            part = "".join(char for _, char in group)
+            out.append(piece._replace(text=part, role="found" if hit else piece.role))
+    return tuple(out)

@@ -70,7 +70,7 @@ def _clashes(changes: Mapping[str, str]) -> list[str]:
         if place == "everywhere":
             continue
         seen: dict[str, str] = {}
-        for binding in (*table, *(() if place in ("window", "choice", "search") else APP)):
+        for binding in (*table, *(() if place in ("window", "choice", "search", "find") else APP)):
             name = binding.id or ""
             for key in changes.get(name, binding.key).split(","):
                 other = seen.setdefault(key, name)

@@ -6,6 +6,7 @@ from textual.message import Message
 
 from aui_tui.records.progress import ProbeEvent
 from aui_tui.records.query import Query
+from aui_tui.records.standing import Standing
 from aui_tui.records.view import Dossier, IndexView, Overview, Quota, Row, ScanAnswer
 from aui_tui.tui.export import ExportJob
 
@@ -138,12 +139,13 @@ class OtherReady(Message):
         self.dossier = dossier
 
 
-class RankReady(Message):
-    """The rank that a host with ``score`` would have."""
+class StandingReady(Message):
+    """Where the site would stand with the fixes ``done``, and the rank that this score would have, 0 when unknown."""
 
-    def __init__(self, score: int, rank: int) -> None:
+    def __init__(self, done: frozenset[str], standing: Standing, rank: int) -> None:
         super().__init__()
-        self.score = score
+        self.done = done
+        self.standing = standing
         self.rank = rank
 
 

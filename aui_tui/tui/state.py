@@ -61,10 +61,13 @@ class ListState(msgspec.Struct, frozen=True):
         return self.with_query(replace(self.query, category=category))
 
     def sorted_by(self, key: str) -> ListState:
-        """Return the state sorted by ``key``; the same key again turns the order round."""
+        """Return the state sorted by ``key``; the same key again turns the order round.
+
+        A surface of the matrix begins with the hosts that shut it out.
+        """
         if key == self.query.sort:
             return self.turned()
-        return self.with_query(replace(self.query, sort=key, descending=False))
+        return self.with_query(replace(self.query, sort=key, descending=key.startswith("matrix.")))
 
     def turned(self) -> ListState:
         """Return the state with its order turned round."""
@@ -74,7 +77,7 @@ class ListState(msgspec.Struct, frozen=True):
         """Return the state sorted by the column ``step`` columns further."""
         keys = self.sort_keys
         place = keys.index(self.query.sort) if self.query.sort in keys else 0
-        return self.with_query(replace(self.query, sort=keys[(place + step) % len(keys)], descending=False))
+        return self.sorted_by(keys[(place + step) % len(keys)])
 
     @property
     def sort_keys(self) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from textual.binding import ActiveBinding
 from textual.screen import Screen
 
 from aui_tui.records.view import ScanAnswer
@@ -40,13 +41,12 @@ def change_of(before: int | None, after: int) -> str:
 
 def help_sections(screen: Screen[Any]) -> Sections:
     """Return the keys that work on a screen, by table, from its live bindings."""
-    names = {(b.id, b.action): table for table, bindings in TABLES.items() for b in bindings}
     found: dict[str, dict[str, tuple[list[str], str]]] = {}
     for active in screen.active_bindings.values():
         binding = active.binding
         if not active.enabled or binding.id is None:
             continue
-        table = names.get((binding.id, binding.action), "")
+        table = _table_of(active)
         keys, _ = found.setdefault(table, {}).setdefault(binding.id, ([], binding.tooltip or binding.description))
         display = screen.app.get_key_display(binding)
         if display not in keys:
@@ -56,6 +56,15 @@ def help_sections(screen: Screen[Any]) -> Sections:
         for table in TABLES
         if table in found
     ]
+
+
+def _table_of(active: ActiveBinding) -> str:
+    """Return the table that a live binding comes from: one that its widget or screen is made with."""
+    own = [binding for kind in type(active.node).__mro__ for binding in vars(kind).get("BINDINGS", ())]
+    key = active.binding.id, active.binding.action
+    return next(
+        (name for name, table in TABLES.items() if table[0] in own and any((b.id, b.action) == key for b in table)), ""
+    )
 
 
 NOTES: Final = {

@@ -39,7 +39,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("/staykit11\r\r?q" + BACK, ("Ranked 1 ", "enter Open")),
         ("c" + DOWN * 3 + "\r3", ("Category: Grocery & food", "Ranked 2 ")),
         ("3m8?", ("--stance Walled --sort matrix.browser_agents",)),
-        ("v?", ("aui-tui index --overview",)),
+        ("v?", ("--overview",)),
         ("vv/staykit11", ("Ranked 1 ", "esc Cancel")),
         ("Snot an address", ("not an address", "enter scans")),
         (PALETTE + "Walled hosts\r", ("Ranked 19 ", "enter Open")),

@@ -4,32 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from aui_tui.errors import AuiError, NeverScanned
 from aui_tui.records.card import ReportCard
 from aui_tui.records.methods import grade_of
 from aui_tui.records.observations import BROWSER, FILE_PROBES
+from aui_tui.records.order import ordered
 from aui_tui.records.progress import ProbeEvent, Progress
 from aui_tui.records.query import Query, Term
 from aui_tui.records.registry import registry
+from aui_tui.records.standing import Standing, estimate
 from aui_tui.records.view import Dossier, Facets, HistoryPoint, IndexView, Overview, Quota, Row, ScanAnswer
-from aui_tui.records.vocabulary import CATEGORIES, GRADES, STANCES, VERDICTS
+from aui_tui.records.vocabulary import CATEGORIES, GRADES, STANCES
 from aui_tui.tui.words import instant
 
 from .cards import NOW, make_card
-
-SORTS: dict[str, Callable[[Row], object]] = {
-    "rank": lambda row: (-row.summary.score, row.summary.host),
-    "score": lambda row: (-row.summary.score, row.summary.host),
-    "change": lambda row: (-(row.change or 0), row.summary.host),
-    "grade": lambda row: (row.summary.grade, row.summary.host),
-    "stance": lambda row: (STANCES.index(row.summary.stance), row.summary.host),
-    "host": lambda row: row.summary.host,
-    "name": lambda row: row.summary.name,
-    "category": lambda row: (row.summary.category, row.summary.host),
-    "age": lambda row: (row.summary.scanned_at, row.summary.host),
-}
 
 
 class MemoryService:
@@ -87,11 +77,8 @@ class MemoryService:
         chosen = [
             r for r in rows if query.stance in ("", r.summary.stance) and query.category in ("", r.summary.category)
         ]
-        key = SORTS.get(query.sort) or (
-            lambda row: (-VERDICTS.index(row.summary.matrix[query.sort.removeprefix("matrix.")]), row.summary.host)
-        )
-        ranked = sorted((r for r in chosen if r.rank), key=key, reverse=query.descending)  # type: ignore[arg-type]
-        unreachable = sorted((r for r in chosen if not r.rank), key=lambda r: r.summary.host)
+        ranked = ordered((row for row in chosen if row.rank), query)
+        unreachable = ordered((row for row in chosen if not row.rank), query)
         by_stance = Counter(r.summary.stance for r in rows if query.category in ("", r.summary.category))
         by_category = Counter(r.summary.category for r in rows if query.stance in ("", r.summary.stance))
         return IndexView(
@@ -153,6 +140,9 @@ class MemoryService:
             ),
             notice=self.notice,
         )
+
+    async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
+        return estimate((await self.site(host, method=method, at=at)).card, fixes)
 
     async def scan(
         self, url: str, *, force: bool = False, method: str = "", category: str = "", progress: Progress | None = None

@@ -16,6 +16,7 @@ from aui_tui.errors import AuiError, BadValue, ConfigError, RateLimited, RecordE
 from aui_tui.records.card import ReportCard
 from aui_tui.records.progress import Progress
 from aui_tui.records.query import Query
+from aui_tui.records.standing import Standing, estimate
 from aui_tui.records.times import age
 from aui_tui.records.view import Dossier, HistoryPoint, IndexView, Overview, Quota, ScanAnswer
 from aui_tui.service.remote.copies import Copies, Head
@@ -89,6 +90,10 @@ class RemoteService:
         if at and at != card.scanned_at:
             raise BadValue(f"{self.label} publishes the latest card alone.", allowed=(card.scanned_at,))
         return dossier_of(card, notice)
+
+    async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
+        """Return where ``host`` would stand with ``fixes`` carried out, by the points of its card."""
+        return estimate((await self.site(host, method=method, at=at)).card, fixes)
 
     async def scan(
         self,

@@ -12,6 +12,7 @@ from aui_tui.errors import BadValue, ConfigError, NeverScanned, RecordError, Una
 from aui_tui.records.card import ReportCard
 from aui_tui.records.progress import Progress
 from aui_tui.records.query import Query
+from aui_tui.records.standing import Standing, estimate
 from aui_tui.records.view import Dossier, HistoryPoint, IndexView, Overview, Quota, Row, ScanAnswer
 from aui_tui.service.remote.listing import Listing, row_of
 from aui_tui.service.remote.reading import card_of, left_out, parse, read_index
@@ -73,6 +74,10 @@ class FileService:
         return Dossier(
             card=card, previous=cards[place - 1] if place else None, history=tuple(map(_point, cards[: place + 1]))
         )
+
+    async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
+        """Return where ``host`` would stand with ``fixes`` carried out, by the points of its card."""
+        return estimate((await self.site(host, method=method, at=at)).card, fixes)
 
     async def scan(
         self,

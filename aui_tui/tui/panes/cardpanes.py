@@ -7,12 +7,13 @@ from typing import Final
 from aui_tui.records.view import Dossier
 from aui_tui.tui.cardstate import CardState
 from aui_tui.tui.draw import Line
+from aui_tui.tui.panes.absent import absent
 from aui_tui.tui.panes.agents import agents
 from aui_tui.tui.panes.changes import changes
 from aui_tui.tui.panes.evidence import counts, evidence
 from aui_tui.tui.panes.fixes import fixes
 from aui_tui.tui.panes.ledger import ledger
-from aui_tui.tui.panes.scanlog import scan_log
+from aui_tui.tui.panes.scanlog import scan_lines, scan_log
 from aui_tui.tui.panes.summary import summary
 from aui_tui.tui.scans import Scan
 
@@ -43,11 +44,13 @@ def _amount(number: int, state: CardState, dossier: Dossier) -> str:
     return str(len(card.recommendations) or "") if number == FIXES else ""
 
 
-def lines(number: int, state: CardState, scan: Scan | None, now: float, size: int) -> list[Line]:
-    """Return what pane ``number`` says, laid out to ``size`` cells."""
+def lines(number: int, state: CardState, scan: Scan | None, now: float, size: int, can_scan: bool = True) -> list[Line]:
+    """Return what pane ``number`` says, laid out to ``size`` cells; without a card, why there is none."""
     dossier = state.dossier
+    if number == SCAN_LOG and scan is not None:
+        return scan_lines(scan, size, now)
     if dossier is None:
-        return []
+        return absent(state.host, state.problem, size, can_scan) if number == SUMMARY and state.problem else []
     if number == SUMMARY:
         return ledger(dossier, size) if state.ledger else summary(dossier, size, now)
     if number == AGENTS:
@@ -56,4 +59,4 @@ def lines(number: int, state: CardState, scan: Scan | None, now: float, size: in
         return changes(state.before, dossier.card, size, now) if state.changes else evidence(dossier, size)
     if number == FIXES:
         return fixes(dossier, size, state.chosen, state.done)
-    return scan_log(dossier, scan, size, now)
+    return scan_log(dossier, size)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from aui_tui.records.labels import CHECKS
 from aui_tui.records.view import Overview
 from aui_tui.records.vocabulary import FIXES, STANCES
 from aui_tui.text import fit
@@ -13,18 +14,6 @@ from aui_tui.tui.draw import BLANK, Line, Piece, beside, line
 NAME: Final = 15
 FIGURE: Final = 9
 TWO_COLUMNS: Final = 96
-
-CHECKS: Final = {
-    "wba": "an agent is refused or challenged",
-    "front-door": "no UCP profile or MCP card",
-    "llms": "no llms.txt",
-    "jsonld": "no JSON-LD",
-    "landmarks": "landmarks or labels missing",
-    "ssr": "nothing readable without scripts",
-    "signal": "no full Content-Signal",
-    "robots": "robots.txt shuts agents out",
-}
-"""What it means that the fix of a key is still to be made."""
 
 
 def overview(figures: Overview, size: int) -> list[Line]:

@@ -13,10 +13,8 @@ from aui_tui.tui.words import clock, seconds
 NAME = 14
 
 
-def scan_log(dossier: Dossier, scan: Scan | None, size: int, now: float) -> list[Line]:
-    """Return the pane laid out to ``size`` cells: ``scan`` when one is known, else the kept exchanges."""
-    if scan is not None:
-        return _live(scan, size, now)
+def scan_log(dossier: Dossier, size: int) -> list[Line]:
+    """Return the kept exchanges of a scan laid out to ``size`` cells."""
     card = dossier.card
     head = [
         cut(
@@ -39,7 +37,8 @@ def scan_log(dossier: Dossier, scan: Scan | None, size: int, now: float) -> list
     return out
 
 
-def _live(scan: Scan, size: int, now: float) -> list[Line]:
+def scan_lines(scan: Scan, size: int, now: float) -> list[Line]:
+    """Return a scan of this session laid out to ``size`` cells."""
     out: list[Line] = [cut(line((scan.url, "strong")), size)]
     out += [cut(probe.line(now), size) for probe in scan.probes]
     total = " ".join((str(scan.finished), "of", str(len(scan.probes)), "probes"))

@@ -9,22 +9,20 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
 from textual.content import Content
-from textual.screen import Screen
 
-from aui_tui.records.codec import encode_card
 from aui_tui.records.query import Query
-from aui_tui.records.view import Dossier, HistoryPoint, Quota, Window
-from aui_tui.tui import doors, messages
+from aui_tui.records.view import Quota, Window
+from aui_tui.tui import messages
 from aui_tui.tui.bindings import CARD
 from aui_tui.tui.cardstate import CardState
 from aui_tui.tui.context import Context, attempt
 from aui_tui.tui.draw import Line
-from aui_tui.tui.export import ExportJob, file_name
 from aui_tui.tui.panes import cardpanes
-from aui_tui.tui.panes.fixes import file_of
 from aui_tui.tui.scans import Scan
 from aui_tui.tui.screens.cardbars import Place, foot_line, subtitle, tabs_line, title_line
+from aui_tui.tui.screens.site import SiteScreen
 from aui_tui.tui.widgets.bar import Bar
+from aui_tui.tui.widgets.findbar import FindBar
 from aui_tui.tui.widgets.fixlist import FixList
 from aui_tui.tui.widgets.keybar import KeyBar
 from aui_tui.tui.widgets.lines import Lines
@@ -33,9 +31,11 @@ from aui_tui.tui.widgets.textpane import TextPane
 from aui_tui.tui.work import start
 
 PANES: Final = len(cardpanes.NUMBERS)
+OF_CARD: Final = frozenset({"copy", "export", "browse", "changes", "ledger", "method", "history", "find"})
+"""Actions that there must be a card for."""
 
 
-class CardScreen(Screen[str]):
+class CardScreen(SiteScreen):
     """Shows a :class:`CardState`; answers with the host on which it was left.
 
     ``window`` is the list that the card was opened from, ``index`` its place there, ``words`` the list's filters.
@@ -47,13 +47,11 @@ class CardScreen(Screen[str]):
     def __init__(
         self, context: Context, host: str, window: Window | None = None, index: int = 0, words: str = ""
     ) -> None:
-        super().__init__()
-        self.context = context
-        self.state = CardState(host)
+        super().__init__(context, CardState(host))
         self._window = window
         self._index = index
         self._words = words
-        self._rank: int | None = None
+        self._rank = 0
 
     def compose(self) -> ComposeResult:
         """Lay out the screen."""
@@ -63,6 +61,7 @@ class CardScreen(Screen[str]):
             for number in cardpanes.NUMBERS:
                 kind = FixList if number == cardpanes.FIXES else TextPane
                 yield kind(id="-".join(("pane", str(number))), classes="pane")
+        yield FindBar(id="find")
         yield ScanPanel(self.context.clock, id="scans")
         yield KeyBar(id="keys")
 
@@ -70,7 +69,8 @@ class CardScreen(Screen[str]):
         """Follow the state that all screens share, and read the card."""
         for name in ("scans", "quota"):
             self.watch(self.app, name, getattr(self, "_" + name))
-        self.watch(self.app, "stored", self._stored, init=False)
+        for name in ("stored", "aged"):
+            self.watch(self.app, name, getattr(self, "_" + name), init=False)
         self.action_pane(1)
         self.read()
 
@@ -92,16 +92,23 @@ class CardScreen(Screen[str]):
         self.become(self.state.with_dossier(message.dossier), top=other)
         if message.dossier.notice:
             self.post_message(messages.Told(message.dossier.notice, "warning"))
+        self.refresh_bindings()
 
     def on_card_failed(self, message: messages.CardFailed) -> None:
-        """Say why there is no card; what is shown stays, and so does the method it is graded under."""
+        """Say why there is no card; a card of the same host that is shown stays, with the method it is graded under."""
         dossier = self.state.dossier
         if dossier is not None and dossier.card.host == self.state.host:
             self.state = replace(self.state, method=dossier.card.method, at="")
-        self.post_message(messages.Told(message.text, "error"))
+            self.post_message(messages.Told(message.text, "error"))
+        else:
+            self.become(self.state.without_card(message.text), top=True)
+        self.refresh_bindings()
 
     def _stored(self, _count: int) -> None:
         self.read()
+
+    def _aged(self, _count: int) -> None:
+        self.become(self.state)
 
     # What is drawn
 
@@ -117,16 +124,18 @@ class CardScreen(Screen[str]):
             self._draw(number, top=top)
         if state.dossier is not None:
             self.pane(cardpanes.SUMMARY).border_subtitle = Content(subtitle(state.dossier))
+        else:
+            self.pane(cardpanes.SUMMARY).border_subtitle = Content("")
         self.pane(cardpanes.FIXES).border_subtitle = Content(foot_line(state))
-        if marks:
-            self._ask_rank()
+        if marks or (state.done and state.reached is None):
+            self._ask_standing()
         self._redraw()
 
     def _draw(self, number: int, *, top: bool = False) -> None:
         pane = self.pane(number)
         pane.border_title = Content(cardpanes.title(number, self.state))
-        state, scan, now = self.state, self.scan, self.context.clock()
-        pane.show(lambda size: cardpanes.lines(number, state, scan, now, size), top=top)
+        state, scan, now, can_scan = self.state, self.scan, self.context.clock(), self.context.service.can_scan
+        pane.show(lambda size: cardpanes.lines(number, state, scan, now, size, can_scan), top=top)
 
     def _redraw(self) -> None:
         for bar in self.query(Bar):
@@ -168,28 +177,36 @@ class CardScreen(Screen[str]):
         """Suppose the chosen fix done, or no longer."""
         self.become(self.state.ticked())
 
-    def _ask_rank(self) -> None:
-        reached = self.state.what_if()
-        self._rank = None
-        if reached is not None:
-            start(self, "rank", self._count_above, reached[0])
+    def _ask_standing(self) -> None:
+        state = self.state
+        self._rank = 0
+        if state.done and state.dossier is not None:
+            start(self, "what-if", self._reckon, state.host, state.done, state.dossier.card.method, state.at)
 
-    async def _count_above(self, score: int) -> None:
-        view, _ = await attempt(self.context.service.index(Query.of(line=" ".join(("score:>" + str(score),)))))
+    async def _reckon(self, host: str, done: frozenset[str], method: str, at: str) -> None:
+        service = self.context.service
+        standing, problem = await attempt(service.what_if(host, done, method=method, at=at))
+        if standing is None:
+            self.post_message(messages.Told(problem, "error"))
+            return
+        self.post_message(messages.StandingReady(done, standing, 0))
+        better = Query.of(line=" ".join(("score:>" + str(standing.score),)))
+        view, _ = await attempt(service.index(better))
         if view is not None:
-            self.post_message(messages.RankReady(score, len(view.ranked) + 1))
+            self.post_message(messages.StandingReady(done, standing, len(view.ranked) + 1))
 
-    def on_rank_ready(self, message: messages.RankReady) -> None:
-        """Show the rank that the supposed score would have."""
-        reached = self.state.what_if()
-        if reached is not None and reached[0] == message.score:
+    def on_standing_ready(self, message: messages.StandingReady) -> None:
+        """Show where the site would stand, unless other fixes are marked meanwhile."""
+        if message.done == self.state.done:
             self._rank = message.rank
-            self._redraw()
+            self.become(replace(self.state, reached=message.standing))
 
     # Keys
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Scanning needs a source that scans, exporting a writer, walking a list."""
+        """Scanning needs a source that scans, exporting a writer, walking a list, and most keys a card."""
+        if self.state.dossier is None and action in OF_CARD:
+            return False
         if action == "scan":
             return self.context.service.can_scan
         if action == "export":
@@ -198,6 +215,7 @@ class CardScreen(Screen[str]):
 
     def action_pane(self, number: int) -> None:
         """Show a pane on a narrow screen, focus it on a wide one."""
+        self.query_one(FindBar).close()
         self.state = replace(self.state, pane=number)
         for place in cardpanes.NUMBERS:
             self.pane(place).set_class(place == number, "-shown")
@@ -207,6 +225,10 @@ class CardScreen(Screen[str]):
     def action_next_pane(self, step: int) -> None:
         """Go to a neighbouring pane."""
         self.action_pane((self.state.pane - 1 + step) % PANES + 1)
+
+    def action_find(self) -> None:
+        """Find words in the pane that is shown, or has the focus."""
+        self.query_one(FindBar).open(self.pane(self.state.pane))
 
     def action_zoom(self) -> None:
         """Give one pane the whole screen, or share it again."""
@@ -227,31 +249,6 @@ class CardScreen(Screen[str]):
         self.state = replace(self.state, method=self.state.other_method())
         self.read()
 
-    def action_history(self, purpose: str) -> None:
-        """Choose an earlier scan: to look at it, or to compare with it."""
-        dossier = self.state.dossier
-        if dossier is None or len(dossier.history) < 2:
-            self.post_message(messages.Told("Only one scan of this host is kept."))
-            return
-        title = "Compare with the scan of" if purpose == "compare" else "Show the scan of"
-        choose = doors.history(title, dossier.history, dossier.card.scanned_at, self.context.clock())
-        self.app.push_screen(choose, self._compare_with if purpose == "compare" else self._look_at)
-
-    def _look_at(self, at: str | None) -> None:
-        dossier = self.state.dossier
-        if at is not None and dossier is not None:
-            newest: HistoryPoint = dossier.history[-1]
-            self.state = replace(self.state, at="" if at == newest.scanned_at else at, against=None)
-            self.read()
-
-    def _compare_with(self, at: str | None) -> None:
-        if at is not None:
-            start(self, "other", self._read_other, self.state.host, at)
-
-    async def _read_other(self, host: str, at: str) -> None:
-        dossier, problem = await attempt(self.context.service.site(host, method=self.state.method, at=at))
-        self.post_message(messages.OtherReady(dossier) if dossier else messages.Told(problem, "error"))
-
     def on_other_ready(self, message: messages.OtherReady) -> None:
         """Count the changes from the chosen scan."""
         self.become(replace(self.state, against=message.dossier.card, changes=True))
@@ -265,8 +262,12 @@ class CardScreen(Screen[str]):
             self.post_message(messages.Told("This is the last host of the list." if step > 0 else "This is the first."))
             return
         self._index = place
-        self._rank = None
+        self._rank = 0
         self.state = self.state.to_host(rows[0].summary.host)
+        self.read()
+
+    def action_reload(self) -> None:
+        """Read the card again."""
         self.read()
 
     def action_back(self) -> None:
@@ -276,49 +277,3 @@ class CardScreen(Screen[str]):
             self.post_message(messages.ScanStopped(scan.number))
         else:
             self.dismiss(self.state.host)
-
-    def action_scan(self, force: bool) -> None:
-        """Scan this host."""
-        self.post_message(messages.ScanAsked(self.state.host, force=force))
-
-    def action_copy(self, what: str) -> None:
-        """Copy the snippet of the chosen fix, or the whole card as JSON."""
-        dossier, fix = self.state.dossier, self.state.fix
-        if dossier is None:
-            return
-        if what == "card":
-            self.post_message(messages.CopyAsked(encode_card(dossier.card).decode(), "the card as JSON"))
-        elif fix is None:
-            self.post_message(messages.Told("There is no fix to copy."))
-        else:
-            self.post_message(messages.CopyAsked(fix.code, file_of(fix)))
-
-    def action_export(self) -> None:
-        """Write the card, or in the pane of fixes the chosen snippet, to a file."""
-        dossier, fix = self.state.dossier, self.state.fix
-        if dossier is None:
-            return
-        if self.state.pane == cardpanes.FIXES and fix is not None:
-            job = ExportJob("snippet", file_name(fix.k, "txt"), text=fix.code)
-        else:
-            job = ExportJob(
-                "card",
-                file_name(self.state.host, "json"),
-                host=self.state.host,
-                method=self.state.method,
-                at=self.state.at,
-            )
-        self.post_message(messages.ExportAsked(job))
-
-    def action_browse(self) -> None:
-        """Open the site's page of the index in the browser."""
-        if self.state.dossier is not None:
-            self.post_message(messages.BrowseAsked(self.state.dossier.card.url))
-
-    def command(self) -> str:
-        """Return the shell command that prints this card."""
-        return self.state.command()
-
-    def dossier(self) -> Dossier | None:
-        """Return what is shown."""
-        return self.state.dossier

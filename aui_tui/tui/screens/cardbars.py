@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from aui_tui.records.methods import WALLED_CEILING
 from aui_tui.records.view import Dossier, Quota
 from aui_tui.tui import glyphs
 from aui_tui.tui.cardstate import CardState
 from aui_tui.tui.draw import Line, Piece, line, spread, width
 from aui_tui.tui.panes import cardpanes
-from aui_tui.tui.panes.common import headline
+from aui_tui.tui.panes.common import headline, stance
 from aui_tui.tui.screens.indexbars import quota_words
 from aui_tui.tui.words import ago, count, day, seconds, signed
 
@@ -32,20 +33,21 @@ class Place(NamedTuple):
         return " ".join((short, self.filters)).strip() if full else short
 
 
-def title_line(
-    state: CardState, place: Place | None, quota: Quota | None, rank: int | None, now: float, size: int
-) -> Line:
+def title_line(state: CardState, place: Place | None, quota: Quota | None, rank: int, now: float, size: int) -> Line:
     """Return host and headline at the left; place in the list, age and quota at the right as far as they fit."""
     dossier = state.dossier
     if dossier is None:
-        return line(" ", (state.host, "title"), "  reading …")
+        words = ("no report card", "warn") if state.problem else ("reading …", "")
+        return spread(
+            line(" ", (state.host, "title"), "  ", words), line((quota_words(quota, full=False), "muted"), " "), size
+        )
     card = dossier.card
     wide = size >= WIDE
     left = [*line(" ", (card.host, "title"), "  ")]
     if wide and card.name != card.host:
         left[2:] = line(" · " + card.name + " · " + card.category + "  ")
     left += headline(card.score, card.grade, card.stance, card.unreachable, short=size < TIGHT)
-    left += what_if_words(state, rank)
+    left += what_if_words(state, rank, wide=wide)
     if size >= TIGHT:
         left += line("  ", (card.method, "muted"))
     change = change_words(dossier, now)
@@ -62,23 +64,40 @@ def title_line(
     return spread(left, line("  ", (" · ".join(facts), "muted"), " "), size)
 
 
-def what_if_words(state: CardState, rank: int | None) -> Line:
-    """Return the score, grade and rank that the marked fixes would give; nothing when none is marked."""
-    reached = state.what_if()
-    if reached is None:
+def what_if_words(state: CardState, rank: int, *, wide: bool) -> Line:
+    """Return score, grade, a changed stance and the rank that the marked fixes would give; nothing without any."""
+    if not state.done or state.dossier is None:
         return ()
-    score, grade = reached
-    words = "" if rank is None else " rank " + format(rank, ",")
-    lead = "  " + glyphs.ARROW + " "
-    return line((lead, "accent"), (str(score), "strong"), " ", (grade, glyphs.role_of(grade[:1])), (words, "accent"))
+    lead = line(("  " + glyphs.ARROW + " ", "accent"))
+    reached = state.reached
+    if reached is None:
+        return (*lead, Piece(glyphs.WAIT, "muted"))
+    out = [
+        *lead,
+        Piece(str(reached.score), "strong"),
+        Piece(" "),
+        Piece(reached.grade, glyphs.role_of(reached.grade[:1])),
+    ]
+    if reached.stance != state.dossier.card.stance:
+        known = stance(reached.stance)
+        out += [Piece(" "), known if wide else known._replace(text=known.text[:1])]
+    if rank:
+        out.append(Piece(" rank " + format(rank, ","), "accent"))
+    return tuple(out)
 
 
 def foot_line(state: CardState) -> str:
-    """Return the keys of the pane of fixes, and what the marked ones gain."""
-    gained = sum(fix.pts for fix in state.fixes if fix.k in state.done)
-    if state.done:
-        return " ".join((count(len(state.done), "fix", "fixes"), "supposed done, +" + count(gained, "point")))
-    return "space what if · y copies the snippet" if state.fixes else ""
+    """Return the keys of the pane of fixes, and what the marked ones would change."""
+    if not state.done or state.dossier is None:
+        return "space what if · y copies the snippet" if state.fixes else ""
+    words = [count(len(state.done), "fix", "fixes"), "supposed done"]
+    if state.reached is not None:
+        words[-1] += ":"
+        words += ["score", str(state.dossier.card.score), glyphs.ARROW, str(state.reached.score)]
+        if state.reached.stance == "Walled" and state.reached.score == WALLED_CEILING:
+            words[-1] += ","
+            words += ["no more while Walled"]
+    return " ".join(words)
 
 
 def change_words(dossier: Dossier, now: float) -> str:

@@ -43,6 +43,7 @@ class CompareScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Ask for the cards."""
+        self.watch(self.app, "aged", self._aged, init=False)
         start(self, "compare", self._read)
 
     async def _read(self) -> None:
@@ -53,6 +54,12 @@ class CompareScreen(Screen[None]):
     def on_other_ready(self, message: messages.OtherReady) -> None:
         """Add a card."""
         self._cards[message.dossier.card.host] = message.dossier.card
+        self._draw()
+
+    def _aged(self, _count: int) -> None:
+        self._draw()
+
+    def _draw(self) -> None:
         cards = [self._cards[host] for host in self._hosts if host in self._cards]
         now = self.context.clock()
         self.query_one(TextPane).show(lambda size: compare(cards, size, now))

@@ -67,8 +67,8 @@ class IndexScreen(HostScreen):
 
     async def on_mount(self) -> None:
         """Follow the state that all screens share, and read the list."""
-        for name in ("scans", "quota", "stored"):
-            self.watch(self.app, name, getattr(self, "_" + name), init=name != "stored")
+        for name in ("scans", "quota", "stored", "aged"):
+            self.watch(self.app, name, getattr(self, "_" + name), init=name in ("scans", "quota"))
         first = asyncio.ensure_future(attempt(self.context.service.index(self.state.query)))
         await asyncio.wait({first}, timeout=FIRST)
         view = first.result()[0] if first.done() else None
@@ -114,6 +114,10 @@ class IndexScreen(HostScreen):
 
     def _stored(self, _count: int) -> None:
         self.reload(keep=True)
+
+    def _aged(self, _count: int) -> None:
+        self.table.age()
+        self.query_one(PreviewPane).age()
 
     # Reading the list
 
@@ -265,7 +269,7 @@ class IndexScreen(HostScreen):
         self.become(replace(self.state, matrix=not self.state.matrix, unreachable=False))
 
     def action_surface(self, number: int) -> None:
-        """Sort the matrix by one surface, those that shut it out first."""
+        """Sort the matrix by one surface, those that shut it out first, those that let it in with the second press."""
         self.become(self.state.sorted_by("matrix." + registry().surfaces[number - 1].slug), keep=False)
 
     def action_overview(self) -> None:

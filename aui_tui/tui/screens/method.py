@@ -46,7 +46,7 @@ class MethodScreen(ModalScreen[None]):
             for name, words in section.rows:
                 out += hang((Piece(fit(name, NAME) + " ", "accent"),), words, size)
             out.append(BLANK)
-        return out[:-1]
+        return [*out, line(("In the shell: ", "muted"), ("aui-tui method " + self._method, "code"))]
 
     def action_method(self) -> None:
         """Turn to the other method."""

@@ -79,4 +79,5 @@ class OverviewScreen(Screen[Query | None]):
 
     def command(self) -> str:
         """Return the shell command that prints these figures."""
-        return ListState(query=self._asked).command().replace("aui-tui index", "aui-tui index --overview", 1)
+        plain = with_fields(self._asked, sort="rank", descending=False)
+        return ListState(query=plain).command() + " --overview"

@@ -83,6 +83,11 @@ class HostTable(ScrollView, Painted, can_focus=True):
         self.refresh()
         self.post_message(self.Moved(self.row))
 
+    def age(self) -> None:
+        """Draw the ages of this moment."""
+        self._now = self._clock()
+        self.refresh()
+
     def mark(self, hosts: frozenset[str]) -> None:
         """Show which hosts are marked."""
         self.marks = hosts

@@ -10,7 +10,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from aui_tui.text import cells
-from aui_tui.tui.draw import Line
+from aui_tui.tui.draw import Line, marked
 from aui_tui.tui.widgets.painted import Painted
 
 Block = Callable[[int], Sequence[Line]]
@@ -34,6 +34,8 @@ class Lines(ScrollView, Painted, can_focus=True):
         self._block = block
         self._lines: Sequence[Line] = ()
         self._laid = -1
+        self._sought = ""
+        self._hits: list[int] = []
 
     def show(self, block: Block, *, top: bool = False) -> None:
         """Lay out another block; ``top`` scrolls back to its first line."""
@@ -54,8 +56,36 @@ class Lines(ScrollView, Painted, can_focus=True):
         if size != self._laid:
             self._lines = self._block(size)
             self._laid = size
+            self._hits = self._search()
             self.virtual_size = Size(size, len(self._lines))
         self.refresh()
+
+    def find(self, words: str) -> tuple[int, int]:
+        """Mark ``words`` and go to the first line with them from the one in sight on.
+
+        Return the place of that line among those that have the words, and how many do.
+        """
+        self._sought = words
+        self._hits = self._search()
+        self.refresh()
+        top = self.scroll_offset.y
+        place = next((place for place, hit in enumerate(self._hits) if hit >= top), 0)
+        self.find_next(place)
+        return place, len(self._hits)
+
+    def find_next(self, place: int) -> None:
+        """Go to line ``place`` of those found, counting on from the last to the first."""
+        if self._hits:
+            self._reveal(self._hits[place % len(self._hits)])
+
+    def _search(self) -> list[int]:
+        wanted = self._sought.lower()
+        return [number for number, text in enumerate(self.texts) if wanted in text.lower()] if wanted else []
+
+    def _reveal(self, number: int) -> None:
+        top, height = self.scroll_offset.y, max(self.size.height, 1)
+        if not top <= number < top + height:
+            self.scroll_to(y=max(number - height // 2, 0), animate=False, immediate=True)
 
     @property
     def texts(self) -> list[str]:
@@ -68,7 +98,8 @@ class Lines(ScrollView, Painted, can_focus=True):
         number = y + self.scroll_offset.y
         if not 0 <= number < len(self._lines):
             return Strip.blank(width, self.rich_style)
-        return self.strip(self._lines[number], width)
+        row = self._lines[number]
+        return self.strip(marked(row, self._sought) if self._sought else row, width)
 
     async def on_click(self, event: events.Click) -> None:
         """Run the action of the piece under the pointer."""

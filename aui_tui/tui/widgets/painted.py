@@ -44,6 +44,7 @@ LOOKS: Final = {
     "cursor": Look("role-cursor", "role-cursor-background", bold=True),
     "chip": Look("role-cursor", "role-cursor-background"),
     "code": Look("role-code"),
+    "found": Look("role-cursor", "role-cursor-background", bold=True),
 }
 """Every role of ``draw.ROLES``. Read from the theme, not the style sheet: a component class for each role would be
 matched against every rule for every widget, which is most of the time to the first paint."""

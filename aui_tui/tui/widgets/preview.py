@@ -27,6 +27,7 @@ class PreviewPane(Lines):
         self.border_title = Content("Preview")
         self._given = context
         self._row: Row | None = None
+        self._dossier: Dossier | None = None
 
     def follow(self, row: Row | None) -> None:
         """Show another row, None for an empty list."""
@@ -55,6 +56,11 @@ class PreviewPane(Lines):
         if self._row is not None and self._row.summary.host == message.dossier.card.host:
             self._draw(message.dossier)
 
-    def _draw(self, dossier: Dossier | None) -> None:
+    def age(self) -> None:
+        """Draw the ages of this moment."""
+        self._draw(self._dossier, top=False)
+
+    def _draw(self, dossier: Dossier | None, *, top: bool = True) -> None:
+        self._dossier = dossier
         row, now = self._row, self._given.clock()
-        self.show((lambda size: preview(row, dossier, size, now)) if row is not None else nothing, top=True)
+        self.show((lambda size: preview(row, dossier, size, now)) if row is not None else nothing, top=top)

@@ -1,0 +1,128 @@
+"""The scans of a session: begun, followed, cancelled and told; every screen sees the same ones."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from textual.reactive import reactive
+from textual.worker import Worker, WorkerCancelled
+
+from aui_tui.errors import RateLimited
+from aui_tui.records.progress import ProbeEvent
+from aui_tui.records.view import Quota
+from aui_tui.tui import doors, messages
+from aui_tui.tui.context import Context, attempt, sentence
+from aui_tui.tui.scans import Scan, changed
+from aui_tui.tui.themed import ThemedApp
+from aui_tui.tui.work import start, start_beside
+
+AT_ONCE: Final = 3
+"""Scans of marked hosts that run at the same time."""
+KEPT_SCANS: Final = 20
+"""Scans of this session that are remembered for the scan log."""
+
+
+class ScanningApp(ThemedApp):
+    """Shares ``scans``, ``quota`` and ``stored`` with the screens that watch them."""
+
+    scans: reactive[tuple[Scan, ...]] = reactive((), init=False, repaint=False)
+    quota: reactive[Quota | None] = reactive(None, init=False, repaint=False)
+    stored: reactive[int] = reactive(0, init=False, repaint=False)
+
+    def __init__(self, context: Context, folders: Iterable[Path], theme: str, *, no_color: bool) -> None:
+        super().__init__(folders, theme, no_color=no_color)
+        self.context = context
+        self._scan_workers: dict[int, Worker[bool]] = {}
+        self._numbers = 0
+
+    def read_quota(self) -> None:
+        """Ask for the scans left."""
+        start(self, "quota", self._ask_quota)
+
+    async def _ask_quota(self) -> None:
+        quota, _ = await attempt(self.context.service.quota())
+        self.post_message(messages.QuotaReady(quota))
+
+    def on_quota_ready(self, message: messages.QuotaReady) -> None:
+        """Share the scans left."""
+        self.quota = message.quota
+
+    def on_scan_asked(self, message: messages.ScanAsked) -> None:
+        """Start a scan, unless the host is being scanned already."""
+        if any(scan.running and scan.concerns(message.url) for scan in self.scans):
+            self.post_message(messages.Told("This host is being scanned already."))
+        else:
+            self._begin(message.url, force=message.force)
+
+    def on_many_asked(self, message: messages.ManyAsked) -> None:
+        """Start several scans, a few at a time."""
+        start_beside(self, "many", self._scan_many, message.hosts, force=message.force)
+
+    def _begin(self, url: str, *, force: bool, quiet: bool = False) -> Worker[bool]:
+        self._numbers += 1
+        number = self._numbers
+        scan = Scan.begin(number, url, self.context.clock(), quiet=quiet)
+        self.scans = (*self.scans, scan)[-KEPT_SCANS:]
+        worker = start_beside(self, "scan", self._scan, number, url, force=force)
+        self._scan_workers[number] = worker
+        return worker
+
+    async def _scan(self, number: int, url: str, *, force: bool) -> bool:
+        """Scan and tell how it ended; the result is whether the quota was used up."""
+
+        def progress(event: ProbeEvent) -> None:
+            self.post_message(messages.ScanMoved(number, event))
+
+        answer, problem, limited = None, "", False
+        try:
+            answer = await self.context.service.scan(url, force=force, progress=progress)
+        except asyncio.CancelledError:
+            self.post_message(messages.ScanEnded(number))
+            raise
+        except Exception as error:
+            problem, limited = sentence(error), isinstance(error, RateLimited)
+        self.post_message(messages.ScanEnded(number, answer, problem))
+        return limited
+
+    async def _scan_many(self, hosts: tuple[str, ...], *, force: bool) -> None:
+        asked = 0
+        while asked < len(hosts):
+            group = hosts[asked : asked + AT_ONCE]
+            asked += len(group)
+            workers = [self._begin(host, force=force, quiet=True) for host in group]
+            ends = await asyncio.gather(*(worker.wait() for worker in workers), return_exceptions=True)
+            if any(end is True or isinstance(end, WorkerCancelled) for end in ends):
+                break
+        words = " ".join((str(asked), "of", str(len(hosts)), "marked hosts were asked for."))
+        self.post_message(messages.Told(words))
+
+    def on_scan_stopped(self, message: messages.ScanStopped) -> None:
+        """Cancel a running scan."""
+        worker = self._scan_workers.get(message.number)
+        if worker is not None:
+            worker.cancel()
+
+    def on_scan_moved(self, message: messages.ScanMoved) -> None:
+        """Share the progress of a scan."""
+        now = self.context.clock()
+        self.scans = changed(self.scans, message.number, lambda scan: scan.moved(message.event, now))
+
+    def on_scan_ended(self, message: messages.ScanEnded) -> None:
+        """Share the end of a scan, tell it, and have the lists read again."""
+        self._scan_workers.pop(message.number, None)
+        scan = next((scan for scan in self.scans if scan.number == message.number), None)
+        if scan is None:
+            return
+        answer, now = message.answer, self.context.clock()
+        state, words = doors.ended_words(scan, answer, message.error)
+        self.scans = changed(self.scans, scan.number, lambda known: known.closed(state, words, now, answer))
+        if state != "done" or not scan.quiet:
+            self.post_message(messages.Told(words, "error" if state == "failed" else "information"))
+        for warning in answer.warnings if answer is not None else ():
+            self.post_message(messages.Told(warning, "warning"))
+        self.read_quota()
+        if answer is not None:
+            self.stored += 1

@@ -1,0 +1,200 @@
+"""The report card: what is sought in a pane, a host without a card, fixes supposed done."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from aui_tui.engine.fixes import what_if
+from aui_tui.engine.scoring import grade_card
+from aui_tui.records.methods import DEFAULT_METHOD, METHODS
+from aui_tui.records.view import Row
+from aui_tui.service.local import LocalService
+from aui_tui.tui import app as app_module
+from aui_tui.tui import messages
+from aui_tui.tui.app import AuiApp
+from aui_tui.tui.context import Context
+from aui_tui.tui.screens.card import CardScreen
+from tests.engine import situations
+
+from .cards import NOW, host_name, make_card
+from .memory import MemoryService
+from .stage import settle, stage, text_of
+
+HOST = host_name(1)
+
+
+def card_of(pilot: Pilot[int]) -> CardScreen:
+    screen = pilot.app.screen
+    assert isinstance(screen, CardScreen)
+    return screen
+
+
+async def press(pilot: Pilot[int], *keys: str) -> None:
+    for key in keys:
+        await pilot.press(key)
+        await settle(pilot)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (140, 40), (50, 15)], ids=str)
+async def test_find_marks_counts_and_steps_through_a_pane(size: tuple[int, int]) -> None:
+    async with stage(MemoryService.of(12), size, start_host=HOST) as pilot:
+        await press(pilot, "2", "slash", *"ALLOWED")
+        assert "nothing found" in text_of(pilot)
+        await press(pilot, *["backspace"] * 7, *"bot")
+        pane = card_of(pilot).pane(2)
+        hits = [number for number, text in enumerate(pane.texts) if "bot" in text.lower()]
+        assert len(hits) > 2
+        assert f"1 of {len(hits)} lines" in text_of(pilot)
+        for step in range(1, len(hits) + 1):
+            await press(pilot, "enter")
+            assert f"{step % len(hits) + 1} of {len(hits)} lines" in text_of(pilot)
+            top = pane.scroll_offset.y
+            assert top <= hits[step % len(hits)] < top + pane.size.height
+        await press(pilot, "up")
+        assert f"{len(hits)} of {len(hits)} lines" in text_of(pilot)
+        await press(pilot, "escape")
+        assert " of " + str(len(hits)) + " lines" not in text_of(pilot)
+        assert pilot.app.focused is pane
+
+
+async def test_another_pane_ends_the_search() -> None:
+    async with stage(MemoryService.of(12), start_host=HOST) as pilot:
+        await press(pilot, "slash", *"robots")
+        assert "lines" in text_of(pilot)
+        await press(pilot, "escape", "3", "slash")
+        assert "find in this pane" in text_of(pilot)
+
+
+async def test_host_without_a_card_says_so_and_offers_the_scan() -> None:
+    service = MemoryService.of(3)
+    async with stage(service, start_host="new.example") as pilot:
+        text = text_of(pilot)
+        for words in ("no report card", "There is no report card of new.example.", "s scans it now"):
+            assert words in text
+        assert "Copy fix" not in text
+        await press(pilot, "y", "d", "x", "h", "slash")
+        assert isinstance(pilot.app.screen, CardScreen)
+        await press(pilot, "s")
+        await pilot.app.workers.wait_for_complete()
+        await settle(pilot)
+        assert service.scanned == [("new.example", False)]
+        assert "/100" in text_of(pilot)
+        assert "no report card" not in text_of(pilot)
+
+
+async def test_walking_past_a_host_that_has_gone_shows_nothing_of_the_one_before() -> None:
+    service = MemoryService.of(30)
+    async with stage(service) as pilot:
+        await press(pilot, "enter")
+        first = card_of(pilot).state.host
+        window = card_of(pilot)._window
+        assert window is not None
+        gone: Row = window[1:2][0]
+        del service.histories[gone.summary.host]
+        await press(pilot, "n")
+        assert "There is no report card of " + gone.summary.host in text_of(pilot)
+        assert first not in text_of(pilot)
+        await press(pilot, "n")
+        assert "no report card" not in text_of(pilot)
+
+
+async def test_ages_grow_while_the_screen_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app_module, "AGING", 0.02)
+    now = [NOW.timestamp() - 2 * 3600 + 180]
+    service = MemoryService([make_card(0)])
+    app = AuiApp(Context(service, clock=lambda: now[0]), start_host=host_name(0))
+    async with app.run_test(size=(100, 30)) as pilot:
+
+        async def shows(words: str) -> None:
+            end = time.monotonic() + 30
+            while words not in text_of(pilot):
+                assert time.monotonic() < end, text_of(pilot)
+                await asyncio.sleep(0.02)
+
+        await shows("scanned 3 min ago")
+        now[0] += 3600
+        await shows("scanned 1 h ago")
+        await pilot.press("escape")
+        await shows("1h")
+        now[0] += 86400
+        await shows("1d")
+
+
+async def test_scans_left_are_asked_for_again_when_one_has_come_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app_module, "AGING", 0.02)
+    now = [NOW.timestamp()]
+    service = MemoryService.of(3)
+    app = AuiApp(Context(service, clock=lambda: now[0]))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        assert "scans 7/10" in text_of(pilot)
+        service.left = 8
+        now[0] += 3600
+        end = time.monotonic() + 30
+        while "scans 8/10" not in text_of(pilot):
+            assert time.monotonic() < end, text_of(pilot)
+            await asyncio.sleep(0.02)
+
+
+@pytest.mark.parametrize("kept", [True, False], ids=["observed", "card alone"])
+async def test_what_if_is_reckoned_by_the_service(tmp_path: Path, kept: bool) -> None:
+    seen = situations.wall_for_agents()
+    card = grade_card(seen, DEFAULT_METHOD)
+    assert card.stance == "Walled"
+    service = LocalService(tmp_path)
+    service.reports.put(card, seen if kept else None)
+    fixes = [fix.k for fix in card.recommendations]
+    others = frozenset(fixes) - {"wba"}
+    method = METHODS[DEFAULT_METHOD]
+    async with stage(service, (140, 40), start_host=card.host, standing=False) as pilot:
+        await press(pilot, "4", "home")
+        for fix in fixes:
+            if fix in others:
+                await press(pilot, "space")
+            await press(pilot, "down")
+        walled = card_of(pilot).state.reached
+        exact = what_if(seen, others, method)
+        assert walled is not None
+        assert (walled.score, walled.grade, walled.stance) == (exact.score, exact.grade, "Walled")
+        assert walled.score == 59
+        assert "score " + str(card.score) + " → 59, no more while Walled" in text_of(pilot)
+        while (fix := card_of(pilot).state.fix) is not None and fix.k != "wba":
+            await press(pilot, "up")
+        await press(pilot, "space")
+        exact = what_if(seen, fixes, method)
+        reached = card_of(pilot).state.reached
+        assert reached is not None
+        assert (reached.score, reached.grade, reached.stance) == (exact.score, exact.grade, exact.stance)
+        assert exact.stance != "Walled"
+        assert " → " + str(exact.score) + " " + exact.grade in text_of(pilot)
+    await service.aclose()
+
+
+async def test_standing_of_other_fixes_is_not_shown() -> None:
+    async with stage(MemoryService.of(12), start_host=HOST) as pilot:
+        await press(pilot, "4", "space")
+        before = card_of(pilot).state.reached
+        assert before is not None
+        late = messages.StandingReady(frozenset({"ssr"}), before, 1)
+        card_of(pilot).post_message(late)
+        await settle(pilot)
+        assert card_of(pilot).state.reached == before
+
+
+async def test_from_an_earlier_scan_the_newest_is_chosen_again() -> None:
+    cards = [make_card(1, back=back) for back in (2, 1, 0)]
+    async with stage(MemoryService(histories={HOST: cards}), start_host=HOST) as pilot:
+        newest = str(cards[-1].score) + "/100"
+        assert newest in text_of(pilot)
+        await press(pilot, "h", "down", "down", "enter")
+        assert str(cards[0].score) + "/100" in text_of(pilot)
+        await press(pilot, "h")
+        assert str(cards[1].score) + " " + cards[1].grade in text_of(pilot)
+        await press(pilot, "home", "enter")
+        assert newest in text_of(pilot)
+        assert card_of(pilot).state.at == ""

@@ -1,0 +1,73 @@
+"""The shell command that a screen shows is one that the command line takes, and it prints the same."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from aui_tui.service.local import LocalService
+from tests.cli.runner import here
+from tests.cli.stored import fill
+
+from .cards import make_card
+from .stage import settle, stage
+
+WALKS = {
+    "list": (),
+    "filtered": ("3", "t"),
+    "matrix": ("m", "3"),
+    "overview": ("2", "v"),
+    "compare": ("space", "space", "equals_sign"),
+    "card": ("enter",),
+    "earlier scan": ("enter", "h", "down", "enter"),
+    "other method": ("enter", "m"),
+    "changes": ("enter", "d"),
+    "changes since": ("enter", "D", "down", "enter"),
+}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with hosts that were scanned twice."""
+    folder = tmp_path_factory.mktemp("home")
+    fill(folder, (make_card(number, back=back) for number in range(12) for back in (1, 0)))
+    return folder
+
+
+async def command_after(home: Path, keys: tuple[str, ...]) -> str:
+    """Return what the screen that ``keys`` lead to shows as its command."""
+    service = LocalService(home / "data")
+    try:
+        async with stage(service, standing=False) as pilot:
+            for key in keys:
+                await pilot.press(key)
+                await settle(pilot)
+            command: str = pilot.app.screen.command()  # type: ignore[attr-defined]
+            return command
+    finally:
+        await service.aclose()
+
+
+@pytest.mark.parametrize("name", WALKS)
+def test_command_of_a_screen_runs(home: Path, name: str) -> None:
+    program, *arguments = shlex.split(asyncio.run(command_after(home, WALKS[name])))
+    assert program == "aui-tui"
+    done = here(home, *arguments)
+    assert done.code == 0, done.err
+    assert done.out
+
+
+def test_overview_in_the_shell(home: Path) -> None:
+    figures = json.loads(here(home, "index", "--overview", "--json").out)
+    hosts = len(json.loads(here(home, "index", "--json").out)["ranked"])
+    assert figures["hosts"] == hosts == sum(figures["grades"].values())
+    text = here(home, "index", "--overview", "--stance", "Walled").out
+    assert "Grades of 4 hosts" in text
+    assert "Walled 1" in text
+    assert "an agent is refused or challenged" in text
+    nothing = here(home, "index", "--overview", "--query", "nosuchhost").out
+    assert nothing == "No host matches, so there is nothing to count.\n"
