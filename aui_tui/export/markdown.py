@@ -11,10 +11,10 @@ from aui_tui.export.listing import Listing
 from aui_tui.export.options import Options
 from aui_tui.records import labels
 from aui_tui.records.card import ReportCard
+from aui_tui.records.labels import SIGNS
 from aui_tui.records.view import Row
 from aui_tui.text import clean
 
-SIGNS: Final = MappingProxyType({"critical": "✗", "warn": "!", "good": "✓"})
 FENCES: Final = MappingProxyType(
     {"front-door": "json", "llms": "markdown", "jsonld": "html", "landmarks": "html", "ssr": "html"}
 )

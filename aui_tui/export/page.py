@@ -15,11 +15,11 @@ from aui_tui.export.listing import Listing
 from aui_tui.export.options import Options
 from aui_tui.records import labels
 from aui_tui.records.card import ReportCard
+from aui_tui.records.labels import SIGNS
 from aui_tui.records.view import Row
 from aui_tui.text import clean
 
 TITLE: Final = "Agentic Usability Index"
-SIGNS: Final = MappingProxyType({"critical": "✗", "warn": "!", "good": "✓"})
 WIDE: Final = frozenset({"Finding", "Host", "Value"})
 """Columns of long text, which may break anywhere."""
 VERDICT_KIND: Final = MappingProxyType(

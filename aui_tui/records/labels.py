@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from types import MappingProxyType
 from typing import Final
 
 from aui_tui.records.card import AgentAccess, ReportCard
 from aui_tui.records.methods import METHODS
 from aui_tui.records.registry import registry
 
+SIGNS: Final = MappingProxyType({"critical": "✗", "warn": "!", "good": "✓"})
+"""A sign beside the word of each severity."""
 _HOST: Final = re.compile(
     r"(?:(https?)://)?((?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:[0-9]{1,5})?)", re.ASCII
 )

@@ -13,6 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from aui_tui.errors import AuiError, BadValue
+from aui_tui.records.diff import VERDICT_RANK
 from aui_tui.records.query import Query
 from aui_tui.records.registry import registry
 from aui_tui.records.view import IndexView
@@ -191,7 +192,7 @@ def _environment() -> jinja2.Environment:
     environment.filters["mark"] = lambda verdict: MARKS.get(verdict, "?")
     environment.filters["minute"] = lambda text: text[:16].replace("T", " ")
     environment.filters["origin"] = lambda host: host if "://" in host else f"https://{quote(host, safe='.:-[]')}/"
-    environment.globals["served"] = lambda matrix: sum(v in ("allowed", "allowed-robots") for v in matrix.values())
+    environment.globals["served"] = lambda matrix: sum(VERDICT_RANK.get(v, 0) > 0 for v in matrix.values())
     environment.globals["tested"] = lambda matrix: sum(v != "untested" for v in matrix.values())
     return environment
 

@@ -53,6 +53,12 @@ def test_index_page_lists_what_the_json_lists(site: Running) -> None:
     assert f"{len(index['ranked'])} ranked sites, page 1 of 3" in text
 
 
+def test_an_agent_kept_from_some_paths_is_let_in() -> None:
+    matrix = {key: word if word == "untested" else "partial" for key, word in RICH_OPEN.matrix.items()}
+    with serving(MemoryService.of([msgspec.structs.replace(RICH_OPEN, matrix=matrix)])) as running:
+        assert "6 of 6 let in" in running.get("/").text
+
+
 def test_pages_follow_each_other_and_the_last_has_no_next(site: Running) -> None:
     seen: list[str] = []
     path: str | None = "/"
