@@ -76,6 +76,7 @@ class IndexView(msgspec.Struct, frozen=True, kw_only=True):
 
     ``scanned_at`` of an empty index is the time of asking. ``position`` of a host in a window is found by
     ``Service.position``. ``notice`` is one sentence on how the answer came about (a copy of last week), or empty.
+    ``counting``: the windows hold their first rows alone, and the facets are still nought.
     """
 
     query: Query
@@ -84,6 +85,7 @@ class IndexView(msgspec.Struct, frozen=True, kw_only=True):
     unreachable: Window
     facets: Facets
     notice: str = ""
+    counting: bool = False
 
 
 class HistoryPoint(msgspec.Struct, frozen=True, kw_only=True):

@@ -138,7 +138,11 @@ class LocalService:
 
     async def index(self, query: Query) -> IndexView:
         """Return the lists of ``query``; their slices may be read on the event loop."""
-        return await self._call(lambda: self.reports.index(query))
+        return await self._stoppable(lambda stop: self.reports.index(query, stop))
+
+    async def glimpse(self, query: Query) -> IndexView | None:
+        """Return the first rows of ``query`` where they are to be had sooner than the whole answer."""
+        return await self._stoppable(lambda stop: self.reports.glimpse(query, stop))
 
     async def overview(self, query: Query) -> Overview:
         """Return figures over the ranked rows of ``query``."""
@@ -223,6 +227,15 @@ class LocalService:
         if made is not None:
             made.close()
         self.reports.close()
+
+    async def _stoppable(self, work: Callable[[Callable[[], bool]], T]) -> T:
+        """Run ``work`` on a thread; cancelling the call makes its argument true."""
+        stop = threading.Event()
+        try:
+            return await self._call(lambda: work(stop.is_set))
+        except asyncio.CancelledError:
+            stop.set()
+            raise
 
     async def _call(self, work: Callable[[], T], /) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)

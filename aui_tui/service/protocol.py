@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from aui_tui.records.progress import Progress
 from aui_tui.records.query import Query
@@ -75,6 +75,15 @@ class Service(Protocol):
 
     async def aclose(self) -> None:
         """Release connections, files and processes."""
+        ...
+
+
+@runtime_checkable
+class Glimpsed(Protocol):
+    """A service with lists so long that their first rows are worth having before the figures."""
+
+    async def glimpse(self, query: Query) -> IndexView | None:
+        """Return the first rows of ``query`` (``IndexView.counting``), None where ``index`` is as quick."""
         ...
 
 

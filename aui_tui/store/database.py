@@ -30,6 +30,8 @@ LOG: Final = 32 * 1024 * 1024
 BUSY: Final = 0.25
 """Longest wait in seconds for another process's lock."""
 MAPPED: Final = 1 << 30
+CACHED: Final = 4096
+"""KiB of pages that a reader keeps; the system's own cache makes up for more, and for mapping the file."""
 
 CORRUPT, NOT_A_DATABASE = 11, 26
 """Primary result codes of SQLite for a damaged file."""
@@ -80,6 +82,8 @@ class Database:
         if found is None or found[0] != self.generation:
             connection = self._connect()
             connection.execute("PRAGMA query_only = 1")
+            connection.execute("PRAGMA mmap_size = 0")
+            connection.execute(f"PRAGMA cache_size = -{CACHED}")
             found = (self.generation, connection)
             self._local.reader = found
             with self._lock:

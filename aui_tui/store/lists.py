@@ -15,12 +15,20 @@ from aui_tui.records.vocabulary import CATEGORIES, STANCES
 from aui_tui.store import bitmaps, columns, query_sql
 from aui_tui.store.query_sql import Condition
 from aui_tui.store.selection import Selection
+from aui_tui.store.sweep import Sweep, needed, sweep
 from aui_tui.store.windows import IdWindow, RankWindow, Reader, ids
 
 FEW: Final = 5000
 """Up to so many hosts are put in order at once; longer lists in rank order are read from the index."""
 
 RANK_ORDERS: Final = frozenset({"rank", "score"})
+
+LONG: Final = 20_000
+"""From so many hosts on the first rows are worth having before the figures."""
+FIRST: Final = 60
+"""Rows of a glimpse: more than a tall terminal shows."""
+PROBE: Final = 30_000
+"""Rows in which a glimpse looks for them where the text index may be quicker."""
 
 
 def index_view(
@@ -33,15 +41,52 @@ def index_view(
     newest: int | None = db.execute("SELECT max(at) FROM site").fetchone()[0]
     ranks = competition_ranks(db)
     sets = {} if sets is None else sets
-    selection = Selection(db, query, now, sets) if query.terms else None
-    windows = [_window(db, reader, query, now, ranked, ranks, selection, sets) for ranked in (1, 0)]
+    found: Selection | Sweep | None = None
+    if query.terms:
+        found = sweep(db, query, now) if needed(query) else Selection(db, query, now, sets)
+    windows = [_window(db, reader, query, now, ranked, ranks, found, sets) for ranked in (1, 0)]
     return IndexView(
         query=query,
         scanned_at=stamp(now if newest is None else newest / 1000),
         ranked=windows[0],
         unreachable=windows[1],
-        facets=selection.facets() if selection is not None else _facets(db, query),
+        facets=_facets(db, query) if found is None else found.facets if isinstance(found, Sweep) else found.facets(),
     )
+
+
+def glimpse(db: sqlite3.Connection, reader: Reader, query: Query, now: float) -> IndexView | None:
+    """Return the first rows of the lists of ``query``, None where ``index_view`` has all of them as quickly."""
+    slow = any(term.field in ("text", "fresh") for term in query.terms)
+    if not slow or query.sort not in RANK_ORDERS or _hosts(db) < LONG:
+        return None
+    condition = query_sql.conditions(query, now)
+    order = "score, host DESC" if query.descending else "score DESC, host"
+    probe = -1 if needed(query) else PROBE
+    ranks = competition_ranks(db)
+    windows = []
+    for ranked in (1, 0):
+        rows = db.execute(
+            "SELECT id FROM (SELECT id, host, name, category, stance, score, bits, edge, at FROM site "
+            f"INDEXED BY site_rank WHERE ranked = ? ORDER BY {order} LIMIT ?) WHERE {condition.sql} LIMIT ?",
+            (ranked, probe, *condition.values, FIRST),
+        )
+        windows.append(IdWindow(reader, ids(rows), ranks))
+        if ranked and probe > 0 and len(windows[0]) < FIRST:
+            return None
+    nought = Facets(stance=dict.fromkeys(STANCES, 0), category=dict.fromkeys(CATEGORIES, 0))
+    newest: int = db.execute("SELECT max(at) FROM site").fetchone()[0]
+    return IndexView(
+        query=query,
+        scanned_at=stamp(newest / 1000),
+        ranked=windows[0],
+        unreachable=windows[1],
+        facets=nought,
+        counting=True,
+    )
+
+
+def _hosts(db: sqlite3.Connection) -> int:
+    return db.execute("SELECT total(hosts) FROM tally").fetchone()[0]  # type: ignore[no-any-return]
 
 
 def competition_ranks(db: sqlite3.Connection) -> list[int]:
@@ -58,33 +103,30 @@ def _window(
     now: float,
     ranked: int,
     ranks: Sequence[int],
-    selection: Selection | None,
+    found: Selection | Sweep | None,
     sets: dict[int, int],
 ) -> IdWindow | RankWindow:
     condition = query_sql.conditions(query, now)
     listed = Condition("ranked = ?", (ranked,))
     order = query_sql.order(query)
-    if selection is None:
+    if isinstance(found, Selection):
+        chosen = found.chosen(ranked)
+        if chosen.bit_count() <= FEW:
+            return _few(db, reader, chosen, order, ranks)
+        scores = found.per_score(chosen)
+    elif found is not None:
+        scores = found.scores[ranked]
+    else:
         scores = _per_score(db, listed & query_sql.category(query.category) & query_sql.stance(query.stance))
         if sum(scores) <= FEW and (query.category or query.stance):
             return _few(db, reader, Selection(db, query, now, sets).chosen(ranked), order, ranks)
-        if query.sort in RANK_ORDERS:
-            return RankWindow(reader, condition, ranked=ranked, scores=scores, ranks=ranks, descending=query.descending)
-    else:
-        found = selection.chosen(ranked)
-        if found.bit_count() <= FEW:
-            return _few(db, reader, found, order, ranks)
-        if query.sort in RANK_ORDERS:
-            return RankWindow(
-                reader,
-                condition,
-                ranked=ranked,
-                scores=selection.per_score(found),
-                ranks=ranks,
-                descending=query.descending,
-            )
-    chosen = listed & condition
-    rows = db.execute(f"SELECT id FROM site WHERE {chosen.sql} ORDER BY {order}", chosen.values)
+    few = isinstance(found, Sweep) and sum(scores) <= FEW
+    if query.sort in RANK_ORDERS and not few:
+        return RankWindow(reader, condition, ranked=ranked, scores=scores, ranks=ranks, descending=query.descending)
+    if few and not sum(scores):
+        return IdWindow(reader, ids(()), ranks)
+    wanted = listed & condition
+    rows = db.execute(f"SELECT id FROM site WHERE {wanted.sql} ORDER BY {order}", wanted.values)
     return IdWindow(reader, ids(rows), ranks)
 
 

@@ -21,7 +21,7 @@ from aui_tui.records.vocabulary import STANCES
 from aui_tui.store import blobs
 from aui_tui.store.columns import WORD
 from aui_tui.store.database import BUSY, Database
-from aui_tui.store.lists import competition_ranks, index_view
+from aui_tui.store.lists import competition_ranks, glimpse, index_view
 from aui_tui.store.selection import Selection
 from aui_tui.store.windows import IdWindow, RankWindow, rows
 
@@ -29,8 +29,12 @@ if TYPE_CHECKING:
     from aui_tui.store.writer import Packed
 
 BLOBS: Final = "CAST(card AS BLOB), CAST(observations AS BLOB)"
+STEPS: Final = 20_000
+"""Instructions of SQLite's machine between two questions whether to stop, about a millisecond."""
 VIEWS: Final = 8
 """Views that are kept for asking again while nothing has changed."""
+HELD: Final = 1_500_000
+"""Ids that they hold together at most, eight octets each."""
 SETS: Final = 200
 """Tagged sets that are kept in the same way, an eighth of an octet for each host."""
 
@@ -182,10 +186,15 @@ class Reports:
         )
         return {host: Recent(WORD.get(category, ""), (at or 0) / 1000) for host, category, at in found}
 
-    def index(self, query: Query) -> IndexView:
-        """Return the lists of ``query`` and the counts behind its filters."""
-        with self.reading() as db:
+    def index(self, query: Query, stop: Callable[[], bool] | None = None) -> IndexView:
+        """Return the lists of ``query`` and the counts behind its filters. Raises Unavailable once ``stop`` says so."""
+        with self.reading(stop) as db:
             return self._index(db, query)
+
+    def glimpse(self, query: Query, stop: Callable[[], bool] | None = None) -> IndexView | None:
+        """Return the first rows of ``query``, its figures to be had from ``index``; None where those come as soon."""
+        with self.reading(stop) as db:
+            return None if query in self._views else glimpse(db, self.database.reader, query, self._clock())
 
     def overview(self, query: Query) -> Overview:
         """Return figures over the ranked rows of ``query``."""
@@ -230,9 +239,9 @@ class Reports:
         if timeless:
             with self._guard:
                 self._views.pop(query, None)
-                while len(self._views) >= VIEWS:
-                    del self._views[next(iter(self._views))]
                 self._views[query] = (state, view)
+                while len(self._views) > VIEWS or sum(_ids(kept) for _, kept in self._views.values()) > HELD:
+                    del self._views[next(iter(self._views))]
         return view
 
     def _state(self, db: sqlite3.Connection) -> State:
@@ -246,14 +255,19 @@ class Reports:
             return self._sets[1]
 
     @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
-        """Give this thread's reader inside one transaction, so that all that is read belongs together."""
+    def reading(self, stop: Callable[[], bool] | None = None) -> Iterator[sqlite3.Connection]:
+        """Give this thread's reader inside one transaction, so that all that is read belongs together.
+
+        ``stop`` is asked about once a millisecond whether what is read is still wanted.
+        """
         try:
             db = self.database.reader()
             db.execute("BEGIN")
+            db.set_progress_handler(stop, STEPS)
             try:
                 yield db
             finally:
+                db.set_progress_handler(None, 0)
                 db.execute("COMMIT")
         except sqlite3.Error as error:
             raise self.database.explain(error, "read") from None
@@ -285,3 +299,8 @@ class Reports:
             return self._cursor(sql, values).fetchall()
         except sqlite3.Error as error:
             raise self.database.explain(error, "read") from None
+
+
+def _ids(view: IndexView) -> int:
+    """Return how many ids the windows of ``view`` hold."""
+    return sum(len(window) for window in (view.ranked, view.unreachable) if isinstance(window, IdWindow))

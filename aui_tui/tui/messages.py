@@ -21,9 +21,9 @@ class Told(Message):
 
 
 class ListReady(Message):
-    """The answer to a query, and the row on which the cursor shall stand."""
+    """The answer to a query, and the row on which the cursor shall stand; None: where it stands."""
 
-    def __init__(self, view: IndexView, cursor: int) -> None:
+    def __init__(self, view: IndexView, cursor: int | None) -> None:
         super().__init__()
         self.view = view
         self.cursor = cursor

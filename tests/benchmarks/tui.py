@@ -209,7 +209,7 @@ def typing(data: Path, quiet: float) -> None:
 def memory(data: Path) -> tuple[float, float]:
     """Return the private and the resident MB of the dashboard after moving about and searching."""
     with ExitStack() as stack:
-        frames = opened(stack, dashboard(data), DRAWN)
+        frames = opened(stack, dashboard(data), (DRAWN[0], DRAWN[-1]))
         for key in (*["pagedown"] * 20, "end", "home", "/", *"shop", *["\x7f"] * 4, *"x9", "escape"):
             frames.press(key, whole, quiet=0.3)
         found = psutil.Process(frames.terminal.process.pid).memory_full_info()
@@ -236,7 +236,7 @@ def main() -> None:
             if "move" in wanted:
                 movement(base, data)
             if "type" in wanted:
-                typing(data, QUIET if size <= 200_000 else 1.5)
+                typing(data, QUIET if size <= 200_000 else 1.0)
             if "memory" in wanted:
                 private, resident = (now - then for now, then in zip(memory(data), empty, strict=True))
                 note = f"of {empty[0]:.0f} and {empty[1]:.0f} (bar 60)"

@@ -5,13 +5,18 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from msgspec.structs import replace
 from textual.pilot import Pilot
 
 from aui_tui.errors import ConfigError, RateLimited, Unavailable
+from aui_tui.records.query import Query
+from aui_tui.records.view import Facets, IndexView
+from aui_tui.records.vocabulary import CATEGORIES, STANCES
 from aui_tui.tui.app import AuiApp
 from aui_tui.tui.keymap import checked
 from aui_tui.tui.screens.card import CardScreen
 from aui_tui.tui.screens.index import IndexScreen
+from aui_tui.tui.screens.indexbars import chips_line
 from aui_tui.tui.widgets.queryline import QueryLine
 
 from .memory import MemoryService, refuse
@@ -187,3 +192,42 @@ async def test_a_card_from_an_old_copy_says_how_old_it_is() -> None:
         await press(pilot, "enter")
         assert isinstance(pilot.app.screen, CardScreen)
         assert "the copy of 3 h ago" in text_of(pilot)
+
+
+class LongIndex(MemoryService):
+    """Gives the first rows at once, and the rest when ``counted`` is set."""
+
+    counted: asyncio.Event | None = None
+
+    async def glimpse(self, query: Query) -> IndexView | None:
+        view = await super().index(query)
+        nought = Facets(stance=dict.fromkeys(STANCES, 0), category=dict.fromkeys(CATEGORIES, 0))
+        changed = {"ranked": view.ranked[:20], "unreachable": view.unreachable[:20], "facets": nought}
+        return replace(view, **changed, counting=True) if query.terms else None
+
+    async def index(self, query: Query) -> IndexView:
+        if self.counted is not None:
+            await self.counted.wait()
+        return await super().index(query)
+
+
+async def test_first_rows_of_a_long_list_come_before_its_figures_and_the_cursor_stays_where_it_was_put() -> None:
+    service = LongIndex.of(60)
+    async with stage(service, (140, 40)) as pilot:
+        service.counted = asyncio.Event()
+        index_of(pilot).filters.enter()
+        index_of(pilot).query_one(QueryLine).value = "o"
+        for _ in range(500):
+            await pilot.pause()
+            if "Ranked …" in text_of(pilot):
+                break
+        assert len(index_of(pilot).table) == 20
+        assert "Unreachable …" in text_of(pilot)
+        assert "◉ Open …" in "".join(piece.text for piece in chips_line(index_of(pilot).state, 140))
+        index_of(pilot).table.move_to(3)
+        host = host_of(pilot)
+        service.counted.set()
+        await settle(pilot)
+        assert "…" not in text_of(pilot).splitlines()[0]
+        assert len(index_of(pilot).table) > 20
+        assert host_of(pilot) == host

@@ -14,6 +14,7 @@ from aui_tui.errors import BadValue
 from aui_tui.records.query import Query
 from aui_tui.records.registry import registry
 from aui_tui.records.view import Quota
+from aui_tui.service.protocol import Glimpsed
 from aui_tui.tui import doors, messages
 from aui_tui.tui.bindings import INDEX
 from aui_tui.tui.context import Context, attempt, sentence
@@ -128,19 +129,25 @@ class IndexScreen(HostScreen):
         start(self, "list", self._read, self.state.query, wanted)
 
     async def _read(self, query: Query, host: str) -> None:
-        view, problem = await attempt(self.context.service.index(query))
+        service, glimpsed = self.context.service, False
+        if not host and isinstance(service, Glimpsed):
+            first, _ = await attempt(service.glimpse(query))
+            if first is not None and len(first.unreachable if self.state.unreachable else first.ranked):
+                glimpsed = True
+                self.post_message(messages.ListReady(first, 0))
+        view, problem = await attempt(service.index(query))
         if view is None:
             self.post_message(messages.ListFailed(problem))
             return
-        place = (await attempt(self.context.service.position(host, query)))[0] if host else 0
-        self.post_message(messages.ListReady(view, max(place or 0, 0)))
+        place = (await attempt(service.position(host, query)))[0] if host else 0
+        self.post_message(messages.ListReady(view, None if glimpsed else max(place or 0, 0)))
 
     def on_list_ready(self, message: messages.ListReady) -> None:
         """Show the answer, unless something else was asked for meanwhile."""
         if message.view.query == self.state.query:
             self.state = replace(self.state, view=message.view)
             self._problem = ""
-            self._fill(message.cursor)
+            self._fill(self.table.cursor if message.cursor is None else message.cursor)
 
     def on_list_failed(self, message: messages.ListFailed) -> None:
         """Say why there is no answer; the list stays as it is."""

@@ -30,13 +30,14 @@ def title_line(state: ListState, label: str, quota: Quota | None, size: int) -> 
     view = state.view
     if view is None:
         return spread(line(" ", ("AUI", "title"), "  reading the index …"), line((label, "muted"), " "), size)
+    ranked, unreachable = (
+        "…" if view.counting else format(len(window), ",") for window in (view.ranked, view.unreachable)
+    )
     counts = [
-        Piece(
-            "Ranked " + format(len(view.ranked), ","), "" if state.unreachable else "strong", "screen.list('ranked')"
-        ),
+        Piece("Ranked " + ranked, "" if state.unreachable else "strong", "screen.list('ranked')"),
         Piece(" · ", "muted"),
         Piece(
-            "Unreachable " + format(len(view.unreachable), ","),
+            "Unreachable " + unreachable,
             "strong" if state.unreachable else "",
             "screen.list('unreachable')",
         ),
@@ -66,7 +67,8 @@ def chips_line(state: ListState, size: int) -> Line:
     parts = [Piece(" " + category + " ", "chip" if chosen else "", "screen.category"), Piece(" ")]
     for number, (stance, name) in enumerate(zip(STANCES, names, strict=True), 1):
         found = view.facets.stance.get(stance, 0)
-        words = " ".join(word for word in (glyphs.STANCE[stance], name, format(found, ",")) if word)
+        hosts = "…" if view.counting else format(found, ",")
+        words = " ".join(word for word in (glyphs.STANCE[stance], name, hosts) if word)
         role = "chip" if state.query.stance == stance else glyphs.role_of(stance) if found else "muted"
         action = "screen.stance('" + stance + "')"
         parts += [Piece(str(number), "key", action), Piece(" " + words, role, action), Piece("  " if long else " ")]
