@@ -55,6 +55,7 @@ def test_gate_fails_snippets_are_applied_gate_passes(tmp_path: Path, kind: type[
 
     changed = json.loads(here(tmp_path, "diff", shop.host, "--format", "json").out)
     fields = {change["field"] for change in changed["changes"]}
+    assert {"ua_policy.Claude-User", "agents_disallowed"} <= fields
     served = {f"matrix.{name}" for name in ("chatgpt", "claude", "gemini", "perplexity")}
     assert served <= fields
     assert {"files", "content_signal", "jsonld"} <= {field.partition(".")[0] for field in fields}
