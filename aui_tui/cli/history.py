@@ -35,7 +35,7 @@ async def at(service: Service, host: str, when: str, *, method: str = "") -> Dos
             more = f" and {len(times) - SHOWN} more" if len(times) > SHOWN else ""
             raise BadValue(f"No kept scan of {clean(host, 80)} begins with {clean(when, 40)!r}; kept: {named}{more}.")
         chosen = fitting[-1]
-    return latest if chosen == latest.card.scanned_at else await service.site(host, method=method, at=chosen)
+    return latest if chosen == latest.card.scanned_at else await dossier_of(service, host, method=method, at=chosen)
 
 
 def before(dossier: Dossier) -> ReportCard:

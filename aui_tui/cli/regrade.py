@@ -47,10 +47,7 @@ def add(app: typer.Typer) -> None:
             async with opened(run) as service:
                 for name in names:
                     try:
-                        dossier = await dossier_of(service, name)
-                        if dossier.observations is not None:
-                            dossier = await service.site(name, method=method)
-                        found.append(graded_again(dossier.card, method))
+                        found.append((await dossier_of(service, name, method=method)).card)
                     except AuiError as error:
                         streams.say(str(error))
                         codes.append(error.exit_code)

@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from aui_tui.cli import streams
 from aui_tui.cli.run import Run
 from aui_tui.errors import ConfigError
@@ -69,12 +71,25 @@ async def local(run: Run, access: Access | None = None) -> AsyncIterator[LocalSe
         await service.aclose()
 
 
-async def dossier_of(service: Service, host: str, *, method: str = "") -> Dossier:
-    """Return what ``service`` knows of ``host``, having told how old the answer is; raises as ``Service.site``."""
-    found = await service.site(host, method=method)
+async def dossier_of(service: Service, host: str, *, method: str = "", at: str = "") -> Dossier:
+    """Return what ``service`` knows of ``host`` under ``method``, having told how old the answer is.
+
+    Where what was seen is not at hand, the card alone is graded again. Raises as ``Service.site``, and RecordError for
+    a card that does not add up.
+    """
+    found = await service.site(host, at=at)
     if found.notice:
         streams.say(found.notice)
-    return found
+    if not method or method == found.card.method:
+        return found
+    if found.observations is not None:
+        return await service.site(host, method=method, at=at)
+    from aui_tui.regrade import regrade
+
+    before = found.previous
+    return replace(
+        found, card=regrade(found.card, method), previous=regrade(before, method) if before is not None else None
+    )
 
 
 def only_local(run: Run, what: str) -> None:

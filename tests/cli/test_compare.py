@@ -114,6 +114,17 @@ def test_cache_clear_loses_no_card(home: Path) -> None:
     assert here(home, "site", "shop.example").code == 0
 
 
+def test_the_other_method_of_a_card_whose_observations_are_elsewhere(home: Path) -> None:
+    again = json.loads(here(home, "regrade", "new.json", "--method", "v0.1", "--json").out)
+    for where in ([], ["--source", "new.json"]):
+        card = here(home, "site", "tickets.example", "--method", "v0.1", "--json", *where)
+        assert json.loads(card.out)["pillars"] == again["pillars"], card.err
+        planned = here(home, "plan", "tickets.example", "--method", "v0.1", "--json", *where)
+        assert json.loads(planned.out)["method"] == "v0.1", planned.err
+    found = here(home, "diff", "old.json", "tickets.example", "--method", "v0.1", "-f", "json", "--source", "new.json")
+    assert json.loads(found.out)["after"]["score"] == again["score"], found.err
+
+
 @pytest.mark.parametrize("times", [[], ["2026-11-12", "last"]])
 def test_a_published_index_has_no_earlier_scan_and_diff_says_so(home: Path, times: list[str]) -> None:
     done = here(home, "diff", "tickets.example", *times, "--source", "https://index.example")
