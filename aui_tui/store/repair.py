@@ -18,12 +18,16 @@ from aui_tui.store.upkeep import RECORD, of_file, record_of, records, tally_is_s
 from aui_tui.store.writer import SUMMARY, Writer, choose_latest
 
 T = TypeVar("T")
-STEP: Final = 500
+STEP: Final = 200
 """Hosts or scans dealt with in one transaction."""
 GAP: Final = 0.1
 """Seconds between two transactions, in which other processes have their turn."""
 PATIENCE: Final = 30.0
 """Seconds to wait for another process's lock."""
+SHOWN: Final = (
+    "SELECT name, ranked, category, stance, score, bits, text, CAST(line AS BLOB) "
+    "FROM site LEFT JOIN edge ON edge.id = edge LEFT JOIN line ON line.id = site.id WHERE site.id = ? AND at = ?"
+)
 
 
 class Repair(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,7 +50,7 @@ def repair(reports: Reports, *, told: Told | None = None) -> Repair:
     try:
         with reports.reading() as db:
             file_is_sound = not any(of_file(db))
-            broken = [found.id for found in records(db, told) if found.problem]
+            broken, wrong = _look(db, told)
         if not file_is_sound:
             _step(reports, lambda db: db.execute("REINDEX"))
         scans = observations = 0
@@ -55,7 +59,9 @@ def repair(reports: Reports, *, told: Told | None = None) -> Repair:
             scans, observations = scans + found[0], observations + found[1]
         hosts, loose = _step(reports, _remove_loose)
         renamed = 0
-        for few in _parted(_wrong_sites(reports)):
+        with reports.reading() as db:
+            wrong |= _out_of_date(db)
+        for few in _parted(sorted(wrong)):
             renamed += _step(reports, lambda db, few=few: _restore(db, few))  # type: ignore[misc]
         with reports.reading() as db:
             chunks = _chunks(db) if wrong_sets(db) else 0
@@ -99,7 +105,7 @@ def _remove(db: sqlite3.Connection, scans: list[int]) -> tuple[int, int]:
         row = db.execute(f"{RECORD} WHERE id = ?", (identity,)).fetchone()
         if row is None or not record_of(*row).problem:
             continue
-        if record_of(*row).card:
+        if record_of(*row).card is not None:
             db.execute("UPDATE scan SET observations = NULL WHERE id = ?", (identity,))
             blinded += 1
         else:
@@ -120,35 +126,30 @@ def _remove_loose(db: sqlite3.Connection) -> tuple[int, int]:
     return len(hosts), rows
 
 
-def _wrong_sites(reports: Reports) -> list[int]:
-    """Return the hosts whose columns or line are not those of the scan that stands for them."""
-    with reports.reading() as db:
-        sites = [row[0] for row in db.execute("SELECT id FROM site WHERE NOT bits >> ? & 1", (SUMMARY_AT,))]
-    wrong = []
-    for few in _parted(sites):
-        with reports.reading() as db:
-            wrong += [site for site in few if _is_wrong(db, site)]
-    return wrong
+def _look(db: sqlite3.Connection, told: Told | None) -> tuple[list[int], set[int]]:
+    """Return the scans that are broken, and the hosts whose columns or line are not those of their latest scan."""
+    broken, wrong = [], set()
+    for found in records(db, told):
+        if found.problem:
+            broken.append(found.id)
+        if found.card is None:
+            continue
+        row = db.execute(SHOWN, (found.site, found.at)).fetchone()
+        if row is not None:
+            *columns, line = row
+            made = [*msgspec.structs.astuple(columns_of(found.card, found.seen))]
+            if columns != made or line != blobs.pack_line(found.card):
+                wrong.add(found.site)
+    return broken, wrong
 
 
-def _is_wrong(db: sqlite3.Connection, site: int) -> bool:
-    row = db.execute(
-        "SELECT name, ranked, category, stance, score, bits, text, at, scans, CAST(line AS BLOB) "
-        "FROM site LEFT JOIN edge ON edge.id = edge LEFT JOIN line ON line.id = site.id WHERE site.id = ?",
-        (site,),
-    ).fetchone()
-    if row is None:
-        return False
-    *columns, at, scans, line = row
-    kept = db.execute("SELECT count(*) FROM scan WHERE site = ?", (site,)).fetchone()[0]
-    if kept != scans or at != choose_latest(db, site):
-        return True
-    card_blob, seen_blob = db.execute(
-        "SELECT CAST(card AS BLOB), CAST(observations AS BLOB) FROM scan WHERE site = ? AND at = ?", (site, at)
-    ).fetchone()
-    card = blobs.unpack_card(card_blob)
-    seen = None if seen_blob is None else blobs.unpack_observations(seen_blob)
-    return bool(columns != [*msgspec.structs.astuple(columns_of(card, seen))] or line != blobs.pack_line(card))
+def _out_of_date(db: sqlite3.Connection) -> set[int]:
+    """Return the hosts with another number of scans than is written, or with another latest one."""
+    rows = db.execute(
+        "SELECT id, at, scans <> (SELECT count(*) FROM scan WHERE site = site.id) FROM site WHERE NOT bits >> ? & 1",
+        (SUMMARY_AT,),
+    ).fetchall()
+    return {site for site, at, miscounted in rows if miscounted or at != choose_latest(db, site)}
 
 
 def _restore(db: sqlite3.Connection, sites: list[int]) -> int:

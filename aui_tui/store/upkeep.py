@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 import msgspec
 
 from aui_tui.errors import RecordError
+from aui_tui.records.card import ReportCard
+from aui_tui.records.observations import Observations
 from aui_tui.store import bitmaps, blobs
 from aui_tui.store.backup import Told
 from aui_tui.store.reports import Reports
@@ -19,7 +21,7 @@ from aui_tui.text import clean
 
 MAX_PROBLEMS: Final = 20
 STEP: Final = 1000
-RECORD: Final = "SELECT id, CAST(card AS BLOB), CAST(observations AS BLOB) FROM scan"
+RECORD: Final = "SELECT id, site, at, CAST(card AS BLOB), CAST(observations AS BLOB) FROM scan"
 
 
 class Health(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,7 +37,7 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def examine(reports: Reports, *, told: Told | None = None) -> Health:
-    """Return the health of the index. Reads every kept card, which takes about a second for 20,000 of them.
+    """Return the health of the index. Reads every kept card, which takes about a second for 2,000 of them.
 
     Raises Unavailable when the file is locked, or so damaged that it was set aside.
     """
@@ -121,10 +123,13 @@ def _of_records(db: sqlite3.Connection, told: Told | None) -> Iterator[str]:
 
 
 class Record(NamedTuple):
-    """A kept scan: whether its ``card`` can be read, and what is the ``problem`` with it, if any."""
+    """A kept scan as far as it can be read, and what is the ``problem`` with it, if any."""
 
     id: int
-    card: bool
+    site: int
+    at: int
+    card: ReportCard | None
+    seen: Observations | None
     problem: str
 
 
@@ -142,16 +147,12 @@ def records(db: sqlite3.Connection, told: Told | None) -> Iterator[Record]:
             told(done, total)
 
 
-def record_of(identity: int, card: bytes | None, seen: bytes | None) -> Record:
+def record_of(identity: int, site: int, at: int, card_blob: bytes | None, seen_blob: bytes | None) -> Record:
     """Return what a row of RECORD is worth."""
-    bad = _problem(blobs.unpack_card, card)
-    return Record(identity, not bad, bad or _problem(blobs.unpack_observations, seen))
-
-
-def _problem(unpack: Callable[[bytes], object], blob: bytes | None) -> str:
+    card = seen = None
     try:
-        if blob is not None:
-            unpack(blob)
+        card = None if card_blob is None else blobs.unpack_card(card_blob)
+        seen = None if seen_blob is None else blobs.unpack_observations(seen_blob)
     except RecordError as error:
-        return str(error)
-    return ""
+        return Record(identity, site, at, card, seen, str(error))
+    return Record(identity, site, at, card, seen, "")
