@@ -27,7 +27,7 @@ LONG: Final = 20_000
 """From so many hosts on the first rows are worth having before the figures."""
 FIRST: Final = 60
 """Rows of a glimpse: more than a tall terminal shows."""
-PROBE: Final = 30_000
+PROBE: Final = 20_000
 """Rows in which a glimpse looks for them where the text index may be quicker."""
 
 

@@ -35,8 +35,10 @@ DRAWN: Final = (b"Ranked ", "▸".encode(), b"Help")
 """What the first line, the first row of the list and the last line hold once the list is drawn."""
 FLOOR_DRAWN: Final = (b"minimal-is-ready",)
 MINIMAL: Final = python("-m", "tests.benchmarks.minimal_app")
+BLINK: Final = 400
+"""Bytes that the blinking cursor writes at most."""
 QUIET: Final = 0.4
-"""Seconds without a byte after which a key has had all its effect; a preview follows the cursor after 0.15."""
+"""Seconds without more than that after which a key has had all its effect; a preview follows the cursor after 0.15."""
 
 Region = Callable[[Sequence[str]], object]
 """The part of a screen, given by its lines, whose last change counts."""
@@ -79,16 +81,21 @@ class Frames:
         before = self.shown(len(terminal.raw))
         pressed = terminal.send(key)
         chunks: list[tuple[float, int]] = []
-        while (came := terminal.pump(quiet)) is not None and came - pressed < longest:
-            chunks.append((came, len(terminal.raw)))
+        rest = pressed + quiet
+        while (now := time.perf_counter()) < min(rest, pressed + longest):
+            before_it = len(terminal.raw)
+            came = terminal.pump(rest - now)
+            if came is not None:
+                chunks.append((came, len(terminal.raw)))
+                rest = max(rest, came + quiet if len(terminal.raw) - before_it > BLINK else rest)
         last: list[float | None] = [None] * len(regions)
         known = [region(before) for region in regions]
         for came, end in chunks:
             lines = self.shown(end)
             for number, region in enumerate(regions):
-                now = region(lines)
-                if now != known[number]:
-                    known[number], last[number] = now, (came - pressed) * 1000
+                found = region(lines)
+                if found != known[number]:
+                    known[number], last[number] = found, (came - pressed) * 1000
         return last
 
 

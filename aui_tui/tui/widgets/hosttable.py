@@ -61,6 +61,8 @@ class HostTable(ScrollView, Painted, can_focus=True):
         self._now = 0.0
         self._window: Window | None = None
         self._page: tuple[int, Sequence[Row]] = (0, ())
+        self._most = 0
+        """Rows of the longest list so far: ranks are those of the whole index, so their column never shrinks."""
         self._mode: Mode = "ranked"
         self._sort: tuple[str, bool] = ("rank", False)
         self._empty: Block = nothing
@@ -74,6 +76,7 @@ class HostTable(ScrollView, Painted, can_focus=True):
         """
         height = self.cursor - self.scroll_offset.y
         self._window, self._mode, self._sort, self._empty = window, mode, sort, empty
+        self._most = max(self._most, len(window))
         self._page = (0, ())
         self._now = self._clock()
         self.cursor = max(0, min(cursor, len(window) - 1))
@@ -121,7 +124,7 @@ class HostTable(ScrollView, Painted, can_focus=True):
     @property
     def _columns(self) -> tuple[Column, ...]:
         """The columns for the width that the table has now: the first frame comes before it is told of a width."""
-        return _chosen(self._mode, self.scrollable_content_region.width, len(self))
+        return _chosen(self._mode, self.scrollable_content_region.width, self._most)
 
     def _keep_in_sight(self) -> None:
         top, height = self.scroll_offset.y, self.size.height - HEADER
