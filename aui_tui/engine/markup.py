@@ -24,7 +24,7 @@ _ANGLES: Final = 100_000
 _HEAD: Final = 1 << 17
 """Octets that such a pass keeps of a page with more than ``_ANGLES`` angle brackets."""
 
-_OPENING: Final = re.compile(rb"<(?:(/?)([a-z][^\t\n\f\r />]*)|(!--)|[!?/])")
+_OPENING: Final = re.compile(rb"<(?:(/?)([a-z][^\t\n\f\r />]*)(>?)|(!--)|[!?/])")
 _COMMENT_END: Final = re.compile(rb"--!?>")
 _SPACE: Final = b"\t\n\f\r "
 _RAW: Final = frozenset((b"script", b"style", b"textarea", b"title", b"xmp", b"iframe", b"noembed", b"noframes"))
@@ -61,13 +61,9 @@ def tags(page: bytes, budget: int | None = None) -> Iterator[Tag]:
             if budget < 0:
                 yield b"", False, start, start, start
                 return
-        slash, name, comment = opening.groups()
+        slash, name, closed, comment = opening.groups()
         if name is not None:
-            end = opening.end()
-            if lowered.startswith(b">", end):
-                end += 1
-            else:
-                end = _tag_end(page, end)
+            end = opening.end() if closed else _tag_end(page, opening.end())
             at = _raw_end(lowered, name, end) if name in _RAW and not slash else end
             yield name, bool(slash), start, end, at
         elif comment is not None:

@@ -35,6 +35,9 @@ _NO_LABEL: Final = frozenset(("hidden", "submit", "reset", "button", "image"))
 _UNREAD: Final = frozenset(("script", "style", "noscript", "template", "head", "title"))
 _DRAWING: Final = frozenset(("svg", "math"))
 _CHANGING: Final = _UNREAD | _DRAWING | {"label"}
+_COUNTED: Final = _CHANGING | _CONTROLS | _IMPLICIT.keys() | {"form", "meta"}
+_TELLING: Final = frozenset(("hidden", "inert", "aria-hidden", "style", "role", "aria-label", "aria-labelledby"))
+"""An element that is none of ``_COUNTED`` and has none of these attributes counts for nothing itself."""
 _SCRIPT_WORDS: Final = ("javascript", "ecmascript", "module", "babel", "jsx", "jscript")
 
 
@@ -118,6 +121,8 @@ class _Walk:
         """Count one element; return the context of its children, or None when they count for nothing."""
         tag = node.tag or ""
         attributes = node.attributes
+        if tag not in _COUNTED and _TELLING.isdisjoint(attributes):
+            return context
         if tag == "template" and not context.drawing:
             return None
         if tag == "script":
