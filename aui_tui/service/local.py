@@ -68,7 +68,7 @@ class LocalService:
         self._grading = Grading(method_called(method).name, base_url.rstrip("/"))
         self._access = access
         self._client = client
-        self._known = known or {}
+        self._known = known if known is not None else {}
         self._clock = clock
         self._observer = observer
         self.places = places(prepare(folder))

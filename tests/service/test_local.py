@@ -16,6 +16,7 @@ from aui_tui.engine.access import Access
 from aui_tui.errors import InvalidHost, NeverScanned, RateLimited
 from aui_tui.records.progress import ProbeEvent
 from aui_tui.records.query import Query
+from aui_tui.records.starter import Starter, starter
 from aui_tui.service.local import LocalService
 from aui_tui.store.jar import Jar
 from aui_tui.store.places import places
@@ -241,3 +242,12 @@ async def test_forgotten_host_is_gone_from_index_and_cache(tmp_path: Path, site:
             await local.site(site.host)
         assert len((await local.index(Query())).ranked) == 0
         assert (await local.scan(site.url)).source == "scan"
+
+
+async def test_opening_the_index_reads_neither_the_starter_list_nor_the_cache(tmp_path: Path) -> None:
+    starter.cache_clear()
+    local = LocalService(tmp_path, known=Starter())
+    assert len((await local.index(Query())).ranked) == 0
+    assert starter.cache_info().currsize == 0
+    assert not local.places.scans.exists()
+    await local.aclose()
