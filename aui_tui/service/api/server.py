@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import uvicorn
 from starlette.types import ASGIApp
-from uvicorn.supervisors import Multiprocess
+from uvicorn.supervisors.multiprocess import Multiprocess, Process
 
 from aui_tui.errors import AuiError, ConfigError
 from aui_tui.service.api import config as settings
@@ -105,6 +105,25 @@ class Supervisor(Multiprocess):
         self.interrupted = True
         super().handle_int()
 
+    def keep_subprocess_alive(self) -> None:
+        """Put another worker in the place of each that has died.
+
+        uvicorn's own also asks every worker for a sign of life; while it waits for one that was killed in that moment
+        it hears no signal.
+        """
+        for place, worker in enumerate(self.processes):
+            if self.should_exit.is_set() or worker.process.is_alive():
+                continue
+            worker.kill()
+            worker.join()
+            if worker.exitcode == uvicorn.config.STARTUP_FAILURE:
+                log.error("Worker process %s cannot start; stopping.", worker.pid)
+                self.should_exit.set()
+                return
+            log.warning("Worker process %s has died; another takes its place.", worker.pid)
+            self.processes[place] = Process(self.config, self.sockets)
+            self.processes[place].start()
+
 
 def serve(
     factory: ServiceFactory,
@@ -183,7 +202,6 @@ def uvicorn_config(app: Callable[[], ASGIApp], workers: int = 1) -> uvicorn.Conf
         backlog=512,
         timeout_keep_alive=5,
         timeout_graceful_shutdown=settings.SHUTDOWN_SECONDS,
-        timeout_worker_healthcheck=30,
     )
 
 
