@@ -149,9 +149,9 @@ class _Head(NamedTuple):
     words: frozenset[str]
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=128)
 def _head(body: bytes, content_type: str) -> _Head:
-    """Return the head of a body; sites give most identities the same one, and those of a scan come together."""
+    """Return the head of a body. Many sites give every identity the same one, within half a second."""
     text = charset.decode(body, content_type)
     lowered = text.lower()
     title = _fold_text(markup.title(text.encode("utf-8", "replace")))
