@@ -198,7 +198,7 @@ def _finding(row: Row, _now: float) -> Piece:
 
 
 def _reason(row: Row, _now: float) -> Piece:
-    return Piece(row.summary.top_evidence)
+    return Piece(row.summary.top_evidence.removeprefix(row.summary.host + " could not be judged: "))
 
 
 _CELLS: Final = {

@@ -12,9 +12,9 @@ from textual.worker import Worker, WorkerCancelled
 
 from aui_tui.errors import RateLimited
 from aui_tui.records.progress import ProbeEvent
-from aui_tui.records.view import Quota
+from aui_tui.records.view import Quota, ScanAnswer
 from aui_tui.tui import doors, messages
-from aui_tui.tui.context import Context, attempt, sentence
+from aui_tui.tui.context import Context, attempt
 from aui_tui.tui.scans import Scan, changed
 from aui_tui.tui.themed import ThemedApp
 from aui_tui.tui.work import start, start_beside
@@ -76,14 +76,21 @@ class ScanningApp(ThemedApp):
         def progress(event: ProbeEvent) -> None:
             self.post_message(messages.ScanMoved(number, event))
 
-        answer, problem, limited = None, "", False
+        limited = False
+
+        async def ask() -> ScanAnswer:
+            nonlocal limited
+            try:
+                return await self.context.service.scan(url, force=force, progress=progress)
+            except RateLimited:
+                limited = True
+                raise
+
         try:
-            answer = await self.context.service.scan(url, force=force, progress=progress)
+            answer, problem = await attempt(ask())
         except asyncio.CancelledError:
             self.post_message(messages.ScanEnded(number))
             raise
-        except Exception as error:
-            problem, limited = sentence(error), isinstance(error, RateLimited)
         self.post_message(messages.ScanEnded(number, answer, problem))
         return limited
 

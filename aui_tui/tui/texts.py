@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any, Final, TypeVar
 
 from textual.binding import ActiveBinding
 from textual.screen import Screen
 
 from aui_tui.records.view import ScanAnswer
-from aui_tui.tui.bindings import TABLES
+from aui_tui.tui.bindings import TABLES, written
 from aui_tui.tui.scans import Scan
 from aui_tui.tui.words import signed, span
 
+T = TypeVar("T")
 Sections = list[tuple[str, list[tuple[str, str]]]]
 
 
@@ -48,14 +50,19 @@ def help_sections(screen: Screen[Any]) -> Sections:
             continue
         table = _table_of(active)
         keys, _ = found.setdefault(table, {}).setdefault(binding.id, ([], binding.tooltip or binding.description))
-        display = screen.app.get_key_display(binding)
+        display = written(binding.key)
         if display not in keys:
             keys.append(display)
     return [
-        (table.capitalize(), [(" ".join(keys), words) for keys, words in found[table].values()])
+        (table.capitalize(), [(" ".join(keys), words) for keys, words in _in_order(table, found[table])])
         for table in TABLES
         if table in found
     ]
+
+
+def _in_order(table: str, found: Mapping[str, T]) -> list[T]:
+    """Return what was found under the ids of a table, in its order."""
+    return [found[name] for name in dict.fromkeys(b.id or "" for b in TABLES[table]) if name in found]
 
 
 def _table_of(active: ActiveBinding) -> str:

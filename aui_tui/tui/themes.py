@@ -136,7 +136,7 @@ def _made(data: dict[str, object]) -> tuple[Theme | None, list[str]]:
     theme = dataclasses.replace(base, name=str(name), variables=variables, **colors)  # type: ignore[arg-type]
     try:
         theme.to_color_system().generate()
-    except Exception as error:
+    except ColorParseError as error:
         return None, ["the colours do not make a theme: " + clean(str(error), 120) + "."]
     return theme, []
 

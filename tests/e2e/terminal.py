@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -56,9 +56,13 @@ class Terminal:
 
     def wait_for(self, *words: str, seconds: float = 60) -> str:
         """Read until every one of ``words`` stands on the screen; return the screen. Fails after ``seconds``."""
+        return self.wait_until(lambda: all(word in self.text for word in words), f"for {words}", seconds)
+
+    def wait_until(self, condition: Callable[[], bool], what: str = "", seconds: float = 60) -> str:
+        """Read until ``condition`` holds; return the screen. Fails after ``seconds``, saying ``what`` it waited for."""
         end = time.monotonic() + seconds
-        while not all(word in self.text for word in words):
-            assert time.monotonic() < end, f"waited {seconds} s for {words}; the screen shows:\n{self.text}"
+        while not condition():
+            assert time.monotonic() < end, f"waited {seconds} s {what}; the screen shows:\n{self.text}"
             assert self._read(0.2), f"the program ended; the screen showed:\n{self.text}"
         return self.text
 

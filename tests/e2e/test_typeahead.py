@@ -37,7 +37,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("/staykit11\r\r4  j ", ("staykit11.example", "1 fix supposed done")),
         ("/staykit11\r\r?", ("aui-tui site staykit11.example",)),
         ("/staykit11\r\r?q" + BACK, ("Ranked 1 ", "enter Open")),
-        ("c" + DOWN * 3 + "\r3", ("Category: Grocery & food", "Ranked 2 ")),
+        ("c" + DOWN * 3 + "\r3", ("Grocery & food ▾", "Ranked 2 ")),
         ("3m8?", ("--stance Walled --sort matrix.browser_agents",)),
         ("v?", ("--overview",)),
         ("vv/staykit11", ("Ranked 1 ", "esc Cancel")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from textual.pilot import Pilot
@@ -13,11 +13,14 @@ from aui_tui.records.query import Query
 from aui_tui.service.protocol import Service
 from aui_tui.tui.app import AuiApp
 from aui_tui.tui.context import Context
+from aui_tui.tui.typeahead import at_rest
 
 from .cards import NOW
 
-STEPS = 200
-"""Looks at the screen before a test goes on with whatever is there."""
+PATIENCE = 60
+"""Seconds after which a screen that does not come to rest fails the test."""
+LOOKS = 3
+"""Looks in a row that must show the same screen."""
 
 
 @asynccontextmanager
@@ -41,31 +44,44 @@ async def stage(
     )
     app.animation_level = "none"
     async with app.run_test(size=size, notifications=True) as pilot:
+        await until(lambda: app.quota is not None)
         await settle(pilot)
         yield pilot
 
 
-async def settle(pilot: Pilot[int]) -> None:
-    """Wait until the answers that were asked for are on the screen, and the screen has come to rest."""
-    shown = ""
-    for _ in range(STEPS):
-        await pilot.pause()
-        workers = [w for w in pilot.app.workers if w.group != "scan"]
-        if workers:
-            await pilot.app.workers.wait_for_complete(workers)
-            continue
-        text = text_of(pilot)
-        if text == shown and text.strip():
-            return
-        shown = text
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait until ``condition`` holds."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, "it did not come about"
         await asyncio.sleep(0.01)
+
+
+async def settle(pilot: Pilot[int]) -> None:
+    """Wait until every key has acted, every answer that was asked for is on the screen, and nothing is to be drawn."""
+    end = time.monotonic() + PATIENCE
+    shown: list[str] = []
+    while len(shown) < LOOKS:
+        assert time.monotonic() < end, "the screen does not come to rest"
+        await pilot.pause()
+        workers = [worker for worker in pilot.app.workers if worker.group != "scan" and not worker.is_finished]
+        if workers:
+            await asyncio.wait_for(pilot.app.workers.wait_for_complete(workers), PATIENCE)
+            shown.clear()
+            continue
+        screen = pilot.app.screen
+        text = text_of(pilot) if at_rest(pilot.app) and not screen._callbacks and not screen._dirty_widgets else ""
+        if not text.strip() or (shown and shown[-1] != text):
+            shown.clear()
+        if text.strip():
+            shown.append(text)
+        await asyncio.sleep(0.005)
 
 
 def text_of(pilot: Pilot[int]) -> str:
     """Return the screen as the compositor draws it, one line per row, without trailing blanks."""
     compositor = pilot.app.screen._compositor
     height = pilot.app.size.height
-    pilot.app.screen.refresh()
     strips = compositor.render_strips() if hasattr(compositor, "render_strips") else []
     lines = ["".join(segment.text for segment in strip).rstrip() for strip in strips[:height]]
     return "\n".join(lines) + "\n"

@@ -231,3 +231,30 @@ async def test_first_rows_of_a_long_list_come_before_its_figures_and_the_cursor_
         assert "…" not in text_of(pilot).splitlines()[0]
         assert len(index_of(pilot).table) > 20
         assert host_of(pilot) == host
+
+
+async def test_each_of_the_two_lists_keeps_its_cursor() -> None:
+    async with stage(MemoryService.of(60)) as pilot:
+        index_of(pilot).table.move_to(9)
+        ranked = host_of(pilot)
+        await press(pilot, "u", "down", "down")
+        gone = host_of(pilot)
+        await press(pilot, "u")
+        assert host_of(pilot) == ranked
+        await press(pilot, "tab")
+        assert host_of(pilot) == gone
+
+
+@pytest.mark.parametrize("size", [(140, 40), (80, 24), (50, 15)], ids=str)
+async def test_counts_of_all_stances_stay_on_the_screen_beside_the_longest_category(size: tuple[int, int]) -> None:
+    async with stage(MemoryService.of(60), size) as pilot:
+        screen = index_of(pilot)
+        screen.become(screen.state.with_category("Grocery & food"))
+        await settle(pilot)
+        chips = text_of(pilot).splitlines()[1]
+        view = screen.state.view
+        assert view is not None
+        for number, (stance, sign) in enumerate((("Open", "◉"), ("Selective", "◍"), ("Walled", "◌")), 1):
+            assert f"{number} {sign}" in chips
+            assert f" {view.facets.stance[stance]}" in chips.partition(sign)[2]
+        assert "…" not in chips

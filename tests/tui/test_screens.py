@@ -29,6 +29,8 @@ JOURNEYS: dict[str, tuple[int, tuple[str, ...], tuple[tuple[int, int], ...]]] = 
     "overview": (60, ("v",), SIZES),
     "compare": (60, ("space", "space", "space", "equals_sign"), SIZES),
     "card": (60, ("down", "down", "end", "enter"), SIZES),
+    "card-unreachable": (60, ("u", "enter"), SIZES),
+    "card-find": (60, ("end", "enter", "2", "slash", "b", "o", "t"), SIZES),
     "card-agents": (60, ("end", "enter", "2"), (NARROW, TINY)),
     "card-evidence": (60, ("end", "enter", "3"), (NARROW, TINY)),
     "card-fixes": (60, ("end", "enter", "4", "down"), SIZES),

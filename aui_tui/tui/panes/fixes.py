@@ -6,7 +6,7 @@ from aui_tui.records.card import Recommendation
 from aui_tui.records.view import Dossier
 from aui_tui.text import fit
 from aui_tui.tui import glyphs
-from aui_tui.tui.draw import BLANK, Line, Piece, cut, line, paragraph, width
+from aui_tui.tui.draw import BLANK, Line, Piece, cut, paragraph, width
 
 KEY = 10
 PILLAR = 9
@@ -15,8 +15,10 @@ PILLAR = 9
 def fixes(dossier: Dossier, size: int, chosen: int, done: frozenset[str] = frozenset()) -> list[Line]:
     """Return the pane laid out to ``size`` cells: fix number ``chosen`` explained, those in ``done`` ticked."""
     items = dossier.card.recommendations
+    if dossier.card.unreachable:
+        return paragraph("Nothing was measured, so there is nothing to fix yet.", size, "muted")
     if not items:
-        return [line(("Nothing left to fix: every point that can be measured is earned.", "good"))]
+        return paragraph("Nothing left to fix: every point that can be measured is earned.", size, "good")
     out = [_row(fix, number == chosen, fix.k in done, size, number) for number, fix in enumerate(items)]
     fix = items[min(max(chosen, 0), len(items) - 1)]
     out += [BLANK, *paragraph(fix.body, size), BLANK]

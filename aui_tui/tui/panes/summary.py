@@ -6,7 +6,7 @@ from aui_tui.records.card import ReportCard
 from aui_tui.records.view import Dossier
 from aui_tui.text import fit
 from aui_tui.tui import glyphs
-from aui_tui.tui.draw import BLANK, Line, Piece, beside, cut, hang, line
+from aui_tui.tui.draw import BLANK, Line, Piece, beside, cut, hang, line, paragraph
 from aui_tui.tui.panes.common import history_line, matrix_lines, pillar_lines, total_points
 from aui_tui.tui.words import count
 
@@ -19,6 +19,8 @@ TWO_COLUMNS = 68
 def summary(dossier: Dossier, size: int, now: float) -> list[Line]:
     """Return the pane laid out to ``size`` cells; ``now`` is epoch seconds."""
     card = dossier.card
+    if card.unreachable:
+        return _unreachable(dossier, size, now)
     pillars = pillar_lines(card.pillars, card.pillar_max, size // 2 if size >= TWO_COLUMNS else size)
     if card.provisional is True:
         pillars.append(line(("provisional: tasks are not scored yet", "muted")))
@@ -30,6 +32,24 @@ def summary(dossier: Dossier, size: int, now: float) -> list[Line]:
     left = [*pillars, BLANK, *_facts(dossier, left_width - 1, now)]
     right = [*matrix, BLANK, *_fixes(card, size - left_width - 2)]
     return beside(left, right, left_width, 2)
+
+
+def _unreachable(dossier: Dossier, size: int, now: float) -> list[Line]:
+    """Return why nothing was measured, and the little that is known."""
+    card = dossier.card
+    known = ("Robots", "Browser", "Title", "Edge")
+    facts = [row for row in _facts(dossier, size, now) if row and row[0].text.strip() in known]
+    history = (Piece(fit("History", LABEL), "muted"), *history_line(dossier.history, now, 12))
+    return [
+        *paragraph(card.top_evidence or "The host could not be reached.", size, "warn"),
+        BLANK,
+        *paragraph("Nothing was measured, so there is no score, no grade and nothing to fix yet.", size),
+        BLANK,
+        *facts,
+        cut(history, size),
+        BLANK,
+        *matrix_lines(card.matrix, size),
+    ]
 
 
 def _fact(name: str, text: str, size: int, role: str = "") -> list[Line]:

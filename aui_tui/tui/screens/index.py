@@ -56,6 +56,7 @@ class IndexScreen(HostScreen):
         super().__init__(context, ListState(query=query))
         self._before: tuple[ListState, str] = self.state, ""
         self._problem = ""
+        self._elsewhere = 0
 
     def compose(self) -> ComposeResult:
         """Lay out the screen."""
@@ -179,6 +180,7 @@ class IndexScreen(HostScreen):
         if same:
             self._fill(self.table.cursor)
         else:
+            self._elsewhere = 0
             self.reload(keep=keep)
 
     def view(self, query: Query, *, matrix: bool) -> None:
@@ -269,10 +271,12 @@ class IndexScreen(HostScreen):
         self.action_list("ranked" if self.state.unreachable else "unreachable")
 
     def action_list(self, name: str) -> None:
-        """Show the ranked or the unreachable hosts."""
-        self.state = replace(self.state, unreachable=name == "unreachable")
-        self.refresh_bindings()
-        self._fill(0)
+        """Show the ranked or the unreachable hosts, the cursor where it was in that list."""
+        if self.state.unreachable is not (name == "unreachable"):
+            self._elsewhere, cursor = self.table.cursor, self._elsewhere
+            self.state = replace(self.state, unreachable=not self.state.unreachable)
+            self.refresh_bindings()
+            self._fill(cursor)
 
     def action_matrix(self) -> None:
         """Show the verdict of every surface, or the list again."""

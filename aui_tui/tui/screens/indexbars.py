@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aui_tui.records.registry import registry
-from aui_tui.records.view import Quota, Row
+from aui_tui.records.view import IndexView, Quota, Row
 from aui_tui.records.vocabulary import STANCES
 from aui_tui.tui import glyphs
 from aui_tui.tui.draw import BLANK, Line, Piece, cut, line, spread, width
@@ -60,10 +60,15 @@ def chips_line(state: ListState, size: int) -> Line:
     view = state.view
     if view is None:
         return BLANK
-    long = size >= 70
-    names = STANCES if long else tuple(SHORT_STANCE[s] for s in STANCES) if size >= 50 else ("", "", "")
+    short, bare = tuple(SHORT_STANCE[s] for s in STANCES), ("",) * len(STANCES)
+    forms = [(STANCES, "Category: ", "  "), (short, "Category: ", " "), (short, "", " "), (bare, "", " ")]
+    lines = [_chips(state, view, *form) for form in forms]
+    return next((chips for chips in lines if width(chips) <= size), cut(lines[-1], size))
+
+
+def _chips(state: ListState, view: IndexView, names: Sequence[str], lead: str, gap: str) -> Line:
     chosen = state.query.category
-    category = " ".join((("Category: " if size >= 50 else "") + (chosen or "all"), glyphs.FALLING))
+    category = " ".join((lead + (chosen or "all"), glyphs.FALLING))
     parts = [Piece(" " + category + " ", "chip" if chosen else "", "screen.category"), Piece(" ")]
     for number, (stance, name) in enumerate(zip(STANCES, names, strict=True), 1):
         found = view.facets.stance.get(stance, 0)
@@ -71,8 +76,8 @@ def chips_line(state: ListState, size: int) -> Line:
         words = " ".join(word for word in (glyphs.STANCE[stance], name, hosts) if word)
         role = "chip" if state.query.stance == stance else glyphs.role_of(stance) if found else "muted"
         action = "screen.stance('" + stance + "')"
-        parts += [Piece(str(number), "key", action), Piece(" " + words, role, action), Piece("  " if long else " ")]
-    return cut(parts, size)
+        parts += [Piece(str(number), "key", action), Piece(" " + words, role, action), Piece(gap)]
+    return tuple(parts[:-1])
 
 
 def legend_line(size: int) -> Line:
@@ -102,7 +107,8 @@ def command_line(command: str, size: int) -> Line:
 
 def marks_line(marks: frozenset[str], size: int) -> Line:
     """Return how many hosts are marked, and what can be done with them."""
-    left = line(" ", (glyphs.MARK + " " + count(len(marks), "host") + " marked", "accent"), "  ")
+    words = count(len(marks), "host") + " marked" if size >= 60 else format(len(marks), ",")
+    left = line(" ", (glyphs.MARK + " " + words, "accent"), "  ")
     right = line(
         ("=", "key"), " compare  ", ("s", "key"), " scan  ", ("x", "key"), " export  ", ("esc", "key"), " clear "
     )

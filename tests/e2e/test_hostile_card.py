@@ -1,0 +1,71 @@
+"""A hostile report card in a real pseudo-terminal: whatever it carries, only text reaches the terminal."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from aui_tui.records.codec import encode_card
+from tests.e2e.terminal import Terminal
+from tests.tui.cards import make_card
+from tests.tui.test_hostile import PAYLOADS, hostile_card
+
+pytestmark = [
+    pytest.mark.pty,
+    pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal"),
+]
+PALETTE, BACK, DOWN = "\x10", "\x7f", "\x1b[B"
+WALK = (
+    ("m", "1 ChatGPT agent"),
+    ("mv", "Commonest failing checks"),
+    ("vY", "Copied the row"),
+    (" " + DOWN + "  =", "Pillars"),
+    (BACK + "/e", "esc Cancel"),
+    (BACK + "\r\r", "[1 Summary]"),
+    ("2", "[2 Agents"),
+    ("3", "[3 Evidence"),
+    ("4", "[4 Fixes"),
+    (" ", "supposed done"),
+    ("y", "Copied"),
+    ("5", "[5 Scan log"),
+    ("1l", "[1 Ledger]"),
+    ("d", "[3 Changes]"),
+    ("/x", "enter Next"),
+    ("\x1b", "esc Back"),
+    ("D", "Compare with the scan of"),
+    ("\r?", "In the shell"),
+    ("q" + PALETTE + "example", "🔎 example"),
+)
+"""Keys, and what stands on the screen then."""
+OURS = re.compile(
+    r"\x1b\[[0-9;:?<>=$]*[ -/]*[@-~]"  # CSI: how the program draws
+    r"|\x1b\]52;c;[A-Za-z0-9+/=]*(?:\x07|\x1b\\)"  # OSC 52: what was copied, in base64
+    r"|\x1b\]22;[a-z-]*\x07"  # OSC 22: the shape of the pointer
+    r"|\x1b[=>78]"  # keypad, cursor
+    r"|\x1bP=[12]s\x1b\\"  # synchronised output
+)
+FORBIDDEN = re.compile("[\x00-\x06\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+
+
+@pytest.mark.parametrize("payload", [" ".join(PAYLOADS[:-2]), PAYLOADS[-1]], ids=["all", "wide"])
+def test_only_text_of_a_hostile_card_reaches_the_terminal(tmp_path: Path, payload: str) -> None:
+    card = hostile_card(payload)
+    before = msgspec.structs.replace(card, scanned_at=make_card(1, back=1).scanned_at)
+    source = tmp_path / "cards.ndjson"
+    source.write_bytes(b"\n".join(encode_card(each) for each in (before, card, make_card(2))))
+    with Terminal(tmp_path, ["--source", str(source)], columns=100, lines=30) as terminal:
+        terminal.wait_for("Ranked 2 ", "enter Open")
+        for keys, words in WALK:
+            terminal.press(keys)
+            terminal.wait_for(words, seconds=30)
+        terminal.press("\x1b")
+        terminal.wait_until(lambda: "🔎" not in terminal.text)
+        terminal.press("q")
+        assert terminal.finish() == 0
+        left = OURS.sub("", terminal.raw)
+        found = FORBIDDEN.search(left)
+        assert found is None, repr(left[max(found.start() - 40, 0) : found.end() + 40])

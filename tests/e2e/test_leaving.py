@@ -1,0 +1,83 @@
+"""However the dashboard ends, the terminal is as it was before, and the exit status tells how."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.runner import command, environment
+from tests.cli.stored import fill
+from tests.tui.terminal import Terminal, python
+
+pytestmark = [
+    pytest.mark.pty,
+    pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal"),
+]
+CRASHING = """
+import asyncio, sys
+from pathlib import Path
+from aui_tui.service.local import LocalService
+from aui_tui.tui import app
+from aui_tui.tui.screens.index import IndexScreen
+
+def fail(self):
+    raise RuntimeError("made to fail")
+
+IndexScreen.action_matrix = fail
+service = LocalService(Path(sys.argv[1]))
+try:
+    code = app.run(service)
+finally:
+    asyncio.run(service.aclose())
+sys.exit(code)
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    fill(tmp_path)
+    return tmp_path
+
+
+def variables(home: Path) -> dict[str, str]:
+    return environment(home, {"NO_COLOR": ""})
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_it_with_128_and_its_number(home: Path, number: signal.Signals) -> None:
+    with Terminal(command(), env=variables(home)) as terminal:
+        terminal.wait_for("enter Open")
+        terminal.process.send_signal(number)
+        assert terminal.end(60) == 128 + number
+        assert terminal.restored()
+        assert b"Traceback" not in terminal.raw
+
+
+def test_quitting_over_a_card_is_0(home: Path) -> None:
+    with Terminal(command(), env=variables(home)) as terminal:
+        terminal.wait_for("enter Open")
+        terminal.send("enter", "4")
+        terminal.wait_for("[4 Fixes")
+        terminal.send("q")
+        assert terminal.end(60) == 0
+        assert terminal.restored()
+
+
+def test_a_crash_restores_the_terminal_and_is_not_0(home: Path) -> None:
+    with Terminal(python("-c", CRASHING, str(home / "data")), env=variables(home)) as terminal:
+        terminal.wait_for("enter Open")
+        terminal.send("m")
+        assert terminal.end(60) == 1
+        assert terminal.restored()
+        assert b"made to fail" in terminal.raw
+
+
+def test_the_check_of_a_restored_terminal_can_fail(home: Path) -> None:
+    with Terminal(command(), env=variables(home)) as terminal:
+        terminal.wait_for("enter Open")
+        terminal.process.kill()
+        terminal.end(60)
+        assert not terminal.restored()
