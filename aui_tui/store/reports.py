@@ -83,8 +83,10 @@ class Reports:
 
     def stamp(self) -> str:
         """Return a word that changes with every change of the index; it means nothing to another process."""
-        with self.reading() as db:
-            generation, changes = self._state(db)
+        try:
+            generation, changes = self._state(self.database.reader())
+        except sqlite3.Error as error:
+            raise self.database.explain(error, "read") from None
         return f"{self._word}-{generation}-{changes}"
 
     def put(self, card: ReportCard, observations: Observations | None = None) -> bool:

@@ -327,3 +327,20 @@ def test_index_of_an_exported_file_is_read_by_the_commands(tmp_path: Path) -> No
     refused = aui(tmp_path, "scan", "a.example", "--source", str(path))
     assert refused.code == 3
     assert "cannot scan" in refused.sentence
+
+
+@pytest.mark.slow
+def test_the_access_log_comes_without_a_stop_and_loses_nothing_at_one(tmp_path: Path) -> None:
+    with served(tmp_path, "--workers", "2") as running:
+        assert running.get("/api/index.json?mark=first").status_code == 200
+        end = time.monotonic() + 20
+        while not any("mark=first" in line for line in running.log):
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        for number in range(50):
+            running.get(f"/api/index.json?mark=n{number}.")
+        assert running.stop() == 0
+        end = time.monotonic() + 20
+        while sum("mark=n" in line for line in running.log) < 50:
+            assert time.monotonic() < end, running.log
+            time.sleep(0.02)

@@ -12,6 +12,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from aui_tui.service.api.config import HEAD_SECONDS, MAX_CONNECTIONS, MAX_PER_PEER, STALL_SECONDS, Network
 from aui_tui.service.api.identity import identify
+from aui_tui.service.api.transport import Joined
 
 BAD_REQUEST: Final = msgspec.json.encode(
     {"type": "about:blank", "title": "Bad Request", "status": 400, "detail": "This is no valid HTTP request."}
@@ -44,14 +45,14 @@ class Connection(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Count the peer's connections, and start the clock for the first request head."""
-        super().connection_made(transport)
+        super().connection_made(Joined(transport))
         Connection.open_now += 1
         address = self.client[0] if self.client else ""
         if address and not self._is_proxy(address):
             self._peer = identify(address, (), ())
             self.open_by_peer[self._peer] += 1
             if self.open_by_peer[self._peer] > self.per_peer:
-                transport.abort()
+                self.transport.abort()
                 return
         self._await_head()
 

@@ -11,10 +11,9 @@ import signal
 import socket
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import Any, Final
+from typing import Final
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -25,44 +24,13 @@ from aui_tui.service.api import config as settings
 from aui_tui.service.api.app import create_app
 from aui_tui.service.api.config import ApiConfig
 from aui_tui.service.api.connection import Connection
+from aui_tui.service.api.logs import LOGGING
 from aui_tui.service.protocol import Published
 from aui_tui.text import clean
 
 ServiceFactory = Callable[[], Published]
 
-LOGGING: Final[dict[str, Any]] = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {
-        "line": {"()": "aui_tui.service.api.server.LineFormatter", "format": "%(asctime)s %(name)s %(message)s"}
-    },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "stream": "ext://sys.stderr"}},
-    "loggers": {
-        "aui_tui": {"handlers": ["stderr"], "level": "INFO", "propagate": False},
-        "uvicorn": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
-    },
-}
-"""Everything on standard error, a line each."""
-
 log = logging.getLogger("aui_tui.serve")
-
-
-class LineFormatter(logging.Formatter):
-    """One clean line for each event; an exception is named, its stack left out."""
-
-    converter = staticmethod(time.gmtime)
-    default_time_format = "%Y-%m-%dT%H:%M:%S"
-    default_msec_format = "%s.%03dZ"
-
-    def format(self, record: logging.LogRecord) -> str:
-        """Return the line of ``record``."""
-        if record.exc_info and record.exc_info[1] is not None:
-            error = record.exc_info[1]
-            record.msg = f"{record.getMessage().strip()}: {type(error).__name__}: {error}"
-            record.args = ()
-            record.exc_info = None
-            record.exc_text = None
-        return clean(super().format(record), 2000)
 
 
 INTERRUPTED: Final = 128 + signal.SIGINT

@@ -15,10 +15,11 @@ from aui_tui.service.api import problems
 from aui_tui.service.api.config import MAX_BODY, MAX_FIELDS, MAX_HEAD, MAX_TARGET, REQUEST_SECONDS, ApiConfig
 from aui_tui.service.api.connection import Connection
 from aui_tui.service.api.identity import identify
+from aui_tui.service.api.logs import ACCESS
 from aui_tui.service.api.problems import Problem
 from aui_tui.text import clean
 
-access = logging.getLogger("aui_tui.access")
+access = logging.getLogger(ACCESS)
 faults = logging.getLogger("aui_tui.api")
 
 FIELDS: Final = (
