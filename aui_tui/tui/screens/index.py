@@ -40,8 +40,6 @@ from aui_tui.tui.widgets.queryline import choices, unfinished
 from aui_tui.tui.widgets.scanpanel import ScanPanel
 from aui_tui.tui.work import start
 
-PAINT: Final = 0.02
-"""Seconds that the figures of a list wait for its first rows to be painted."""
 FIRST: Final = 0.25
 """Seconds that the first frame waits for the list, so that it is drawn once; a slow source gets an empty frame."""
 
@@ -138,7 +136,6 @@ class IndexScreen(HostScreen):
             if first is not None and len(first.unreachable if self.state.unreachable else first.ranked):
                 glimpsed = True
                 self.post_message(messages.ListReady(first, 0))
-                await asyncio.sleep(PAINT)
         view, problem = await attempt(service.index(query))
         if view is None:
             self.post_message(messages.ListFailed(problem))
