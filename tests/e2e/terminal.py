@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -41,7 +42,9 @@ class Terminal:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._child.close(force=True)
+        self._child.kill(signal.SIGKILL)
+        self._child.wait()
+        self._child.close()
 
     @property
     def text(self) -> str:
@@ -75,6 +78,7 @@ class Terminal:
         end = time.monotonic() + seconds
         while self._read(0.2):
             assert time.monotonic() < end, f"still running after {seconds} s; the screen shows:\n{self.text}"
+        self._child.wait()
         self._child.close()
         if self._child.signalstatus is not None:
             return -int(self._child.signalstatus)
