@@ -75,7 +75,10 @@ class Database:
             self._open()
 
     def reader(self) -> sqlite3.Connection:
-        """Return this thread's connection for reading. Raises Unavailable when the file cannot be opened."""
+        """Return this thread's connection for reading: long lists are put in order in an unnamed file, not in memory.
+
+        Raises Unavailable when the file cannot be opened.
+        """
         if self._writer is None:
             self._open()
         found: tuple[int, sqlite3.Connection] | None = getattr(self._local, "reader", None)
@@ -84,6 +87,7 @@ class Database:
             connection.execute("PRAGMA query_only = 1")
             connection.execute("PRAGMA mmap_size = 0")
             connection.execute(f"PRAGMA cache_size = -{CACHED}")
+            connection.execute("PRAGMA temp_store = 1")
             found = (self.generation, connection)
             self._local.reader = found
             with self._lock:
