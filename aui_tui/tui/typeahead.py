@@ -64,7 +64,7 @@ class TypeAhead:
             return False
         if isinstance(screen, CommandPalette):
             return not event.is_printable and any(w.node is screen and not w.is_finished for w in self._app.workers)
-        if not reading(self._app, screen):
+        if not reading(self._app, screen) or not getattr(screen, "stale", True):
             return False
         active = screen.active_bindings.get(event.key)
         return active is not None and active.binding.id in ON_ANSWER

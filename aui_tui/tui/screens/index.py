@@ -55,6 +55,7 @@ class IndexScreen(HostScreen):
         self._before: tuple[ListState, str] = self.state, ""
         self._problem = ""
         self._elsewhere = 0
+        self._placing = False
 
     def compose(self) -> ComposeResult:
         """Lay out the screen."""
@@ -104,6 +105,12 @@ class IndexScreen(HostScreen):
         pane = self.query_one(PreviewPane)
         return command_line(self.command(), size) if pane.display else row_line(self.table.row, size)
 
+    @property
+    def stale(self) -> bool:
+        """Whether the list that was asked for last is not on show, its first rows at least, or its cursor not set."""
+        view = self.state.view
+        return self._placing or view is None or view.query != self.state.query
+
     def _redraw(self) -> None:
         for bar in self.query(Bar):
             bar.refresh()
@@ -127,6 +134,7 @@ class IndexScreen(HostScreen):
         """Ask the service for the list again, the cursor on ``host``; ``keep`` leaves it on its own host."""
         row = self.table.row if keep else None
         wanted = host or (row.summary.host if row is not None else "")
+        self._placing = bool(wanted)
         start(self, "list", self._read, self.state.query, wanted)
 
     async def _read(self, query: Query, host: str) -> None:
@@ -147,12 +155,12 @@ class IndexScreen(HostScreen):
         """Show the answer, unless something else was asked for meanwhile."""
         if message.view.query == self.state.query:
             self.state = replace(self.state, view=message.view)
-            self._problem = ""
+            self._problem, self._placing = "", False
             self._fill(self.table.cursor if message.cursor is None else message.cursor)
 
     def on_list_failed(self, message: messages.ListFailed) -> None:
         """Say why there is no answer; the list stays as it is."""
-        self._problem = message.text
+        self._problem, self._placing = message.text, False
         self._redraw()
 
     def _fill(self, cursor: int) -> None:
