@@ -78,23 +78,24 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What the gates said of one host."""
+    """What the gates said of one host; ``unreachable``: it answered no probe, which is no success without gates too."""
 
     host: str
     failures: tuple[Failure, ...] = ()
+    unreachable: bool = False
 
     @property
     def exit_code(self) -> int:
-        """0 when all passed, 1 when one failed for sure, else 3 when one could not be told."""
+        """0 when all passed, 1 when one failed for sure, else 3 when one could not be told or nothing answered."""
         if any(not failure.inconclusive for failure in self.failures):
             return FAILED
-        return INCONCLUSIVE if self.failures else PASSED
+        return INCONCLUSIVE if self.failures or self.unreachable else PASSED
 
 
 def check(card: ReportCard, gates: Gates, baseline: ReportCard | None = None) -> Outcome:
     """Return which of ``gates`` ``card`` fails, and by how much; ``baseline`` is the card of ``no_regress``."""
     if not gates:
-        return Outcome(host=card.host)
+        return Outcome(host=card.host, unreachable=card.unreachable)
     if card.unreachable:
         message = "The site could not be measured: no probe of its homepage got an answer that counts."
         return Outcome(host=card.host, failures=(Failure(gate="reachable", message=message, inconclusive=True),))

@@ -39,9 +39,10 @@ def half_silent(score_with: int = 24) -> ReportCard:
     )
 
 
-def test_no_gate_passes_everything() -> None:
+def test_without_gates_all_pass_but_a_host_that_did_not_answer() -> None:
     assert not Gates()
-    assert verdict(DEAD) == (PASSED, [])
+    assert verdict(WALLED) == (PASSED, [])
+    assert verdict(DEAD) == (INCONCLUSIVE, [])
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Annotated, Final
+from typing import Annotated
 
 import msgspec
 import typer
@@ -25,9 +25,6 @@ from aui_tui.records.view import ScanAnswer
 from aui_tui.records.vocabulary import CATEGORIES, choose
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
-
-UNREACHABLE: Final = 3
-"""Exit code of a scan that found nobody at home."""
 
 Force = Annotated[bool, typer.Option("--force", help="Scan again; costs one of the ten an hour.")]
 Category = Annotated[
@@ -91,7 +88,7 @@ class Batch:
         self.cards.append(card)
         self.notes[card.host] = note_of(answer)
         self.outcomes.append(outcome)
-        self.codes.append(outcome.exit_code or (UNREACHABLE if card.unreachable else 0))
+        self.codes.append(outcome.exit_code)
 
 
 def add(app: typer.Typer) -> None:

@@ -59,6 +59,11 @@ def test_file_is_written_whole_or_not_at_all(home: Path) -> None:
     assert "the folder does not exist" in refused.sentence
 
 
+def test_card_of_an_unreachable_host_is_printed_and_exits_3(home: Path) -> None:
+    done = here(home, "site", "gone.example", "--json")
+    assert (done.code, json.loads(done.out)["host"]) == (3, "gone.example")
+
+
 def test_one_card_in_every_format(home: Path) -> None:
     assert json.loads(here(home, "site", "shop.example", "-f", "json").out)["score"] == 87
     assert json.loads(here(home, "site", "shop.example", "-f", "sarif").out)["version"] == "2.1.0"

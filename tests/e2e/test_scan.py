@@ -127,7 +127,8 @@ def test_a_name_that_does_not_resolve_is_a_stored_unreachable_card(tmp_path: Pat
     done = aui(tmp_path, "scan", "http://nowhere.test", *rule, "-q")
     assert done.code == 3
     assert "does not resolve" in " ".join(done.out.split())
-    assert aui(tmp_path, "site", "nowhere.test", "--json").code == 0
+    stored = aui(tmp_path, "site", "nowhere.test", "--json")
+    assert (stored.code, json.loads(stored.out)["host"]) == (3, "nowhere.test")
 
 
 REFUSED = [
