@@ -197,7 +197,7 @@ class AuiApp(ScanningApp):
 
     def action_themes(self) -> None:
         """Choose a theme."""
-        self.push_screen(doors.theme_list(self.every_theme(), self.theme))
+        self.push_screen(doors.theme_list(self.every_theme(), self.theme), self.choose_theme)
 
 
 def run(

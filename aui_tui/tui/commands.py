@@ -14,6 +14,7 @@ from aui_tui.records.query import Query
 from aui_tui.records.registry import registry
 from aui_tui.tui import messages
 from aui_tui.tui.context import Context, attempt
+from aui_tui.tui.themed import ThemeChoice, ThemedApp
 
 HOSTS: Final = 12
 """Hosts that one search shows."""
@@ -113,12 +114,10 @@ class ThemeCommands(_Commands):
 
     def commands(self) -> list[tuple[str, str, Callable[[], object]]]:
         """Return one command per theme."""
-        every = getattr(self.app, "every_theme", None)
-        names: list[str] = every() if callable(every) else []
-        return [("Theme " + name, "theme", partial(self._use, name)) for name in names]
-
-    def _use(self, name: str) -> None:
-        self.app.theme = name
+        app = self.app
+        if not isinstance(app, ThemedApp):
+            return []
+        return [("Theme " + name, "theme", ThemeChoice(app, name)) for name in app.every_theme()]
 
 
 class HostCommands(Provider):

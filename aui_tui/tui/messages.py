@@ -173,3 +173,11 @@ class ViewAsked(Message):
         super().__init__()
         self.query = query
         self.matrix = matrix
+
+
+class ThemePassed(Message):
+    """The cursor of a list of themes came to ``name``."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name

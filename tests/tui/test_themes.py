@@ -7,13 +7,15 @@ from pathlib import Path
 
 import pytest
 from textual.color import Color
+from textual.command import Command, CommandList
+from textual.pilot import Pilot
 from textual.theme import Theme
 
 from aui_tui.errors import ConfigError
 from aui_tui.tui import themes
 
 from .memory import MemoryService
-from .stage import settle, stage, text_of
+from .stage import settle, stage, text_of, until
 
 LOADED = themes.load((themes.packaged(),))
 TEXTS = ("muted", "open", "selective", "walled", "good", "warn", "critical", "bar", "code")
@@ -125,3 +127,60 @@ async def test_the_theme_window_shows_each_theme_and_puts_the_old_one_back() -> 
         await pilot.press("escape")
         await settle(pilot)
         assert pilot.app.theme == "dusk"
+
+
+async def under_cursor(pilot: Pilot[int], title: str) -> None:
+    """Put the cursor of the command palette on the row above ``title``, and press down."""
+    found = pilot.app.screen.query_one(CommandList)
+    titles = [option.hit.text for option in found.options if isinstance(option, Command)]
+    found.highlighted = titles.index(title) - 1
+    await pilot.press("down")
+    await settle(pilot)
+
+
+async def open_palette(pilot: Pilot[int]) -> None:
+    """Open the command palette and wait until it has everything."""
+    await pilot.press("ctrl+p")
+    await settle(pilot)
+    await until(lambda: pilot.app.screen.query_one(CommandList).option_count > len(NAMES))
+    await settle(pilot)
+
+
+async def test_the_palette_shows_each_theme_and_puts_the_old_one_back() -> None:
+    async with stage(MemoryService.of(3)) as pilot:
+        page = pilot.app.screen
+        await open_palette(pilot)
+        await under_cursor(pilot, "Theme paper")
+        assert pilot.app.theme == "paper"
+        assert page.styles.background.hex6.lower() == str(LOADED.themes["paper"].background).lower()
+        await pilot.press("up", "up", "up")
+        await settle(pilot)
+        assert pilot.app.theme == "colour-blind"
+        await pilot.press("up")
+        await settle(pilot)
+        assert pilot.app.theme == "dusk"
+        await pilot.press("down", "escape")
+        await settle(pilot)
+        assert pilot.app.theme == "dusk"
+
+
+async def test_a_theme_chosen_in_the_palette_stays_and_another_command_leaves_it() -> None:
+    async with stage(MemoryService.of(3)) as pilot:
+        await open_palette(pilot)
+        await under_cursor(pilot, "Theme paper")
+        await pilot.press("enter")
+        await settle(pilot)
+        assert pilot.app.theme == "paper"
+        await open_palette(pilot)
+        await under_cursor(pilot, "Theme dusk")
+        assert pilot.app.theme == "dusk"
+        await pilot.press(*"help")
+        await settle(pilot)
+        await until(lambda: pilot.app.theme == "paper")
+        await pilot.press("enter")
+        await settle(pilot)
+        assert "esc closes" in text_of(pilot)
+        assert pilot.app.theme == "paper"
+        await pilot.press("escape", "T", "down", "escape")
+        await settle(pilot)
+        assert pilot.app.theme == "paper"
