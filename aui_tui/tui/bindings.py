@@ -67,6 +67,14 @@ OVERVIEW: Final = (
     _key("escape,backspace,v", "back", "overview-back", "Back", "Back to the list", display="esc"),
 )  # fmt: skip
 
+FIGURES: Final = (
+    _key("enter", "choose", "figure", "Hosts", "The list of the hosts behind the figure under the cursor"),
+    _key("left,h", "side(-1)", "figure-left", "Left", "Figure at the left", show=False),
+    _key("right,l", "side(1)", "figure-right", "Right", "Figure at the right", show=False),
+    _key("tab", "turn(1)", "figure-next", "Next figure", show=False),
+    _key("shift+tab", "turn(-1)", "figure-previous", "Previous figure", show=False),
+)
+
 COMPARE: Final = (
     _key("escape,backspace,equals_sign", "back", "compare-back", "Back", "Back to the list", display="esc"),
 )  # fmt: skip
@@ -114,8 +122,8 @@ CARD: Final = (
 FIXES: Final = (_key("space", "tick", "what-if", "What if", "Suppose the chosen fix done, and see the score"),)
 
 LINES: Final = (
-    _key("up,k", "step(-1)", "up", "Up", "One line up, or the fix above", show=False),
-    _key("down,j", "step(1)", "down", "Down", "One line down, or the fix below", show=False),
+    _key("up,k", "step(-1)", "up", "Up", "One line up, or the fix or figure above", show=False),
+    _key("down,j", "step(1)", "down", "Down", "One line down, or the fix or figure below", show=False),
     _key("pageup", "page(-1)", "page-up", "Page up", "One page up", show=False),
     _key("pagedown,space", "page(1)", "page-down", "Page down", "One page down", show=False),
     _key("home,g", "jump(0)", "top", "First", "First line", show=False),
@@ -142,6 +150,11 @@ _ON_LIST: Final = (
     "compare",
     "category",
     "overview",
+    "figure",
+    "figure-left",
+    "figure-right",
+    "figure-next",
+    "figure-previous",
 )
 _ON_CARD: Final = ("what-if", "method", "history", "changes-since")
 ON_ANSWER: Final = frozenset((*_ON_LIST, *_ON_CARD, "scan", "scan-force", "export", "copy", "copy-more", "browse"))
@@ -175,6 +188,7 @@ TABLES: Final = {
     "report card": CARD,
     "find": FIND,
     "overview": OVERVIEW,
+    "figures": FIGURES,
     "comparison": COMPARE,
     "fixes": FIXES,
     "pane": LINES,

@@ -88,8 +88,8 @@ NOTES: Final = {
     ("CardScreen", 4): "What would gain points. Choose with up and down; space supposes a fix done, and the first line "
     "shows the score, grade and rank it would give. y copies the snippet, x writes it to a file.",
     ("CardScreen", 5): "Every request of the scan: its answer, and how long it took. A probe has 12 s in all.",
-    ("OverviewScreen", 0): "Figures over the list you came from. Click a grade, a category, a stance or a check to see "
-    "its hosts.",
+    ("OverviewScreen", 0): "Figures over the list you came from. Choose a grade, a category, a stance or a check with "
+    "the arrow keys and enter, or click it, to see its hosts.",
     ("CompareScreen", 0): "The marked hosts side by side; ▪ stands where they differ.",
 }
 """What a screen, or a pane of the report card, shows."""

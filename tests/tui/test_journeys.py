@@ -258,3 +258,53 @@ async def test_counts_of_all_stances_stay_on_the_screen_beside_the_longest_categ
             assert f"{number} {sign}" in chips
             assert f" {view.facets.stance[stance]}" in chips.partition(sign)[2]
         assert "…" not in chips
+
+
+@pytest.mark.parametrize(
+    ("size", "keys", "narrowed"),
+    [
+        ((80, 24), ("enter",), "grade:a"),
+        ((80, 24), ("down", "j", "k", "tab", "enter"), "grade:c"),
+        ((80, 24), ("shift+tab", "enter"), "fix:robots"),
+        ((80, 24), ("end", "up", "enter"), "fix:jsonld"),
+        ((80, 24), ("end", "home", "enter"), "grade:a"),
+        ((50, 15), ("pagedown", "down", "enter"), "Tech"),
+        ((50, 15), (*["down"] * 5, "right", "enter"), "Selective"),
+        ((80, 24), (*["down"] * 5, "right", "right", "left", "right", "down", "up", "enter"), "Open"),
+        ((140, 40), ("right", "enter"), "Travel"),
+        ((140, 40), ("right", "up", "enter"), "Open"),
+        ((140, 40), ("right", "down", "left", "enter"), "grade:b"),
+        ((140, 40), (*["down"] * 6, "enter"), "fix:signal"),
+    ],
+    ids=str,
+)
+async def test_figures_of_the_overview_are_reached_and_chosen_with_keys(
+    size: tuple[int, int], keys: tuple[str, ...], narrowed: str
+) -> None:
+    async with stage(MemoryService.of(60), size) as pilot:
+        everything = len(index_of(pilot).table)
+        await press(pilot, "v")
+        for key in keys[:-1]:
+            await press(pilot, key)
+            assert text_of(pilot).count("▸") == 1
+        await press(pilot, "enter")
+        query = index_of(pilot).state.query
+        assert [part for part in (query.line, query.stance, query.category) if part] == [narrowed]
+        if not narrowed.startswith("fix:"):
+            assert 0 < len(index_of(pilot).table) < everything
+
+
+async def test_the_cursor_of_the_overview_stays_on_its_figure_over_a_resize() -> None:
+    async with stage(MemoryService.of(60), (140, 40)) as pilot:
+        await press(pilot, "v", "right", "down")
+        assert "▸Social & media" in text_of(pilot)
+        await pilot.resize_terminal(50, 15)
+        await settle(pilot)
+        await press(pilot, "down", "up")
+        assert "▸Social & media" in text_of(pilot)
+
+
+async def test_keys_on_an_overview_without_figures_do_nothing() -> None:
+    async with stage(MemoryService()) as pilot:
+        await press(pilot, "v", "enter", "down", "right", "tab", "end", "pagedown")
+        assert "nothing to count" in text_of(pilot)

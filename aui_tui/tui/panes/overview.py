@@ -63,22 +63,21 @@ def _failing(figures: Overview, size: int) -> list[Line]:
 
 
 def _stances(figures: Overview, size: int) -> list[Line]:
-    legend = [Piece(" Stances per category", "title"), Piece("   ")]
+    legend = [Piece(" Stances per category", "title"), Piece("  ")]
     for stance in STANCES:
         action = "screen.choose_figure('stance', '" + stance + "')"
-        legend.append(Piece(glyphs.STANCE[stance] + " " + stance + "  ", glyphs.role_of(stance), action))
+        legend.append(Piece(" " + glyphs.STANCE[stance] + " " + stance + " ", glyphs.role_of(stance), action))
     out: list[Line] = [tuple(legend)]
     room = max(min(size - NAME - 27, 40), 6)
     for category, shares in figures.stances.items():
         whole = sum(shares.values())
         action = "screen.choose_figure('category', '" + category + "')" if "'" not in category else ""
-        pieces = [Piece(" " + fit(category, NAME), "" if whole else "muted", action)]
+        pieces = [Piece(" " + fit(category, NAME), "" if whole else "muted")]
         pieces += _stacked(shares, whole, room)
-        pieces += [
-            Piece((glyphs.STANCE[s] + format(shares.get(s, 0), ",")).rjust(7), glyphs.role_of(s) if whole else "muted")
-            for s in STANCES
-        ]
-        out.append(tuple(pieces))
+        for stance in STANCES:
+            text = glyphs.STANCE[stance] + format(shares.get(stance, 0), ",")
+            pieces.append(Piece(text.rjust(7), glyphs.role_of(stance) if whole else "muted"))
+        out.append(tuple(piece._replace(action=action) for piece in pieces))
     return out
 
 

@@ -18,8 +18,8 @@ from aui_tui.tui.draw import Line, line
 from aui_tui.tui.panes.overview import overview
 from aui_tui.tui.state import ListState
 from aui_tui.tui.widgets.bar import Bar
+from aui_tui.tui.widgets.figurelist import FigureList
 from aui_tui.tui.widgets.keybar import KeyBar
-from aui_tui.tui.widgets.textpane import TextPane
 from aui_tui.tui.words import count
 from aui_tui.tui.work import start
 
@@ -28,7 +28,7 @@ class OverviewScreen(Screen[Query | None]):
     """Answers with a narrower query when a figure was chosen, else None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*OVERVIEW]
-    AUTO_FOCUS = "TextPane"
+    AUTO_FOCUS = "FigureList"
 
     def __init__(self, context: Context, query: Query) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class OverviewScreen(Screen[Query | None]):
     def compose(self) -> ComposeResult:
         """Lay out the screen."""
         yield Bar(self._title, id="title")
-        yield TextPane(id="figures")
+        yield FigureList(id="figures")
         yield KeyBar(id="keys")
 
     def on_mount(self) -> None:
@@ -53,7 +53,7 @@ class OverviewScreen(Screen[Query | None]):
     def on_overview_ready(self, message: messages.OverviewReady) -> None:
         """Draw the figures."""
         figures = self._figures = message.overview
-        self.query_one(TextPane).show(lambda size: overview(figures, size), top=True)
+        self.query_one(FigureList).show(lambda size: overview(figures, size), top=True)
         self.query_one("#title", Bar).refresh()
 
     def _title(self, _size: int) -> Line:
@@ -62,7 +62,7 @@ class OverviewScreen(Screen[Query | None]):
         return line(" ", ("Overview", "title"), "  ", (hosts, "strong"), ("  " + words if words else "", "muted"))
 
     def action_choose_figure(self, kind: str, value: str) -> None:
-        """Go back to the list, narrowed to a figure that was clicked."""
+        """Go back to the list, narrowed to the chosen figure."""
         query = self._asked
         if kind == "category":
             query = with_fields(query, category=value)

@@ -92,13 +92,17 @@ class Lines(ScrollView, Painted, can_focus=True):
         """The lines as plain text."""
         return ["".join(piece.text for piece in row) for row in self._lines]
 
+    def row(self, number: int) -> Line:
+        """Return the line of that number as it is drawn."""
+        return self._lines[number]
+
     def render_line(self, y: int) -> Strip:
         """Draw the line at ``y`` of the part in sight."""
         width = self.size.width
         number = y + self.scroll_offset.y
         if not 0 <= number < len(self._lines):
             return Strip.blank(width, self.rich_style)
-        row = self._lines[number]
+        row = self.row(number)
         return self.strip(marked(row, self._sought) if self._sought else row, width)
 
     async def on_click(self, event: events.Click) -> None:
