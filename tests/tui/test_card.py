@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from textual.pilot import Pilot
 
 from aui_tui.engine.fixes import what_if
@@ -14,6 +15,7 @@ from aui_tui.engine.scoring import grade_card
 from aui_tui.records.methods import DEFAULT_METHOD, METHODS
 from aui_tui.records.view import Row
 from aui_tui.service.local import LocalService
+from aui_tui.text import cells
 from aui_tui.tui import app as app_module
 from aui_tui.tui import messages
 from aui_tui.tui.app import AuiApp
@@ -85,6 +87,22 @@ async def test_host_without_a_card_says_so_and_offers_the_scan() -> None:
         assert service.scanned == [("new.example", False)]
         assert "/100" in text_of(pilot)
         assert "no report card" not in text_of(pilot)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (140, 40), (50, 15)], ids=str)
+@pytest.mark.parametrize("label", ["long", "長い"], ids=["narrow", "wide"])
+async def test_a_very_long_host_name_is_cut_and_what_is_said_of_it_stays(size: tuple[int, int], label: str) -> None:
+    host = ".".join([label * 8] * 8) + ".example"
+    card = replace(make_card(1), host=host, name="A name " * 14)
+    for cards in ([], [card]):
+        async with stage(MemoryService(cards), size, start_host=host) as pilot:
+            title = text_of(pilot).splitlines()[0]
+            assert cells(title) <= size[0]
+            assert label in title
+            assert "…" in title
+            assert (f"  {card.score}" if cards else "no report card") in title
+            assert card.stance in title or not cards
+            assert "scans 7/10" in title
 
 
 async def test_walking_past_a_host_that_has_gone_shows_nothing_of_the_one_before() -> None:

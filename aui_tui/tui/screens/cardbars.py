@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from aui_tui.records.methods import WALLED_CEILING
 from aui_tui.records.view import Dossier, Quota
+from aui_tui.text import cells
 from aui_tui.tui import glyphs
 from aui_tui.tui.cardstate import CardState
-from aui_tui.tui.draw import Line, Piece, line, spread, width
+from aui_tui.tui.draw import BLANK, Line, Piece, cut, line, spread, width
 from aui_tui.tui.panes import cardpanes
 from aui_tui.tui.panes.common import headline, stance
 from aui_tui.tui.screens.indexbars import quota_words
@@ -18,6 +20,10 @@ TIGHT: Final = 66
 """Cells under which a line tells the score, and little else."""
 WIDE: Final = 110
 """Cells from which on a line tells the rest."""
+
+
+SHORTEST: Final = 16
+"""Cells that are left of a name at least."""
 
 
 class Place(NamedTuple):
@@ -38,14 +44,13 @@ def title_line(state: CardState, place: Place | None, quota: Quota | None, rank:
     dossier = state.dossier
     if dossier is None:
         words = ("no report card", "warn") if state.problem else ("reading …", "")
-        return spread(
-            line(" ", (state.host, "title"), "  ", words), line((quota_words(quota, full=False), "muted"), " "), size
-        )
+        return _fitted(line((state.host, "title")), line("  ", words), [quota_words(quota, full=False)], size)
     card = dossier.card
     wide = size >= WIDE
-    left = [*line(" ", (card.host, "title"), "  ")]
+    name = line((card.host, "title"))
     if wide and card.name != card.host:
-        left[2:] = line(" · " + card.name + " · " + card.category + "  ")
+        name += line(" · " + card.name + " · " + card.category)
+    left = [*line("  ")]
     left += headline(card.score, card.grade, card.stance, card.unreachable, short=size < TIGHT)
     left += what_if_words(state, rank, wide=wide)
     if size >= TIGHT:
@@ -58,10 +63,22 @@ def title_line(state: CardState, place: Place | None, quota: Quota | None, rank:
         " ".join(("scan of", day(card.scanned_at, now))) if state.at else "scanned " + ago(card.scanned_at, now),
         quota_words(quota, full=size >= 140),
     ]
-    facts = [fact for fact in facts if fact]
-    while len(facts) > 1 and len(" · ".join(facts)) + 3 > size - width(left):
-        facts.pop(-2)
-    return spread(left, line("  ", (" · ".join(facts), "muted"), " "), size)
+    return _fitted(name, tuple(left), facts, size)
+
+
+def _fitted(name: Line, rest: Line, facts: Iterable[str], size: int) -> Line:
+    """Return the name and what is said of it, and facts at the right end, the last of them the most important.
+
+    When not all fit, facts go first, then the end of the name.
+    """
+    kept = [fact for fact in facts if fact]
+    while len(kept) > 1 and cells(" · ".join(kept)) + 3 > size - 1 - width((*name, *rest)):
+        kept.pop(-2)
+    right = line("  ", (" · ".join(kept), "muted"), " ")
+    room = size - 1 - width((*rest, *right))
+    if room < min(width(name), SHORTEST):
+        right, room = BLANK, size - 1 - width(rest)
+    return spread((Piece(" "), *cut(name, max(room, SHORTEST)), *rest), right, size)
 
 
 def what_if_words(state: CardState, rank: int, *, wide: bool) -> Line:
