@@ -8,9 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.runner import aui
+from aui_tui.store.jar import Jar
+from aui_tui.store.places import places
+from aui_tui.store.quota import LIMIT, QuotaStore
+from aui_tui.tui.words import local_time
+from tests.cli.runner import aui, here
+from tests.cli.stored import fill
 from tests.e2e.conftest import GUARDED, RICH, Options
 from tests.e2e.terminal import Terminal
+from tests.tui.cards import make_card
 
 pytestmark = [
     pytest.mark.pty,
@@ -67,6 +73,29 @@ def test_empty_index_invites_the_first_scan(tmp_path: Path) -> None:
         terminal.wait_for("scan")
         terminal.press("q")
         assert terminal.finish() == 0
+
+
+def test_a_scan_at_quota_nought_names_the_next_slot_and_the_dashboard_goes_on(
+    tmp_path: Path, serve: Callable[..., Options]
+) -> None:
+    rules = serve(GUARDED)
+    fill(tmp_path, (make_card(number) for number in range(12)))
+    quota = QuotaStore(Jar(places(tmp_path / "data").limits, evict=False))
+    for _ in range(LIMIT):
+        quota.spend("local")
+    with Terminal(tmp_path, rules, columns=140, lines=40) as terminal:
+        terminal.wait_for("Ranked 11", "scans 0/10", "next slot " + local_time(quota.left("local").next_slot))
+        terminal.press("Sguarded.test\r")
+        terminal.wait_for("The limit of 10 scans an hour is used up", "free in")
+        terminal.press("3")
+        terminal.wait_for("Ranked 4 ")
+        terminal.press("\r")
+        terminal.wait_for("1 Summary", "5 Scan log", "scans 0/10")
+        terminal.press("\x7fu")
+        terminal.wait_for("Reason")
+        terminal.press("q")
+        assert terminal.finish() == 0
+    assert "guarded.test" not in here(tmp_path, "index", "--json").out
 
 
 def test_unknown_theme_is_one_sentence_before_the_screen_is_touched(tmp_path: Path) -> None:
