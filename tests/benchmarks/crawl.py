@@ -8,6 +8,7 @@ where it is not installed.
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import contextlib
 import json
@@ -199,4 +200,8 @@ def main(count: int, rounds: int) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(*(int(word) for word in (sys.argv[1:] + ["200", "3"][len(sys.argv) - 1 :]))))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("hosts", type=int, nargs="?", default=200, help="hosts a round (200)")
+    parser.add_argument("rounds", type=int, nargs="?", default=3, help="rounds (3)")
+    given = parser.parse_args()
+    raise SystemExit(main(given.hosts, given.rounds))

@@ -6,6 +6,7 @@ the two servers take turns; each figure is the median of ROUNDS rounds. Prints r
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import contextlib
 import os
@@ -188,4 +189,6 @@ def report(kind: str, workers: int, size: int, url: str, constant: str, seconds:
 
 
 if __name__ == "__main__":
-    main(float(sys.argv[1]) if len(sys.argv) > 1 else 4)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("seconds", type=float, nargs="?", default=4, help="length of each measurement (4)")
+    main(parser.parse_args().seconds)
