@@ -1,0 +1,20 @@
+"""A source that publishes an index and one card."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from aui_tui.records import codec
+from tests.cards import RICH_OPEN
+from tests.service.remote.reader import BODY, CARD, JSON
+from tests.service.remote.scripted import Said, Source, scripted
+
+
+@pytest.fixture
+def source() -> Iterator[Source]:
+    with scripted() as running:
+        running.say["/api/index.json"] = Said(body=BODY, fields={**JSON, "ETag": '"one"'})
+        running.say[CARD] = Said(body=codec.encode_card(RICH_OPEN), fields={**JSON, "ETag": '"card"'})
+        yield running

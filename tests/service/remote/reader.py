@@ -1,0 +1,39 @@
+"""The client under test, and what its source says when nothing else is asked for."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from aui_tui.records import codec
+from aui_tui.records.query import Query
+from aui_tui.service.remote.client import RemoteService
+from tests.cards import INDEX, RICH_OPEN
+from tests.service.remote.scripted import Source
+
+JSON = {"Content-Type": "application/json"}
+BODY = codec.encode_index(INDEX)
+CARD = f"/api/site/{RICH_OPEN.host}.json"
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = time.time()
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Sleeps(list[float]):
+    async def __call__(self, seconds: float) -> None:
+        self.append(seconds)
+
+
+def remote(source: Source | str, **options: Any) -> RemoteService:
+    options.setdefault("sleep", Sleeps())
+    return RemoteService(source if isinstance(source, str) else source.url, **options)
+
+
+async def hosts(service: RemoteService, query: Query | None = None) -> list[str]:
+    view = await service.index(query or Query())
+    return [row.summary.host for row in view.ranked[:]]

@@ -1,0 +1,193 @@
+"""A source that fails, stalls, floods or is no source: one clear sentence, and no more requests than are safe."""
+
+from __future__ import annotations
+
+import gzip
+import ssl
+import threading
+import time
+import zlib
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+import trustme
+
+from aui_tui.errors import (
+    AuiError,
+    ConfigError,
+    NeverScanned,
+    RecordError,
+    Unavailable,
+)
+from aui_tui.records.query import Query
+from aui_tui.service.remote import client as remote_client
+from aui_tui.service.remote import open_source
+from aui_tui.service.remote.client import base_of
+from tests.service.remote.reader import BODY, JSON, Sleeps, hosts, remote
+from tests.service.remote.scripted import Said, Source
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        Said(404, b'{"found": false}', JSON),
+        Said(404, b"Not Found"),
+        Said(404, b"<html><title>404</title>", {"Content-Type": "text/html"}),
+        Said(200, b'{"found": false, "host": "x"}', JSON),
+    ],
+)
+async def test_any_shape_of_404_is_never_scanned(source: Source, said: Said) -> None:
+    source.say["/api/site/unknown.example.json"] = said
+    service = remote(source)
+    with pytest.raises(NeverScanned, match=r"^unknown\.example has never been scanned\.$"):
+        await service.site("unknown.example")
+    await service.aclose()
+
+
+ERRORS = [
+    (
+        Said(500, b'{"type":"about:blank","title":"Broken","status":500,"detail":"Disk full"}'),
+        "cannot answer now (500): Disk full.",
+    ),
+    (Said(500, b'{"error":"disk full"}'), "cannot answer now (500): disk full."),
+    (Said(500, b'{"error":{"message":"disk full","code":7}}'), "cannot answer now (500): disk full."),
+    (Said(500, b"disk full", {"Content-Type": "text/plain"}), "cannot answer now (500): disk full."),
+    (Said(500, b"<!DOCTYPE html><h1>Oops</h1>"), "cannot answer now (500)."),
+    (Said(500, b"\x1b]52;c;evil\x07boom", {"Content-Type": "text/plain"}), "cannot answer now (500): "),
+    (Said(401, b""), "refuses access (401)."),
+    (Said(403, b"<html>blocked</html>"), "refuses access (403)."),
+    (Said(404, b"<html>nothing</html>"), "publishes no index"),
+    (Said(418, b"[]"), "answers with an unexpected status (418)."),
+    (Said(301, b"", {"Location": "https://elsewhere.example/x"}), "has moved to https://elsewhere.example/x"),
+    (Said(302, b"", {"Location": "file:///etc/passwd"}), "has moved to file:///etc/passwd"),
+    (Said(302, b"", {"Location": "/api/index.json"}), "redirects in circles."),
+    (Said(200, b"<!doctype html><title>Home</title>"), "sends a web page"),
+    (Said(200, b"{"), "not JSON"),
+    (Said(200, b"[]", JSON), "not a JSON object"),
+    (Said(200, b"[" * 100_000, JSON), "nested too deep"),
+    (Said(200, b'{"ranked": 1}', JSON), "ranked"),
+    (Said(200, b"\xff\xfe\x00garbage", JSON), "not JSON"),
+    (Said(raw=b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{}"), "broke off"),
+    (Said(raw=b"SSH-2.0-x\r\n"), "cannot be reached"),
+    (Said(raw=b""), "cannot be reached"),
+    (Said(200, b"no gzip", {"Content-Encoding": "gzip"}), "its answer is no valid gzip"),
+]
+
+
+@pytest.mark.parametrize(("said", "words"), ERRORS, ids=[words[:40] for _, words in ERRORS])
+async def test_every_failure_is_one_clear_sentence(source: Source, said: Said, words: str) -> None:
+    source.say["/api/index.json"] = said
+    service = remote(source)
+    with pytest.raises(AuiError) as error:
+        await service.index(Query())
+    text = str(error.value)
+    assert words in text
+    assert text.startswith(f"127.0.0.1:{source.port}")
+    assert text.endswith(".")
+    assert "\n" not in text
+    assert "\x1b" not in text
+    assert isinstance(error.value, Unavailable | RecordError)
+    await service.aclose()
+
+
+async def test_redirects_within_the_host_are_followed(source: Source) -> None:
+    source.say["/api/index.json"] = Said(308, fields={"Location": "/v2/index"})
+    source.say["/v2/index"] = Said(body=BODY, fields=JSON)
+    service = remote(source)
+    assert len(await hosts(service)) == 2
+    await service.aclose()
+
+
+@pytest.mark.parametrize("status", [502, 503, 504])
+async def test_passing_failures_of_reads_are_tried_again_with_jitter(source: Source, status: int) -> None:
+    answers = iter((Said(status), Said(status, fields={"Retry-After": "2"}), Said(body=BODY, fields=JSON)))
+    source.say["/api/index.json"] = lambda fields: next(answers)
+    sleeps = Sleeps()
+    service = remote(source, sleep=sleeps)
+    assert len(await hosts(service)) == 2
+    assert len(sleeps) == 2
+    assert 0.2 <= sleeps[0] <= 0.6
+    assert sleeps[1] == 2
+    await service.aclose()
+
+
+async def test_a_long_retry_after_is_not_waited_for_and_other_errors_not_repeated(source: Source) -> None:
+    service = remote(source)
+    for said in (Said(503, fields={"Retry-After": "3600"}), Said(500), Said(404), Said(429)):
+        source.say["/api/index.json"] = said
+        before = len(source.asked)
+        with pytest.raises(AuiError):
+            await service.index(Query())
+        assert len(source.asked) == before + 1
+    await service.aclose()
+
+
+async def test_a_silent_source_is_left_within_the_time_limit(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote_client, "READ_SECONDS", 0.4)
+    source.say["/api/index.json"] = Said(pause=20)
+    service = remote(source)
+    started = time.monotonic()
+    with pytest.raises(Unavailable, match="did not answer within"):
+        await service.index(Query())
+    assert time.monotonic() - started < 5
+    await service.aclose()
+
+
+async def test_a_bomb_and_an_endless_answer_are_cut(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote_client, "LARGEST_INDEX", 1024 * 1024)
+    bomb = zlib.compressobj(9, zlib.DEFLATED, 31)
+    packed = bomb.compress(b" " * 64 * 1024 * 1024) + bomb.flush()
+    endless = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n" + b" " * 2_000_000
+    service = remote(source)
+    for said in (Said(200, packed, {"Content-Encoding": "gzip"}), Said(raw=endless)):
+        source.say["/api/index.json"] = said
+        with pytest.raises(Unavailable, match="more than 1 MiB"):
+            await service.index(Query())
+    source.say["/api/index.json"] = Said(200, gzip.compress(BODY), {"Content-Encoding": "gzip"})
+    assert len(await hosts(service)) == 2
+    await service.aclose()
+
+
+@pytest.mark.parametrize(
+    ("text", "base"),
+    [
+        ("https://index.example", "https://index.example"),
+        ("HTTPS://Index.Example/", "https://index.example"),
+        ("https://host.example/usability/", "https://host.example/usability"),
+        ("http://127.0.0.1:8000/api/index.json", "http://127.0.0.1:8000"),
+    ],
+)
+def test_base_address(text: str, base: str) -> None:
+    assert base_of(text) == base
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["ftp://a.example", "https://", "https://user:pw@a.example", "https://a.example:99999", "https://a b", "://x"],
+)
+def test_malformed_addresses_are_refused(text: str) -> None:
+    with pytest.raises(ConfigError, match=r"address such as https://index\.example"):
+        open_source(text)
+
+
+async def test_a_certificate_that_is_not_trusted_is_named() -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    trustme.CA().issue_cert("127.0.0.1").configure_cert(context)
+    server = HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    service = remote(f"https://127.0.0.1:{server.server_port}")
+    try:
+        with pytest.raises(Unavailable, match="its certificate is not valid"):
+            await service.index(Query())
+    finally:
+        await service.aclose()
+        server.shutdown()
+        server.server_close()
+
+
+async def test_a_name_without_an_address_is_told() -> None:
+    service = remote("http://no-such-name.invalid")
+    with pytest.raises(Unavailable, match=r"no-such-name\.invalid cannot be reached"):
+        await service.index(Query())
+    await service.aclose()
