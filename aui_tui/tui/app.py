@@ -29,6 +29,7 @@ from aui_tui.tui.filters import AsciiFilter, NoColorFilter
 from aui_tui.tui.glyphs import CRITICAL, WARN
 from aui_tui.tui.scanning import ScanningApp
 from aui_tui.tui.screens.index import IndexScreen
+from aui_tui.tui.themes import UNUSABLE
 from aui_tui.tui.typeahead import TypeAhead
 from aui_tui.tui.work import start_beside
 
@@ -95,7 +96,8 @@ class AuiApp(ScanningApp):
         if self._start_host:
             await self.push_screen(doors.card(self.context, self._start_host))
         if self.theme_problems:
-            self.on_told(messages.Told("Themes that could not be used: " + " ".join(self.theme_problems), "warning"))
+            words = "\n".join((" ".join((WARN, UNUSABLE)), *self.theme_problems))
+            self.notify(words, severity="warning", markup=False, timeout=30)
 
     def _after_first_frame(self) -> None:
         """Do what the first frame need not wait for."""

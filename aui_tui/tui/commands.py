@@ -53,8 +53,8 @@ def views() -> tuple[View, ...]:
 
 
 def _shown(title: str, words: str) -> Content:
-    """Return two lines of plain text; nothing in them is parsed."""
-    return Content.assemble(title, "\n", ("  " + words, "$role-muted"))
+    """Return two lines of plain text; nothing in them is parsed. No colour: one could not be read under the cursor."""
+    return Content.assemble(title, "\n", ("  " + words, "not bold"))
 
 
 class _Commands(Provider):

@@ -46,6 +46,8 @@ ROLES: Final = (
     "cursor-background",
 )
 """Colours of our own; each becomes the style sheet variable ``role-NAME``."""
+UNUSABLE: Final = "Themes that could not be used:"
+"""What stands before the sentences on them."""
 MAX_BYTES: Final = 64 * 1024
 _TOP: Final = ("name", "description", "author", "dark", "ansi", "colors", "roles")
 _ANSI: Final = "ansi_"
@@ -76,12 +78,15 @@ def load(folders: Iterable[Path], only: str = "") -> LoadedThemes:
     themes: dict[str, Theme] = {}
     problems: list[str] = []
     for number, folder in enumerate(folders):
+        here: dict[str, str] = {}
         pattern = only + ".toml" if only and number == 0 else "*.toml"
         for path in sorted(folder.glob(pattern)) if folder.is_dir() else ():
             theme, wrong = _read(path)
-            problems += [clean(path.name + ": " + words, 300) for words in wrong]
-            if theme is not None:
+            if theme is not None and here.setdefault(theme.name, path.name) != path.name:
+                wrong = ["name: " + here[theme.name] + " has the name " + theme.name + " already."]
+            elif theme is not None:
                 themes[theme.name] = theme
+            problems += [clean(path.name + ": " + words, 300) for words in wrong]
     return LoadedThemes(themes, tuple(problems))
 
 
@@ -89,21 +94,23 @@ def first(folders: Sequence[Path], name: str, *, no_color: bool) -> tuple[Loaded
     """Return the theme to start with, the person's own themes, and its name; the others are read when asked for.
 
     An empty ``name`` is the default: the terminal's own colours with NO_COLOR, else dusk. Raises ConfigError naming
-    the nearest theme when there is none of that name.
+    the nearest theme when there is none of that name, and what is wrong with the files that could not be used.
     """
     wanted = name or (TERMINAL if no_color else DEFAULT)
     if wanted.replace("-", "").isalnum():
         loaded = load(folders, only=wanted)
         if wanted in loaded.themes:
             return loaded, wanted
-    known = load(folders).themes
+    loaded = load(folders)
+    known = loaded.themes
     if wanted in known:
-        return load(folders), wanted
+        return loaded, wanted
     from difflib import get_close_matches
 
     near = get_close_matches(wanted, known, n=1)
     hint = "did you mean " + near[0] + "?" if near else "there are: " + ", ".join(sorted(known)) + "."
-    raise ConfigError("Unknown theme " + repr(clean(wanted, 60)) + "; " + hint)
+    faults = [UNUSABLE, *loaded.problems] if loaded.problems else []
+    raise ConfigError(" ".join(("Unknown theme", repr(clean(wanted, 60)) + ";", hint, *faults)))
 
 
 def _read(path: Path) -> tuple[Theme | None, list[str]]:
@@ -111,7 +118,9 @@ def _read(path: Path) -> tuple[Theme | None, list[str]]:
         if path.stat().st_size > MAX_BYTES:
             return None, ["larger than 64 KiB."]
         data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+    except OSError as error:
+        return None, ["cannot be read: " + clean(error.strerror or str(error), 200) + "."]
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         return None, [clean(str(error), 200) + "."]
     return _made(data)
 
@@ -125,8 +134,9 @@ def _made(data: dict[str, object]) -> tuple[Theme | None, list[str]]:
     wrong += [
         key + ": must be true or false."
         for key, value in (("dark", dark), ("ansi", ansi))
-        if value not in (True, False)
+        if not isinstance(value, bool)
     ]
+    wrong += [key + ": must be text." for key in ("description", "author") if not isinstance(data.get(key, ""), str)]
     colors = _colors(data, "colors", COLORS, bool(ansi), wrong)
     roles = _colors(data, "roles", ROLES, bool(ansi), wrong)
     if wrong:

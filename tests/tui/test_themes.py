@@ -13,6 +13,8 @@ from textual.theme import Theme
 
 from aui_tui.errors import ConfigError
 from aui_tui.tui import themes
+from aui_tui.tui.app import AuiApp
+from aui_tui.tui.context import Context
 
 from .memory import MemoryService
 from .stage import settle, stage, text_of, until
@@ -77,6 +79,8 @@ async def test_every_theme_draws(name: str) -> None:
         ("name = 'x'\n[colors]\n[roles]\nopen = 'ansi_red'\n", "roles.open: 'ansi_red' is not a colour"),
         ("name = 'x'\ndark = 'yes'\n[colors]\n[roles]\n", "dark: must be true or false"),
         ("name = 'x'\n[colors]\nprimary = '#123456'\n[roles]\n", "colors: missing secondary"),
+        ("name = 'x'\ndark = 1\n[colors]\n[roles]\n", "dark: must be true or false"),
+        ("name = 'x'\nauthor = 3\n[colors]\n[roles]\n", "author: must be text"),
         ("\x00", "x.toml"),
     ],
 )
@@ -96,6 +100,76 @@ def test_all_mistakes_of_all_files_are_collected(tmp_path: Path) -> None:
     assert problems.count("is not a colour") == 4
     assert "a.toml" in problems
     assert "b.toml" in problems
+
+
+def test_two_files_of_one_folder_with_the_same_name_are_told(tmp_path: Path) -> None:
+    text = (themes.packaged() / "dusk.toml").read_text(encoding="utf-8")
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.toml").write_text(text.replace('"dusk"', '"mine"'), encoding="utf-8")
+    loaded = themes.load((tmp_path,))
+    assert loaded.problems == ("b.toml: name: a.toml has the name mine already.",)
+    assert set(loaded.themes) == {"mine"}
+
+
+def test_a_theme_that_was_asked_for_and_cannot_be_used_says_why(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text("name = 'mine'\n[colors]\n[roles]\n", encoding="utf-8")
+    (tmp_path / "folder.toml").mkdir()
+    with pytest.raises(ConfigError) as caught:
+        themes.first((themes.packaged(), tmp_path), "mine", no_color=False)
+    said = str(caught.value)
+    for words in ("Unknown theme 'mine'", "folder.toml: cannot be read", "mine.toml: colors: missing primary"):
+        assert words in said
+
+
+@pytest.mark.parametrize("size", [(80, 24), (140, 40)], ids=str)
+async def test_all_that_is_wrong_with_themes_is_one_message_at_the_start(tmp_path: Path, size: tuple[int, int]) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.toml").write_text(f"name = '{name}'\n[colors]\nprimary = 'no'\n[roles]\n")
+    app = AuiApp(Context(MemoryService.of(3)), (tmp_path,))
+    app.animation_level = "none"
+    async with app.run_test(size=size, notifications=True) as pilot:
+        await settle(pilot)
+        text = " ".join(text_of(pilot).split())
+        for words in ("Themes that could not be used:", *("a.toml: roles: missing", "b.toml: roles: missing")):
+            assert words in text
+        assert text.count("'no' is not a colour") == 2
+        assert len(app._notifications) == 1
+
+
+SHOWN: dict[str, tuple[tuple[str, ...], str]] = {
+    "index": ((), "IndexScreen"),
+    "query": (("slash", "w"), "IndexScreen"),
+    "matrix": (("m",), "IndexScreen"),
+    "overview": (("v",), "OverviewScreen"),
+    "category": (("c", "down", "down"), ".window"),
+    "grey category": (("c", "end"), ".window"),
+    "themes": (("T",), ".window"),
+    "scan": (("S",), ".window"),
+    "help": (("question_mark",), ".window"),
+    "palette": (("ctrl+p", "down"), "CommandList"),
+    "card": (("enter",), "CardScreen"),
+    "fixes": (("enter", "4", "space"), "CardScreen"),
+}
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "terminal"])
+async def test_every_text_on_the_screen_has_a_contrast_of_4_5(name: str) -> None:
+    poor = {}
+    for shown, (keys, part) in SHOWN.items():
+        async with stage(MemoryService.of(4), (140, 40), theme=name) as pilot:
+            for key in keys:
+                await pilot.press(key)
+                await settle(pilot)
+            screen = pilot.app.screen
+            region = screen.region if part.endswith("Screen") else screen.query_one(part).region
+            strips = screen._compositor.render_strips()[region.y : region.bottom]
+            for segment in (each for strip in strips for each in strip.crop(region.x, region.right)):
+                style = segment.style
+                if style and style.color and style.bgcolor and any(char.isalnum() for char in segment.text):
+                    ratio = contrast(Color.from_rich_color(style.color).hex6, Color.from_rich_color(style.bgcolor).hex6)
+                    if ratio < 4.5 or style.dim:
+                        poor[shown, segment.text.strip()] = round(ratio, 2)
+    assert not poor
 
 
 def test_a_persons_theme_replaces_the_packaged_one_of_its_name(tmp_path: Path) -> None:

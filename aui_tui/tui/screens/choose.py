@@ -39,22 +39,27 @@ class ChooseScreen(ModalScreen[str | None]):
         self._title = title
         self.choices = choices
         self._current = current
+        self._lit = 0
 
     def compose(self) -> ComposeResult:
         """Lay the list into a window."""
         with Vertical(classes="window") as window:
             window.border_title = Content(self._title)
             window.styles.width = 46
-            yield OptionList(*(self._option(choice) for choice in self.choices), markup=False)
-
-    def _option(self, choice: Choice) -> Option:
-        text = Content(fit(choice.text, 28) + choice.note.rjust(10))
-        return Option(text.stylize("$role-muted") if choice.dim else text)
+            yield OptionList(*(Option(_prompt(choice, lit=False)) for choice in self.choices), markup=False)
 
     def on_mount(self) -> None:
         """Stand on the value that holds now."""
         values = [choice.value for choice in self.choices]
         self.query_one(OptionList).highlighted = values.index(self._current) if self._current in values else 0
+
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        """Draw a dimmed choice under the cursor as any other: grey could not be read there."""
+        for index in {self._lit, event.option_index}:
+            if self.choices[index].dim:
+                prompt = _prompt(self.choices[index], lit=index == event.option_index)
+                event.option_list.replace_option_prompt_at_index(index, prompt)
+        self._lit = event.option_index
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Answer with the chosen value."""
@@ -63,6 +68,11 @@ class ChooseScreen(ModalScreen[str | None]):
     def action_close(self) -> None:
         """Leave without choosing."""
         self.dismiss(None)
+
+
+def _prompt(choice: Choice, *, lit: bool) -> Content:
+    text = Content(fit(choice.text, 28) + choice.note.rjust(10))
+    return text.stylize("$role-muted") if choice.dim and not lit else text
 
 
 def history_choices(points: Sequence[HistoryPoint], now: float) -> list[Choice]:
