@@ -44,7 +44,7 @@ def show(run: Run, *, access: Access | None = None, host: str = "") -> int:
     Raises ConfigError without a terminal, and as ``service_of``.
     """
     if not streams.interactive():
-        raise ConfigError("This is not a terminal; use `aui-tui index --json` for the list, or `aui-tui --help`.")
+        raise ConfigError(f"{streams.NO_SCREEN}; use `aui-tui index --json` for the list, or `aui-tui --help`.")
     return open_on(run, service_of(run, access), host=host)
 
 

@@ -35,7 +35,7 @@ def add(app: typer.Typer) -> None:
         """
         only_local(run, "The demo")
         if not headless and not streams.interactive():
-            raise ConfigError("This is not a terminal; use `aui-tui demo --headless`.")
+            raise ConfigError(f"{streams.NO_SCREEN}; use `aui-tui demo --headless`.")
         from aui_tui.demo.tour import fill, rounds, service_of
         from aui_tui.demo.web import DemoWeb
 

@@ -97,6 +97,10 @@ def say(text: str) -> None:
         sys.stderr.flush()
 
 
+NO_SCREEN: Final = "This is not a terminal, and the dashboard needs one for standard input, output and error"
+"""What is said where :func:`interactive` says no."""
+
+
 def interactive() -> bool:
-    """Whether a person sits at a terminal that can show the dashboard."""
-    return bool(sys.stdin and sys.stdout and sys.stdin.isatty() and sys.stdout.isatty())
+    """Whether a person sits at a terminal that can show the dashboard, which Textual draws on standard error."""
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.__stderr__))

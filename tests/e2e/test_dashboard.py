@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import pty
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +15,7 @@ from aui_tui.store.jar import Jar
 from aui_tui.store.places import places
 from aui_tui.store.quota import LIMIT, QuotaStore
 from aui_tui.tui.words import local_time
-from tests.cli.runner import aui, here
+from tests.cli.runner import aui, command, environment, here
 from tests.cli.stored import fill
 from tests.e2e.conftest import GUARDED, RICH, Options
 from tests.e2e.terminal import Terminal
@@ -96,6 +99,20 @@ def test_a_scan_at_quota_nought_names_the_next_slot_and_the_dashboard_goes_on(
         terminal.press("q")
         assert terminal.finish() == 0
     assert "guarded.test" not in here(tmp_path, "index", "--json").out
+
+
+def test_without_standard_error_on_the_terminal_it_says_so_instead_of_drawing_into_a_file(tmp_path: Path) -> None:
+    ours, theirs = pty.openpty()
+    try:
+        done = subprocess.run(
+            command(), cwd=tmp_path, env=environment(tmp_path), stdin=theirs, stdout=theirs, stderr=subprocess.PIPE
+        )
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert done.returncode == 2
+    assert b"needs one for standard input, output and error" in done.stderr
+    assert b"\x1b" not in done.stderr
 
 
 def test_unknown_theme_is_one_sentence_before_the_screen_is_touched(tmp_path: Path) -> None:
