@@ -55,6 +55,7 @@ def test_no_colour_reaches_the_terminal(tmp_path: Path, arguments: list[str]) ->
             terminal.press(keys)
             terminal.wait_for(words, seconds=20)
         assert colours(terminal.raw) == set()
+        assert terminal.raw.isascii() is ("--ascii" in arguments)
 
 
 def test_an_empty_no_color_is_none(tmp_path: Path) -> None:

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from aui_tui.tui.columns import RANKED, UNREACHABLE
+from aui_tui.tui.glyphs import ASCII
+from aui_tui.tui.texts import NOTES
 from aui_tui.tui.widgets.queryline import QueryLine
 
 from .memory import MemoryService
@@ -78,3 +81,8 @@ async def test_ascii_screen_has_nothing_but_ascii() -> None:
                 await pilot.press(key)
                 await settle(pilot)
             assert text_of(pilot).isascii()
+
+
+def test_every_sign_of_ours_has_an_ascii_form() -> None:
+    labels = [column.label for column in (*RANKED, *UNREACHABLE)]
+    assert not [text for text in (*labels, *NOTES.values()) if "?" in text.translate(ASCII)]
