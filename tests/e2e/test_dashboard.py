@@ -14,6 +14,7 @@ import pytest
 from aui_tui.store.jar import Jar
 from aui_tui.store.places import places
 from aui_tui.store.quota import LIMIT, QuotaStore
+from aui_tui.tui.themes import packaged
 from aui_tui.tui.words import local_time
 from tests.cli.runner import aui, command, environment, here
 from tests.cli.stored import fill
@@ -113,6 +114,24 @@ def test_without_standard_error_on_the_terminal_it_says_so_instead_of_drawing_in
     assert done.returncode == 2
     assert b"needs one for standard input, output and error" in done.stderr
     assert b"\x1b" not in done.stderr
+
+
+def test_a_theme_beside_the_settings_is_drawn_with(tmp_path: Path) -> None:
+    (tmp_path / "themes").mkdir()
+    (tmp_path / "settings.toml").write_text("", encoding="utf-8")
+    text = (packaged() / "dusk.toml").read_text(encoding="utf-8")
+    text = text.replace('"dusk"', '"mine"').replace("#16181f", "#010203")
+    (tmp_path / "themes" / "mine.toml").write_text(text, encoding="utf-8")
+    arguments = ["--config", str(tmp_path / "settings.toml"), "--theme", "mine"]
+    with Terminal(tmp_path, arguments) as terminal:
+        terminal.wait_for("No host has been scanned yet")
+        terminal.press("T")
+        terminal.wait_for("mine", "paper")
+        terminal.press("\r")
+        terminal.wait_until(lambda: "paper" not in terminal.text)
+        terminal.press("q")
+        assert terminal.finish() == 0
+        assert "48;2;1;2;3" in terminal.raw
 
 
 def test_unknown_theme_is_one_sentence_before_the_screen_is_touched(tmp_path: Path) -> None:

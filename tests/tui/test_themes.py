@@ -128,9 +128,10 @@ async def test_all_that_is_wrong_with_themes_is_one_message_at_the_start(tmp_pat
     app = AuiApp(Context(MemoryService.of(3)), (tmp_path,))
     app.animation_level = "none"
     async with app.run_test(size=size, notifications=True) as pilot:
+        await until(lambda: "Themes that could not be used:" in text_of(pilot))
         await settle(pilot)
         text = " ".join(text_of(pilot).split())
-        for words in ("Themes that could not be used:", *("a.toml: roles: missing", "b.toml: roles: missing")):
+        for words in ("a.toml: roles: missing", "b.toml: roles: missing"):
             assert words in text
         assert text.count("'no' is not a colour") == 2
         assert len(app._notifications) == 1
