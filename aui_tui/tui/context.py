@@ -26,9 +26,13 @@ class Context(msgspec.Struct, frozen=True):
 
 def sentence(error: BaseException) -> str:
     """Return what went wrong in one sentence without anything that could steer a terminal."""
+    try:
+        words = str(error)
+    except Exception:
+        words = ""
     if isinstance(error, AuiError):
-        return clean(str(error), 300) or error.title + "."
-    words = clean(str(error), 200)
+        return clean(words, 300).strip() or error.title + "."
+    words = clean(words, 200).strip()
     name = type(error).__name__
     return clean(" ".join(("Unexpected problem:", name + ("." if not words else ": " + words))), 300)
 

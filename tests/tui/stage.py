@@ -85,3 +85,10 @@ def text_of(pilot: Pilot[int]) -> str:
     strips = compositor.render_strips() if hasattr(compositor, "render_strips") else []
     lines = ["".join(segment.text for segment in strip).rstrip() for strip in strips[:height]]
     return "\n".join(lines) + "\n"
+
+
+async def press(pilot: Pilot[int], *keys: str) -> None:
+    """Press keys one by one, each after the screen came to rest."""
+    for key in keys:
+        await pilot.press(key)
+        await settle(pilot)

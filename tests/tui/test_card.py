@@ -25,7 +25,7 @@ from tests.engine import situations
 
 from .cards import NOW, host_name, make_card
 from .memory import MemoryService
-from .stage import settle, stage, text_of
+from .stage import press, settle, stage, text_of
 
 HOST = host_name(1)
 
@@ -34,12 +34,6 @@ def card_of(pilot: Pilot[int]) -> CardScreen:
     screen = pilot.app.screen
     assert isinstance(screen, CardScreen)
     return screen
-
-
-async def press(pilot: Pilot[int], *keys: str) -> None:
-    for key in keys:
-        await pilot.press(key)
-        await settle(pilot)
 
 
 @pytest.mark.parametrize("size", [(80, 24), (140, 40), (50, 15)], ids=str)

@@ -20,7 +20,7 @@ from aui_tui.tui.screens.indexbars import chips_line
 from aui_tui.tui.widgets.queryline import QueryLine
 
 from .memory import MemoryService, refuse
-from .stage import settle, stage, text_of
+from .stage import press, settle, stage, text_of
 
 
 def index_of(pilot: Pilot[int]) -> IndexScreen:
@@ -33,12 +33,6 @@ def host_of(pilot: Pilot[int]) -> str:
     row = index_of(pilot).table.row
     assert row is not None
     return row.summary.host
-
-
-async def press(pilot: Pilot[int], *keys: str) -> None:
-    for key in keys:
-        await pilot.press(key)
-        await settle(pilot)
 
 
 async def type_line(pilot: Pilot[int], text: str) -> None:
