@@ -102,6 +102,13 @@ def test_a_scan_at_quota_nought_names_the_next_slot_and_the_dashboard_goes_on(
     assert "guarded.test" not in here(tmp_path, "index", "--json").out
 
 
+@pytest.mark.parametrize(("arguments", "listens"), [([], True), (["--no-mouse"], False)], ids=["mouse", "no mouse"])
+def test_the_mouse_is_left_to_the_terminal_when_asked(tmp_path: Path, arguments: list[str], listens: bool) -> None:
+    with Terminal(tmp_path, arguments) as terminal:
+        terminal.wait_for("No host has been scanned yet")
+        assert ("\x1b[?1000h" in terminal.raw) is listens
+
+
 def test_without_standard_error_on_the_terminal_it_says_so_instead_of_drawing_into_a_file(tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
     try:
