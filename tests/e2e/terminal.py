@@ -14,6 +14,12 @@ import pyte
 from tests.cli.runner import command, environment
 
 
+def shown(screen: pyte.Screen) -> list[str]:
+    """Return the lines of a screen. pyte's own ``display`` fails on half a wide character."""
+    rows = (screen.buffer[line] for line in range(screen.lines))
+    return ["".join(row[column].data for column in range(screen.columns)).rstrip() for row in rows]
+
+
 class Terminal:
     """Runs ``aui-tui ARGUMENTS`` on a screen of ``columns`` by ``lines``."""
 
@@ -48,8 +54,8 @@ class Terminal:
 
     @property
     def text(self) -> str:
-        """What stands on the screen."""
-        return "\n".join(line.rstrip() for line in self._screen.display)
+        """What stands on the screen; half of a wide character that is being drawn over is nothing."""
+        return "\n".join(shown(self._screen))
 
     def attributes(self, line: int, column: int) -> set[str]:
         """Return what the character there is drawn with: bold, italics, underscore, strikethrough, reverse."""

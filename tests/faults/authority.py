@@ -105,7 +105,10 @@ class Authority:
 
 @contextlib.contextmanager
 def blocking_server(context: ssl.SSLContext) -> Iterator[int]:
-    """Serve TLS on plain sockets in a thread, as most servers do: a refused handshake ends with its alert."""
+    """Serve TLS on plain sockets in a thread, as most servers do: a refused handshake ends with its alert.
+
+    What the client sends meanwhile is read to its end: a socket closed before would be reset, and the alert lost.
+    """
     listener = socket.create_server(("127.0.0.1", 0), backlog=64)
 
     def serve() -> None:
@@ -116,8 +119,14 @@ def blocking_server(context: ssl.SSLContext) -> Iterator[int]:
                 return
             with contextlib.suppress(OSError), plain:
                 plain.settimeout(5)
-                with context.wrap_socket(plain, server_side=True) as secure:
-                    secure.recv(65536)
+                with context.wrap_socket(plain, server_side=True, do_handshake_on_connect=False) as secure:
+                    try:
+                        secure.do_handshake()
+                        secure.recv(65536)
+                    except ssl.SSLError:
+                        secure.shutdown(socket.SHUT_WR)
+                        while secure.recv(65536):
+                            pass
 
     thread = threading.Thread(target=serve, daemon=True)
     thread.start()

@@ -15,6 +15,8 @@ from typing import Self
 
 import pyte
 
+from tests.e2e.terminal import shown
+
 ROOT = Path(__file__).resolve().parents[2]
 KEYS = {
     "enter": "\r",
@@ -128,7 +130,7 @@ class Terminal:
         """Return the screen as lines of text."""
         self._stream.feed(bytes(self.raw[self._drawn :]))
         self._drawn = len(self.raw)
-        return "\n".join(row.rstrip() for row in self._screen.display)
+        return "\n".join(shown(self._screen))
 
     def wait_for(self, words: str, seconds: float = 30) -> str:
         """Return the screen once ``words`` are on it."""
