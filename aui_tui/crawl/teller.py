@@ -20,8 +20,7 @@ class Teller:
     def __init__(self, tell: Callable[[Done], None]) -> None:
         self._tell = tell
         self._loop = asyncio.get_running_loop()
-        self._queue: queue.SimpleQueue[tuple[Sequence[Done], asyncio.Future[None]]] = queue.SimpleQueue()
-        self._ended = False
+        self._queue: queue.SimpleQueue[tuple[Sequence[Done], asyncio.Future[None]] | None] = queue.SimpleQueue()
         threading.Thread(target=self._work, name="aui-tell", daemon=True).start()
 
     def put(self, dones: Sequence[Done]) -> asyncio.Future[None]:
@@ -32,12 +31,13 @@ class Teller:
 
     async def end(self, patience: float) -> None:
         """Wait at most ``patience`` seconds for everything to be told; what is not told then stays untold."""
-        self._ended = True
-        await asyncio.wait([self.put(())], timeout=patience)
+        last = self.put(())
+        self._queue.put(None)
+        await asyncio.wait([last], timeout=patience)
 
     def _work(self) -> None:
-        while True:
-            dones, told = self._queue.get()
+        while (item := self._queue.get()) is not None:
+            dones, told = item
             error: Exception | None = None
             try:
                 for done in dones:
@@ -46,8 +46,6 @@ class Teller:
                 error = raised
             with suppress(RuntimeError):  # the loop has ended: nobody waits any more
                 self._loop.call_soon_threadsafe(_resolve, told, error)
-            if self._ended and self._queue.empty():
-                return
 
 
 def _resolve(told: asyncio.Future[None], error: Exception | None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Final, TypeVar
 
 import msgspec
@@ -55,19 +56,19 @@ def repair(reports: Reports, *, told: Told | None = None) -> Repair:
             _step(reports, lambda db: db.execute("REINDEX"))
         scans = observations = 0
         for few in _parted(broken):
-            found = _step(reports, lambda db, few=few: _remove(db, few))  # type: ignore[misc]
+            found = _step(reports, partial(_remove, scans=few))
             scans, observations = scans + found[0], observations + found[1]
         hosts, loose = _step(reports, _remove_loose)
         renamed = 0
         with reports.reading() as db:
             wrong |= _out_of_date(db)
         for few in _parted(sorted(wrong)):
-            renamed += _step(reports, lambda db, few=few: _restore(db, few))  # type: ignore[misc]
+            renamed += _step(reports, partial(_restore, sites=few))
         with reports.reading() as db:
             chunks = _chunks(db) if wrong_sets(db) else 0
             tally, text = tally_is_sound(db), text_is_sound(db) and not loose and not renamed
         for chunk in range(chunks):
-            _step(reports, lambda db, chunk=chunk: _gather(db, chunk))  # type: ignore[misc]
+            _step(reports, partial(_gather, chunk=chunk))
         if not tally:
             _step(reports, _count)
         if not text:

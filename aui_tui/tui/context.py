@@ -25,7 +25,10 @@ class Context(msgspec.Struct, frozen=True):
 
 
 def sentence(error: BaseException) -> str:
-    """Return what went wrong in one sentence without anything that could steer a terminal."""
+    """Return what went wrong in one sentence without anything that could steer a terminal.
+
+    An error of a library may fail to give its own words; then its kind is told alone.
+    """
     try:
         words = str(error)
     except Exception:
