@@ -53,6 +53,8 @@ class MemoryService:
     cached: set[str] = field(default_factory=set)
     client: str = "local"
     version: int = 0
+    at: float | None = 1_795_168_800.0
+    """When it last changed, in seconds since the epoch."""
     closed: bool = False
     label: str = "memory"
     can_scan: bool = True
@@ -75,6 +77,9 @@ class MemoryService:
     async def stamp(self) -> str:
         self._called("stamp", None)
         return f"memory-{self.version}"
+
+    async def changed(self) -> float | None:
+        return self.at
 
     def for_client(self, client: str) -> MemoryService:
         own = MemoryService(self.cards, self.faults, self.calls, self.spent, self.cached, client=client)

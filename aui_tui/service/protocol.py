@@ -106,3 +106,7 @@ class Published(Service, Protocol):
         not known.
         """
         ...
+
+    async def changed(self) -> float | None:
+        """Return the epoch seconds of the last change of any answer of ``index`` or ``site``; None: not known."""
+        ...

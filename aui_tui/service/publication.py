@@ -82,6 +82,10 @@ class Publication:
         """Return a word that changes whenever an answer of ``index`` or ``site`` may change."""
         return self._local.reports.stamp()
 
+    async def changed(self) -> float | None:
+        """Return the epoch seconds of the last change of the index, deletions included; None: just now."""
+        return self._local.reports.changed()
+
     async def index(self, query: Query) -> IndexView:
         """Return the lists of ``query``."""
         return await self._local.index(query)

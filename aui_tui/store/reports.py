@@ -35,6 +35,8 @@ VIEWS: Final = 8
 """Views that are kept for asking again while nothing has changed."""
 HELD: Final = 1_500_000
 """Ids that they hold together at most, eight octets each."""
+SETTLED: Final = 1.5
+"""Seconds after a write from which its time stands for the state of the index."""
 SETS: Final = 200
 """Tagged sets that are kept in the same way, an eighth of an octet for each host."""
 
@@ -88,6 +90,18 @@ class Reports:
         except sqlite3.Error as error:
             raise self.database.explain(error, "read") from None
         return f"{self._word}-{generation}-{changes}"
+
+    def changed(self) -> float | None:
+        """Return the epoch seconds of the last write to the index, whoever made it; None while that may go on.
+
+        A time in whole seconds tells two changes apart only once the second is over.
+        """
+        try:
+            log = self.path.with_name(self.path.name + "-wal")
+            at = max(file.stat().st_mtime for file in (self.path, log) if file.exists())
+        except (OSError, ValueError):
+            return None
+        return at if time.time() - at > SETTLED else None
 
     def put(self, card: ReportCard, observations: Observations | None = None) -> bool:
         """Keep a scan; return whether it became the host's latest card.

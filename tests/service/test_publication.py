@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import pickle
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +19,7 @@ from aui_tui.records.observations import Observations
 from aui_tui.records.progress import Progress
 from aui_tui.service.local import LocalService
 from aui_tui.service.publication import Bounded, LocalPublication, Publication
+from aui_tui.store.reports import Reports
 from tests.cards import SAMPLES
 from tests.service.serving import Running, serving
 
@@ -39,6 +42,21 @@ async def test_own_service_scores_100_and_is_open(published: Running, tmp_path: 
     assert (card.score, card.grade, card.stance) == (100, "A", "Open"), card.evidence
     assert card.recommendations == ()
     assert card.files == ("llms.txt",)
+
+
+@pytest.mark.parametrize("path", ["/api/index.json", f"/api/site/{SAMPLES[0].host}.json", f"/site/{SAMPLES[0].host}"])
+def test_a_client_that_asks_by_time_alone_learns_of_a_deletion(published: Running, tmp_path: Path, path: str) -> None:
+    index = tmp_path / "served" / "index.db"
+    long_ago = time.time() - 3600
+    for file in index.parent.glob("index.db*"):
+        os.utime(file, (long_ago, long_ago))
+    first = published.get(path)
+    known = {"If-Modified-Since": first.headers["last-modified"]}
+    assert published.get(path, headers=known).status_code == 304
+    other = Reports(index)
+    other.forget(min(SAMPLES, key=lambda card: card.scanned_at).host)
+    other.close()
+    assert published.get(path, headers=known).status_code in (200, 404)
 
 
 async def test_what_the_operator_allows_himself_is_not_for_others(tmp_path: Path) -> None:

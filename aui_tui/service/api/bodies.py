@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -40,14 +39,6 @@ def summary_members(summary: SiteSummary, base_url: str) -> dict[str, Any]:
     """Return an index row as JSON members with the service's ``url``."""
     members: dict[str, Any] = msgspec.to_builtins(summary)
     return members | {"url": site_url(base_url, summary.host)}
-
-
-def instant(text: str) -> datetime | None:
-    """Return a record's timestamp as a UTC time; None when it is none."""
-    try:
-        return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
-    except ValueError:
-        return None
 
 
 def size(view: IndexView) -> int:

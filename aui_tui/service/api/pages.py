@@ -130,6 +130,7 @@ class Pages:
         key = ("card page", host)
         made = self._endpoints.shelf.get(key, stamp)
         if made is None:
+            modified = await self._endpoints.modified()
             try:
                 dossier = await service.site(host)
             except AuiError as error:
@@ -139,7 +140,7 @@ class Pages:
             card = dossier.card
             linked = linked_script(_review(card.host, card.score, card.scanned_at, self._config.base_url))
             made = self._page("site.html", card=card, dossier=dossier, linked=linked)
-            made.modified = bodies.instant(card.scanned_at)
+            made.modified = modified
             self._endpoints.shelf.put(key, stamp, made)
         return await answer(request, made, headers=SECURITY)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from typing import Final
 
 from starlette.requests import Request
@@ -53,6 +54,11 @@ class Endpoints:
         self._llms = Representation(discovery.llms(base), TEXT)
         self._card = Representation(discovery.card(base), JSON)
 
+    async def modified(self) -> datetime | None:
+        """Return when what is published last changed, to be asked before it is read; None: not known."""
+        at = await self.service.changed()
+        return None if at is None else datetime.fromtimestamp(at, UTC)
+
     async def index(self, request: Request) -> Response:
         """GET /api/index.json (4.1)."""
         parameters = Parameters(request.scope["query_string"])
@@ -64,22 +70,21 @@ class Endpoints:
             async with self._making:
                 made = self.shelf.get(key, stamp)
                 if made is None:
+                    modified = await self.modified()
                     view = await self.service.index(query)
                     if bodies.size(view) > WHOLE:
-                        return await self._stream(
-                            request, view, tag(stamp, *key, self.config.base_url) if stamp else ""
-                        )
-                    made = await self._whole(view)
+                        etag = tag(stamp, *key, self.config.base_url) if stamp else ""
+                        return await self._stream(request, view, etag, modified)
+                    made = await self._whole(view, modified)
                     if bodies.size(view):
                         self.shelf.put(key, stamp, made)
         return await answer(request, made)
 
-    async def _whole(self, view: IndexView) -> Representation:
+    async def _whole(self, view: IndexView, modified: datetime | None) -> Representation:
         body = await bodies.joined(bodies.index_chunks(view, self.config.base_url))
-        return Representation(body, JSON, modified=bodies.instant(view.scanned_at))
+        return Representation(body, JSON, modified=modified)
 
-    async def _stream(self, request: Request, view: IndexView, etag: str) -> Response:
-        modified = bodies.instant(view.scanned_at)
+    async def _stream(self, request: Request, view: IndexView, etag: str, modified: datetime | None) -> Response:
         if unchanged(request, etag, modified):
             return not_modified(etag, modified)
         fields = validators(etag, modified)
@@ -105,14 +110,12 @@ class Endpoints:
         key = ("site", host)
         made = self.shelf.get(key, stamp)
         if made is None:
+            modified = await self.modified()
             try:
                 dossier = await self.service.site(host)
             except InvalidHost:
                 raise NeverScanned(host) from None
-            card = dossier.card
-            made = Representation(
-                bodies.card_bytes(card, self.config.base_url), JSON, modified=bodies.instant(card.scanned_at)
-            )
+            made = Representation(bodies.card_bytes(dossier.card, self.config.base_url), JSON, modified=modified)
             self.shelf.put(key, stamp, made)
         return await answer(request, made)
 

@@ -183,9 +183,11 @@ def test_unchanged_index_and_card_are_304(site: Running) -> None:
         assert site.get(path, headers={"If-None-Match": '"other"'}).status_code == 200
 
 
-def test_last_modified_is_the_newest_scan_and_answers_if_modified_since(site: Running) -> None:
+def test_last_modified_is_the_last_change_and_answers_if_modified_since(site: Running) -> None:
     first = site.get("/api/index.json")
     assert parsedate_to_datetime(first.headers["last-modified"]).isoformat() == "2026-11-20T10:00:00+00:00"
+    for path in (f"/api/site/{WALLED.host}.json", f"/site/{WALLED.host}"):
+        assert site.get(path).headers["last-modified"] == first.headers["last-modified"]
     known = {"If-Modified-Since": first.headers["last-modified"]}
     assert site.get("/api/index.json", headers=known).status_code == 304
     assert site.get("/api/index.json", headers={"If-Modified-Since": "nonsense"}).status_code == 200
