@@ -43,7 +43,8 @@ class Plan:
 class Answer:
     """What came back, not yet judged: ``url`` is the last address asked, ``headers`` are raw with lower-case names.
 
-    ``silent``: nothing listened at the first address. The rest as in ``observations.Exchange``.
+    ``silent``: nothing listened at the first address; ``waited``: seconds before requests were sent, which are no part
+    of ``elapsed_ms``. The rest as in ``observations.Exchange``.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Answer:
     http_version: str = ""
     hops: list[Hop] = field(default_factory=list)
     silent: bool = False
+    waited: float = 0.0
 
     def mapping(self) -> Mapping[str, str]:
         """Return the headers with the values of one name joined by a comma (RFC 9110 5.3)."""
@@ -92,7 +94,7 @@ async def probe(client: Client, plan: Plan, access: Access, *, limit: float | No
             answer.error, answer.status = "redirect-address", answer.hops[-1].status
     except Unfollowed as error:
         answer.error, answer.detail = error.kind, error.detail
-    answer.elapsed_ms = round((time.monotonic() - began) * 1000)
+    answer.elapsed_ms = round((time.monotonic() - began - answer.waited) * 1000)
     return answer
 
 
@@ -105,6 +107,7 @@ async def _run(client: Client, plan: Plan, access: Access, answer: Answer) -> No
         kept = (("Cookie", cookie),) if cookie else ()
         fields = [(name.encode("ascii"), value.encode("ascii")) for name, value in (*plan.fields, *kept, *own)]
         async with client.get(answer.url.origin, answer.url.path, fields) as reply:
+            answer.waited += reply.waited
             _take_head(reply, access, answer)
             if answer.status not in REDIRECTS:
                 await _take_body(reply, plan, answer)

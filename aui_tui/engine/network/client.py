@@ -18,6 +18,7 @@ import httpcore
 from aui_tui.engine.access import Access
 from aui_tui.engine.network.backend import Backend
 from aui_tui.engine.network.failures import NetworkError, answer_failure
+from aui_tui.engine.network.lanes import Lanes
 from aui_tui.engine.network.routes import Routes
 from aui_tui.engine.target import Origin
 from aui_tui.errors import ConfigError
@@ -50,12 +51,16 @@ def ssl_context(cafile: str = "", insecure: bool = False) -> ssl.SSLContext:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """Status line and header fields of an answer; ``chunks`` are the body's bytes as sent, still encoded."""
+    """Status line and header fields of an answer; ``chunks`` are the body's bytes as sent, still encoded.
+
+    ``waited``: seconds for which the request was held back before it was sent.
+    """
 
     status: int
     fields: Sequence[Field]
     http_version: str
     chunks: AsyncGenerator[bytes, None]
+    waited: float = 0.0
 
 
 class Client:
@@ -63,6 +68,7 @@ class Client:
 
     def __init__(self, access: Access, routes: Routes) -> None:
         self._backend = Backend(routes)
+        self._lanes = Lanes()
         self._pool = httpcore.AsyncConnectionPool(
             ssl_context=ssl_context(access.cafile, access.insecure),
             max_connections=MAX_CONNECTIONS,
@@ -83,17 +89,20 @@ class Client:
 
     @asynccontextmanager
     async def get(self, origin: Origin, path: str, fields: Sequence[Field]) -> AsyncIterator[Reply]:
-        """Send GET ``path`` with Host and ``fields`` in that order.
+        """Send GET ``path`` with Host and ``fields`` in that order, when there is a place (``Lanes``).
 
         Raises NetworkError when no final status comes; a request that a kept connection had already dropped is sent
         once more on a fresh one (RFC 9112 9.5). Errors of the body come out of ``Reply.chunks`` as NetworkError.
         """
-        response = await self._send(origin, path, fields)
-        try:
-            version = response.extensions.get("http_version", b"").decode("ascii", "replace")
-            yield Reply(response.status, response.headers, version, self._chunks(response))
-        finally:
-            await _close(response)
+        async with self._lanes.place() as waited:
+            response = await self._send(origin, path, fields)
+            try:
+                version = response.extensions.get("http_version", b"").decode("ascii", "replace")
+                if version == "HTTP/2":
+                    self._lanes.widen()
+                yield Reply(response.status, response.headers, version, self._chunks(response), waited)
+            finally:
+                await _close(response)
 
     async def _send(self, origin: Origin, path: str, fields: Sequence[Field]) -> httpcore.Response:
         url = httpcore.URL(scheme=origin.scheme, host=origin.host, port=origin.port, target=path)

@@ -1,0 +1,97 @@
+"""Lanes: one request at a time while the connection serves them in time, all at once where it carries many."""
+
+from __future__ import annotations
+
+import asyncio
+
+from aui_tui.engine.network.lanes import Lanes
+
+LONG = 30.0
+
+
+class Traveller:
+    """One request: ``inside`` while it has a place, until told to ``leave``."""
+
+    def __init__(self, lanes: Lanes) -> None:
+        self._lanes = lanes
+        self.inside = asyncio.Event()
+        self.leave = asyncio.Event()
+        self.waited = -1.0
+        self.task = asyncio.create_task(self._run())
+
+    async def _run(self) -> None:
+        async with self._lanes.place() as self.waited:
+            self.inside.set()
+            await self.leave.wait()
+        self.inside.clear()
+
+
+async def turns(count: int = 5) -> None:
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+async def started(lanes: Lanes, count: int) -> list[Traveller]:
+    found = [Traveller(lanes) for _ in range(count)]
+    await turns()
+    return found
+
+
+def inside(travellers: list[Traveller]) -> list[bool]:
+    return [traveller.inside.is_set() for traveller in travellers]
+
+
+async def test_one_at_a_time_in_the_order_of_asking() -> None:
+    travellers = await started(Lanes(LONG), 3)
+    for at, traveller in enumerate(travellers):
+        assert inside(travellers) == [number == at for number in range(3)]
+        traveller.leave.set()
+        await turns()
+    assert inside(await started(Lanes(LONG), 1)) == [True]
+
+
+async def test_who_waited_too_long_goes_ahead_and_leaves_a_place_more() -> None:
+    lanes = Lanes(0.02)
+    first, second = await started(lanes, 2)
+    assert not second.inside.is_set()
+    await asyncio.wait_for(second.inside.wait(), LONG)
+    assert second.waited >= 0.02
+    assert first.inside.is_set()
+    for traveller in (first, second):
+        traveller.leave.set()
+        await traveller.task
+    patient = Lanes(LONG)
+    patient._free = lanes._free
+    assert inside(await started(patient, 3)) == [True, True, False]
+
+
+async def test_all_at_once_after_widening() -> None:
+    lanes = Lanes(LONG)
+    travellers = await started(lanes, 3)
+    lanes.widen()
+    await turns()
+    assert inside(travellers) == [True] * 3
+    assert inside(await started(lanes, 2)) == [True] * 2
+
+
+async def test_a_place_is_not_lost_with_who_waits_for_it() -> None:
+    lanes = Lanes(LONG)
+    first, second, third = await started(lanes, 3)
+    second.task.cancel()
+    await turns()
+    first.leave.set()
+    await turns()
+    assert third.inside.is_set()
+    third.leave.set()
+    await turns()
+    assert inside(await started(lanes, 1)) == [True]
+
+
+async def test_a_place_handed_to_someone_who_is_cancelled_goes_on_to_the_next() -> None:
+    lanes = Lanes(LONG)
+    first, second, third = await started(lanes, 3)
+    first.leave.set()
+    await first.task
+    second.task.cancel()
+    await turns()
+    assert third.inside.is_set()
