@@ -24,7 +24,9 @@ _ANGLES: Final = 100_000
 _HEAD: Final = 1 << 17
 """Octets that such a pass keeps of a page with more than ``_ANGLES`` angle brackets."""
 
-_OPENING: Final = re.compile(rb"<(?:(/?)([a-z][^\t\n\f\r />]*)(>?)|(!--)|[!?/])")
+_REST: Final = rb"""(?:[^=>]++|=[\t\n\f\r ]*+(?:"[^"]*+"|'[^']*+'|(?!["'])))*+>"""
+"""What follows the name of a tag up to its end, quoted attribute values passed over."""
+_OPENING: Final = re.compile(rb"<(?:(/?)([a-z][^\t\n\f\r />]*+)(" + _REST + rb")?+|(!--)|[!?/])")
 _COMMENT_END: Final = re.compile(rb"--!?>")
 _SPACE: Final = b"\t\n\f\r "
 _RAW: Final = frozenset((b"script", b"style", b"textarea", b"title", b"xmp", b"iframe", b"noembed", b"noframes"))
@@ -61,9 +63,9 @@ def tags(page: bytes, budget: int | None = None) -> Iterator[Tag]:
             if budget < 0:
                 yield b"", False, start, start, start
                 return
-        slash, name, closed, comment = opening.groups()
+        slash, name, rest, comment = opening.groups()
         if name is not None:
-            end = opening.end() if closed else _tag_end(page, opening.end())
+            end = opening.end() if rest else size
             at = _raw_end(lowered, name, end) if name in _RAW and not slash else end
             yield name, bool(slash), start, end, at
         elif comment is not None:
@@ -172,26 +174,6 @@ def _shown(octets: bytes) -> int:
 
 def _bounded(page: bytes) -> bytes:
     return page[:_HEAD] if page.count(b"<") > _ANGLES else page
-
-
-def _tag_end(page: bytes, at: int) -> int:
-    """Return where a tag ends that is being read at ``at``, quoted attribute values passed over."""
-    size = len(page)
-    close = -1
-    while True:
-        if close < at:
-            close = page.find(b">", at)
-            if close < 0:
-                return size
-        at = page.find(b"=", at, close) + 1
-        if at == 0:
-            return close + 1
-        while at < size and page[at] in _SPACE:
-            at += 1
-        if at < size and page[at] in b"\"'":
-            at = page.find(page[at : at + 1], at + 1) + 1
-            if at == 0:
-                return size
 
 
 def _raw_end(lowered: bytes, name: bytes, at: int) -> int:

@@ -96,26 +96,31 @@ class _Walk:
         self.site_name = ""
         self.jsonld = self.broken = self.scripts = 0
         self.main = self.nav = self.aria = self.forms = 0
-        self.letters = 0
+        self.texts: list[str] = []
         self.form_ids: dict[str, int] = {}
         self.label_for: set[str] = set()
         self.unlabelled: list[tuple[int, str, str]] = []
 
     def run(self, root: LexborNode) -> None:
-        stack: list[tuple[LexborNode, _Context]] = [(root, _Context(False, False, False, False, -1))]
-        while stack:
-            node, context = stack.pop()
-            following = node.next
-            if following is not None and node is not root:
-                stack.append((following, context))
+        node: LexborNode | None = root
+        context = _Context(False, False, False, False, -1)
+        above: list[tuple[LexborNode | None, _Context]] = []
+        while node is not None:
+            child = below = None
             if node.is_text_node:
                 if not context.unread:
-                    self.letters += markup.letters(node.text_content or "")
+                    self.texts.append(node.text_content or "")
             elif node.is_element_node:
                 below = self.element(node, context)
                 child = node.child
-                if child is not None and below is not None:
-                    stack.append((child, below))
+            following = None if node is root else node.next
+            if child is not None and below is not None:
+                above.append((following, context))
+                node, context = child, below
+            else:
+                node = following
+            while node is None and above:
+                node, context = above.pop()
 
     def element(self, node: LexborNode, context: _Context) -> _Context | None:
         """Count one element; return the context of its children, or None when they count for nothing."""
@@ -188,7 +193,7 @@ class _Walk:
             if not (name and name in self.label_for)
         }
         bare.discard(-1)
-        readable = max(self.letters - 1, 0)
+        readable = max(markup.letters(" ".join(self.texts)) - 1, 0)
         return PageFacts(
             title=self.title or "",
             site_name=self.site_name,
