@@ -20,6 +20,7 @@ from aui_tui.records.codec import Keys, encode_card
 from aui_tui.records.vocabulary import choose
 
 if TYPE_CHECKING:
+    from aui_tui.export.options import Refusal
     from aui_tui.gates import Outcome
 
 OUTPUT: Final = "Output"
@@ -145,8 +146,12 @@ class CardForm(Group):
         notes: Mapping[str, str] | None = None,
         gates: Mapping[str, Outcome] | None = None,
         many: bool = False,
+        refused: Sequence[Refusal] = (),
     ) -> Iterator[str]:
-        """Yield ``cards`` in this form; ``notes`` say by host how a card came about, ``gates`` what the gates said."""
+        """Yield ``cards`` in this form, then the hosts that were ``refused``.
+
+        ``notes`` say by host how a card came about, ``gates`` what the gates said.
+        """
         if self.name not in (READABLE, TEXT, RECORD):
             from aui_tui.export.formats import write_cards
 
@@ -158,12 +163,34 @@ class CardForm(Group):
                 deterministic=self.deterministic,
                 many=many,
                 gates=gates,
+                refused=refused,
             )
             return
         for number, card in enumerate(cards):
             if number and self.name != RECORD:
                 yield "\n"
             yield from self._card(run, card, (notes or {}).get(card.host, ""))
+        for number, one in enumerate(refused, len(cards)):
+            if number and self.name != RECORD:
+                yield "\n"
+            yield from self._refused(run, one)
+
+    def _refused(self, run: Run, one: Refusal) -> Iterator[str]:
+        if self.name == RECORD:
+            from aui_tui.export.objects import ndjson_cards
+            from aui_tui.export.options import Options
+
+            yield from ndjson_cards((), Options(refused=(one,)))
+        elif self.name == TEXT:
+            yield f"{one.host} was not scanned. {one.detail}\n"
+        else:
+            paint = self._paint(run)
+            yield f"{one.host}\n"
+            for line in paint.hanging(f"{paint.glyph('critical')} Not scanned: ", one.detail, style="bad"):
+                yield line + "\n"
+
+    def _paint(self, run: Run) -> Paint:
+        return Paint.for_output(ascii_only=run.settings.ascii) if self.path is None else Paint()
 
     def _card(self, run: Run, card: ReportCard, note: str) -> Iterator[str]:
         if self.name == RECORD:
@@ -176,6 +203,5 @@ class CardForm(Group):
         else:
             from aui_tui.cli.cardview import lines
 
-            paint = Paint.for_output(ascii_only=run.settings.ascii) if self.path is None else Paint()
-            for line in lines(card, paint, note=note):
+            for line in lines(card, self._paint(run), note=note):
                 yield line + "\n"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 import typer
 
 from aui_tui.cli import complete, streams, words
@@ -25,6 +24,9 @@ from aui_tui.records.view import ScanAnswer
 from aui_tui.records.vocabulary import CATEGORIES, choose
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
+
+if TYPE_CHECKING:
+    from aui_tui.export.options import Refusal
 
 Force = Annotated[bool, typer.Option("--force", help="Scan again; costs one of the ten an hour.")]
 Category = Annotated[
@@ -67,10 +69,11 @@ async def scan_one(
     return answer
 
 
-def failed(url: str, error: AuiError) -> str:
-    """Return the line of JSON that stands for a host of several that gave no card."""
-    told = {"host": clean(url, 253), "title": error.title, "status": error.http_status, "detail": str(error)}
-    return msgspec.json.encode({"found": False} | told).decode() + "\n"
+def refusal(url: str, error: AuiError) -> Refusal:
+    """Return what is written for a host of several that gave no card."""
+    from aui_tui.export.options import Refusal
+
+    return Refusal(clean(url, 253), error.title, error.http_status, str(error))
 
 
 @dataclass(slots=True)
@@ -81,6 +84,11 @@ class Batch:
     notes: dict[str, str] = field(default_factory=dict)
     outcomes: list[Outcome] = field(default_factory=list)
     codes: list[int] = field(default_factory=list)
+    refused: list[Refusal] = field(default_factory=list)
+
+    def between(self, form: CardForm) -> list[str]:
+        """Return what parts the next card from what was printed before."""
+        return ["\n"] if (self.cards or self.refused) and not form.record else []
 
     def add(self, answer: ScanAnswer, outcome: Outcome) -> None:
         """Take in one finished scan and what the gates said of it."""
@@ -125,18 +133,24 @@ def add(app: typer.Typer) -> None:
                     except AuiError as error:
                         streams.say(str(error))
                         batch.codes.append(error.exit_code)
-                        if len(asked) > 1 and form.record and form.streams:
-                            emit([failed(one, error)], None)
+                        if len(asked) > 1:
+                            if form.streams:
+                                emit(
+                                    chain(batch.between(form), form.chunks(run, (), refused=[refusal(one, error)])),
+                                    None,
+                                )
+                            batch.refused.append(refusal(one, error))
                         continue
                     if form.streams:
                         notes = {answer.card.host: note_of(answer)}
-                        between = ["\n"] if batch.cards and not form.record else []
+                        between = batch.between(form)
                         emit(chain(between, form.chunks(run, [answer.card], notes=notes)), None)
                     batch.add(answer, outcome)
 
         run.wait(work())
-        if batch.cards and not form.streams:
+        if (batch.cards or batch.refused) and not form.streams:
             many = len(asked) > 1
             gates = gating.told(batch.outcomes)
-            emit(form.chunks(run, batch.cards, notes=batch.notes, gates=gates, many=many), form.path)
+            chunks = form.chunks(run, batch.cards, notes=batch.notes, gates=gates, many=many, refused=batch.refused)
+            emit(chunks, form.path)
         return worst(batch.codes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
@@ -13,7 +13,7 @@ from aui_tui.export.junit import junit_cards
 from aui_tui.export.listing import Listing
 from aui_tui.export.markdown import markdown_cards, markdown_listing
 from aui_tui.export.objects import json_cards, json_listing, ndjson_cards, ndjson_listing
-from aui_tui.export.options import Options
+from aui_tui.export.options import Options, Refusal
 from aui_tui.export.page import html_cards, html_listing
 from aui_tui.export.sarif import sarif_cards
 from aui_tui.export.table import csv_cards, csv_listing
@@ -119,6 +119,7 @@ def write_cards(
     deterministic: bool = False,
     many: bool = False,
     gates: Mapping[str, Outcome] | None = None,
+    refused: Sequence[Refusal] = (),
 ) -> Iterator[str]:
     """Return report cards in the format called ``name``, chunk by chunk, as they are read.
 
@@ -130,7 +131,7 @@ def write_cards(
     paths = select(fields, card_tree())
     return chosen.cards(
         map(steady_card, cards) if deterministic else cards,
-        Options(keys=keys, paths=paths, deterministic=deterministic, many=many, gates=gates or {}),
+        Options(keys=keys, paths=paths, deterministic=deterministic, many=many, gates=gates or {}, refused=refused),
     )
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
-from aui_tui.export.options import Options
+from aui_tui.export.options import Options, Refusal
 from aui_tui.records import labels, points
 from aui_tui.records.card import ReportCard
 from aui_tui.records.diff import VERDICT_RANK
@@ -20,8 +21,10 @@ from aui_tui.records.registry import registry
 from aui_tui.records.vocabulary import FIXES
 from aui_tui.text import clean
 
+ANSWERS: Final = "the site answers"
+"""The case of a host without figures."""
 EPOCH: Final = "1970-01-01T00:00:00"
-"""The time of a deterministic suite, as the attribute must be there."""
+"""The time of a deterministic suite and of one without a scan, as the attribute must be there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +39,13 @@ class Case:
 
 
 def junit_cards(cards: Iterable[ReportCard], options: Options) -> Iterator[str]:
-    """Yield one document with a suite a card."""
+    """Yield one document with a suite a card, and a host without a card."""
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n'
-    for number, card in enumerate(cards):
-        yield from _suite(number, card, options)
+    numbers = count()
+    for card in cards:
+        yield from _suite(next(numbers), card, options)
+    for refused in options.refused:
+        yield from _refused(next(numbers), refused)
     yield "</testsuites>\n"
 
 
@@ -57,13 +63,23 @@ def _suite(number: int, card: ReportCard, options: Options) -> Iterator[str]:
         yield f'<property name="{name}" value={_attribute(str(getattr(card, name)))}/>\n'
     yield "</properties>\n"
     for case in cases:
-        yield from _case(card, case)
+        yield from _case(card.host, case)
     said = "\n".join(f"{item.t}: {item.text}" for item in card.evidence)
     yield f"<system-out>{_text(said)}</system-out>\n<system-err></system-err>\n</testsuite>\n"
 
 
-def _case(card: ReportCard, case: Case) -> Iterator[str]:
-    yield f'<testcase classname={_attribute(card.host + "." + case.group)} name={_attribute(case.name)} time="0"'
+def _refused(number: int, refused: Refusal) -> Iterator[str]:
+    name = _attribute(refused.host)
+    yield (
+        f'<testsuite name={name} tests="1" failures="0" errors="1" skipped="0" time="0" timestamp="{EPOCH}"'
+        f' hostname={name} id="{number}" package="aui-tui">\n'
+    )
+    yield from _case(refused.host, Case("agents", ANSWERS, "error", refused.title, refused.detail))
+    yield "<system-out></system-out>\n<system-err></system-err>\n</testsuite>\n"
+
+
+def _case(host: str, case: Case) -> Iterator[str]:
+    yield f'<testcase classname={_attribute(host + "." + case.group)} name={_attribute(case.name)} time="0"'
     if not case.result:
         yield "/>\n"
     elif case.result == "skipped":
@@ -75,7 +91,7 @@ def _case(card: ReportCard, case: Case) -> Iterator[str]:
 
 def _cases(card: ReportCard, options: Options) -> Iterator[Case]:
     if card.unreachable:
-        yield Case("agents", "the site answers", "error", "unreachable", card.top_evidence or "Nothing was measured.")
+        yield Case("agents", ANSWERS, "error", "unreachable", card.top_evidence or "Nothing was measured.")
     else:
         yield from _agents(card)
         yield from _checks(card)

@@ -59,8 +59,10 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[
 
 def markdown_cards(cards: Iterable[ReportCard], options: Options) -> Iterator[str]:
     """Yield one section a card."""
-    for number, card in enumerate(cards):
-        yield ("\n" if number else "") + f"# {escape(card.host)}\n\n"
+    between = ""
+    for card in cards:
+        yield f"{between}# {escape(card.host)}\n\n"
+        between = "\n"
         yield from _head(card, options)
         if not card.unreachable:
             yield from _points(card)
@@ -69,6 +71,9 @@ def markdown_cards(cards: Iterable[ReportCard], options: Options) -> Iterator[st
         yield from _findings(card)
         if not card.unreachable:
             yield from _fixes(card)
+    for refused in options.refused:
+        yield f"{between}# {escape(refused.host)}\n\n**Not scanned**: {escape(refused.detail)}\n"
+        between = "\n"
 
 
 def _head(card: ReportCard, options: Options) -> Iterator[str]:

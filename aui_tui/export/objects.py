@@ -10,7 +10,7 @@ import msgspec
 
 from aui_tui.export.fields import ROW_EXTRAS, project
 from aui_tui.export.listing import Listing
-from aui_tui.export.options import Options
+from aui_tui.export.options import Options, Refusal
 from aui_tui.export.plain import plain_card, plain_row, with_extras
 from aui_tui.records.card import ReportCard
 from aui_tui.records.view import Row
@@ -20,12 +20,12 @@ INDENT = 2
 
 def json_cards(cards: Iterable[ReportCard], options: Options) -> Iterator[str]:
     """Yield one card as a JSON object, several (or ``options.many``) as an array, indented."""
-    source = iter(cards)
+    source = chain((_card(card, options) for card in cards), map(refusal, options.refused))
     head = list(islice(source, 2))
     if len(head) == 1 and not options.many:
-        yield _indented(_card(head[0], options), 0) + "\n"
+        yield _indented(head[0], 0) + "\n"
         return
-    yield from _array((_card(card, options) for card in chain(head, source)), 0)
+    yield from _array(chain(head, source), 0)
     yield "\n"
 
 
@@ -45,6 +45,8 @@ def ndjson_cards(cards: Iterable[ReportCard], options: Options) -> Iterator[str]
     """Yield one card a line."""
     for card in cards:
         yield _compact(_card(card, options)) + "\n"
+    for refused in options.refused:
+        yield _compact(refusal(refused)) + "\n"
 
 
 def ndjson_listing(listing: Listing, options: Options) -> Iterator[str]:
@@ -52,6 +54,11 @@ def ndjson_listing(listing: Listing, options: Options) -> Iterator[str]:
     for name, rows in (("ranked", listing.ranked), ("unreachable", listing.unreachable)):
         for row in rows:
             yield _compact(_row(row, name, options)) + "\n"
+
+
+def refusal(refused: Refusal) -> dict[str, Any]:
+    """Return what stands for a host without a card; its fields cannot be chosen."""
+    return {"found": False, **refused._asdict()}
 
 
 def _card(card: ReportCard, options: Options) -> dict[str, Any]:

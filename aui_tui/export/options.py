@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from aui_tui.export.fields import Path
 from aui_tui.gates import Outcome
@@ -14,12 +14,21 @@ VOLATILE: Final = ("scanned_at", "elapsed_ms")
 """Fields that change from run to run of the same site: deterministic output leaves them out, and steadies the rest."""
 
 
+class Refusal(NamedTuple):
+    """A host that was asked for with others and gave no card: ``status`` is that of the service (specification 7)."""
+
+    host: str
+    title: str
+    status: int
+    detail: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """``keys``: product names or slots. ``paths``: the chosen fields, empty for all. ``deterministic``: no VOLATILE.
 
     ``many``: several cards are written as a list even when there is one. ``gates``: what the gates said, per host.
-    ``title``: what the document is about, in words.
+    ``refused``: hosts without a card, written after the cards. ``title``: what the document is about, in words.
     """
 
     keys: Keys = "names"
@@ -27,4 +36,5 @@ class Options:
     deterministic: bool = False
     many: bool = False
     gates: Mapping[str, Outcome] = field(default_factory=dict)
+    refused: Sequence[Refusal] = ()
     title: str = ""

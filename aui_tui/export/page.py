@@ -45,6 +45,9 @@ def html_cards(cards: Iterable[ReportCard], options: Options) -> Iterator[str]:
         yield from _article(card, options)
     if first:
         yield from _head(TITLE)
+    for refused in options.refused:
+        yield f"<article>\n<h1>{_text(refused.host)}</h1>\n"
+        yield f'<p class="figure">Not scanned</p>\n<p>{_text(refused.detail)}</p>\n</article>\n'
     yield "</main>\n</body>\n</html>\n"
 
 

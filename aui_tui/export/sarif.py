@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import quote
@@ -12,7 +13,7 @@ from urllib.parse import quote
 import msgspec
 
 from aui_tui import __version__
-from aui_tui.export.options import Options
+from aui_tui.export.options import Options, Refusal
 from aui_tui.records.card import ReportCard
 from aui_tui.records.steady import steady_text
 from aui_tui.text import clean
@@ -38,11 +39,11 @@ RULES: Final = MappingProxyType(
 
 
 def sarif_cards(cards: Iterable[ReportCard], options: Options) -> Iterator[str]:
-    """Yield one log with a run a card."""
+    """Yield one log with a run a card, and a host without a card."""
     yield f'{{\n  "$schema": "{SCHEMA}",\n  "version": "2.1.0",\n  "runs": ['
     separator = "\n    "
-    for card in cards:
-        text = msgspec.json.format(msgspec.json.encode(_run(card, options)), indent=2).decode()
+    for run in chain((_run(card, options) for card in cards), map(_failed_run, options.refused)):
+        text = msgspec.json.format(msgspec.json.encode(run), indent=2).decode()
         yield separator + text.replace("\n", "\n    ")
         separator = ",\n    "
     yield "\n  ]\n}\n" if separator.startswith(",") else "]\n}\n"
@@ -54,16 +55,30 @@ def _run(card: ReportCard, options: Options) -> dict[str, Any]:
     if not options.deterministic:
         invocation["startTimeUtc"] = card.scanned_at
     if not reached:
-        words = clean(card.top_evidence) or "Nothing was measured."
-        invocation["toolExecutionNotifications"] = [{"level": "error", "message": {"text": words}}]
+        invocation |= _told(clean(card.top_evidence) or "Nothing was measured.")
     figures = {"score": card.score, "grade": card.grade, "stance": card.stance} if reached else {}
+    results = list(_results(card, options))
+    return _run_of(card.host, invocation, results) | {
+        "properties": {"host": clean(card.host), "method": clean(card.method), **figures}
+    }
+
+
+def _failed_run(refused: Refusal) -> dict[str, Any]:
+    invocation = {"executionSuccessful": False} | _told(clean(refused.detail))
+    return _run_of(refused.host, invocation, []) | {"properties": {"host": clean(refused.host)}}
+
+
+def _told(words: str) -> dict[str, Any]:
+    return {"toolExecutionNotifications": [{"level": "error", "message": {"text": words}}]}
+
+
+def _run_of(host: str, invocation: dict[str, Any], results: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "tool": {"driver": {"name": "aui-tui", "semanticVersion": __version__, "rules": _rules()}},
-        "automationDetails": {"id": f"aui-tui/{clean(card.host)}/"},
+        "automationDetails": {"id": f"aui-tui/{clean(host)}/"},
         "invocations": [invocation],
-        "results": list(_results(card, options)),
+        "results": results,
         "columnKind": "unicodeCodePoints",
-        "properties": {"host": clean(card.host), "method": clean(card.method), **figures},
     }
 
 

@@ -23,13 +23,20 @@ ROW_FIELDS: Final = tuple((name,) for name in (*SiteSummary.__struct_fields__, "
 
 
 def csv_cards(cards: Iterable[ReportCard], options: Options) -> Iterator[str]:
-    """Yield a header line and one line a card; a field of several values is one cell of several lines."""
+    """Yield a header line and one line a card; a field of several values is one cell of several lines.
+
+    Of a host without a card there are its name and, as its evidence, the reason.
+    """
     chosen = _stable(columns(options.paths, card_tree()), options)
     line = _Lines().line
     yield line(_header(chosen, options))
     for card in cards:
         record = plain_card(card, options)
         yield line([cell(value_at(record, path), path) for path in chosen])
+    for refused in options.refused:
+        said = [{"t": "critical", "text": refused.detail}]
+        record = {"found": False, "host": refused.host, "input_host": refused.host, "evidence": said}
+        yield line([cell(record.get(path[0]), path) for path in chosen])
 
 
 def csv_listing(listing: Listing, options: Options) -> Iterator[str]:

@@ -122,6 +122,32 @@ def test_several_hosts_give_every_record_and_the_worst_code(tmp_path: Path, serv
     assert "only http and https" in done.sentence
 
 
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [
+        ((), "\n\nftp://x\n✗ Not scanned: “ftp://x” uses the scheme ftp"),
+        (("--text",), "\n\nftp://x was not scanned. “ftp://x” uses the scheme ftp"),
+        (("--format", "junit"), '<error message="“ftp://x” uses the scheme ftp'),
+        (("-o", "-", "-f", "csv"), '"false","","ftp://x","ftp://x"'),
+    ],
+    ids=str,
+)
+def test_a_host_of_several_that_is_refused_is_in_the_answer(
+    tmp_path: Path, serve: Serve, form: tuple[str, ...], words: str
+) -> None:
+    done = aui(tmp_path, "scan", "rich.test", "ftp://x", *serve(RICH), *form, "-q")
+    assert done.code == 2
+    assert "rich.test" in done.out
+    assert words in done.out
+    assert "only http and https" in done.sentence
+
+
+def test_only_refused_hosts_still_make_a_document(tmp_path: Path) -> None:
+    done = aui(tmp_path, "scan", "ftp://x", "a b", "-f", "junit", "-o", "scan.xml", "-q")
+    assert done.code == 2
+    assert (tmp_path / "scan.xml").read_text(encoding="utf-8").count("<testsuite ") == 2
+
+
 def test_a_name_that_does_not_resolve_is_a_stored_unreachable_card(tmp_path: Path) -> None:
     rule = ["--connect-to", "nowhere.test:80:no-such-host.invalid:80"]
     done = aui(tmp_path, "scan", "http://nowhere.test", *rule, "-q")

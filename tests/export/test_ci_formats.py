@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from csv import DictReader
+from io import StringIO
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,6 +18,7 @@ from msgspec.structs import replace
 
 from aui_tui.export.badge import COLOURS, UNKNOWN, badge, svg
 from aui_tui.export.formats import write_cards
+from aui_tui.export.options import Refusal
 from aui_tui.gates import Gates, check
 from aui_tui.records.card import Evidence, ReportCard
 from aui_tui.records.vocabulary import GRADES
@@ -25,6 +28,7 @@ from tests.export.hostile import PAYLOADS, hostile
 SCHEMAS = Path(__file__).parents[1] / "data" / "schemas"
 JUNIT = xmlschema.XMLSchema(str(SCHEMAS / "junit.xsd"))
 SARIF = Draft4Validator(json.loads((SCHEMAS / "sarif-2.1.0.json").read_bytes()))
+REFUSED = (Refusal('ftp://x<&"', "Invalid host", 400, "only <http>"),)
 GATES = Gates.of(fail_under=60, must_serve="claude,gemini,perplexity", fail_on="warn")
 
 
@@ -61,6 +65,35 @@ def test_any_card_follows_the_schemas(card: ReportCard) -> None:
 def test_no_card_is_a_whole_document() -> None:
     assert suites() == []
     assert runs() == []
+
+
+def test_a_refused_host_is_a_suite_that_errs_and_a_run_that_failed() -> None:
+    card, lost = suites(RICH_OPEN, refused=REFUSED)
+    assert (card.get("id"), lost.get("id")) == ("0", "1")
+    assert (lost.get("name"), lost.get("tests"), lost.get("errors")) == ('ftp://x<&"', "1", "1")
+    error = lost.find("testcase/error")
+    assert error is not None
+    assert (error.get("type"), error.text) == ("Invalid host", "only <http>")
+    _, failed = runs(RICH_OPEN, refused=REFUSED)
+    (invocation,) = failed["invocations"]
+    assert not invocation["executionSuccessful"]
+    assert invocation["toolExecutionNotifications"][0]["message"]["text"] == "only <http>"
+    assert failed["results"] == []
+
+
+@pytest.mark.parametrize("name", ["json", "ndjson", "csv", "markdown", "html"])
+def test_a_refused_host_and_the_reason_are_in_every_format(name: str) -> None:
+    for written in ((), (RICH_OPEN,)):
+        text = gated(name, *written, refused=REFUSED, many=True)
+        assert "ftp:" in text
+        assert "only" in text
+        if name in ("json", "ndjson"):
+            found = json.loads(text) if name == "json" else [json.loads(line) for line in text.splitlines()]
+            assert found[-1] == {"found": False, **REFUSED[0]._asdict()}
+        elif name == "csv":
+            row = list(DictReader(StringIO(text)))[-1]
+            assert (row["found"], row["host"], row["score"]) == ("false", REFUSED[0].host, "")
+            assert row["evidence"] == "critical: only <http>"
 
 
 def test_counts_are_the_counts() -> None:
