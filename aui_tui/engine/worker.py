@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -23,6 +23,7 @@ import msgspec
 
 import aui_tui
 from aui_tui.engine import workbench
+from aui_tui.engine.watchdog import Watchdog
 from aui_tui.engine.workbench import HEADER, READY, Job
 from aui_tui.records.observations import PageFacts, RobotsFacts
 from aui_tui.records.registry import registry
@@ -72,6 +73,7 @@ class _Process:
             cwd=os.sep if os.name == "posix" else None,
             process_group=0 if os.name == "posix" else None,
         )
+        self._watchdog = Watchdog(self._overrun)
         self._ready = False
         self.timed_out = False
         self.jobs = 0
@@ -91,7 +93,7 @@ class _Process:
         frame = msgspec.msgpack.encode(job)
         assert self._child.stdin is not None
         assert self._child.stdout is not None
-        with self._killing_after(job.limit):
+        with self._watchdog.within(job.limit):
             try:
                 self._child.stdin.write(len(frame).to_bytes(HEADER, "big") + frame)
                 self._child.stdin.flush()
@@ -113,6 +115,7 @@ class _Process:
 
     def discard(self) -> None:
         """Kill the process and close its pipes; from the thread that uses it."""
+        self._watchdog.close()
         self.kill()
         for stream in (self._child.stdin, self._child.stdout):
             with contextlib.suppress(OSError, ValueError):
@@ -123,7 +126,7 @@ class _Process:
         if self._ready:
             return
         assert self._child.stdout is not None
-        with self._killing_after(START_LIMIT):
+        with self._watchdog.within(START_LIMIT):
             try:
                 self._ready = self._child.stdout.read(1) == READY
             except (OSError, ValueError):
@@ -131,19 +134,9 @@ class _Process:
         if not self._ready:
             raise _Refused
 
-    @contextlib.contextmanager
-    def _killing_after(self, seconds: float) -> Iterator[None]:
-        def overrun() -> None:
-            self.timed_out = True
-            self.kill()
-
-        timer = threading.Timer(seconds, overrun)
-        timer.daemon = True
-        timer.start()
-        try:
-            yield
-        finally:
-            timer.cancel()
+    def _overrun(self) -> None:
+        self.timed_out = True
+        self.kill()
 
 
 class _Pool:
