@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from array import array
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import Final
@@ -21,6 +22,8 @@ from aui_tui.store.windows import IdWindow, RankWindow, Reader, ids
 FEW: Final = 5000
 """Up to so many hosts are put in order at once; longer lists in rank order are read from the index."""
 
+KNOWN: Final = 1 << 32
+"""Added to a change, so that nought says that there is none."""
 RANK_ORDERS: Final = frozenset({"rank", "score"})
 
 LONG: Final = 20_000
@@ -126,8 +129,33 @@ def _window(
     if few and not sum(scores):
         return IdWindow(reader, ids(()), ranks)
     wanted = listed & condition
+    if query.sort == "change" and ranked and not few:
+        return IdWindow(reader, _by_change(db, wanted, descending=query.descending), ranks)
     rows = db.execute(f"SELECT id FROM site WHERE {wanted.sql} ORDER BY {order}", wanted.values)
     return IdWindow(reader, ids(rows), ranks)
+
+
+def _by_change(db: sqlite3.Connection, wanted: Condition, *, descending: bool) -> Sequence[int]:
+    """Return the ids of ``wanted`` by change, then rank, those without a change last.
+
+    No index holds the change. The hosts are read in rank order, which is at hand, and laid on one pile a change: at a
+    million hosts a third of the time that SQLite takes to sort them.
+    """
+    newest: int = db.execute("SELECT ifnull(max(id), 0) FROM site").fetchone()[0]
+    changes = array("q", bytes(8 * (newest + 1)))
+    for identity, change in db.execute("SELECT id, change FROM site NOT INDEXED WHERE change IS NOT NULL"):
+        changes[identity] = KNOWN + change
+    order = "score, host DESC" if descending else "score DESC, host"
+    piles: dict[int, array[int]] = {}
+    for (identity,) in db.execute(
+        f"SELECT id FROM site INDEXED BY site_rank WHERE {wanted.sql} ORDER BY {order}", wanted.values
+    ):
+        piles.setdefault(changes[identity], array("q")).append(identity)
+    unknown = piles.pop(0, array("q"))
+    found = array("q")
+    for change in sorted(piles, reverse=not descending):
+        found.extend(piles[change])
+    return found + unknown
 
 
 def _few(db: sqlite3.Connection, reader: Reader, found: int, order: str, ranks: Sequence[int]) -> IdWindow:

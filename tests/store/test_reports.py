@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
 import stat
 from collections.abc import Iterator
@@ -18,9 +19,10 @@ from aui_tui.engine.scoring import Labels, grade_card
 from aui_tui.errors import ConfigError, NeverScanned, Unavailable
 from aui_tui.records.card import ReportCard
 from aui_tui.records.observations import Exchange, FileFacts, Observations
+from aui_tui.records.order import ordered
 from aui_tui.records.query import Query, Term
 from aui_tui.records.times import epoch_ms, stamp
-from aui_tui.store import bitmaps, tags
+from aui_tui.store import bitmaps, lists, tags
 from aui_tui.store.database import Database
 from aui_tui.store.reports import Reports
 from tests.cards import SAMPLES, WALLED, cards
@@ -130,6 +132,30 @@ def test_change_is_against_the_scan_before(store: Reports) -> None:
     assert (row.change, row.scans, row.summary.scanned_at) == (second.score - first.score, 2, stamp(NOW))
     assert store.previous("shop.example", stamp(NOW)) == scan(at=NOW - DAY)
     assert store.previous("shop.example", stamp(NOW - DAY)) is None
+
+
+@pytest.mark.parametrize("few", [0, 5000], ids=["long", "short"])
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("line", ["", "score:<70", "shop"])
+def test_hosts_in_the_order_of_their_changes(
+    store: Reports, monkeypatch: pytest.MonkeyPatch, line: str, descending: bool, few: int
+) -> None:
+    monkeypatch.setattr(lists, "FEW", few)
+    random_ = random.Random(4)
+    for number in range(60):
+        name = f"shop{number}.example"
+        for age in (1, 0)[number % 3 == 0 :]:
+            card, found = scan(name, at=NOW - age * DAY)
+            score = random_.choice((40, 60, 60, 80))
+            store.put(msgspec.structs.replace(card, score=score), found)
+    query = Query.of(line=line, sort="change", descending=descending)
+    view = store.index(query)
+    rows = [row for row in store.index(Query.of()).ranked[:] if not line.startswith("score") or row.summary.score < 70]
+    assert any(row.change is None for row in rows)
+    assert any(row.change for row in rows)
+    wanted = [row.summary.host for row in ordered(rows, query)]
+    assert [row.summary.host for row in view.ranked[:]] == wanted
+    assert [store.position(host, query) for host in wanted] == list(range(len(wanted)))
 
 
 def test_change_needs_the_same_method_and_two_answers(store: Reports) -> None:
