@@ -61,6 +61,16 @@ def test_command_of_a_screen_runs(home: Path, name: str) -> None:
     assert done.out
 
 
+def test_each_compared_host_is_held_against_the_first(home: Path) -> None:
+    commands = asyncio.run(command_after(home, ("space",) * 4 + ("equals_sign",))).split("; ")
+    assert len(commands) == 3
+    pairs = [shlex.split(command)[2:] for command in commands]
+    assert len({first for first, _ in pairs}) == 1
+    assert len({host for pair in pairs for host in pair}) == 4
+    for command in commands:
+        assert here(home, *shlex.split(command)[1:]).code == 0
+
+
 def test_overview_in_the_shell(home: Path) -> None:
     figures = json.loads(here(home, "index", "--overview", "--json").out)
     hosts = len(json.loads(here(home, "index", "--json").out)["ranked"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import ClassVar, Final
 
 from textual.app import ComposeResult
@@ -72,5 +73,6 @@ class CompareScreen(Screen[None]):
         self.dismiss(None)
 
     def command(self) -> str:
-        """Return the shell command that prints the same."""
-        return " ".join(("aui-tui", "diff", *self._hosts[:2]))
+        """Return the shell command that prints the same: the first host against each of the others."""
+        first, *others = map(quote, self._hosts)
+        return "; ".join(f"aui-tui diff {first} {other}" for other in others)
