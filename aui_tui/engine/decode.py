@@ -151,11 +151,13 @@ def decode(chain: Sequence[Decoder], data: bytes, room: int) -> bytes:
     Raises DecodeError.
     """
     first, *others = chain
-    out = bytearray()
-    while len(out) < room:
-        step = first.feed(data, min(_STEP, room - len(out)) if not others else _STEP)
+    parts: list[bytes] = []
+    left = room
+    while left > 0:
+        step = first.feed(data, min(_STEP, left) if not others else _STEP)
         data = b""
         if not step:
             break
-        out += decode(others, step, room - len(out)) if others else step
-    return bytes(out[:room])
+        parts.append(decode(others, step, left) if others else step)
+        left -= len(parts[-1])
+    return b"".join(parts)[:room]

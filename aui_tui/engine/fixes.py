@@ -26,6 +26,9 @@ from aui_tui.records.vocabulary import FIXES, choose
 OPEN_SIGNAL: Final = "search=yes, ai-input=yes, ai-train=no"
 """The Content-Signal value that the recommendation proposes."""
 
+JUDGED: Final = frozenset({"wba", "robots"})
+"""The fixes that change what a judgement rests on; the others change points alone."""
+
 
 class Prospect(Standing, frozen=True, kw_only=True):
     """Where a site would stand after some fixes, and how its score would come about."""

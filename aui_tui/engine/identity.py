@@ -8,6 +8,7 @@ differed, an unequal answer would prove nothing about the agent's name.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Final
 
 from aui_tui.engine.decode import ACCEPT_ENCODING
@@ -27,6 +28,7 @@ def user_agent(name: str, registry: Registry) -> str:
     return next((agent.user_agent for agent in registry.live if agent.key == name), registry.browser_user_agent)
 
 
+@cache
 def page_fields(agent: str) -> Fields:
     """Return the fields of a homepage request by User-Agent ``agent``, in sending order, without Host."""
     return (
@@ -43,6 +45,7 @@ def page_fields(agent: str) -> Fields:
     )
 
 
+@cache
 def file_fields(agent: str) -> Fields:
     """Return the fields of a request for a file such as robots.txt, in sending order, without Host."""
     return (

@@ -173,7 +173,7 @@ def _shown(octets: bytes) -> int:
 
 
 def _bounded(page: bytes) -> bytes:
-    return page[:_HEAD] if page.count(b"<") > _ANGLES else page
+    return page[:_HEAD] if len(page) > _HEAD and page.count(b"<") > _ANGLES else page
 
 
 def _raw_end(lowered: bytes, name: bytes, at: int) -> int:

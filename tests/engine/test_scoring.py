@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from aui_tui.engine.fixes import apply, what_if
+from aui_tui.engine.fixes import JUDGED, apply, what_if
+from aui_tui.engine.judge import judge
 from aui_tui.engine.points import ledger, round_half_up
 from aui_tui.engine.scoring import Labels, grade_card
 from aui_tui.errors import BadValue
@@ -45,6 +46,16 @@ def test_earned_points_and_all_fixes_make_the_possible_points(seen: Observations
     for fix in card.recommendations:
         assert fix.pts > 0
         assert fix.pillar == method.pillar_of(FIX_COMPONENT[fix.k]).label
+
+
+@given(observations(), METHOD)
+@settings(max_examples=150)
+def test_points_of_a_fix_are_those_of_scoring_again(seen: Observations, method: Method) -> None:
+    told = {fix.k: fix.pts for fix in grade_card(seen, method.name).recommendations}
+    for fix in FIXES:
+        after = apply(seen, (fix,))
+        assert ledger(after, method).earned - ledger(seen, method).earned == told.get(fix, 0)
+        assert fix in JUDGED or judge(after) == judge(seen)
 
 
 @given(observations(), METHOD)

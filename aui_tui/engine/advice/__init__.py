@@ -5,7 +5,7 @@ from __future__ import annotations
 from aui_tui.engine.advice.site import Site
 from aui_tui.engine.advice.snippets import write
 from aui_tui.engine.advice.texts import texts
-from aui_tui.engine.fixes import apply
+from aui_tui.engine.fixes import JUDGED, apply
 from aui_tui.engine.judge import Judgement
 from aui_tui.engine.points import ledger
 from aui_tui.records.card import Recommendation
@@ -17,9 +17,13 @@ from aui_tui.records.vocabulary import FIXES
 __all__ = ["Site", "gains", "recommendations"]
 
 
-def gains(observations: Observations, book: Ledger, method: Method) -> dict[str, int]:
-    """Return the pillar points that each fix alone would gain, 0 where none."""
-    return {fix: ledger(apply(observations, (fix,)), method).earned - book.earned for fix in FIXES}
+def gains(observations: Observations, judgement: Judgement, book: Ledger, method: Method) -> dict[str, int]:
+    """Return the pillar points that each fix alone would gain; a component that lacks nothing gains none."""
+    points = dict.fromkeys(FIXES, 0)
+    for fix in (entry.fix for entry in book.entries if entry.fix):
+        after = apply(observations, (fix,))
+        points[fix] = ledger(after, method, None if fix in JUDGED else judgement).earned - book.earned
+    return points
 
 
 def recommendations(
@@ -30,7 +34,7 @@ def recommendations(
     The points of a fix are the pillar points gained when exactly its fact is changed and the site scored again.
     ``name`` and ``category`` of the site make the snippets its own.
     """
-    points = gains(observations, book, method)
+    points = gains(observations, judgement, book, method)
     site = Site(observations, judgement, name, category)
     found = []
     for fix in sorted(FIXES, key=lambda fix: -points[fix]):
