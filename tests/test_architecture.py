@@ -72,6 +72,7 @@ FOREIGN = {
     "typer": ("aui_tui.cli",),
     "diskcache": ("aui_tui.store",),
     "sqlite3": ("aui_tui.store",),
+    "pyreqwest": ("aui_tui.engine.network.swift",),
     "distributed": ("aui_tui.crawl.cluster",),
     "dask": (),
 }

@@ -17,7 +17,7 @@ from aui_tui.cli.command import Run, command
 from aui_tui.cli.crawlview import narrating
 from aui_tui.cli.reach import AllowPrivate, CaFile, ConnectTo, Insecure, access_of
 from aui_tui.cli.services import local, only_local
-from aui_tui.errors import BadValue
+from aui_tui.errors import BadValue, ConfigError
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
@@ -69,6 +69,9 @@ def add(app: typer.Typer) -> None:
         dask: Annotated[
             str, typer.Option("--dask", metavar="ADDRESS", help="Scan on this Dask cluster, such as tcp://head:8786.")
         ] = "",
+        fast: Annotated[
+            bool, typer.Option("--fast", help="Ask by the extra fast, an HTTP client in Rust; for large crawls.")
+        ] = False,
         method: Method = "",
         as_json: Annotated[
             bool,
@@ -89,6 +92,8 @@ def add(app: typer.Typer) -> None:
             raise BadValue("Name one list: a FILE, - for standard input, or --starter.")
         if math.isnan(max_per_second):
             raise BadValue("--max-per-second takes a number of hosts; 0 is no limit.")
+        if fast:
+            _check_fast(dask)
         age = seconds_of("--older-than", older_than) if resume else 0.0
         method = method_of(method) or run.settings.method
         chosen_keys = output.keys_of(keys)
@@ -103,7 +108,11 @@ def add(app: typer.Typer) -> None:
         async def work() -> int:
             async with local(run, access) as service:
                 terms = Terms.of(
-                    service.access, method=method, base_url=run.settings.base_url, keys=chosen_keys if as_json else None
+                    service.access,
+                    method=method,
+                    base_url=run.settings.base_url,
+                    keys=chosen_keys if as_json else None,
+                    fast=fast,
                 )
 
                 def rows(pause: Callable[[], None]) -> Iterable[Row | BadRow]:
@@ -124,6 +133,16 @@ def add(app: typer.Typer) -> None:
             return BAD_ROWS if counts.bad or narration.refused else 0
 
         return run.wait(work())
+
+
+def _check_fast(dask: str) -> None:
+    """Raise BadValue or ConfigError when the extra ``fast`` cannot be used."""
+    from aui_tui.engine.network.swift import installed
+
+    if dask:
+        raise BadValue("--fast is for scanning processes on this machine; leave out either --fast or --dask.")
+    if not installed():
+        raise ConfigError("--fast needs the extra: pip install 'aui-tui[fast]'.")
 
 
 @asynccontextmanager

@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from aui_tui.engine.access import Access, Detour, Limits
+from aui_tui.engine.network import Swift
 from aui_tui.engine.scan import Analyser, observe
 from aui_tui.engine.scoring import Labels, grade_card
 from aui_tui.errors import AuiError
@@ -23,7 +24,8 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     """What holds for every scan of a crawl.
 
     ``connect_to``, ``insecure``, ``cafile``, ``allow_private``, ``limits``: as in ``engine.access.Access``; ``keys``:
-    names in the cards that are handed out, empty when none are wanted.
+    names in the cards that are handed out, empty when none are wanted; ``fast``: scanning processes ask by the extra
+    ``fast``.
     """
 
     method: str = DEFAULT_METHOD
@@ -34,9 +36,10 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     insecure: bool = False
     limits: Limits = Limits()
     keys: Keys | None = None
+    fast: bool = False
 
     @classmethod
-    def of(cls, access: Access, *, method: str, base_url: str, keys: Keys | None = None) -> Terms:
+    def of(cls, access: Access, *, method: str, base_url: str, keys: Keys | None = None, fast: bool = False) -> Terms:
         """Return the terms under which ``access`` scans; its header fields and credentials stay here."""
         return cls(
             method=method,
@@ -47,6 +50,7 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
             insecure=access.insecure,
             limits=access.limits,
             keys=keys,
+            fast=fast,
         )
 
     def access(self) -> Access:
@@ -85,10 +89,10 @@ class Result(msgspec.Struct, frozen=True, array_like=True):
     status: int = 0
 
 
-async def scan(job: Job, terms: Terms, access: Access, analyser: Analyser) -> Result:
+async def scan(job: Job, terms: Terms, access: Access, analyser: Analyser, swift: Swift | None = None) -> Result:
     """Scan one host, grade and pack it. Raises nothing but CancelledError: an error is a result."""
     try:
-        observed = await observe(access.target(job.url), analyser=analyser, access=access)
+        observed = await observe(access.target(job.url), analyser=analyser, access=access, swift=swift)
         labels = Labels(name=job.name, category=job.category, seed=job.seed, base_url=terms.base_url)
         card = grade_card(observed, terms.method, labels=labels)
         packed = Packed.of(card, observed)

@@ -16,7 +16,9 @@ from typing import Final
 import msgspec
 
 from aui_tui.crawl.job import Gate, Job, Result, Terms, scan
+from aui_tui.engine.network import Swift
 from aui_tui.engine.worker import Analyser
+from aui_tui.records.registry import registry
 
 HEADER: Final = 4
 """Octets of the length before each frame in either direction."""
@@ -77,12 +79,13 @@ async def _serve(inbox: int, outbox: int) -> None:
     terms = msgspec.msgpack.decode(first, type=Terms)
     access, analyser, gate = terms.access(), Analyser(), Gate()
     analyser.prestart()
+    swift = Swift(access, 1 + len(registry().live)) if terms.fast else None
     watch = asyncio.create_task(gate.watch())
     running: set[asyncio.Task[Result]] = set()
 
     async def work(job: Job) -> Result:
         await gate()
-        return await scan(job, terms, access, analyser)
+        return await scan(job, terms, access, analyser, swift)
 
     def done(task: asyncio.Task[Result]) -> None:
         running.discard(task)

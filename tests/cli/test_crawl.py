@@ -19,7 +19,7 @@ from typing import IO, Any
 
 import pytest
 
-from tests.cli.runner import aui, command, environment
+from tests.cli.runner import aui, command, environment, python
 from tests.crawl.serving import Served, served
 
 
@@ -99,6 +99,34 @@ def test_lines_of_a_slow_pipe_are_scanned_as_they_come(tmp_path: Path, web: Serv
         assert process.wait(30) == 0
 
 
+def test_the_extra_fast_brings_the_same_results(tmp_path: Path, web: Served) -> None:
+    done = aui(tmp_path, "crawl", "-", *web.options, "--fast", "--json", stdin="\n".join(hosts(5, "d")))
+    assert done.code == 0
+    fast = [json.loads(line) for line in done.out.splitlines()]
+    done = aui(tmp_path, "crawl", "-", *web.options, "--no-resume", "--json", stdin="\n".join(hosts(5, "d")))
+    usual = [json.loads(line) for line in done.out.splitlines()]
+    assert len(fast) == len(usual) == 5
+    assert {(card["host"], card["score"], card["stance"]) for card in fast} == {
+        (card["host"], card["score"], card["stance"]) for card in usual
+    }
+
+
+WITHOUT = """
+import importlib.util, sys
+find = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *rest: None if name == "pyreqwest" else find(name, *rest)
+from aui_tui.cli.app import run
+sys.exit(run(["crawl", "--starter", "--fast"]))
+"""
+
+
+def test_without_the_extra_fast_one_sentence_says_how_to_get_it(tmp_path: Path) -> None:
+    done = python(tmp_path, WITHOUT)
+    assert done.code == 2
+    assert done.sentence.endswith("--fast needs the extra: pip install 'aui-tui[fast]'.")
+    assert done.out == ""
+
+
 def test_failed_hosts_are_results_too(tmp_path: Path) -> None:
     name = listed(tmp_path, "http://gone.test")
     done = aui(tmp_path, "crawl", name, "--connect-to", ":80:127.0.0.1:1", "--json")
@@ -119,6 +147,7 @@ def test_failed_hosts_are_results_too(tmp_path: Path) -> None:
         (["-", "--concurrency", "0"], "--concurrency"),
         (["-", "--max-per-second", "nan"], "--max-per-second"),
         (["-", "--keys", "all"], "names, slots"),
+        (["-", "--fast", "--dask", "tcp://127.0.0.1:9"], "leave out either --fast or --dask"),
     ],
     ids=" ".join,
 )

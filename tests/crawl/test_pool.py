@@ -30,6 +30,16 @@ async def test_terms_and_results_travel_whole(terms: Terms, site: Site) -> None:
     assert (refused.number, refused.packed, refused.title, refused.status) == (2, None, "Invalid host", 400)
 
 
+@pytest.mark.parametrize("fast", [False, True])
+async def test_terms_say_which_client_asks(fast: bool, site: Site) -> None:
+    terms = Terms.of(access_to(site.port), method="v0.2", base_url="http://127.0.0.1", fast=fast)
+    async with Pool(terms) as pool:
+        found = await asyncio.gather(*(pool.scan(Job(number, url)) for number, url in enumerate(hosts(3))))
+    assert all(result.packed is not None for result in found)
+    written = {name for asked in site.asked for name, _ in asked.fields if name.lower() == "sec-ch-ua"}
+    assert written == {"Sec-Ch-Ua" if fast else "sec-ch-ua"}
+
+
 async def test_processes_share_the_work_and_are_gone_at_the_end(terms: Terms, site: Site) -> None:
     async with Pool(terms, 2) as pool:
         found = await asyncio.gather(*(pool.scan(Job(number, url)) for number, url in enumerate(hosts(8))))

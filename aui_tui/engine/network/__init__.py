@@ -7,16 +7,20 @@ the environment, neither proxies nor .netrc.
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from types import TracebackType
 from typing import Final
 
 from aui_tui.engine.access import Access
 from aui_tui.engine.addresses import is_public
-from aui_tui.engine.network.client import Client, Field, Reply
+from aui_tui.engine.network.client import Client
 from aui_tui.engine.network.failures import NetworkError
+from aui_tui.engine.network.reply import Field, Reply
 from aui_tui.engine.network.routes import Routes
+from aui_tui.engine.network.swift import Crew, Passage, Swift
+from aui_tui.engine.target import Origin
 
-__all__ = ["Client", "Field", "Network", "NetworkError", "Reply", "is_public"]
+__all__ = ["Client", "Field", "Network", "NetworkError", "Reply", "Swift", "is_public"]
 
 
 _FAREWELL_TURNS: Final = 3
@@ -27,11 +31,15 @@ class Network:
     """One scan's way out: every client shares its look-ups and has sockets of its own.
 
     An async context manager: at its end no connection and no look-up of the scan is left.
+    ``swift``: the extra ``fast``, shared with other scans.
     """
 
-    def __init__(self, access: Access) -> None:
+    def __init__(self, access: Access, swift: Swift | None = None) -> None:
         self._access = access
         self._routes = Routes(access)
+        self._swift = swift
+        self._crew: Crew | None = None
+        self._passages: list[Passage] = []
 
     async def __aenter__(self) -> Network:
         return self
@@ -39,10 +47,21 @@ class Network:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._swift is not None and self._crew is not None:
+            self._swift.leave(self._crew)
         self._routes.close()
         for _ in range(_FAREWELL_TURNS):
             await asyncio.sleep(0)
 
     def client(self) -> Client:
         """Return a client for one identity, to be used as an async context manager."""
-        return Client(self._access, self._routes)
+        return Client(self._access, self._routes, self._passages.pop(0) if self._passages else None)
+
+    async def prepare(self, origin: Origin) -> None:
+        """Let the first clients ask ``origin`` by way of ``swift``; without one there is nothing to do."""
+        if self._swift is None:
+            return
+        with suppress(NetworkError):  # told by whoever asks
+            addresses, port = await self._routes.resolve(origin.host, origin.port)
+            self._crew = await self._swift.join(origin.host, addresses[0], port)
+            self._passages = self._crew.passages(origin)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import replace
 from functools import lru_cache
 from types import TracebackType
 from typing import Any, Final
@@ -19,15 +19,14 @@ from aui_tui.engine.access import Access
 from aui_tui.engine.network.backend import Backend
 from aui_tui.engine.network.failures import NetworkError, answer_failure
 from aui_tui.engine.network.lanes import Lanes
+from aui_tui.engine.network.reply import FINAL_STATUSES, Field, Reply
 from aui_tui.engine.network.routes import Routes
+from aui_tui.engine.network.swift import Passage
 from aui_tui.engine.target import Origin
 from aui_tui.errors import ConfigError
 from aui_tui.text import clean
 
-Field = tuple[bytes, bytes]
 MAX_CONNECTIONS: Final = 12
-FINAL_STATUSES: Final = (200, 999)
-"""Statuses that end an exchange; sites do use numbers beyond 599."""
 
 
 @lru_cache(maxsize=8)
@@ -49,24 +48,14 @@ def ssl_context(cafile: str = "", insecure: bool = False) -> ssl.SSLContext:
     return context
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """Status line and header fields of an answer; ``chunks`` are the body's bytes as sent, still encoded.
+class Client:
+    """Connections of one identity; an async context manager that leaves none open.
 
-    ``waited``: seconds for which the request was held back before it was sent.
+    ``passage``: another way to some origin, tried first; what it does not bring back is asked here.
     """
 
-    status: int
-    fields: Sequence[Field]
-    http_version: str
-    chunks: AsyncGenerator[bytes, None]
-    waited: float = 0.0
-
-
-class Client:
-    """Connections of one identity; an async context manager that leaves none open."""
-
-    def __init__(self, access: Access, routes: Routes) -> None:
+    def __init__(self, access: Access, routes: Routes, passage: Passage | None = None) -> None:
+        self._passage = passage
         self._backend = Backend(routes)
         self._lanes = Lanes()
         self._pool = httpcore.AsyncConnectionPool(
@@ -94,15 +83,16 @@ class Client:
         Raises NetworkError when no final status comes; a request that a kept connection had already dropped is sent
         once more on a fresh one (RFC 9112 9.5). Errors of the body come out of ``Reply.chunks`` as NetworkError.
         """
-        async with self._lanes.place() as waited:
-            response = await self._send(origin, path, fields)
-            try:
+        async with self._lanes.place() as waited, AsyncExitStack() as stack:
+            reply = await self._passage.get(stack, origin, path, fields) if self._passage is not None else None
+            if reply is None:
+                response = await self._send(origin, path, fields)
+                stack.push_async_callback(_close, response)
                 version = response.extensions.get("http_version", b"").decode("ascii", "replace")
-                if version == "HTTP/2":
-                    self._lanes.widen()
-                yield Reply(response.status, response.headers, version, self._chunks(response), waited)
-            finally:
-                await _close(response)
+                reply = Reply(response.status, response.headers, version, self._chunks(response))
+            if reply.http_version == "HTTP/2":
+                self._lanes.widen()
+            yield replace(reply, waited=waited)
 
     async def _send(self, origin: Origin, path: str, fields: Sequence[Field]) -> httpcore.Response:
         url = httpcore.URL(scheme=origin.scheme, host=origin.host, port=origin.port, target=path)

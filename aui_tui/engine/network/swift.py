@@ -1,0 +1,190 @@
+"""The extra ``fast``: pyreqwest, an HTTP client in Rust, for crawls along the same checked routes.
+
+A client of that library takes the addresses that it may dial when it is built, and building one costs CPU time; so
+hosts that are scanned at about the same time share a ``Crew``, one client for each identity. It is given no more than
+a GET of a plain path. What it cannot bring to a status line is asked again by the ordinary client, whose words are the
+ones that are told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator, Coroutine, Sequence
+from contextlib import AsyncExitStack, suppress
+from datetime import timedelta
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from aui_tui.engine.access import Access
+from aui_tui.engine.network.failures import NetworkError
+from aui_tui.engine.network.reply import FINAL_STATUSES, Field, Reply
+from aui_tui.engine.target import Origin
+
+if TYPE_CHECKING:
+    from pyreqwest.client import Client as RustClient
+    from pyreqwest.response import Response
+
+MOST: Final = 64
+"""Hosts that share one crew at most."""
+WINDOW: Final = 0.3
+"""Seconds for which a crew waits for further hosts."""
+_GRACE: Final = 1.0
+"""Seconds that a request may outlive its probe: the library finishes what was cancelled before its status came."""
+_PLAIN_PATH: Final = re.compile(r"/[A-Za-z0-9/._~-]*")
+"""Paths that a URL parser leaves as they are, dot segments apart."""
+_CERTIFICATE: Final = re.compile(rb"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
+_VERSIONS: Final = {"HTTP/2.0": "HTTP/2"}
+
+
+def installed() -> bool:
+    """Return whether the extra is there."""
+    return find_spec("pyreqwest") is not None
+
+
+class Crew:
+    """Clients, one for each identity, and the address and port to dial for each host that they serve."""
+
+    def __init__(self) -> None:
+        self.dialled: dict[str, tuple[str, int]] = {}
+        self.full = asyncio.Event()
+        self.ready = asyncio.Event()
+        self.clients: Sequence[RustClient] = ()
+        self.users = 0
+
+    def passages(self, origin: Origin) -> list[Passage]:
+        """Return each identity's way to ``origin``; none when no client could be built."""
+        return [Passage(client, origin) for client in self.clients]
+
+    async def close(self) -> None:
+        """Drop every connection."""
+        clients, self.clients = self.clients, ()
+        for client in clients:
+            await client.close()
+
+
+class Swift:
+    """Makes up crews of ``identities`` clients under ``access``, on one event loop; an async context manager.
+
+    ``most`` and ``window``: hosts that share a crew, and seconds for which it waits for them.
+    """
+
+    def __init__(self, access: Access, identities: int, *, most: int = MOST, window: float = WINDOW) -> None:
+        self._access = access
+        self._identities = identities
+        self._most = most
+        self._window = window
+        self._certificates = _CERTIFICATE.findall(Path(access.cafile).read_bytes()) if access.cafile else []
+        self._joining: Crew | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def __aenter__(self) -> Swift:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._joining is not None:
+            self._joining.full.set()
+        while self._tasks:
+            await asyncio.gather(*self._tasks)
+
+    async def join(self, host: str, address: str, port: int) -> Crew:
+        """Return a crew that dials ``address`` and ``port`` for ``host``; it is to be given back by :meth:`leave`."""
+        crew = self._joining
+        if crew is None or crew.dialled.get(host, (address, port)) != (address, port):
+            crew = self._joining = Crew()
+            self._start(self._man(crew))
+        crew.dialled[host] = (address, port)
+        crew.users += 1
+        if len(crew.dialled) >= self._most:
+            self._joining = None
+            crew.full.set()
+        try:
+            await crew.ready.wait()
+        except asyncio.CancelledError:
+            self.leave(crew)
+            raise
+        return crew
+
+    def leave(self, crew: Crew) -> None:
+        """Give ``crew`` back; its connections end with its last user."""
+        crew.users -= 1
+        if crew.users == 0 and crew.ready.is_set():
+            self._start(crew.close())
+
+    async def _man(self, crew: Crew) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._window):
+                await crew.full.wait()
+        if self._joining is crew:
+            self._joining = None
+        with suppress(Exception):  # a crew without clients: everything is asked the ordinary way
+            crew.clients = await asyncio.to_thread(self._build, crew.dialled)
+        crew.ready.set()
+        if crew.users == 0:
+            await crew.close()
+
+    def _build(self, dialled: dict[str, tuple[str, int]]) -> Sequence[RustClient]:
+        return [self._client(dialled) for _ in range(self._identities)]
+
+    def _client(self, dialled: dict[str, tuple[str, int]]) -> RustClient:
+        from pyreqwest.client import ClientBuilder
+
+        builder = ClientBuilder().http2(True).follow_redirects(False).no_proxy().referer(False)
+        builder = builder.gzip(False).brotli(False).zstd(False).deflate(False)
+        limits = self._access.limits
+        builder = builder.connect_timeout(timedelta(seconds=limits.connect))
+        builder = builder.timeout(timedelta(seconds=limits.probe + _GRACE))
+        builder = builder.danger_accept_invalid_certs(self._access.insecure)
+        for certificate in self._certificates:
+            builder = builder.add_root_certificate_pem(certificate)
+        for host, (address, port) in dialled.items():
+            builder = builder.resolve(host, address, port)
+        return builder.build()
+
+    def _start(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+class Passage:
+    """One identity's way through a crew to one origin."""
+
+    def __init__(self, client: RustClient, origin: Origin) -> None:
+        self._client = client
+        self._origin = origin
+
+    async def get(self, stack: AsyncExitStack, origin: Origin, path: str, fields: Sequence[Field]) -> Reply | None:
+        """Send GET ``path``; the answer lasts as long as ``stack``. None: it is to be asked the ordinary way."""
+        if origin != self._origin or not _is_plain(path):
+            return None
+        headers = [(name.decode("ascii"), value.decode("ascii")) for name, value in fields]
+        if origin.scheme == "http":
+            headers.insert(0, ("Host", origin.authority))
+        request = self._client.get(f"{origin.scheme}://{origin.authority}{path}").headers(headers)
+        request = request.streamed_read_buffer_limit(0)  # so that the status comes before the body
+        try:
+            async with AsyncExitStack() as own:
+                response = await own.enter_async_context(request.build_streamed())
+                answered = [(name.encode("ascii"), value.encode()) for name, value in response.headers.items()]
+                if response.status < FINAL_STATUSES[0]:
+                    return None
+                await stack.enter_async_context(own.pop_all())
+        except Exception:  # whatever it is, the ordinary way meets it too and tells it
+            return None
+        version = _VERSIONS.get(response.version, response.version)
+        return Reply(response.status, answered, version, _chunks(response))
+
+
+def _is_plain(path: str) -> bool:
+    return _PLAIN_PATH.fullmatch(path) is not None and not {".", ".."} & set(path.split("/"))
+
+
+async def _chunks(response: Response) -> AsyncGenerator[bytes, None]:
+    reader = response.body_reader
+    try:
+        while (chunk := await reader.read_chunk()) is not None:
+            yield bytes(chunk)
+    except Exception as error:
+        raise NetworkError("protocol", "the answer broke off") from error
