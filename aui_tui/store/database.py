@@ -71,6 +71,7 @@ class Database:
         self._readers: list[sqlite3.Connection] = []
         self._lock = threading.RLock()
         self._writer: sqlite3.Connection | None = None
+        self._file: tuple[int, int] | None = None
         with suppress(Unavailable):
             self._open()
 
@@ -81,6 +82,7 @@ class Database:
         """
         if self._writer is None:
             self._open()
+        self._local.used = self.generation
         found: tuple[int, sqlite3.Connection] | None = getattr(self._local, "reader", None)
         if found is None or found[0] != self.generation:
             connection = self._connect()
@@ -102,6 +104,13 @@ class Database:
         """
         with self._lock:
             writer = self._open()
+            self._local.used = self.generation
+            if self._file != _identity(self.path):
+                self._leave()
+                raise Unavailable(
+                    f"The index {clean(self.path.name)} was removed or replaced while it was in use; from now on the "
+                    "new one is used."
+                )
             writer.execute("BEGIN IMMEDIATE")
             try:
                 yield writer
@@ -113,12 +122,16 @@ class Database:
                 raise
 
     def explain(self, error: Exception, verb: str) -> Unavailable:
-        """Return the error for the person after ``error``; a damaged file is set aside and begun anew."""
+        """Return the error for the person after ``error``; a damaged file is set aside and begun anew.
+
+        One that this or another process has set aside already is left for the new one.
+        """
         if is_damage(error):
             with self._lock:
                 before = len(self.warnings)
-                with suppress(OSError, Unavailable):
-                    self._begin_anew()
+                if getattr(self._local, "used", self.generation) == self.generation:
+                    with suppress(OSError, Unavailable):
+                        self._begin_anew()
                 if len(self.warnings) > before:
                     return Unavailable(self.warnings[-1])
         return Unavailable(f"The index {clean(self.path.name)} could not be {verb}: {clean(str(error), 120)}.")
@@ -146,16 +159,22 @@ class Database:
             assert self._writer is not None
             return self._writer
 
-    def _begin_anew(self) -> None:
+    def _leave(self) -> None:
         if self._writer is not None:
             self._writer.close()
             self._writer = None
+        self.generation += 1
+
+    def _begin_anew(self) -> None:
+        self._leave()
+        if self._file != _identity(self.path):
+            self._open()
+            return
         aside = folder.set_aside(self.path, clock=self._clock)
         self.warnings.append(
             f"The index {clean(self.path.name)} was damaged: it was set aside as {clean(aside.name)} and a new one was "
             "begun; “aui-tui doctor --salvage” brings back what can still be read."
         )
-        self.generation += 1
         self._writer = self._prepare()
 
     def _connect(self) -> sqlite3.Connection:
@@ -170,6 +189,7 @@ class Database:
         return connection
 
     def _prepare(self) -> sqlite3.Connection:
+        self._file = _identity(self.path)
         fresh = not self.path.exists() or self.path.stat().st_size == 0
         connection = self._connect()
         try:
@@ -182,6 +202,7 @@ class Database:
             connection.execute(f"PRAGMA journal_size_limit = {LOG}")
             self._upgrade(connection)
             connection.execute("SELECT 1 FROM site LIMIT 1").fetchone()
+            self._file = _identity(self.path)
         except BaseException:
             connection.close()
             raise
@@ -209,6 +230,15 @@ class Database:
         except BaseException:
             connection.execute("ROLLBACK")
             raise
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what tells the file at ``path`` from another one put in its place; None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def schema() -> str:

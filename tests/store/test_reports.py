@@ -6,6 +6,7 @@ import random
 import sqlite3
 import stat
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -347,6 +348,83 @@ def test_damaged_file_is_set_aside_and_begun_anew(tmp_path: Path, damage: str) -
         assert len(aside) == 1
         assert aside[0].stat().st_size >= len(data)
         assert aside[0].name in store.warnings[0]
+
+
+def put_in_the_end(store: Reports, host: str) -> None:
+    """Put a scan as a crawl does: again after the file was begun anew."""
+    for _ in range(3):
+        with suppress(Unavailable):
+            store.put(*scan(host))
+            return
+    raise AssertionError(store.warnings)
+
+
+def damage() -> sqlite3.DatabaseError:
+    """Return what SQLite raises at a damaged page."""
+    found = sqlite3.DatabaseError("database disk image is malformed")
+    found.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+    return found
+
+
+def test_file_that_another_process_has_begun_anew_is_not_set_aside(tmp_path: Path) -> None:
+    path = tmp_path / "index.db"
+    first, second, third = (Reports(path, clock=lambda: NOW) for _ in range(3))
+    first.put(*scan("old.example"))
+    assert hosts(second) == hosts(third) == ["old.example"]
+    assert "set aside" in str(first.database.explain(damage(), "read"))
+    put_in_the_end(first, "a.example")
+    assert "could not be read" in str(second.database.explain(damage(), "read"))
+    put_in_the_end(second, "b.example")
+    put_in_the_end(third, "c.example")
+    for store in (first, second, third):
+        assert hosts(store) == ["a.example", "b.example", "c.example"]
+        store.close()
+    assert len(list(tmp_path.glob("index.damaged-*.db"))) == 1
+    last = Reports(path, clock=lambda: NOW)
+    assert hosts(last) == ["a.example", "b.example", "c.example"]
+    last.close()
+
+
+def test_damage_that_an_earlier_reader_finds_is_not_that_of_the_new_file(store: Reports) -> None:
+    store.put(*scan("old.example"))
+
+    def meanwhile() -> None:
+        store.database.explain(damage(), "read")
+        put_in_the_end(store, "new.example")
+
+    def read() -> None:
+        with store.reading(), ThreadPoolExecutor(1) as thread:
+            thread.submit(meanwhile).result()
+            raise damage()
+
+    with pytest.raises(Unavailable, match="malformed"):
+        read()
+    assert hosts(store) == ["new.example"]
+    assert len(list(store.path.parent.glob("index.damaged-*.db"))) == 1
+
+
+@pytest.mark.parametrize("replaced", [False, True], ids=["removed", "replaced"])
+def test_file_that_is_taken_away_is_told_once_and_the_new_one_used(tmp_path: Path, replaced: bool) -> None:
+    path = tmp_path / "index.db"
+    other = Reports(tmp_path / "other.db", clock=lambda: NOW)
+    other.put(*scan("there.example"))
+    other.close()
+    store = Reports(path, clock=lambda: NOW)
+    store.put(*scan("old.example"))
+    for suffix in ("", "-wal", "-shm"):
+        Path(f"{path}{suffix}").unlink()
+    if replaced:
+        (tmp_path / "other.db").rename(path)
+    with pytest.raises(Unavailable, match="removed or replaced while it was in use"):
+        store.put(*scan("new.example"))
+    store.put(*scan("new.example"))
+    wanted = ["new.example", "there.example"] if replaced else ["new.example"]
+    assert hosts(store) == wanted
+    store.close()
+    assert list(tmp_path.glob("*damaged*")) == []
+    again = Reports(path, clock=lambda: NOW)
+    assert hosts(again) == wanted
+    again.close()
 
 
 def test_locked_file_is_said_at_once_and_used_later(tmp_path: Path) -> None:
