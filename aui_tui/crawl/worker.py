@@ -22,8 +22,8 @@ from aui_tui.records.registry import registry
 
 HEADER: Final = 4
 """Octets of the length before each frame in either direction."""
-GARBAGE: Final = 20_000
-"""Objects made since the last collection after which there is one; Python's own 700 cost a twentieth of a scan."""
+GARBAGE: Final = 100_000
+"""Objects made since the last collection after which there is one: each walks all that a hundred scans hold."""
 FILES: Final = 65_536
 """Open files that a process may want: each host in flight has up to a dozen connections."""
 
