@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Final
 
 import msgspec
@@ -18,6 +19,8 @@ from aui_tui.store.writer import Packed
 from aui_tui.text import clean
 
 UNEXPECTED: Final = "Unexpected error"
+PATIENCE: Final = 1.0
+"""Seconds as in ``Limits.patience``: a crawl has time, and saves both sides half the connections."""
 
 
 class Terms(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,7 +51,7 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
             connect_to=tuple((rule.host, rule.port, rule.to_host, rule.to_port) for rule in access.connect_to),
             cafile=access.cafile,
             insecure=access.insecure,
-            limits=access.limits,
+            limits=replace(access.limits, patience=PATIENCE),
             keys=keys,
             fast=fast,
         )

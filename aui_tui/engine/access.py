@@ -29,13 +29,15 @@ class Limits:
     """Bounds of one scan: times in seconds, sizes in bytes (specification 8, method.md "Probes of one scan").
 
     ``probe``: one probe in all, redirects included. ``connect``: until a TCP connection stands. ``lookup``: a name
-    look-up. ``pace``: pause before a second probe. ``fields``: header fields considered; ``kept``: recorded.
+    look-up. ``pace``: pause before a second probe. ``patience``: for which a file waits for the browser's connection
+    (HTTP/1.1) before it gets one of its own. ``fields``: header fields considered; ``kept``: recorded.
     """
 
     probe: float = 12.0
     connect: float = 5.0
     lookup: float = 4.0
     pace: float = 1.0
+    patience: float = 0.0
     redirects: int = 10
     page: int = 1 << 20
     robots: int = 1 << 20

@@ -28,9 +28,10 @@ import psutil
 import trustme
 
 from aui_tui.crawl import Crawl, Pool, Row, Terms
+from aui_tui.crawl.job import PATIENCE
 from aui_tui.crawl.worker import raise_file_limit
 from aui_tui.engine import identity
-from aui_tui.engine.access import Access, Detour
+from aui_tui.engine.access import Access, Detour, Limits
 from aui_tui.engine.network import Client, Network
 from aui_tui.engine.scan import MCP_SERVER_CARD, PATHS
 from aui_tui.engine.target import parse
@@ -211,7 +212,8 @@ def main(count: int, rounds: int) -> int:
         with server(f"{folder}/site.pem") as port, server(f"{folder}/site.pem", DELAY) as late_port:
 
             def access(to: int) -> Access:
-                return Access(connect_to=(Detour("", 443, "127.0.0.1", to),), cafile=f"{folder}/root.pem")
+                rule = Detour("", 443, "127.0.0.1", to)
+                return Access(connect_to=(rule,), cafile=f"{folder}/root.pem", limits=Limits(patience=PATIENCE))
 
             for number in range(1, rounds + 1):
                 print(f"round {number} of {rounds}, {count} hosts, load {os.getloadavg()[0]:.1f}")

@@ -1,8 +1,9 @@
-"""How many connections a site sees, and that no answer holds up the others."""
+"""How many connections a site sees in a crawl, and that no answer holds up the others."""
 
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -10,12 +11,30 @@ from aui_tui.engine.worker import Analyser
 from aui_tui.records.observations import BROWSER, FILE_PROBES, SERVED
 from tests.faults import behaviours
 from tests.faults.lab import scan, settled
-from tests.faults.site import HOMEPAGES, Asked, Site, good
+from tests.faults.site import HOMEPAGES, QUICK, Asked, Site, good
+
+PATIENT = replace(QUICK, patience=0.5)
+
+
+async def test_a_single_scan_asks_for_everything_at_once(analyser: Analyser) -> None:
+    asked_for: list[Asked] = []
+    complete = asyncio.Event()
+
+    async def together(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        asked_for.append(asked)
+        if len(asked_for) == len(HOMEPAGES) + len(FILE_PROBES) + 1:  # an MCP card has two places
+            complete.set()
+        await complete.wait()
+        await good(asked, writer)
+
+    async with Site(default=together) as site:
+        observed = await scan(site, analyser)
+    assert all(exchange.outcome == SERVED for exchange in observed.homepages)
 
 
 async def test_a_site_sees_one_connection_for_each_identity(analyser: Analyser) -> None:
     async with Site() as site:
-        observed = await scan(site, analyser)
+        observed = await scan(site, analyser, site.access(PATIENT))
         assert await settled(site) == 0
     assert all(exchange.outcome == SERVED for exchange in observed.exchanges if exchange.name in HOMEPAGES)
     by_place = {asked.place: asked.connection for asked in site.asked}
@@ -26,7 +45,7 @@ async def test_a_site_sees_one_connection_for_each_identity(analyser: Analyser) 
 @pytest.mark.parametrize("place", [BROWSER, "robots", "ucp"])
 async def test_an_answer_that_never_comes_keeps_nobody_else_waiting(place: str, analyser: Analyser) -> None:
     async with Site(faults={place: behaviours.silence}) as site:
-        observed = await scan(site, analyser)
+        observed = await scan(site, analyser, site.access(PATIENT))
     for exchange in observed.exchanges:
         assert (exchange.error == "timeout") == (exchange.name == place), exchange
 
@@ -37,6 +56,6 @@ async def test_waiting_for_a_place_counts_for_nobodys_answer(analyser: Analyser)
         await good(asked, writer)
 
     async with Site(faults={BROWSER: slowly}) as site:
-        observed = await scan(site, analyser)
+        observed = await scan(site, analyser, site.access(PATIENT))
     assert observed.browser.elapsed_ms >= 500
     assert min(observed.exchange(name).elapsed_ms for name in FILE_PROBES) < 500

@@ -57,7 +57,7 @@ class Client:
     def __init__(self, access: Access, routes: Routes, passage: Passage | None = None) -> None:
         self._passage = passage
         self._backend = Backend(routes)
-        self._lanes = Lanes()
+        self._lanes = Lanes(access.limits.patience)
         self._pool = httpcore.AsyncConnectionPool(
             ssl_context=ssl_context(access.cafile, access.insecure),
             max_connections=MAX_CONNECTIONS,

@@ -1,4 +1,4 @@
-"""Places for the requests of one identity, so that they share one connection while it serves them in time."""
+"""Places for the requests of one identity: in a crawl they share one connection while it serves them in time."""
 
 from __future__ import annotations
 
@@ -7,23 +7,19 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from typing import Final
-
-PATIENCE: Final = 1.0
-"""Seconds that a request waits for the connection of those before it; then it gets one of its own."""
 
 
 class Lanes:
-    """One request at a time over HTTP/1.1, all at once after :meth:`widen` (HTTP/2).
+    """One request at a time over HTTP/1.1, all at once after :meth:`widen` (HTTP/2) or with no ``patience``.
 
     A site that answers sees one connection for a page and its files, and not a burst that its limits may punish; one
     that holds a request back delays the others by ``patience`` seconds at most.
     """
 
-    def __init__(self, patience: float = PATIENCE) -> None:
+    def __init__(self, patience: float) -> None:
         self._patience = patience
         self._free = 1
-        self._wide = False
+        self._wide = patience <= 0
         self._waiting: deque[asyncio.Future[None]] = deque()
 
     @asynccontextmanager

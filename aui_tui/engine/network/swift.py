@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 MOST: Final = 64
 """Hosts that share one crew at most."""
-WINDOW: Final = 0.3
+WINDOW: Final = 0.5
 """Seconds for which a crew waits for further hosts."""
 _GRACE: Final = 1.0
 """Seconds that a request may outlive its probe: the library finishes what was cancelled before its status came."""
