@@ -170,6 +170,30 @@ async def test_a_name_that_leads_inside_is_not_asked(analyser: Analyser) -> None
         assert site.opened == 0
 
 
+async def test_a_rule_for_an_address_is_followed(analyser: Analyser) -> None:
+    async with Site() as site, Site() as trap:
+        rule = Detour("127.0.0.1", trap.port, "127.0.0.1", site.port)
+        access = Access(connect_to=(rule,), limits=QUICK)
+        observed = await swiftly(access.target(f"http://127.0.0.1:{trap.port}"), access, analyser)
+        assert (site.opened > 0, trap.opened) == (True, 0)
+    assert observed.browser.outcome == SERVED
+
+
+@pytest.mark.parametrize(
+    ("host", "served"),
+    [
+        ("shop.test", True),
+        ("a_b.test", True),
+        ("xn--bcher-kva.de", True),
+        ("192.0.2.1", False),
+        ("[2001:db8::1]", False),
+    ]
+    + [(odd, False) for odd in ("0x7f.1", "1.2.3", "Shop.test", "a%2eb.test", "xn--a.test", "")],
+)
+def test_it_serves_only_names_that_it_leaves_as_they_are(host: str, served: bool) -> None:
+    assert Swift.serves(host) is served
+
+
 async def reply(swift: Swift, site: Site, path: str) -> Reply | None:
     origin = Origin("http", site.host, 80)
     crew = await swift.join(site.host, "127.0.0.1", site.port)

@@ -59,7 +59,7 @@ class Network:
 
     async def prepare(self, origin: Origin) -> None:
         """Let the first clients ask ``origin`` by way of ``swift``; without one there is nothing to do."""
-        if self._swift is None:
+        if self._swift is None or not self._swift.serves(origin.host):
             return
         with suppress(NetworkError):  # told by whoever asks
             addresses, port = await self._routes.resolve(origin.host, origin.port)

@@ -88,6 +88,16 @@ class Swift:
         while self._tasks:
             await asyncio.gather(*self._tasks)
 
+    @staticmethod
+    def serves(host: str) -> bool:
+        """Return whether ``host`` is a name that the library dials as it is told, and not an address that it reads."""
+        from pyreqwest.http import Url
+
+        try:
+            return Url(f"https://{host}/").domain == host
+        except ValueError:
+            return False
+
     async def join(self, host: str, address: str, port: int) -> Crew:
         """Return a crew that dials ``address`` and ``port`` for ``host``; it is to be given back by :meth:`leave`."""
         crew = self._joining
