@@ -90,6 +90,8 @@ def add(app: typer.Typer) -> None:
         only_local(run, "A crawl")
         if bool(file) == starter:
             raise BadValue("Name one list: a FILE, - for standard input, or --starter.")
+        if file == "-":
+            streams.source()
         if math.isnan(max_per_second):
             raise BadValue("--max-per-second takes a number of hosts; 0 is no limit.")
         if fast:

@@ -157,6 +157,12 @@ def test_bad_options_name_what_is_allowed(tmp_path: Path, arguments: list[str], 
     assert words in done.sentence
 
 
+def test_closed_standard_input_is_said(tmp_path: Path) -> None:
+    with begin(tmp_path, "-", preexec_fn=lambda: os.close(0)) as process:
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (2, "", "aui-tui: There is no standard input.\n")
+
+
 def test_interrupt_keeps_every_finished_card(tmp_path: Path, slow_web: Served) -> None:
     name = listed(tmp_path, *hosts(400, "d"))
     with begin(tmp_path, name, *slow_web.options, "--json", "--concurrency", "4") as process:
