@@ -6,6 +6,8 @@ A batch whose machine is lost is scanned again on another one; its hosts are wri
 from __future__ import annotations
 
 import asyncio
+import logging
+from concurrent import futures
 from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
@@ -64,7 +66,8 @@ class Cluster:
     """Workers of a crawl on the Dask cluster whose scheduler is at ``address``; an async context manager.
 
     ``capacity``: hosts that may be in flight so that every worker thread has a batch to go on with. Entering raises
-    ConfigError when Dask is not installed, Unavailable when no scheduler or no worker answers.
+    ConfigError when Dask is not installed, Unavailable when no scheduler or no worker answers. What Dask's client logs,
+    tracebacks among it, is silenced: a cluster that is lost is told by Unavailable.
     """
 
     def __init__(self, address: str, terms: Terms, *, most: int = MOST) -> None:
@@ -86,6 +89,7 @@ class Cluster:
             from distributed import Client
         except ImportError:
             raise ConfigError("--dask needs the extra: pip install 'aui-tui[dask]'.") from None
+        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         shown = clean(self._address, 100)
         try:
             make: Any = Client
@@ -212,7 +216,7 @@ class Cluster:
         sent = self._client.submit(scan_batch, self._terms, msgspec.msgpack.encode(jobs), pure=False)
         try:
             return msgspec.msgpack.decode(await sent, type=list[Result])
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, futures.CancelledError):
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise

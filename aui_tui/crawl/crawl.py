@@ -114,7 +114,7 @@ class Crawl:
             for task in (*tasks, *self._running):
                 task.cancel()
             self._broken.cancel()
-            await asyncio.gather(*tasks, *self._running, return_exceptions=True)
+            await asyncio.gather(*tasks, *self._running, self._broken, return_exceptions=True)
             await asyncio.shield(self._finish())
         return self.counts
 
@@ -194,7 +194,7 @@ class Crawl:
             result = await self._workers.scan(job)
         except Exception as error:
             self._break(error)
-            raise
+            return
         self._results.put_nowait(_Item(row, result))
         self._turns.leave_scanned(row)
 

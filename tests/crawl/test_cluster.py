@@ -10,11 +10,13 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from aui_tui.crawl import Crawl
 from aui_tui.crawl.cluster import Cluster
 from aui_tui.crawl.job import Job
+from aui_tui.engine.access import Limits
 from aui_tui.errors import Unavailable
 from aui_tui.service.local import LocalService
 from tests.cli.runner import aui
@@ -85,7 +87,29 @@ async def test_cluster_that_goes_away_ends_the_crawl(cluster: Any, service: Loca
         await cluster.close()
         with pytest.raises(Unavailable, match="is gone"):
             await asyncio.wait_for(task, 60)
+    assert crawl.counts.failed == 0
     assert len(list(service.reports.hosts())) == crawl.counts.scanned
+
+
+async def test_cluster_that_goes_away_with_the_last_hosts_fails_none_of_them(
+    cluster: Any, service: LocalService, site: Site
+) -> None:
+    asked = asyncio.Event()
+
+    async def never(_: Asked, writer: asyncio.StreamWriter) -> None:
+        asked.set()
+        await asyncio.sleep(3600)
+
+    site.default = never
+    terms = msgspec.structs.replace(terms_of(service), limits=Limits(probe=3600))
+    async with Cluster(cluster.scheduler_address, terms) as workers:
+        crawl = Crawl(service, workers, concurrency=workers.capacity)
+        task = asyncio.create_task(crawl.run(grouped(rows(hosts(30)))))
+        await asyncio.wait_for(asked.wait(), 60)
+        await cluster.close()
+        with pytest.raises(Unavailable, match="is gone"):
+            await asyncio.wait_for(task, 60)
+    assert crawl.counts.total == 0
 
 
 async def test_no_cluster_is_one_sentence(service: LocalService) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import sqlite3
 import threading
 import time
@@ -277,3 +278,28 @@ async def test_index_that_stays_locked_ends_the_crawl_and_says_what_is_not_saved
     counts = await Crawl(service, workers).run(grouped(rows(hosts(3))))
     assert counts.scanned == 3
     await workers.aclose()
+
+
+async def test_workers_that_are_gone_end_the_crawl_and_nothing_else_is_said(service: LocalService) -> None:
+    class Gone:
+        def __init__(self) -> None:
+            self.asked = 0
+            self.all_asked = asyncio.Event()
+
+        async def scan(self, job: Job) -> Result:
+            self.asked += 1
+            if self.asked == 12:
+                self.all_asked.set()
+            await self.all_asked.wait()
+            raise Unavailable("The workers are gone.")
+
+        async def aclose(self) -> None: ...
+
+    said: list[dict[str, object]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: said.append(context))
+    with pytest.raises(Unavailable, match="are gone"):
+        await Crawl(service, Gone()).run(grouped(rows(hosts(12))))
+    gc.collect()
+    await asyncio.sleep(0)
+    assert said == []
+    assert len([lease for lease in service.leases.take_many([f"h{n}.test" for n in range(12)]) if lease]) == 12
