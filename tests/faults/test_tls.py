@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import socket
+import ssl
 import sys
 from pathlib import Path
 
@@ -167,3 +169,25 @@ async def test_a_port_that_answers_no_connection_attempt(analyser: Analyser) -> 
     assert silent.elapsed_ms < 3000
     assert fallen.origin == "http://shop.test"
     assert fallen.browser.status == 200
+
+
+def client_sessions() -> list[ssl.SSLObject]:
+    return [found for found in gc.get_objects() if isinstance(found, ssl.SSLObject) and not found.server_side]
+
+
+async def test_sessions_are_freed_with_their_scan_and_not_by_a_collection(
+    authority: Authority, analyser: Analyser
+) -> None:
+    async with Site(tls=authority.server()) as site:
+        gc.collect()
+        gc.disable()
+        try:
+            await scan(site, analyser, site.access(cafile=authority.cafile))
+            for _ in range(200):
+                if not client_sessions():
+                    break
+                await asyncio.sleep(0.01)
+            assert client_sessions() == []
+        finally:
+            gc.enable()
+        assert site.opened > 0

@@ -57,6 +57,7 @@ class _Receiver(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self.ended = True
         self.error = self.error or exc
+        self.transport = None  # ends the cycle with it: a TLS session would hold 100 KB until the next collection
         self._wake()
         self.resume_writing()
 
