@@ -90,16 +90,19 @@ class Cluster:
         except ImportError:
             raise ConfigError("--dask needs the extra: pip install 'aui-tui[dask]'.") from None
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
-        shown = clean(self._address, 100)
+        make: Any = Client
         try:
-            make: Any = Client
-            self._client = await make(self._address, asynchronous=True, timeout=CONNECT, set_as_default=False)
+            self._client = make(self._address, asynchronous=True, timeout=CONNECT, set_as_default=False)
+            await self._client
             await self._client.wait_for_workers(1, timeout=CONNECT)
-        except (OSError, ValueError, TimeoutError) as error:
+            self.capacity = await self._places() * self._most
+        except BaseException as error:
             await self.aclose()
+            if isinstance(error, Unavailable) or not isinstance(error, Exception):
+                raise
             reason = clean(str(error), 120) or "no answer"
+            shown = clean(self._address, 100)
             raise Unavailable(f"No Dask cluster with a worker at {shown}: {reason}.") from None
-        self.capacity = await self._places() * self._most
         self._keep(self._gather())
         return self
 

@@ -118,6 +118,13 @@ async def test_no_cluster_is_one_sentence(service: LocalService) -> None:
             pass
 
 
+@pytest.mark.parametrize("address", ["nonsense", "tcp://", ":", "tls://127.0.0.1:1", "inproc://x", "http://x:1"])
+def test_address_that_is_none_is_one_sentence(tmp_path: Path, address: str) -> None:
+    done = aui(tmp_path, "crawl", "-", "--dask", address)
+    assert done.code == 3
+    assert done.sentence.startswith(f"aui-tui: No Dask cluster with a worker at {address}: ")
+
+
 async def test_command_scans_on_the_cluster(cluster: Any, tmp_path: Path, site: Site) -> None:
     (tmp_path / "list.txt").write_text("\n".join(hosts(12)))
     options = ["--connect-to", f":80:127.0.0.1:{site.port}", "--dask", cluster.scheduler_address, "--json"]
