@@ -75,7 +75,6 @@ class Swift:
         self._identities = identities
         self._most = most
         self._window = window
-        self._certificates = _CERTIFICATE.findall(Path(access.cafile).read_bytes()) if access.cafile else []
         self._joining: Crew | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -135,9 +134,11 @@ class Swift:
             await crew.close()
 
     def _build(self, dialled: dict[str, tuple[str, int]]) -> Sequence[RustClient]:
-        return [self._client(dialled) for _ in range(self._identities)]
+        cafile = self._access.cafile
+        trusted = _CERTIFICATE.findall(Path(cafile).read_bytes()) if cafile else []
+        return [self._client(dialled, trusted) for _ in range(self._identities)]
 
-    def _client(self, dialled: dict[str, tuple[str, int]]) -> RustClient:
+    def _client(self, dialled: dict[str, tuple[str, int]], trusted: Sequence[bytes]) -> RustClient:
         from pyreqwest.client import ClientBuilder
 
         builder = ClientBuilder().http2(True).follow_redirects(False).no_proxy().referer(False)
@@ -146,7 +147,7 @@ class Swift:
         builder = builder.connect_timeout(timedelta(seconds=limits.connect))
         builder = builder.timeout(timedelta(seconds=limits.probe + _GRACE))
         builder = builder.danger_accept_invalid_certs(self._access.insecure)
-        for certificate in self._certificates:
+        for certificate in trusted:
             builder = builder.add_root_certificate_pem(certificate)
         for host, (address, port) in dialled.items():
             builder = builder.resolve(host, address, port)
