@@ -159,4 +159,6 @@ async def _workers(terms: Terms, concurrency: int, processes: int, dask: str) ->
         from aui_tui.crawl import Pool
 
         async with Pool(terms, processes or os.cpu_count() or 1) as pool:
-            yield pool, concurrency
+            if pool.capacity < concurrency:
+                streams.say(f"{pool.capacity} hosts in flight at most: the system allows no more open files.")
+            yield pool, min(concurrency, pool.capacity)

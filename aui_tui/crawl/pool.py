@@ -15,7 +15,7 @@ import msgspec
 
 import aui_tui
 from aui_tui.crawl.job import UNEXPECTED, Job, Result, Terms, failed
-from aui_tui.crawl.worker import frame, read_frame
+from aui_tui.crawl.worker import frame, places, raise_file_limit, read_frame
 
 ATTEMPTS: Final = 3
 """Processes that may be lost over one host before it counts as failed."""
@@ -125,11 +125,16 @@ def _search_path() -> list[str]:
 
 
 class Pool:
-    """``size`` scanning processes under ``terms``, started as they are needed; an async context manager."""
+    """``size`` scanning processes under ``terms``, started as they are needed; an async context manager.
+
+    ``capacity``: hosts that may be in flight so that no process runs out of open files.
+    """
 
     def __init__(self, terms: Terms, size: int = 1) -> None:
         self._terms = terms
         self._size = max(1, size)
+        raise_file_limit()
+        self.capacity = self._size * places()
         self._processes: list[_Process] = []
         self._starting = asyncio.Lock()
 

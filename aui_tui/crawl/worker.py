@@ -25,7 +25,21 @@ HEADER: Final = 4
 GARBAGE: Final = 100_000
 """Objects made since the last collection after which there is one: each walks all that a hundred scans hold."""
 FILES: Final = 65_536
-"""Open files that a process may want: each host in flight has up to a dozen connections."""
+"""Open files that a process may want."""
+CONNECTIONS: Final = 12
+"""Connections of a host in flight, at most."""
+OWN_FILES: Final = 24
+"""Open files of a process that scans nothing."""
+
+
+def places() -> int:
+    """Return how many hosts a process may have in flight by its limit of open files, at least one."""
+    if sys.platform == "win32":
+        return FILES // CONNECTIONS
+    import resource
+
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return max(1, (FILES if soft == resource.RLIM_INFINITY else soft - OWN_FILES) // CONNECTIONS)
 
 
 async def read_frame(reader: asyncio.StreamReader) -> bytes | None:

@@ -15,7 +15,7 @@ from aui_tui.engine.network import Client, Network, Swift
 from aui_tui.engine.probes import Answer, Plan, probe
 from aui_tui.engine.redirects import Url
 from aui_tui.engine.target import Origin, Target
-from aui_tui.errors import InvalidHost
+from aui_tui.errors import InvalidHost, Unavailable
 from aui_tui.records.observations import (
     BROWSER,
     CHALLENGED,
@@ -71,13 +71,17 @@ async def observe(
     """Return what ``target`` answers to the browser, to each live-probed agent, and for each file.
 
     ``swift``: the extra ``fast``, for crawls; ``progress`` hears every probe; ``clock`` gives seconds since the epoch.
-    Raises InvalidHost when the name leads to a network that must not be dialled. Cancelling closes every connection.
+    Raises InvalidHost when the name leads to a network that must not be dialled, Unavailable when this machine has no
+    room for its connections. Cancelling closes every connection.
     """
     async with Network(access, swift) as network:
         await network.prepare(target.origins[0])
         began, started = clock(), time.monotonic()
         scan = _Scan(target, network, analyser, access, progress or _silence)
-        found = await scan.run()
+        try:
+            found = await scan.run()
+        except ExceptionGroup as group:
+            raise _unavailable(group) or group from None
     stamp = datetime.fromtimestamp(began, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     observed = Observations(
         host=target.site,
@@ -94,6 +98,15 @@ async def observe(
         warnings=tuple(scan.warnings),
     )
     return exchanges.without(observed, access.secrets)
+
+
+def _unavailable(group: ExceptionGroup[Exception]) -> Unavailable | None:
+    """Return the first Unavailable in ``group``, however deep."""
+    for error in group.exceptions:
+        found = _unavailable(error) if isinstance(error, ExceptionGroup) else error
+        if isinstance(found, Unavailable):
+            return found
+    return None
 
 
 class _Scan:

@@ -157,6 +157,20 @@ def test_bad_options_name_what_is_allowed(tmp_path: Path, arguments: list[str], 
     assert words in done.sentence
 
 
+def test_few_open_files_mean_fewer_hosts_in_flight_and_no_wrong_card(tmp_path: Path, web: Served) -> None:
+    def few_files() -> None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (60, 60))
+
+    name = listed(tmp_path, *hosts(40, "j"))
+    with begin(tmp_path, name, *web.options, "--json", "--processes", "1", preexec_fn=few_files) as process:
+        out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert "3 hosts in flight at most" in err
+    assert "40 hosts scanned" in err
+    cards = [json.loads(line) for line in out.splitlines()]
+    assert [card["live_served"] for card in cards] == [4] * 40
+
+
 def test_closed_standard_input_is_said(tmp_path: Path) -> None:
     with begin(tmp_path, "-", preexec_fn=lambda: os.close(0)) as process:
         out, err = process.communicate(timeout=60)

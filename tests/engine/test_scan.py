@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 from collections.abc import AsyncIterator
 
 import pytest
 
 from aui_tui.engine.access import Access, Detour
+from aui_tui.engine.network import streams
 from aui_tui.engine.scan import observe
 from aui_tui.engine.worker import Analyser
+from aui_tui.errors import Unavailable
 from aui_tui.records.progress import ProbeEvent
 
 BODIES = {
@@ -39,6 +42,24 @@ async def port() -> AsyncIterator[int]:
     server = await asyncio.start_server(_serve, "127.0.0.1", 0)
     yield server.sockets[0].getsockname()[1]
     server.close()
+
+
+async def test_a_machine_without_room_for_connections_gives_no_observations(
+    port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = iter((True, True))
+
+    async def connect(address: str, to: int) -> streams.Stream:
+        if next(room, False):
+            return await dial(address, to)
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    dial = streams.connect
+    monkeypatch.setattr(streams, "connect", connect)
+    access = Access(connect_to=(Detour.parse(f":80:127.0.0.1:{port}"),))
+    async with Analyser() as analyser:
+        with pytest.raises(Unavailable, match="Too many open files"):
+            await observe(access.target("http://shop.test"), analyser=analyser, access=access)
 
 
 async def test_a_scan_finds_what_browser_agents_and_files_get(port: int) -> None:

@@ -23,7 +23,7 @@ from aui_tui.engine.network.reply import FINAL_STATUSES, Field, Reply
 from aui_tui.engine.network.routes import Routes
 from aui_tui.engine.network.swift import Passage
 from aui_tui.engine.target import Origin
-from aui_tui.errors import ConfigError
+from aui_tui.errors import ConfigError, Unavailable
 from aui_tui.text import clean
 
 MAX_CONNECTIONS: Final = 12
@@ -81,7 +81,8 @@ class Client:
         """Send GET ``path`` with Host and ``fields`` in that order, when there is a place (``Lanes``).
 
         Raises NetworkError when no final status comes; a request that a kept connection had already dropped is sent
-        once more on a fresh one (RFC 9112 9.5). Errors of the body come out of ``Reply.chunks`` as NetworkError.
+        once more on a fresh one (RFC 9112 9.5), and Unavailable when this machine has no room for a connection. Errors
+        of the body come out of ``Reply.chunks`` as NetworkError.
         """
         async with self._lanes.place() as waited, AsyncExitStack() as stack:
             reply = await self._passage.get(stack, origin, path, fields) if self._passage is not None else None
@@ -107,6 +108,8 @@ class Client:
             request = httpcore.Request("GET", url, headers=headers, extensions={"trace": trace})
             try:
                 response = await self._pool.handle_async_request(request)
+            except Unavailable:
+                raise
             # httpcore lets what hostile bytes do to its parsers through: ValueError, h2's own errors, ...
             except Exception as error:
                 self._drop_broken(error)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import socket
 from collections.abc import Sequence
 from itertools import chain, zip_longest
@@ -13,9 +14,12 @@ from aui_tui.engine.access import Access
 from aui_tui.engine.network import streams
 from aui_tui.engine.network.failures import NetworkError
 from aui_tui.engine.network.resolver import system_resolver
+from aui_tui.errors import Unavailable
 
 STAGGER: Final = 0.25
 """Seconds before the next address is tried beside one that has not answered (RFC 8305 5)."""
+NO_ROOM: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+"""What the system says when it is out of open files or memory."""
 MAX_ADDRESSES: Final = 8
 """Checked addresses of one name that are tried."""
 
@@ -34,7 +38,10 @@ class Routes:
             pending.cancel()
 
     async def connect(self, host: str, port: int) -> streams.Stream:
-        """Return a connection to a checked address of ``host``. Raises NetworkError."""
+        """Return a connection to a checked address of ``host``.
+
+        Raises NetworkError, and Unavailable when this machine cannot open one: that says nothing about the host.
+        """
         try:
             if (host, port) in self._dead:
                 raise self._dead[host, port]
@@ -104,17 +111,25 @@ class Routes:
                         late.abort()
                     if stood:
                         return stood[0]
-                    refused = refused or any(isinstance(task.exception(), ConnectionRefusedError) for task in done)
+                    for task in done:
+                        refused = _refused(task.exception()) or refused
         except TimeoutError as error:
             raise NetworkError("connect", f"no connection to port {port} within {limit:g} s", silent=True) from error
         except OSError as error:
-            refused = isinstance(error, ConnectionRefusedError)
+            refused = _refused(error)
         finally:
             for task in running:
                 task.add_done_callback(_abort)
                 task.cancel()
         what = "refuses connections" if refused else "cannot be reached"
         raise NetworkError("connect", f"port {port} {what}", silent=True)
+
+
+def _refused(error: BaseException | None) -> bool:
+    """Say whether a connection was refused. Raises Unavailable where this machine had no room for one."""
+    if isinstance(error, OSError) and error.errno in NO_ROOM:
+        raise Unavailable(f"This machine has no room for another connection: {error.strerror}.")
+    return isinstance(error, ConnectionRefusedError)
 
 
 def _interleave(found: Sequence[str]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import time
 from collections.abc import Sequence
 
@@ -13,6 +14,7 @@ from aui_tui.engine.network import NetworkError, streams
 from aui_tui.engine.network.backend import Backend
 from aui_tui.engine.network.failures import ConnectFailed
 from aui_tui.engine.network.routes import STAGGER, Routes
+from aui_tui.errors import Unavailable
 
 
 def routes(*addresses: str, connect: float = 3) -> Routes:
@@ -63,6 +65,16 @@ async def test_a_refused_address_hands_over_at_once(monkeypatch: pytest.MonkeyPa
     await routes("2606:4700::1", "1.1.1.1").connect("x.com", 443)
     assert time.monotonic() - began < STAGGER
     assert wire.tried == ["2606:4700::1", "1.1.1.1"]
+
+
+@pytest.mark.parametrize("others", [(), ("1.1.1.2",)], ids=["one address", "several"])
+async def test_a_machine_without_room_for_a_connection_blames_no_host(
+    monkeypatch: pytest.MonkeyPatch, others: tuple[str, ...]
+) -> None:
+    answers = dict.fromkeys(("1.1.1.1", *others), OSError(errno.EMFILE, "Too many open files"))
+    Wire(monkeypatch, **answers)
+    with pytest.raises(Unavailable, match="no room for another connection: Too many open files"):
+        await routes("1.1.1.1", *others).connect("x.com", 443)
 
 
 async def test_families_take_turns_and_a_silent_address_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
