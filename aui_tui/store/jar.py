@@ -79,7 +79,9 @@ class Jar:
                 self._failed = -PATIENCE
                 return done
         self._failed = time.monotonic()
-        raise Unavailable(f"{clean(self.path.name)} is locked or full.")
+        raise Unavailable(
+            f"The folder {clean(self.path.name)} in the data folder cannot be written: locked, or the disk is full."
+        )
 
     def leave(self) -> None:
         """Close the calling thread's connection; a thread that has used the file and ends should do so."""
