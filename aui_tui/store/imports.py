@@ -38,7 +38,7 @@ def read(stream: BinaryIO) -> Iterator[Incoming]:
     """Yield what ``stream`` holds: one JSON record or index, an array of records, or one record a line.
 
     A record is a report card (2.2), ``{"card": ..., "observations": ...}``, a row of the index (2.1), or a whole
-    Index (4.1). Broken ones are told and passed over.
+    Index (4.1). Broken ones are told and passed over, and what a service answers where it has no card (7).
     """
     first = stream.readline(MAX_LINE + 1)
     if first.startswith(b"\xef\xbb\xbf"):
@@ -129,6 +129,9 @@ def _record(value: Any, place: str, *, ranked: bool = True) -> Iterator[Incoming
         return
     if "ranked" in value:
         yield from _any(value, place)
+        return
+    if value.get("found") is False:
+        yield Incoming(place=place, error=clean(f"No card of {value.get('host')}: {value.get('detail')}", 400))
         return
     try:
         if isinstance(value.get("card"), dict):

@@ -89,6 +89,14 @@ def test_broken_records_are_told_with_their_place_and_the_rest_kept(tmp_path: Pa
     assert "2 new or newer" in done.out
 
 
+def test_hosts_without_a_card_are_told_with_the_reason_and_the_rest_kept(tmp_path: Path) -> None:
+    lost = '{"found":false,"line":4,"host":"a b","title":"Bad row","status":400,"detail":"It holds a space."}'
+    done = here(tmp_path, "import", "-", stdin=f"{lost}\n{encode_card(WALLED).decode()}\n")
+    assert done.code == 1
+    assert done.sentence == "aui-tui: -: line 1: No card of a b: It holds a space."
+    assert "1 new or newer" in done.out
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
