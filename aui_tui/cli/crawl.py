@@ -120,7 +120,8 @@ def add(app: typer.Typer) -> None:
                 def rows(pause: Callable[[], None]) -> Iterable[Row | BadRow]:
                     return starter_rows() if starter else read(chunks(file, pause), service.access.target)
 
-                with narrating(total, quiet=run.quiet, as_json=as_json) as narration:
+                plain = run.settings.ascii
+                with narrating(total, quiet=run.quiet, as_json=as_json, ascii_only=plain) as narration:
                     async with _workers(terms, concurrency, processes, dask) as (workers, places):
                         narration.crawl = crawl = Crawl(
                             service,

@@ -28,12 +28,13 @@ class Narration:
     ``refused`` counts hosts that turned out to be none to scan.
     """
 
-    def __init__(self, total: int | None, *, quiet: bool, as_json: bool) -> None:
+    def __init__(self, total: int | None, *, quiet: bool, as_json: bool, ascii_only: bool = False) -> None:
         self.crawl: Crawl | None = None
         self.refused = 0
         self._total = total
         self._quiet = quiet
         self._as_json = as_json
+        self._ascii = ascii_only
         self._began = time.monotonic()
         self._marks: list[tuple[float, int]] = [(self._began, 0)]
         self.plain = False
@@ -106,17 +107,18 @@ class Narration:
         from rich.text import Text
 
         counts = self.counts
-        text = Text("crawl ", no_wrap=True, overflow="ellipsis")
+        full, empty = "#." if self._ascii else "█░"
+        text = Text("crawl ", no_wrap=True, overflow="crop" if self._ascii else "ellipsis")
         if self._total:
             filled = min(BAR, (counts.total if counts is not None else 0) * BAR // self._total)
-            text.append("█" * filled, "green").append("░" * (BAR - filled), "dim").append(" ")
+            text.append(full * filled, "green").append(empty * (BAR - filled), "dim").append(" ")
         return text.append(self.line())
 
 
 @contextmanager
-def narrating(total: int | None, *, quiet: bool, as_json: bool) -> Iterator[Narration]:
+def narrating(total: int | None, *, quiet: bool, as_json: bool, ascii_only: bool = False) -> Iterator[Narration]:
     """Yield the narration of a crawl; the summary comes at its end, interrupted or not."""
-    narration = Narration(total, quiet=quiet, as_json=as_json)
+    narration = Narration(total, quiet=quiet, as_json=as_json, ascii_only=ascii_only)
     try:
         if quiet or sys.stderr is None:
             yield narration

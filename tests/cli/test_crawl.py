@@ -307,13 +307,16 @@ def test_interrupt_is_heard_while_the_reader_pauses(tmp_path: Path, slow_web: Se
 
 
 @pytest.mark.pty
-def test_bar_on_a_terminal(tmp_path: Path, slow_web: Served) -> None:
+@pytest.mark.parametrize("ascii_only", [False, True])
+def test_bar_on_a_terminal(tmp_path: Path, slow_web: Served, ascii_only: bool) -> None:
     ours, theirs = os.openpty()
     name = listed(tmp_path, *hosts(60, "l"))
     with subprocess.Popen(
         command("crawl", name, *slow_web.options, "--concurrency", "5"),
         cwd=tmp_path,
-        env=environment(tmp_path, {"TERM": "xterm-256color", "COLUMNS": "120"}),
+        env=environment(
+            tmp_path, {"TERM": "xterm-256color", "COLUMNS": "120", "AUI_TUI_ASCII": str(ascii_only).lower()}
+        ),
         stdout=subprocess.PIPE,
         stderr=theirs,
     ) as process:
@@ -334,3 +337,4 @@ def test_bar_on_a_terminal(tmp_path: Path, slow_web: Served) -> None:
     assert "hosts/s" in text
     assert "left" in text
     assert "60 hosts scanned" in text
+    assert text.isascii() == ascii_only
