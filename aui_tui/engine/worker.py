@@ -32,6 +32,8 @@ LIMIT: Final = 2.0
 """Seconds that one body may take."""
 START_LIMIT: Final = 15.0
 """Seconds that a worker may take to come up."""
+BUFFER: Final = 1 << 17
+"""Octets of a pipe's buffer: most jobs go out in one write, so that the thread asks for the interpreter once."""
 JOBS: Final = 1_000
 """Jobs after which a worker is replaced, whatever a parser may have kept."""
 INLINE_BYTES: Final = 1 << 15
@@ -70,6 +72,7 @@ class _Process:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            bufsize=BUFFER,
             cwd=os.sep if os.name == "posix" else None,
             process_group=0 if os.name == "posix" else None,
         )
@@ -77,10 +80,6 @@ class _Process:
         self._ready = False
         self.timed_out = False
         self.jobs = 0
-
-    @property
-    def alive(self) -> bool:
-        return self._child.poll() is None
 
     @property
     def pid(self) -> int:
@@ -195,7 +194,7 @@ class _Pool:
 
     def _do(self, process: _Process | None, job: Job | None) -> tuple[_Process | None, bytes | str]:
         for _ in range(2):
-            if process is not None and (process.jobs >= JOBS or not process.alive):
+            if process is not None and (process.jobs >= JOBS or process.timed_out):
                 self._drop(process)
                 process = None
             try:
