@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 MOST: Final = 64
 """Hosts that share one crew at most."""
 WINDOW: Final = 0.5
-"""Seconds for which a crew waits for further hosts."""
+"""Seconds for which a crew waits for further hosts; a tenth of them while no other crew is at work."""
 _GRACE: Final = 1.0
 """Seconds that a request may outlive its probe: the library finishes what was cancelled before its status came."""
 _PLAIN_PATH: Final = re.compile(r"/[A-Za-z0-9/._~-]*")
@@ -76,6 +76,7 @@ class Swift:
         self._most = most
         self._window = window
         self._joining: Crew | None = None
+        self._crews = 0
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Swift:
@@ -119,11 +120,13 @@ class Swift:
         """Give ``crew`` back; its connections end with its last user."""
         crew.users -= 1
         if crew.users == 0 and crew.ready.is_set():
-            self._start(crew.close())
+            self._start(self._dismiss(crew))
 
     async def _man(self, crew: Crew) -> None:
+        window = self._window if self._crews else self._window / 10
+        self._crews += 1
         with suppress(TimeoutError):
-            async with asyncio.timeout(self._window):
+            async with asyncio.timeout(window):
                 await crew.full.wait()
         if self._joining is crew:
             self._joining = None
@@ -131,7 +134,11 @@ class Swift:
             crew.clients = await asyncio.to_thread(self._build, crew.dialled)
         crew.ready.set()
         if crew.users == 0:
-            await crew.close()
+            await self._dismiss(crew)
+
+    async def _dismiss(self, crew: Crew) -> None:
+        self._crews -= 1
+        await crew.close()
 
     def _build(self, dialled: dict[str, tuple[str, int]]) -> Sequence[RustClient]:
         cafile = self._access.cafile
