@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 BAD_ROWS: Final = 1
 """Exit code of a crawl that passed over bad rows."""
 MOST_PROCESSES: Final = 64
+IN_FLIGHT: Final = 100
+FAST_IN_FLIGHT: Final = 300
+"""A client that asks for more in the same time needs more hosts that it can wait for."""
 UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
 
@@ -55,11 +58,15 @@ def add(app: typer.Typer) -> None:
             bool, typer.Option("--resume/--no-resume", help="Go by the cards that are kept, or scan every host.")
         ] = True,
         concurrency: Annotated[
-            int,
+            int | None,
             typer.Option(
-                "--concurrency", min=1, max=10_000, help="Hosts in flight at most; a cluster takes what it can."
+                "--concurrency",
+                min=1,
+                max=10_000,
+                show_default=f"{IN_FLIGHT}; with --fast {FAST_IN_FLIGHT}",
+                help="Hosts in flight at most; a cluster takes what it can.",
             ),
-        ] = 100,
+        ] = None,
         max_per_second: Annotated[
             float, typer.Option("--max-per-second", min=0, help="Hosts begun per second at most; 0: no limit.")
         ] = 0,
@@ -98,6 +105,7 @@ def add(app: typer.Typer) -> None:
             _check_fast(dask)
         age = seconds_of("--older-than", older_than) if resume else 0.0
         method = method_of(method) or run.settings.method
+        in_flight = concurrency or (FAST_IN_FLIGHT if fast else IN_FLIGHT)
         chosen_keys = output.keys_of(keys)
         access = access_of(allow_private=allow_private, connect_to=connect_to, cacert=cacert, insecure=insecure)
 
@@ -122,7 +130,7 @@ def add(app: typer.Typer) -> None:
 
                 plain = run.settings.ascii
                 with narrating(total, quiet=run.quiet, as_json=as_json, ascii_only=plain) as narration:
-                    async with _workers(terms, concurrency, processes, dask) as (workers, places):
+                    async with _workers(terms, in_flight, processes, dask) as (workers, places):
                         narration.crawl = crawl = Crawl(
                             service,
                             workers,

@@ -19,7 +19,7 @@ from aui_tui.store.writer import Packed
 from aui_tui.text import clean
 
 UNEXPECTED: Final = "Unexpected error"
-PATIENCE: Final = 1.0
+PATIENCE: Final = 3.0
 """Seconds as in ``Limits.patience``: a crawl has time, and saves both sides half the connections."""
 
 

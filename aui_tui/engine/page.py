@@ -13,8 +13,11 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from aui_tui.engine import charset, markup
 from aui_tui.records.observations import Landmarks, PageFacts
 
+_TITLE_START: Final = 1 << 12
+"""Octets in which a title is looked for first, if they are ASCII: their meaning hangs on no charset further on."""
 _TITLE_HEAD: Final = 1 << 16
 """Octets in which a title is looked for before the whole page is."""
+_ESCAPE: Final = b"\x1b"  # ISO-2022-JP writes with it
 READABLE_ENOUGH: Final = 200
 """Readable characters below which a page with scripts is a shell."""
 
@@ -63,6 +66,11 @@ def read(body: bytes, content_type: str = "") -> PageFacts:
 
 def title(body: bytes, content_type: str = "") -> str:
     """Return the title of any body, cleaned, without building a tree: cheap and safe on hostile input."""
+    start = body[:_TITLE_START]
+    if len(start) < len(body) and start.isascii() and _ESCAPE not in start and b"</title" in start.lower():
+        found = markup.title(_utf8(start, content_type))
+        if found:
+            return found
     head = _utf8(body[:_TITLE_HEAD], content_type)
     if len(body) <= _TITLE_HEAD or b"</title" in head.lower():
         found = markup.title(head)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aui_tui.engine import page
+from aui_tui.engine import charset, markup, page
 
 
 @pytest.mark.parametrize(
@@ -104,3 +104,20 @@ def test_data_blocks_are_no_scripts() -> None:
         b"<script type=application/ld+json>{}</script><script type=application/json>{}</script>"
     ).scripts
     assert page.read(b"<script type=module>1</script><script type='4b-text/javascript'>1</script>").scripts == 2
+
+
+@pytest.mark.parametrize(
+    ("start", "expected"),
+    [
+        (b"<title>Shop</title>", "Shop"),
+        (b"<title>Caf\xe9</title>", "Café"),
+        (b"<title>Caf&eacute;</title>", "Café"),
+        (b"<title>\x1b$B0l\x1b(B</title>", "一"),
+        (b"<title></title><svg><title>x</title></svg>", ""),
+        (b"<!-- <title>no</title> --><title>yes</title>", "yes"),
+    ],
+)
+def test_a_title_at_the_start_is_that_of_the_whole_page(start: bytes, expected: str) -> None:
+    label = b"iso-2022-jp" if b"\x1b" in start else b"windows-1252"
+    body = start + b"<p>" + b"words " * 2000 + b"<meta charset=" + label + b">"
+    assert page.title(body) == markup.title(charset.decode(body).encode()) == expected

@@ -56,15 +56,21 @@ class Client:
 
     def __init__(self, access: Access, routes: Routes, passage: Passage | None = None) -> None:
         self._passage = passage
+        self._access = access
         self._backend = Backend(routes)
         self._lanes = Lanes(access.limits.patience)
-        self._pool = httpcore.AsyncConnectionPool(
-            ssl_context=ssl_context(access.cafile, access.insecure),
-            max_connections=MAX_CONNECTIONS,
-            http1=True,
-            http2=True,
-            network_backend=self._backend,
-        )
+        self._pool: httpcore.AsyncConnectionPool | None = None
+
+    def _connections(self) -> httpcore.AsyncConnectionPool:
+        if self._pool is None:
+            self._pool = httpcore.AsyncConnectionPool(
+                ssl_context=ssl_context(self._access.cafile, self._access.insecure),
+                max_connections=MAX_CONNECTIONS,
+                http1=True,
+                http2=True,
+                network_backend=self._backend,
+            )
+        return self._pool
 
     async def __aenter__(self) -> Client:
         return self
@@ -72,8 +78,9 @@ class Client:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with suppress(Exception):  # as for one answer
-            await self._pool.aclose()
+        if self._pool is not None:
+            with suppress(Exception):  # as for one answer
+                await self._pool.aclose()
         self._backend.abort()
 
     @asynccontextmanager
@@ -107,7 +114,7 @@ class Client:
         while True:
             request = httpcore.Request("GET", url, headers=headers, extensions={"trace": trace})
             try:
-                response = await self._pool.handle_async_request(request)
+                response = await self._connections().handle_async_request(request)
             except Unavailable:
                 raise
             # httpcore lets what hostile bytes do to its parsers through: ValueError, h2's own errors, ...
