@@ -85,8 +85,9 @@ class Swift:
     async def __aexit__(self, *_: object) -> None:
         if self._joining is not None:
             self._joining.full.set()
-        while self._tasks:
-            await asyncio.gather(*self._tasks)
+        while tasks := tuple(self._tasks):
+            await asyncio.gather(*tasks)
+            self._tasks.difference_update(tasks)
 
     @staticmethod
     def serves(host: str) -> bool:
