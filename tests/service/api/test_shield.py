@@ -152,15 +152,13 @@ def test_a_slow_head_is_cut_while_others_are_served(site: Running, monkeypatch: 
     silent = socket.create_connection(("127.0.0.1", site.port), timeout=5)
     try:
         started = time.monotonic()
-        cut = 0
         for peer in peers:
             peer.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n")
-        while time.monotonic() - started < 4 and cut < len(peers):
+        while peers and time.monotonic() - started < 60:
             for peer in list(peers):
                 try:
                     peer.sendall(b"X: 1\r\n")
                 except OSError:
-                    cut += 1
                     peers.remove(peer)
                     peer.close()
             assert site.get("/healthz").status_code == 200
