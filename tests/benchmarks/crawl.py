@@ -28,14 +28,15 @@ import psutil
 import trustme
 
 from aui_tui.cli.crawl import FAST_IN_FLIGHT, IN_FLIGHT
-from aui_tui.crawl import Crawl, Pool, Row, Terms
+from aui_tui.crawl import BadRow, Crawl, Pool, Row, Terms
 from aui_tui.crawl.job import PATIENCE
+from aui_tui.crawl.source import GROUP
 from aui_tui.crawl.worker import raise_file_limit
 from aui_tui.engine import identity
 from aui_tui.engine.access import Access, Detour, Limits
 from aui_tui.engine.network import Client, Network
 from aui_tui.engine.scan import MCP_SERVER_CARD, PATHS
-from aui_tui.engine.target import parse
+from aui_tui.engine.target import Origin, parse
 from aui_tui.records.observations import BROWSER
 from aui_tui.records.registry import registry
 from aui_tui.service.local import LocalService
@@ -107,9 +108,9 @@ async def bare(access: Access, names: list[str]) -> Measured:
     browser = identity.page_fields(identity.user_agent(BROWSER, registry()))
     plain = identity.file_fields(identity.user_agent(BROWSER, registry()))
 
-    async def get(client: Client, origin: object, path: str, fields: identity.Fields) -> None:
+    async def get(client: Client, origin: Origin, path: str, fields: identity.Fields) -> None:
         encoded = [(name.encode(), value.encode()) for name, value in fields]
-        async with client.get(origin, path, encoded) as reply:  # type: ignore[arg-type]
+        async with client.get(origin, path, encoded) as reply:
             async for _ in reply.chunks:
                 pass
 
@@ -131,8 +132,10 @@ async def bare(access: Access, names: list[str]) -> Measured:
     return Measured(len(names) / (time.perf_counter() - began), (cpu_seconds() - spent) / len(names) * 1000)
 
 
-async def listed(names: list[str]) -> AsyncIterator[list[Row]]:
-    yield [Row(line, f"https://{name}", name) for line, name in enumerate(names, 1)]
+async def listed(names: Sequence[str]) -> AsyncIterator[list[Row | BadRow]]:
+    """Yield rows in groups as a list is read."""
+    for begin in range(0, len(names), GROUP):
+        yield [Row(line, f"https://{name}", name) for line, name in enumerate(names[begin : begin + GROUP], begin + 1)]
 
 
 def can_share() -> bool:
@@ -173,10 +176,10 @@ async def crawl(
     with tempfile.TemporaryDirectory() as folder:
         service = LocalService(Path(folder), access=access)
         async with Pool(Terms.of(access, method="v0.2", base_url="", fast=fast), processes) as pool:
-            await Crawl(service, pool).run(listed(hosts(10 * processes, "warm")))  # type: ignore[arg-type]
+            await Crawl(service, pool).run(listed(hosts(10 * processes, "warm")))
             with shared(pool.pids(), share) if share else contextlib.nullcontext():
                 began, spent = time.perf_counter(), cpu_seconds()
-                counts = await Crawl(service, pool, concurrency=in_flight).run(listed(names))  # type: ignore[arg-type]
+                counts = await Crawl(service, pool, concurrency=in_flight).run(listed(names))
                 took, used = time.perf_counter() - began, cpu_seconds() - spent
         found = Measured(len(names) / took, used / len(names) * 1000)
         assert counts.scanned == len(names), counts

@@ -22,19 +22,18 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import trustme
 
-from aui_tui.crawl import Crawl, Pool, Row, Terms
-from aui_tui.crawl.source import GROUP
+from aui_tui.crawl import Crawl, Pool, Terms
 from aui_tui.crawl.worker import raise_file_limit
 from aui_tui.engine.access import Access, Detour
 from aui_tui.service.local import LocalService
 from aui_tui.store.reports import Reports
-from tests.benchmarks.crawl import Measured, cpu_seconds, hosts, server
+from tests.benchmarks.crawl import Measured, cpu_seconds, hosts, listed, server
 from tests.benchmarks.samples import START
 from tests.benchmarks.store import fill
 
@@ -81,19 +80,13 @@ def built(folder: Path, size: int) -> Path:
     return found
 
 
-async def listed(names: Sequence[str]) -> AsyncIterator[list[Row]]:
-    """Yield rows in groups as a list is read."""
-    for begin in range(0, len(names), GROUP):
-        yield [Row(line, f"https://{name}", name) for line, name in enumerate(names[begin : begin + GROUP], begin + 1)]
-
-
 async def crawl(folder: Path, access: Access, names: Sequence[str], age: float) -> Measured:
     """Crawl ``names`` into the index in ``folder``, after a warm-up of the process that scans."""
     service = LocalService(folder, access=access)
     async with Pool(Terms.of(access, method="v0.2", base_url="")) as pool:
-        await Crawl(service, pool, older_than=0).run(listed(hosts(10, "warm")))  # type: ignore[arg-type]
+        await Crawl(service, pool, older_than=0).run(listed(hosts(10, "warm")))
         began, spent = time.perf_counter(), cpu_seconds()
-        counts = await Crawl(service, pool, older_than=age).run(listed(names))  # type: ignore[arg-type]
+        counts = await Crawl(service, pool, older_than=age).run(listed(names))
         seconds, spent = time.perf_counter() - began, cpu_seconds() - spent
     assert (counts.fresh if age else counts.scanned) == len(names), counts
     await service.aclose()
@@ -125,7 +118,7 @@ def crawls(folders: Mapping[int, Path], count: int, rounds: int) -> bool:
             for number in range(rounds):
                 print(f"round {number + 1} of {rounds}, {count} hosts, load {os.getloadavg()[0]:.1f}")
                 for work in WORKS:
-                    sizes = list(folders) if number % 2 else list(reversed(folders))
+                    sizes = list(folders)[:: 1 if number % 2 else -1]
                     for size in sizes:
                         some = {
                             "new hosts": hosts(count, f"r{number}-"),
