@@ -130,6 +130,22 @@ async def test_it_asks_over_http_2(authority: Authority, analyser: Analyser, dia
     assert timeless(found) == timeless(usual)
 
 
+async def test_over_http_2_each_identity_has_one_connection_in_a_crawl(
+    authority: Authority, analyser: Analyser, dialled: list[tuple[str, int]]
+) -> None:
+    async with H2Site(authority.server()) as site:
+        access = Access(
+            connect_to=(Detour("shop.test", 443, "127.0.0.1", site.port),),
+            cafile=authority.cafile,
+            limits=replace(QUICK, patience=2.0),
+        )
+        await swiftly(access.target("https://shop.test"), access, analyser)
+        by_place = {asked.place: asked.connection for asked in site.asked}
+    assert not dialled
+    assert len({by_place[name] for name in HOMEPAGES}) == site.opened == 5
+    assert {by_place[name] for name in FILE_PROBES} == {by_place[BROWSER]}
+
+
 @pytest.mark.parametrize("tls", [False, True])
 async def test_header_fields_are_the_same_in_the_same_order(
     tls: bool, authority: Authority, analyser: Analyser
