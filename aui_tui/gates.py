@@ -12,7 +12,7 @@ from aui_tui.records.card import ReportCard
 from aui_tui.records.codec import names_of, slots_of
 from aui_tui.records.diff import POLICY_RANK, STANCE_RANK, VERDICT_RANK
 from aui_tui.records.methods import FLOORS, METHODS
-from aui_tui.records.registry import Surface, registry
+from aui_tui.records.registry import Agent, Surface, registry
 from aui_tui.records.vocabulary import GRADES, LIVE_TOTAL, SEVERITIES, STANCES, choose
 
 PASSED, FAILED, INCONCLUSIVE = 0, 1, 3
@@ -56,7 +56,7 @@ class Gates(msgspec.Struct, frozen=True, kw_only=True):
             fail_under=fail_under,
             fail_grade=choose("grade", fail_grade, GRADES) if fail_grade else "",
             require_stance=choose("stance", require_stance, STANCES) if require_stance else "",
-            must_serve=tuple(dict.fromkeys(_agent(word) for word in must_serve.split(",") if word.strip())),
+            must_serve=_served(must_serve),
             fail_on=choose("severity", fail_on, SEVERITIES[:2]) if fail_on else "",
             no_regress=no_regress,
         )
@@ -117,21 +117,32 @@ def worst(codes: Iterable[int]) -> int:
     return max(codes, key=lambda code: order.get(code, 1), default=PASSED)
 
 
-def _agent(word: str) -> str:
-    """Return the surface slug or agent token that ``word`` means: slug, slot, token or label, case ignored."""
-    known, wanted = registry(), word.strip().casefold()
+def _served(names: str) -> tuple[str, ...]:
+    words = [word for word in names.split(",") if word.strip()]
+    return tuple(dict.fromkeys(name for word in words for name in _asked(word)))
+
+
+def _asked(word: str) -> list[str]:
+    """Return the surface slugs and agent tokens that ``word`` names, a company with all of its active agents.
+
+    Raises BadValue for a name that is unknown or cannot be tested.
+    """
+    known = registry()
+    found = known.named(word)
     testable = [surface for surface in known.surfaces if surface.source != "none"]
-    for surface in testable:
-        if wanted in (surface.slug, surface.key, surface.label.casefold()):
-            return surface.slug
-    agent = known.agent(word.strip()) or next((a for a in known.agents if a.label.casefold() == wanted), None)
-    if agent is not None:
-        return next((surface.slug for surface in testable if surface.live == agent.key), agent.token)
-    named = (*(surface.slug for surface in testable), *(agent.token for agent in known.agents))
-    for surface in known.surfaces:
-        if wanted in (surface.slug, surface.key, surface.label.casefold()):
-            raise BadValue(f"No gate can ask for {surface.label}: no test is possible over plain HTTP.", allowed=named)
-    return choose("agent", word, named)
+    allowed = (*(surface.short for surface in testable), *(agent.token for agent in known.agents))
+    if not found:
+        choose("agent", word, allowed)
+    surfaces = [entry for entry in found if entry in testable]
+    agents = [entry for entry in found if isinstance(entry, Agent) and (len(found) == 1 or entry.status == "active")]
+    surfaces += [surface for surface in testable for agent in agents if surface.live == agent.key]
+    covered = {key for surface in surfaces for key in surface.agents}
+    names = [surface.slug for surface in surfaces if isinstance(surface, Surface)]
+    names += [agent.token for agent in agents if agent.key not in covered]
+    if not names:
+        untested = found[0].label
+        raise BadValue(f"No gate can ask for {untested}: it cannot be tested over plain HTTP.", allowed=allowed)
+    return names
 
 
 def _lowest(card: ReportCard) -> int | None:

@@ -57,7 +57,7 @@ def test_text() -> None:
         "  llms.txt: missing -> found, +3 Built",
         "",
         "Changed",
-        "  Gemini: untested -> allowed",
+        "  Google agents: untested -> allowed",
         "  Answer to Google-Agent: no answer -> 200",
         "  Edge: wall-z -> wall-z server-q",
         "",

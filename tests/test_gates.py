@@ -77,6 +77,24 @@ def test_agents_are_named_by_slug_slot_token_or_label(names: str) -> None:
     assert verdict(RICH_OPEN, must_serve=names) == (PASSED, [])
 
 
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        ("gemini", ("gemini",)),
+        ("Google agents,Google-Agent,Google agent", ("gemini",)),
+        ("Google", ("gemini", "Google-GeminiNotebook")),
+        ("OpenAI", ("chatgpt",)),
+        ("anthropic, Claude-User", ("claude",)),
+        ("Amazon", ("amazon",)),
+        ("Alexa", ("Amzn-User",)),
+        ("Mistral AI", ("MistralAI-User",)),
+        ("Operator", ("Operator",)),
+    ],
+)
+def test_a_gate_takes_product_token_and_company(name: str, asked: tuple[str, ...]) -> None:
+    assert Gates.of(must_serve=name).must_serve == asked
+
+
 def test_an_agent_that_is_shut_out_fails() -> None:
     assert verdict(WALLED, must_serve="claude,perplexity") == (FAILED, ["Claude: walled.", "Perplexity: walled."])
     assert verdict(WALLED, must_serve="gemini")[0] == INCONCLUSIVE
@@ -180,8 +198,14 @@ def test_no_regress_cannot_tell_without_a_comparable_baseline() -> None:
         ({"fail_grade": "E"}, "Unknown grade 'E'; allowed are: A, B, C, D, F."),
         ({"require_stance": "Shut"}, "allowed are: Open, Selective, Walled."),
         ({"fail_on": "good"}, "allowed are: critical, warn."),
-        ({"must_serve": "claude,nobody"}, "Unknown agent 'nobody'; allowed are: chatgpt, claude"),
-        ({"must_serve": "browser_agents"}, "no test is possible over plain HTTP"),
+        (
+            {"must_serve": "claude,nobody"},
+            "Unknown agent 'nobody'; allowed are: ChatGPT, Claude, Google agent, Perplexity, Amazon, Meta AI, ",
+        ),
+        (
+            {"must_serve": "browser_agents"},
+            "No gate can ask for In-browser agents: it cannot be tested over plain HTTP",
+        ),
     ],
 )
 def test_bad_values_are_named(option: dict[str, Any], words: str) -> None:

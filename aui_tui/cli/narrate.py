@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from aui_tui.cli import streams, words
+from aui_tui.cli import streams
+from aui_tui.records import labels
 from aui_tui.records.progress import ProbeEvent, Progress
 from aui_tui.text import clean
 
@@ -56,9 +57,9 @@ def _plain(host: str) -> Progress:
     def tell(event: ProbeEvent) -> None:
         if event.state == "done":
             took = f" {event.elapsed_ms / 1000:.2f} s" if event.elapsed_ms else ""
-            streams.say(f"{host}: {words.probe(event.name)}: {outcome_words(event)}{took}")
+            streams.say(f"{host}: {labels.probe(event.name)}: {outcome_words(event)}{took}")
         elif event.state == "retrying" and not event.note:
-            streams.say(f"{host}: {words.probe(event.name)}: once more, alone")
+            streams.say(f"{host}: {labels.probe(event.name)}: once more, alone")
         elif event.state == "retrying" and event.name == "browser":
             streams.say(f"{host}: once more {event.note}")
 
@@ -85,7 +86,7 @@ class _Checklist:
         for name, event in self.events.items():
             mark, style = MARKS.get(event.outcome, QUIET_OUTCOME) if event.state == "done" else ("…", "cyan")
             text.append(f"  {mark} ", style)
-            text.append(f"{words.probe(name):<15}")
+            text.append(f"{labels.probe(name):<15}")
             if event.state == "done":
                 took = f"  {event.elapsed_ms / 1000:.2f} s" if event.elapsed_ms else ""
                 text.append(f"{outcome_words(event)}{took}\n")

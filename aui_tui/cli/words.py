@@ -4,30 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from aui_tui.records.registry import registry
-
-PROBES = {
-    "cache": "cache",
-    "browser": "browser",
-    "robots": "robots.txt",
-    "llms": "llms.txt",
-    "ai-plugin": "ai-plugin.json",
-    "ucp": "UCP profile",
-    "mcp": "MCP card",
-}
-"""Names of the probes that are no agents."""
-
-
-def agent(name: str) -> str:
-    """Return the label of an agent; a foreign name as it is."""
-    known = registry().agent(name)
-    return known.label if known else name
-
-
-def probe(name: str) -> str:
-    """Return what a probe is called."""
-    return PROBES.get(name) or agent(name)
-
 
 def seconds_since(scanned_at: str, now: datetime | None = None) -> float:
     """Return the seconds since a record's time, never negative; 0 for a text that is no time."""

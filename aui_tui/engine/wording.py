@@ -48,8 +48,8 @@ def fill(template: str, facts: Mapping[str, str]) -> str:
 
 
 def label(agent: Agent) -> str:
-    """Return the agent's label without a note in brackets."""
-    return agent.label.partition(" (")[0]
+    """Return what the agent is called in a sentence."""
+    return agent.short
 
 
 def joined(items: Iterable[str], limit: int = NAMED) -> str:

@@ -12,7 +12,8 @@ from aui_tui.errors import BadValue
 from aui_tui.records.card import AgentAccess, Evidence, Recommendation, ReportCard, Semantic, SiteSummary
 from aui_tui.records.codec import MAPS, names_of, slots_of
 from aui_tui.records.methods import METHODS
-from aui_tui.records.registry import Agent, Crawler, Surface, registry
+from aui_tui.records.registry import Agent, Crawler, Surface, fold, registry
+from aui_tui.records.registry import names_of as registry_names
 from aui_tui.text import clean
 
 Path = tuple[str, ...]
@@ -63,7 +64,7 @@ def _pillars() -> Tree:
 def select(text: str, tree: Tree) -> tuple[Path, ...]:
     """Return the fields named in ``text``, separated by commas, in that order and each once.
 
-    Case is ignored; an entry of a map may be named by its name, its slot or its label.
+    Case is ignored; an entry of a map may be named by any name of the registry.
     Raises BadValue naming the unknown field, the nearest one and, in ``allowed``, all that are known.
     """
     found: dict[Path, None] = {}
@@ -95,8 +96,8 @@ def _match(word: str, tree: Tree, field: str) -> str | None:
     if word in tree:
         return word
     wanted = word.casefold()
-    for name, aliases in ((name, _aliases(field, name)) for name in tree):
-        if wanted == name.casefold() or wanted in aliases:
+    for name in tree:
+        if wanted == name.casefold() or fold(word) in _aliases(field, name):
             return name
     return None
 
@@ -108,8 +109,9 @@ def _aliases(field: str, name: str) -> frozenset[str]:
     slot = slots_of(field)[names_of(field).index(name)]
     known = registry()
     entries: Sequence[Surface | Agent | Crawler] = (*known.surfaces, *known.agents, *known.crawlers)
-    label = next((entry.label for entry in entries if entry.key == slot), "")
-    return frozenset({slot, label.casefold()})
+    entry = next(entry for entry in entries if entry.key == slot)
+    also = [agent for agent in known.live if isinstance(entry, Surface) and agent.key == entry.live]
+    return frozenset(name for one in (entry, *also) for name in registry_names(one))
 
 
 def _unknown(word: str, part: str, tree: Tree, above: Sequence[str]) -> BadValue:

@@ -17,10 +17,35 @@ _HOST: Final = re.compile(
 )
 
 
-def surface(key: str) -> str:
-    """Return the label of a matrix key."""
+PROBES: Final = MappingProxyType(
+    {
+        "cache": "cache",
+        "browser": "browser",
+        "robots": "robots.txt",
+        "llms": "llms.txt",
+        "ai-plugin": "ai-plugin.json",
+        "ucp": "UCP profile",
+        "mcp": "MCP card",
+    }
+)
+"""Names of the probes that are not agents."""
+
+
+def surface(key: str, *, short: bool = False) -> str:
+    """Return the label of a matrix key, or its short one; a foreign key as it is."""
     known = registry().surface(key)
-    return known.label if known else key
+    return (known.short if short else known.label) if known else key
+
+
+def agent(key: str, *, short: bool = False) -> str:
+    """Return the label of an agent by slot or token, or its short one; a foreign name as it is."""
+    known = registry().agent(key)
+    return (known.short if short else known.label) if known else key
+
+
+def probe(name: str) -> str:
+    """Return what a probe is called: an agent by its label, a file by its name."""
+    return PROBES.get(name) or agent(name)
 
 
 def pillar(method: str, key: str) -> str:

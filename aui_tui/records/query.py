@@ -104,6 +104,10 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _sort(name: str) -> str:
+    head, dot, word = name.partition(".")
+    found = registry().surfaces_of(word) if dot and head.casefold() == "matrix" else ()
+    if len(found) == 1:
+        return "matrix." + found[0].slug
     slugs = tuple("matrix." + surface.slug for surface in registry().surfaces)
     return choose("sort column", name or "rank", (*SORTS, *slugs))
 
@@ -155,8 +159,8 @@ def _category(value: str, negated: bool) -> Term:
 
 def _agent(value: str, negated: bool) -> Term:
     name, _, verdict = value.partition("=")
-    slugs = tuple(surface.slug for surface in registry().surfaces)
-    slug = choose("agent", name, slugs)
+    found = registry().surfaces_of(name)
+    slug = found[0].slug if found else choose("agent", name, tuple(s.slug for s in registry().surfaces))
     if not verdict:
         raise BadValue(f"agent:{slug} needs a verdict, for example agent:{slug}=blocked.", allowed=VERDICTS)
     return Term(field="agent", key=slug, value=choose("verdict", verdict, VERDICTS), negated=negated)

@@ -1,4 +1,8 @@
-"""The tested agents, crawlers and matrix surfaces, in the order of the specification (2.2, 2.4)."""
+"""The tested agents, crawlers and matrix surfaces, in the order of the specification (2.2, 2.4), and their names.
+
+Every entry has a position (``key``), a word that records carry (``token`` or ``slug``), the name of the product
+(``label``), a shorter one (``short``) and the company (``operator``). :meth:`Registry.named` finds it by any of them.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +19,13 @@ _HEADING: Final = re.compile(r"^\[+([a-z_]+)", re.MULTILINE)
 
 
 class Agent(msgspec.Struct, frozen=True, kw_only=True):
-    """A user-directed agent: its slot (``agent_01``), robots.txt product token, label and User-Agent string."""
+    """A user-directed agent: its slot (``agent_01``), robots.txt product token, names and User-Agent string."""
 
     key: str
     token: str
     label: str
     operator: str
+    short: str = ""
     user_agent: str = ""
     live_probe: bool = False
     aliases: tuple[str, ...] = ()
@@ -41,6 +46,7 @@ class Crawler(msgspec.Struct, frozen=True, kw_only=True):
     token: str
     label: str
     operator: str
+    short: str = ""
     role: str = ""
     doc: str = ""
 
@@ -52,6 +58,7 @@ class Surface(msgspec.Struct, frozen=True, kw_only=True):
     slug: str
     label: str
     operator: str
+    short: str = ""
     surface: str
     source: str
     live: str = ""
@@ -82,6 +89,46 @@ class Registry(msgspec.Struct, frozen=True, kw_only=True):
         """Return the matrix surface whose slot or slug is ``name``."""
         return next((s for s in self.surfaces if name in (s.key, s.slug)), None)
 
+    def named(self, word: str) -> tuple[Surface | Agent, ...]:
+        """Return what ``word`` names: one surface, else one agent, else every entry of a company; empty for nothing.
+
+        Accepted are slot, slug, token, alias, label and short label. Case does not count, and a space, a hyphen and
+        an underscore are alike; of two casings of one token the exact spelling wins.
+        """
+        exact = self.agent(word) if word in _agents_by_name(self) else None
+        if exact is not None:
+            return (exact,)
+        wanted = fold(word)
+        entries: tuple[Surface | Agent, ...] = (*self.surfaces, *self.agents)
+        for entry in entries:
+            if wanted in names_of(entry):
+                return (entry,)
+        return tuple(entry for entry in entries if wanted == fold(entry.operator))
+
+    def surfaces_of(self, word: str) -> tuple[Surface, ...]:
+        """Return the matrix surfaces that ``word`` names: itself, the one of an agent, the tested ones of a company."""
+        found = self.named(word)
+        surfaces = [entry for entry in found if isinstance(entry, Surface)]
+        if len(found) > 1:
+            surfaces = [surface for surface in surfaces if surface.source != "none"]
+        if not surfaces:
+            keys = {entry.key for entry in found}
+            surfaces = [surface for surface in self.surfaces if keys & set(surface.agents)]
+        return tuple(surfaces)
+
+
+def fold(name: str) -> str:
+    """Return ``name`` as it is compared: case, and the difference of space, hyphen and underscore, left out."""
+    return " ".join(name.replace("-", " ").replace("_", " ").casefold().split())
+
+
+@cache
+def names_of(entry: Surface | Agent | Crawler) -> frozenset[str]:
+    """Return every name of one entry as :func:`fold` compares it, its company left out."""
+    words = (entry.slug,) if isinstance(entry, Surface) else (entry.token,)
+    aliases = entry.aliases if isinstance(entry, Agent) else ()
+    return frozenset(fold(name) for name in (entry.key, entry.label, entry.short, *words, *aliases))
+
 
 @cache
 def _agents_by_name(registry: Registry) -> dict[str, Agent]:
@@ -98,7 +145,7 @@ def _agents_by_name(registry: Registry) -> dict[str, Agent]:
 @cache
 def surfaces() -> tuple[Surface, ...]:
     """Return the matrix surfaces alone: a list needs no more of the registry, and this much is read quickly."""
-    return msgspec.convert(_read("matrix")["matrix"], tuple[Surface, ...])
+    return msgspec.convert(_entries(_read("matrix")["matrix"]), tuple[Surface, ...])
 
 
 @cache
@@ -112,10 +159,14 @@ def registry() -> Registry:
         version=data["registry"]["version"],
         chrome_version=chrome,
         browser_user_agent=data["identity"]["browser_user_agent"].replace("{chrome}", chrome),
-        agents=msgspec.convert(data["agent"], tuple[Agent, ...]),
-        crawlers=msgspec.convert(data["crawler"], tuple[Crawler, ...]),
+        agents=msgspec.convert(_entries(data["agent"]), tuple[Agent, ...]),
+        crawlers=msgspec.convert(_entries(data["crawler"]), tuple[Crawler, ...]),
         surfaces=surfaces(),
     )
+
+
+def _entries(tables: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{"short": table["label"], **table} for table in tables]
 
 
 def _read(*names: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
+from aui_tui.records import labels
 from aui_tui.records.observations import BROWSER, FILE_PROBES
 from aui_tui.records.progress import ProbeEvent
 from aui_tui.records.registry import registry
@@ -20,26 +21,10 @@ from aui_tui.tui.words import seconds
 PROBE_LIMIT: Final = 12.0
 """Seconds in all that one probe has (specification 8)."""
 
-LABELS: Final = {
-    "cache": "cache",
-    BROWSER: "browser",
-    "robots": "robots.txt",
-    "llms": "llms.txt",
-    "ai-plugin": "ai-plugin.json",
-    "ucp": "ucp",
-    "mcp": "mcp.json",
-}
-
 
 def probe_names() -> tuple[str, ...]:
     """Return the names of all probes in the order of a checklist."""
     return ("cache", BROWSER, *(agent.key for agent in registry().live), *FILE_PROBES)
-
-
-def probe_label(name: str) -> str:
-    """Return what a probe is called on the screen: the label of an agent, the name of a file."""
-    agent = registry().agent(name)
-    return LABELS.get(name) or (agent.label if agent else name)
 
 
 class Probe(msgspec.Struct, frozen=True):
@@ -55,7 +40,7 @@ class Probe(msgspec.Struct, frozen=True):
 
     def line(self, now: float, label_width: int = 14) -> Line:
         """Return the probe as a line of the checklist, the limit counting while it waits."""
-        label = probe_label(self.name).ljust(label_width)
+        label = labels.probe(self.name).ljust(label_width)
         if self.state == "done":
             return self._done(label)
         if not self.state:

@@ -114,7 +114,7 @@ def results(suite: ElementTree.Element) -> dict[str, str]:
 def test_a_shut_out_agent_fails_a_silent_one_errs_and_open_advice_is_skipped() -> None:
     found = results(suites(WALLED)[0])
     assert found["agents Claude"] == "failure"
-    assert found["agents Gemini"] == "error"
+    assert found["agents Google agents"] == "error"
     assert found["agents In-browser agents"] == "skipped"
     assert found["checks llms.txt"] == "skipped"
     assert found["checks JSON-LD"] == "passed"

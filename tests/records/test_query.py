@@ -18,6 +18,8 @@ from aui_tui.records.query import Query, Term, parse
         ("category:real", (Term(field="category", value="Real estate"),)),
         ('category:"social & media"', (Term(field="category", value="Social & media"),)),
         ("agent:claude=blocked", (Term(field="agent", key="claude", value="blocked"),)),
+        ("agent:google-agent=blocked", (Term(field="agent", key="gemini", value="blocked"),)),
+        ('agent:"Google agents"=walled', (Term(field="agent", key="gemini", value="walled"),)),
         ("edge:Akamai", (Term(field="edge", value="akamai"),)),
         ("score:<40", (Term(field="score", value="<40", op="<", number=40),)),
         ("score:87", (Term(field="score", value="87", op="=", number=87),)),

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 from aui_tui.records import registry as registry_module
-from aui_tui.records.registry import Agent, Crawler, registry, surfaces
+from aui_tui.records.registry import Agent, Crawler, fold, names_of, registry, surfaces
 from aui_tui.records.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL, LIVE_TOTAL, SURFACES_TOTAL
 
 KNOWN = registry()
@@ -73,3 +73,51 @@ def test_reading_some_tables_gives_what_the_whole_file_holds() -> None:
     for name in ("registry", "identity", "agent", "crawler", "matrix"):
         assert registry_module._read(name) == {name: whole[name]}
     assert surfaces() == registry().surfaces
+
+
+@pytest.mark.parametrize(
+    ("words", "keys"),
+    [
+        (("gemini", "Google agents", "google agent", "matrix_key_4", "GOOGLE_AGENTS"), ["matrix_key_4"]),
+        (("Google-Agent", "google-agent", "GoogleAgent-Mariner", "agent_03"), ["agent_03"]),
+        (("claude", " Claude "), ["matrix_key_3"]),
+        (("Alexa and Amazon agents", "amazon"), ["matrix_key_6"]),
+        (("Alexa", "alexa (amazon)", "Amzn-User"), ["agent_06"]),
+        (("Meta-ExternalFetcher",), ["agent_13"]),
+        (("META-EXTERNALFETCHER", "meta-externalfetcher"), ["agent_12"]),
+        (("Google",), ["matrix_key_4", "agent_03", "agent_09"]),
+        (("openai",), ["matrix_key_1", "matrix_key_2", "agent_01", "agent_17"]),
+        (("Anthropic",), ["matrix_key_3", "agent_02"]),
+        (("nobody", "", "agent"), []),
+    ],
+)
+def test_any_name_finds_its_entry_and_a_company_all_of_its_own(words: Sequence[str], keys: list[str]) -> None:
+    for word in words:
+        assert [entry.key for entry in KNOWN.named(word)] == keys
+
+
+def test_the_surface_behind_any_name() -> None:
+    for word in ("Google", "Google-Agent", "google agents", "gemini"):
+        assert [surface.slug for surface in KNOWN.surfaces_of(word)] == ["gemini"]
+    assert [surface.slug for surface in KNOWN.surfaces_of("OpenAI")] == ["chatgpt"]
+    assert [surface.slug for surface in KNOWN.surfaces_of("chatgpt agent")] == ["chatgpt_agent"]
+    assert [surface.slug for surface in KNOWN.surfaces_of("Alexa")] == ["amazon"]
+    assert KNOWN.surfaces_of("Devin") == ()
+
+
+def test_every_name_leads_to_its_own_entry_or_to_the_surface_it_is_asked_through() -> None:
+    for entry in (*KNOWN.surfaces, *KNOWN.agents):
+        for name in names_of(entry):
+            found = KNOWN.named(name)
+            assert len(found) == 1
+            assert found[0].operator == entry.operator
+
+
+def test_a_product_has_one_name() -> None:
+    """A live-probed agent and its surface are called alike, and nothing but the surface's own key says Gemini."""
+    for surface in KNOWN.surfaces:
+        if surface.live:
+            agent = KNOWN.agent(surface.live)
+            assert agent is not None
+            assert (agent.short, agent.operator) == (surface.short, surface.operator)
+    assert {fold(entry.label) for entry in KNOWN.surfaces} & {"gemini"} == set()

@@ -13,9 +13,9 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from aui_tui.errors import AuiError, BadValue
+from aui_tui.records import labels
 from aui_tui.records.diff import VERDICT_RANK
 from aui_tui.records.query import Query
-from aui_tui.records.registry import registry
 from aui_tui.records.view import IndexView
 from aui_tui.records.vocabulary import CATEGORIES, STANCES
 from aui_tui.service.api import bodies, discovery, problems
@@ -186,10 +186,8 @@ def _environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         auto_reload=False,
     )
-    known = registry()
-    surfaces = {surface.slug: surface.label for surface in known.surfaces}
-    environment.filters["surface"] = lambda key: surfaces.get(key, key)
-    environment.filters["agent"] = lambda key: found.label if (found := known.agent(key)) else key
+    environment.filters["surface"] = labels.surface
+    environment.filters["agent"] = labels.agent
     environment.filters["mark"] = lambda verdict: MARKS.get(verdict, "?")
     environment.filters["minute"] = lambda text: text[:16].replace("T", " ")
     environment.filters["origin"] = lambda host: host if "://" in host else f"https://{quote(host, safe='.:-[]')}/"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from aui_tui.records import labels
 from aui_tui.records.card import Points, ReportCard
 from aui_tui.records.methods import METHODS
-from aui_tui.records.registry import registry
 from aui_tui.records.view import HistoryPoint
 from aui_tui.text import fit
 from aui_tui.tui import glyphs
@@ -58,18 +58,6 @@ def pillar_lines(pillars: Points, most: Points, size: int) -> list[Line]:
     return out
 
 
-def surface_label(key: str) -> str:
-    """Return the label of a matrix surface; a foreign key as it came."""
-    surface = registry().surface(key)
-    return surface.label if surface else key
-
-
-def agent_label(key: str) -> str:
-    """Return the label of a tested agent; a foreign key as it came."""
-    agent = registry().agent(key)
-    return agent.label if agent else key
-
-
 def verdict(word: str) -> tuple[Piece, Piece]:
     """Return the sign and the word of a verdict."""
     role = glyphs.role_of(word)
@@ -79,7 +67,7 @@ def verdict(word: str) -> tuple[Piece, Piece]:
 def matrix_lines(matrix: dict[str, str], size: int) -> list[Line]:
     """Return one line per surface: its label, then sign and word."""
     room = min(max(size - 17, 8), 24)
-    return [(Piece(fit(surface_label(key), room) + " "), *verdict(word)) for key, word in matrix.items()]
+    return [(Piece(fit(labels.surface(key), room) + " "), *verdict(word)) for key, word in matrix.items()]
 
 
 def matrix_strip(matrix: dict[str, str]) -> Line:

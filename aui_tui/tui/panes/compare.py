@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from aui_tui.records import labels
 from aui_tui.records.card import ReportCard
 from aui_tui.text import fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.draw import BLANK, Line, Piece, line
-from aui_tui.tui.panes.common import number, pillar_label, stance, status_words, surface_label, verdict
+from aui_tui.tui.panes.common import number, pillar_label, stance, status_words, verdict
 from aui_tui.tui.words import ago
 
 LABEL: Final = 20
@@ -32,7 +33,7 @@ def compare(cards: Sequence[ReportCard], size: int, now: float) -> list[Line]:
     out += [row(name, read) for name, read in _HEAD]
     out.append(row("Scanned", lambda card: Piece(ago(card.scanned_at, now))))
     out += _section("Pillars", [row(pillar_label(key), _pillar(key)) for key in _keys(cards, "pillars")])
-    out += _section("Matrix", [row(surface_label(key), _verdict(key)) for key in _keys(cards, "matrix")])
+    out += _section("Matrix", [row(labels.surface(key), _verdict(key)) for key in _keys(cards, "matrix")])
     out += _section("Facts", [row(name, read) for name, read in _FACTS])
     out += _section("Fixes", [row(key, _fix(key)) for key in _fix_keys(cards)])
     legend = line((glyphs.MARK + " differs", "muted"))

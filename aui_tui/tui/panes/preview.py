@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from aui_tui.records import labels
 from aui_tui.records.registry import registry
 from aui_tui.records.view import Dossier, Row
 from aui_tui.text import fit
@@ -17,7 +18,6 @@ from aui_tui.tui.panes.common import (
     status_words,
     verdict,
 )
-from aui_tui.tui.panes.common import surface_label as label_of
 from aui_tui.tui.words import ago, signed
 
 LABEL = 10
@@ -65,7 +65,7 @@ def _verdicts(row: Row, dossier: Dossier | None, size: int) -> list[Line]:
     for place, (key, word) in enumerate(matrix.items()):
         got = live.get(slots[place] if place < len(slots) else "", Piece(""))
         sign, text = verdict(word)
-        name = Piece(fit(label_of(key), 24) + " ")
+        name = Piece(fit(labels.surface(key), 24) + " ")
         out.append(cut((name, sign, text._replace(text=fit(text.text, 15)), got), size))
     return out
 

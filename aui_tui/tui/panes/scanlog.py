@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from aui_tui.records import labels
 from aui_tui.records.observations import Exchange
 from aui_tui.records.view import Dossier
 from aui_tui.text import fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.draw import BLANK, Line, Piece, cut, hang, line
-from aui_tui.tui.scans import Scan, probe_label
+from aui_tui.tui.scans import Scan
 from aui_tui.tui.words import clock, seconds
 
 NAME = 14
@@ -56,7 +57,7 @@ def _exchange(exchange: Exchange, size: int) -> list[Line]:
         cut(
             line(
                 (sign + " ", role),
-                fit(probe_label(exchange.name), NAME) + " ",
+                fit(labels.probe(exchange.name), NAME) + " ",
                 (status.rjust(4), role),
                 (seconds(exchange.elapsed_ms).rjust(9), "muted"),
                 ("  " + _notes(exchange), "muted"),

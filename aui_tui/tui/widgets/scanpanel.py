@@ -8,9 +8,10 @@ from typing import Final
 from textual.strip import Strip
 from textual.timer import Timer
 
+from aui_tui.records import labels
 from aui_tui.tui import glyphs
 from aui_tui.tui.draw import Line, Piece, line, pad, spread
-from aui_tui.tui.scans import Scan, probe_label
+from aui_tui.tui.scans import Scan
 from aui_tui.tui.widgets.painted import Painted
 
 TICK: Final = 0.2
@@ -94,7 +95,7 @@ def strip_line(scan: Scan, width: int, now: float, *, detail: bool) -> Line:
             sign, role = glyphs.OUTCOME.get(probe.outcome, glyphs.DOT), glyphs.role_of(probe.outcome)
         elif probe.state:
             sign, role = glyphs.WAIT, "accent"
-        parts += [Piece(probe_label(probe.name) + " ", "muted"), Piece(sign + "  ", role)]
+        parts += [Piece(labels.probe(probe.name) + " ", "muted"), Piece(sign + "  ", role)]
     return spread(parts, right, width)
 
 
