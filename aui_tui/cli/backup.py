@@ -30,7 +30,7 @@ def add(app: typer.Typer) -> None:
         service = local_of(run)
         try:
             with counted("Copying", quiet=run.quiet) as told:
-                size = copied(service.reports, Path(file).expanduser(), overwrite=force, told=told)
+                size = copied(service.reports, Path(file).expanduser(), overwrite=force, progress=told)
             streams.say(f"wrote {clean(file, 200)}, {size / 1e6:.1f} MB")
         finally:
             run.wait(service.aclose())

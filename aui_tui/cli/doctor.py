@@ -49,7 +49,7 @@ def _examine(run: Run, reports: Reports) -> int:
     from aui_tui.store.upkeep import examine
 
     with counted("Reading every card", quiet=run.quiet) as told:
-        health = examine(reports, told=told)
+        health = examine(reports, progress=told)
     lines = [
         f"index     {reports.path}",
         f"size      {health.bytes / 1e6:.1f} MB",
@@ -64,10 +64,10 @@ def _examine(run: Run, reports: Reports) -> int:
 
 
 def _repair(run: Run, reports: Reports) -> None:
-    from aui_tui.store.repair import repair
+    from aui_tui.store.upkeep import repair
 
     with counted("Mending", quiet=run.quiet) as told:
-        done = repair(reports, told=told)
+        done = repair(reports, progress=told)
     streams.say(
         f"repaired: removed {words.count(done.scans_removed, 'scan')} and {words.count(done.hosts_removed, 'host')}, "
         f"and what was seen in {words.count(done.observations_removed, 'scan')}"
@@ -75,9 +75,9 @@ def _repair(run: Run, reports: Reports) -> None:
 
 
 def _salvage(run: Run, reports: Reports) -> None:
-    from aui_tui.store.salvage import salvage
+    from aui_tui.store.backup import salvage
 
     for path in damaged(reports.path.parent):
         with counted("Salvaging", quiet=run.quiet) as told:
-            done = salvage(path, reports, told=told)
+            done = salvage(path, reports, progress=told)
         streams.say(f"salvaged from {path.name}: {words.count(done.kept, 'scan')} kept, {done.lost:,} lost")

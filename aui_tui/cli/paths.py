@@ -10,7 +10,7 @@ import typer
 from aui_tui.cli import streams
 from aui_tui.cli.command import Run, command
 from aui_tui.settings import Settings
-from aui_tui.store.places import places as store_places
+from aui_tui.store.folder import places as store_places
 
 
 def places(settings: Settings) -> dict[str, str]:

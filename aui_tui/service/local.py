@@ -25,8 +25,7 @@ from aui_tui.records.starter import Known
 from aui_tui.records.view import Dossier, IndexView, Overview, Quota, ScanAnswer
 from aui_tui.records.vocabulary import CATEGORIES, choose
 from aui_tui.service.grading import Grading
-from aui_tui.store.folder import prepare
-from aui_tui.store.places import places
+from aui_tui.store.folder import places, prepare
 from aui_tui.store.reports import Reports
 from aui_tui.text import clean
 

@@ -23,9 +23,9 @@ from aui_tui.service.engine import Observer
 from aui_tui.service.flight import Flights
 from aui_tui.service.grading import Grading
 from aui_tui.store.cache import Cached, ScanCache
-from aui_tui.store.jar import FAULTS, Jar
+from aui_tui.store.disk import FAULTS, DiskCache
+from aui_tui.store.folder import Places
 from aui_tui.store.lease import Lease, Leases
-from aui_tui.store.places import Places
 from aui_tui.store.quota import QuotaStore
 from aui_tui.store.reports import Reports
 from aui_tui.text import clean
@@ -81,8 +81,8 @@ class Scans:
         self._observer = observer
         self._clock = clock
         self._call = call
-        self._scans = Jar(places.scans, evict=True, clock=clock)
-        self._limits = Jar(places.limits, evict=False, clock=clock)
+        self._scans = DiskCache(places.scans, evict=True, clock=clock)
+        self._limits = DiskCache(places.limits, evict=False, clock=clock)
         self.cache = ScanCache(self._scans, clock=clock)
         self.quota = QuotaStore(self._limits, clock=clock)
         self.leases = Leases(self._limits, clock=clock)

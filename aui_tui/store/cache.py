@@ -14,8 +14,7 @@ from aui_tui.records.codec import decode_card, encode_card
 from aui_tui.records.observations import Observations
 from aui_tui.records.times import epoch_ms
 from aui_tui.store.blobs import decode_observations
-from aui_tui.store.disk import RefusedRow
-from aui_tui.store.jar import FAULTS, Jar
+from aui_tui.store.disk import FAULTS, DiskCache, RefusedRow
 from aui_tui.text import clean
 
 LIFE: Final = 24 * 3600.0
@@ -37,18 +36,18 @@ class Cached(NamedTuple):
 class ScanCache:
     """Recent scans by key (canonical host, scheme and port as given). Disposable: a fault is a miss."""
 
-    def __init__(self, jar: Jar, *, clock: Callable[[], float] = time.time) -> None:
-        self._jar = jar
+    def __init__(self, disk: DiskCache, *, clock: Callable[[], float] = time.time) -> None:
+        self._disk = disk
         self._clock = clock
 
     def get(self, key: str, host: str) -> Cached | None:
         """Return the scan under ``key`` when it is fresh, whole and of ``host``; else None."""
         try:
-            entry = self._jar.open().get("scan:" + key)
+            entry = self._disk.open().get("scan:" + key)
         except (RefusedRow, Unavailable):
             return None
         except FAULTS as error:
-            self._jar.reopen(error)
+            self._disk.reopen(error)
             return None
         return self._read(entry, host) if isinstance(entry, dict) else None
 
@@ -60,15 +59,15 @@ class ScanCache:
         }
         life = UNREACHABLE_LIFE if card.unreachable else LIFE
         try:
-            self._jar.open().set("scan:" + key, entry, expire=life, retry=False)
+            self._disk.open().set("scan:" + key, entry, expire=life, retry=False)
         except FAULTS as error:
-            self._jar.reopen(error)
+            self._disk.reopen(error)
             raise
 
     def drop_many(self, keys: Sequence[str]) -> None:
         """Remove the scans under ``keys``; a fault of the file leaves them."""
         try:
-            cache = self._jar.open()
+            cache = self._disk.open()
             if not len(cache):
                 return
             with cache.transact():
@@ -86,9 +85,9 @@ class ScanCache:
 
     def _ask(self, work: Callable[[Any], Any]) -> Any:
         try:
-            return work(self._jar.open())
+            return work(self._disk.open())
         except FAULTS as error:
-            self._jar.reopen(error)
+            self._disk.reopen(error)
             reason = clean(str(error), 120) or "it is locked"
             raise Unavailable(f"The scan cache cannot be used now: {reason}.") from None
 

@@ -98,6 +98,6 @@ def _columns(record: ReportCard | SiteSummary, facts: Facts, *, ranked: bool) ->
     )
 
 
-def hay_of(host: str, name: str) -> str:
+def search_text_of(host: str, name: str) -> str:
     """Return the text in which free text is looked for, from host and case-folded name; no match spans both."""
     return host if name in host else host + "\n" + name

@@ -1,4 +1,4 @@
-"""The data folder: private, writable, and what happens to a database in it that is damaged."""
+"""The data folder: where things lie in it, its permissions, and what happens to a damaged database."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
+
+import msgspec
 
 from aui_tui.errors import ConfigError
 from aui_tui.text import clean
@@ -62,3 +64,21 @@ def set_aside(path: Path, *, clock: Callable[[], float] = time.time) -> Path:
 def damaged(folder: Path) -> tuple[Path, ...]:
     """Return the databases that were set aside in ``folder``, oldest first."""
     return tuple(sorted(folder.glob("*.damaged-*.db")))
+
+
+class Places(msgspec.Struct, frozen=True):
+    """The parts of a data folder.
+
+    ``index``: report cards and history, durable. ``scans``: the 24 h cache, may be cleared at any time.
+    ``limits``: the scans of the last hour and who scans what now.
+    """
+
+    folder: Path
+    index: Path
+    scans: Path
+    limits: Path
+
+
+def places(folder: Path) -> Places:
+    """Return the parts of the data folder ``folder``."""
+    return Places(folder=folder, index=folder / "index.db", scans=folder / "scan-cache", limits=folder / "limits")

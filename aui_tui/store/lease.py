@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from aui_tui.errors import Unavailable
-from aui_tui.store.disk import RefusedRow
-from aui_tui.store.jar import Jar
+from aui_tui.store.disk import DiskCache, RefusedRow
 
 LIFE: Final = 45.0
 """Seconds after which the lease of a process that died is free; longer than the longest scan."""
@@ -32,8 +31,8 @@ class Leases:
     The lease of a process that has ended on this machine is free at once, whatever its end.
     """
 
-    def __init__(self, jar: Jar, *, clock: Callable[[], float] = time.time) -> None:
-        self._jar = jar
+    def __init__(self, disk: DiskCache, *, clock: Callable[[], float] = time.time) -> None:
+        self._disk = disk
         self._clock = clock
         self._place = _place()
 
@@ -64,7 +63,7 @@ class Leases:
                 taken.append(lease if free else None)
             return taken
 
-        return self._jar.change(work)
+        return self._disk.change(work)
 
     def renew(self, leases: Sequence[Lease]) -> None:
         """Let ``leases`` run for LIFE seconds from now; one that somebody else has taken stays theirs."""
@@ -86,7 +85,7 @@ class Leases:
                     change(cache, lease, now)
 
         with suppress(Unavailable):
-            self._jar.change(work)
+            self._disk.change(work)
 
     def _row(self, lease: Lease, now: float) -> dict[str, Any]:
         return {"owner": lease.owner, "end": now + LIFE, "place": self._place, "pid": os.getpid()}

@@ -11,8 +11,7 @@ from typing import Any, Final
 
 from aui_tui.errors import RateLimited, Unavailable
 from aui_tui.records.view import Quota
-from aui_tui.store.disk import RefusedRow
-from aui_tui.store.jar import FAULTS, Jar
+from aui_tui.store.disk import FAULTS, DiskCache, RefusedRow
 
 LIMIT: Final = 10
 WINDOW: Final = 3600.0
@@ -22,14 +21,14 @@ CLIENTS: Final = 10_000
 
 
 class QuotaStore:
-    """Counts the scans of a client in ``jar``. Never to be called on an event loop.
+    """Counts the scans of a client in ``disk``. Never to be called on an event loop.
 
     A scan counts for WINDOW seconds; a time that lies in the future (a clock set back) is taken for now and written
     back so. While the file cannot be used, the scans of this process are counted in memory.
     """
 
-    def __init__(self, jar: Jar, *, limit: int = LIMIT, clock: Callable[[], float] = time.time) -> None:
-        self._jar = jar
+    def __init__(self, disk: DiskCache, *, limit: int = LIMIT, clock: Callable[[], float] = time.time) -> None:
+        self._disk = disk
         self._limit = limit
         self._clock = clock
         self._known: dict[str, list[float]] = {}
@@ -54,7 +53,7 @@ class QuotaStore:
         now = self._clock()
         kept = self._known.get(client, [])
         with suppress(*FAULTS, Unavailable, RefusedRow):
-            kept = self._jar.open().get(_key(client), default=[])
+            kept = self._disk.open().get(_key(client), default=[])
         times = _valid(kept, self._unsaved.get(client, []), now)
         return Quota(
             left=max(self._limit - len(times), 0),
@@ -70,7 +69,7 @@ class QuotaStore:
     def _change(self, client: str, change: Callable[[list[float], float], list[float]]) -> bool:
         with self._guard:
             try:
-                refused = self._jar.change(lambda cache: self._write(cache, client, change))
+                refused = self._disk.change(lambda cache: self._write(cache, client, change))
             except Unavailable:
                 now = self._clock()
                 known = _valid(self._known.get(client, []), [], now)

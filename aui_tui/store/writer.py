@@ -11,7 +11,7 @@ from aui_tui.records.card import ReportCard, SiteSummary
 from aui_tui.records.observations import Observations
 from aui_tui.records.times import epoch_ms
 from aui_tui.store import bitmaps, blobs
-from aui_tui.store.columns import SUMMARY_AT, Columns, columns_of, columns_of_summary, hay_of, method_of
+from aui_tui.store.columns import SUMMARY_AT, Columns, columns_of, columns_of_summary, method_of, search_text_of
 from aui_tui.store.tags import tags_of
 
 DAY_MS: Final = 86_400_000
@@ -133,7 +133,7 @@ class Writer:
         """Remove ``site`` and its history; return the number of scans removed."""
         db = self._db
         host, name, *values = db.execute(f"SELECT host, name, {SUMMARY} FROM site WHERE id = ?", (site,)).fetchone()
-        db.execute(TEXT_DELETE, (site, hay_of(host, name)))
+        db.execute(TEXT_DELETE, (site, search_text_of(host, name)))
         self._sets.discard(tags_of(*values), site)
         removed = db.execute("DELETE FROM scan WHERE site = ?", (site,)).rowcount
         db.execute("DELETE FROM line WHERE id = ?", (site,))
@@ -149,7 +149,7 @@ class Writer:
         ).lastrowid
         assert site is not None
         db.execute("INSERT INTO line (id, line) VALUES (?, ?)", (site, scan.line))
-        db.execute("INSERT INTO site_text (rowid, hay) VALUES (?, ?)", (site, hay_of(scan.host, found.name)))
+        db.execute("INSERT INTO site_text (rowid, hay) VALUES (?, ?)", (site, search_text_of(scan.host, found.name)))
         self._sets.add(tags_of(*values), site)
         return site
 
@@ -161,8 +161,8 @@ class Writer:
         self._sets.discard(old - new, site)
         self._sets.add(new - old, site)
         if name != found.name:
-            db.execute(TEXT_DELETE, (site, hay_of(host, name)))
-            db.execute("INSERT INTO site_text (rowid, hay) VALUES (?, ?)", (site, hay_of(host, found.name)))
+            db.execute(TEXT_DELETE, (site, search_text_of(host, name)))
+            db.execute("INSERT INTO site_text (rowid, hay) VALUES (?, ?)", (site, search_text_of(host, found.name)))
         db.execute(
             f"UPDATE site SET (name, {SUMMARY}, at) = (?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?",
             (found.name, *values, at, site),

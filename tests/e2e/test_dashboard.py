@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.store.jar import Jar
-from aui_tui.store.places import places
+from aui_tui.store.disk import DiskCache
+from aui_tui.store.folder import places
 from aui_tui.store.quota import LIMIT, QuotaStore
 from aui_tui.tui.themes import packaged
 from aui_tui.tui.words import local_time
@@ -84,7 +84,7 @@ def test_a_scan_at_quota_nought_names_the_next_slot_and_the_dashboard_goes_on(
 ) -> None:
     rules = serve(GUARDED)
     fill(tmp_path, (make_card(number) for number in range(12)))
-    quota = QuotaStore(Jar(places(tmp_path / "data").limits, evict=False))
+    quota = QuotaStore(DiskCache(places(tmp_path / "data").limits, evict=False))
     for _ in range(LIMIT):
         quota.spend("local")
     with Terminal(tmp_path, rules, columns=140, lines=40) as terminal:

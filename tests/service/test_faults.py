@@ -14,9 +14,9 @@ import pytest
 
 from aui_tui.errors import Unavailable
 from aui_tui.records.query import Query
-from aui_tui.store.jar import Jar
+from aui_tui.store.disk import DiskCache
+from aui_tui.store.folder import places
 from aui_tui.store.lease import Leases
-from aui_tui.store.places import places
 from aui_tui.store.upkeep import examine
 from tests.service.test_local import Clock, Site, service, site
 
@@ -120,8 +120,8 @@ async def test_same_host_under_two_schemes_is_scanned_one_after_the_other(tmp_pa
 
 async def test_lease_of_a_dead_scanner_is_outlived(tmp_path: Path, site: Site) -> None:
     clock = Clock()
-    jar = Jar(places(tmp_path).limits, evict=False)
-    lease = Leases(jar, clock=clock).take(site.host)
+    disk = DiskCache(places(tmp_path).limits, evict=False)
+    lease = Leases(disk, clock=clock).take(site.host)
     assert lease is not None
     async with service(tmp_path, clock=clock) as local:
         waiting = asyncio.create_task(local.scan(site.url))
@@ -129,7 +129,7 @@ async def test_lease_of_a_dead_scanner_is_outlived(tmp_path: Path, site: Site) -
         assert not waiting.done()
         clock.offset = 60
         assert (await waiting).source == "scan"
-    jar.close()
+    disk.close()
 
 
 @pytest.mark.parametrize("days", [-2, 2])

@@ -18,8 +18,8 @@ from aui_tui.records.progress import ProbeEvent
 from aui_tui.records.query import Query
 from aui_tui.records.starter import Starter, starter
 from aui_tui.service.local import LocalService
-from aui_tui.store.jar import Jar
-from aui_tui.store.places import places
+from aui_tui.store.disk import DiskCache
+from aui_tui.store.folder import places
 from aui_tui.store.quota import QuotaStore
 
 PAGE = b"<!doctype html><title>Shop</title><main>" + b"words " * 100 + b"</main>"
@@ -173,7 +173,7 @@ async def test_a_caller_who_looked_into_the_cache_too_early_shares_the_scan_that
 
 
 async def test_eleventh_scan_is_refused_but_the_cache_still_answers(tmp_path: Path, site: Site) -> None:
-    earlier = QuotaStore(Jar(places(tmp_path).limits, evict=False))
+    earlier = QuotaStore(DiskCache(places(tmp_path).limits, evict=False))
     for _ in range(9):
         earlier.spend("local")
     async with service(tmp_path) as local:

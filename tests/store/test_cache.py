@@ -17,7 +17,7 @@ from aui_tui.records.card import ReportCard
 from aui_tui.records.observations import Exchange, Observations
 from aui_tui.records.times import stamp
 from aui_tui.store.cache import ScanCache
-from aui_tui.store.jar import Jar
+from aui_tui.store.disk import DiskCache
 from tests.strategies import observations
 
 NOW = 1_795_000_000.0
@@ -55,9 +55,9 @@ def clock() -> Clock:
 
 @pytest.fixture
 def cache(tmp_path: Path, clock: Clock) -> Iterator[ScanCache]:
-    jar = Jar(tmp_path / "scans", evict=True)
-    yield ScanCache(jar, clock=clock)
-    jar.close()
+    disk = DiskCache(tmp_path / "scans", evict=True)
+    yield ScanCache(disk, clock=clock)
+    disk.close()
 
 
 def test_scan_is_kept_for_a_day(cache: ScanCache, clock: Clock) -> None:
@@ -108,15 +108,15 @@ def test_clear_removes_every_scan(cache: ScanCache) -> None:
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(observations())
 def test_any_scan_comes_back_as_it_was(tmp_path: Path, found: Observations) -> None:
-    jar = Jar(tmp_path / "scans", evict=True)
-    cache = ScanCache(jar, clock=lambda: NOW)
+    disk = DiskCache(tmp_path / "scans", evict=True)
+    cache = ScanCache(disk, clock=lambda: NOW)
     found = msgspec.structs.replace(found, scanned_at=stamp(NOW))
     card = grade_card(found)
     cache.put(found.host, card, found)
     hit = cache.get(found.host, found.host)
     assert hit is not None
     assert (hit.card, hit.observations) == (card, found)
-    jar.close()
+    disk.close()
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
@@ -127,8 +127,8 @@ def test_any_scan_comes_back_as_it_was(tmp_path: Path, found: Observations) -> N
     st.integers(0, 40),
 )
 def test_record_changed_by_hand_is_valid_or_a_miss(tmp_path: Path, part: str, place: int, text: str, gone: int) -> None:
-    jar = Jar(tmp_path / "scans", evict=True)
-    cache = ScanCache(jar, clock=lambda: NOW)
+    disk = DiskCache(tmp_path / "scans", evict=True)
+    cache = ScanCache(disk, clock=lambda: NOW)
     cache.put("shop.example", *scan())
     db = sqlite3.connect(tmp_path / "scans" / "cache.db")
     with db:
@@ -138,4 +138,4 @@ def test_record_changed_by_hand_is_valid_or_a_miss(tmp_path: Path, part: str, pl
     db.close()
     hit = cache.get("shop.example", "shop.example")
     assert hit is None or isinstance(hit.card, ReportCard)
-    jar.close()
+    disk.close()

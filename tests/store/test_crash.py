@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from aui_tui.store.cache import ScanCache
-from aui_tui.store.jar import Jar
+from aui_tui.store.disk import DiskCache
 from aui_tui.store.quota import QuotaStore
 from aui_tui.store.reports import Reports
 from aui_tui.store.upkeep import examine
@@ -38,12 +38,12 @@ SPEND = """
 import sys
 from pathlib import Path
 from aui_tui.store.cache import ScanCache
-from aui_tui.store.jar import Jar
+from aui_tui.store.disk import DiskCache
 from aui_tui.store.quota import QuotaStore
 from tests.store.test_reports import NOW, scan
 folder = Path(sys.argv[1])
-cache = ScanCache(Jar(folder / "scans", evict=True), clock=lambda: NOW)
-quota = QuotaStore(Jar(folder / "limits", evict=False))
+cache = ScanCache(DiskCache(folder / "scans", evict=True), clock=lambda: NOW)
+quota = QuotaStore(DiskCache(folder / "limits", evict=False))
 number = 0
 print("ready", flush=True)
 while True:
@@ -93,7 +93,7 @@ def test_cache_and_quota_survive_kill(tmp_path: Path, kills: int) -> None:
         folder = tmp_path / str(turn)
         folder.mkdir()
         lines = killed(SPEND, str(folder), after=random_.uniform(0.0, 0.3))
-        scans, limits = Jar(folder / "scans", evict=True), Jar(folder / "limits", evict=False)
+        scans, limits = DiskCache(folder / "scans", evict=True), DiskCache(folder / "limits", evict=False)
         cache, quota = ScanCache(scans, clock=lambda: NOW), QuotaStore(limits)
         for number in range(min(len(lines), 40)):
             hit = cache.get(f"h{number}.example", f"h{number}.example")

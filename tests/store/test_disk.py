@@ -15,8 +15,7 @@ from diskcache.core import MODE_BINARY, MODE_PICKLE, MODE_RAW, MODE_TEXT
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aui_tui.store.disk import RefusedRow, SafeDisk
-from aui_tui.store.jar import FAULTS, Jar
+from aui_tui.store.disk import FAULTS, DiskCache, RefusedRow, SafeDisk
 
 
 class Bomb:
@@ -134,8 +133,8 @@ def test_json_comes_back_as_it_was(value: object) -> None:
 
 
 def test_large_value_makes_no_file(tmp_path: Path) -> None:
-    jar = Jar(tmp_path / "jar", evict=True)
-    jar.open().set("a", "x" * 1_000_000)
-    assert jar.open().get("a") == "x" * 1_000_000
-    jar.close()
-    assert {path.name for path in (tmp_path / "jar").rglob("*")} == {"cache.db"}
+    disk = DiskCache(tmp_path / "disk", evict=True)
+    disk.open().set("a", "x" * 1_000_000)
+    assert disk.open().get("a") == "x" * 1_000_000
+    disk.close()
+    assert {path.name for path in (tmp_path / "disk").rglob("*")} == {"cache.db"}

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from aui_tui.errors import Unavailable
-from aui_tui.store.jar import Jar
+from aui_tui.store.disk import DiskCache
 from aui_tui.store.lease import LIFE, Leases
 
 NOW = 1_795_000_000.0
@@ -32,9 +32,9 @@ def clock() -> Clock:
 
 @pytest.fixture
 def leases(tmp_path: Path, clock: Clock) -> Iterator[Leases]:
-    jar = Jar(tmp_path / "limits", evict=False)
-    yield Leases(jar, clock=clock)
-    jar.close()
+    disk = DiskCache(tmp_path / "limits", evict=False)
+    yield Leases(disk, clock=clock)
+    disk.close()
 
 
 def test_second_taker_waits_for_the_release(leases: Leases) -> None:
@@ -88,12 +88,12 @@ def test_locked_file_grants_one_lease_and_no_list_of_them(tmp_path: Path, leases
 
 
 def _race(folder: str, start: Any, end: Any, results: Any) -> None:
-    jar = Jar(Path(folder), evict=False)
-    leases = Leases(jar)
+    disk = DiskCache(Path(folder), evict=False)
+    leases = Leases(disk)
     start.wait()
     results.put([leases.take(f"{number}.example") is not None for number in range(20)])
     end.wait(60)
-    jar.close()
+    disk.close()
 
 
 def test_processes_never_hold_the_same_lease(tmp_path: Path) -> None:

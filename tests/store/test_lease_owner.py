@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from aui_tui.store.jar import Jar
+from aui_tui.store.disk import DiskCache
 from aui_tui.store.lease import LIFE, Leases
 
 NOW = 1_795_000_000.0
@@ -32,9 +32,9 @@ def clock() -> Clock:
 
 @pytest.fixture
 def leases(tmp_path: Path, clock: Clock) -> Iterator[Leases]:
-    jar = Jar(tmp_path / "limits", evict=False)
-    yield Leases(jar, clock=clock)
-    jar.close()
+    disk = DiskCache(tmp_path / "limits", evict=False)
+    yield Leases(disk, clock=clock)
+    disk.close()
 
 
 def test_bulk_takes_what_is_free_and_gives_it_back(leases: Leases) -> None:
@@ -64,8 +64,8 @@ def test_renewed_lease_runs_on(leases: Leases, clock: Clock) -> None:
 
 
 def _hold(folder: str, ready: Any) -> None:
-    jar = Jar(Path(folder), evict=False)
-    assert Leases(jar, clock=lambda: NOW).take("a.example") is not None
+    disk = DiskCache(Path(folder), evict=False)
+    assert Leases(disk, clock=lambda: NOW).take("a.example") is not None
     ready.set()
     signal.pause()
 
@@ -85,9 +85,9 @@ def test_lease_of_a_killed_process_is_free_at_once(tmp_path: Path, leases: Lease
 
 def test_lease_without_an_owner_that_can_be_asked_counts_until_its_end(tmp_path: Path, leases: Leases) -> None:
     leases.take("a.example")
-    jar = Jar(tmp_path / "limits", evict=False)
-    cache = jar.open()
+    disk = DiskCache(tmp_path / "limits", evict=False)
+    cache = disk.open()
     for row in ({"place": "elsewhere", "pid": 1}, {"pid": True}, {"place": None, "pid": "1"}, {"pid": -1}):
         cache.set("lease:a.example", {"owner": "x", "end": NOW + 10} | row)
         assert leases.take("a.example") is None
-    jar.close()
+    disk.close()

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aui_tui.errors import RateLimited
-from aui_tui.store.jar import Jar
+from aui_tui.store.disk import DiskCache
 from aui_tui.store.quota import LIMIT, WINDOW, QuotaStore
 
 NOW = 1_795_000_000.0
@@ -35,9 +35,9 @@ def clock() -> Clock:
 
 @pytest.fixture
 def quota(tmp_path: Path, clock: Clock) -> Iterator[QuotaStore]:
-    jar = Jar(tmp_path / "limits", evict=False)
-    yield QuotaStore(jar, clock=clock)
-    jar.close()
+    disk = DiskCache(tmp_path / "limits", evict=False)
+    yield QuotaStore(disk, clock=clock)
+    disk.close()
 
 
 def spend(quota: QuotaStore, client: str = "a") -> bool:
@@ -86,12 +86,12 @@ def test_refund_gives_the_newest_back(quota: QuotaStore, clock: Clock) -> None:
 
 def test_survives_a_restart(tmp_path: Path, clock: Clock) -> None:
     for number in range(10):
-        jar = Jar(tmp_path / "limits", evict=False)
-        assert spend(QuotaStore(jar, clock=clock)), number
-        jar.close()
-    jar = Jar(tmp_path / "limits", evict=False)
-    assert not spend(QuotaStore(jar, clock=clock))
-    jar.close()
+        disk = DiskCache(tmp_path / "limits", evict=False)
+        assert spend(QuotaStore(disk, clock=clock)), number
+        disk.close()
+    disk = DiskCache(tmp_path / "limits", evict=False)
+    assert not spend(QuotaStore(disk, clock=clock))
+    disk.close()
 
 
 def test_clock_set_back_frees_nothing_and_locks_nobody_out(quota: QuotaStore, clock: Clock) -> None:
@@ -109,8 +109,8 @@ def test_clock_set_back_frees_nothing_and_locks_nobody_out(quota: QuotaStore, cl
 @given(st.lists(st.floats(0, 2000), min_size=1, max_size=60))
 def test_never_more_than_ten_in_any_window(tmp_path_factory: pytest.TempPathFactory, gaps: list[float]) -> None:
     clock = Clock()
-    jar = Jar(tmp_path_factory.mktemp("limits"), evict=False)
-    quota = QuotaStore(jar, clock=clock)
+    disk = DiskCache(tmp_path_factory.mktemp("limits"), evict=False)
+    quota = QuotaStore(disk, clock=clock)
     admitted: list[float] = []
     for gap in gaps:
         clock.now += gap
@@ -118,14 +118,14 @@ def test_never_more_than_ten_in_any_window(tmp_path_factory: pytest.TempPathFact
         assert spend(quota) == (len(inside) < LIMIT)
         if len(inside) < LIMIT:
             admitted.append(clock.now)
-    jar.close()
+    disk.close()
 
 
 @pytest.mark.parametrize("planted", ['"text"', "[1, null, true, {}]", '{"a": 1}', "[1e400]", "no json", None])
 def test_broken_row_counts_as_none_spent(tmp_path: Path, clock: Clock, planted: str | None) -> None:
-    jar = Jar(tmp_path / "limits", evict=False)
-    QuotaStore(jar, clock=clock).spend("a")
-    quota = QuotaStore(jar, clock=clock)
+    disk = DiskCache(tmp_path / "limits", evict=False)
+    QuotaStore(disk, clock=clock).spend("a")
+    quota = QuotaStore(disk, clock=clock)
     db = sqlite3.connect(tmp_path / "limits" / "cache.db")
     with db:
         db.execute("UPDATE Cache SET value = ?, mode = ?", (planted, 1 if planted is not None else 4))
@@ -133,12 +133,12 @@ def test_broken_row_counts_as_none_spent(tmp_path: Path, clock: Clock, planted: 
     assert quota.left("a").left == 10
     assert all(spend(quota) for _ in range(10))
     assert not spend(quota)
-    jar.close()
+    disk.close()
 
 
 def test_locked_file_counts_in_memory(tmp_path: Path, clock: Clock) -> None:
-    jar = Jar(tmp_path / "limits", evict=False)
-    quota = QuotaStore(jar, clock=clock)
+    disk = DiskCache(tmp_path / "limits", evict=False)
+    quota = QuotaStore(disk, clock=clock)
     assert quota.spend("a")
     holder = sqlite3.connect(tmp_path / "limits" / "cache.db", isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
@@ -147,15 +147,15 @@ def test_locked_file_counts_in_memory(tmp_path: Path, clock: Clock) -> None:
     assert time.monotonic() - began < 5
     holder.execute("ROLLBACK")
     holder.close()
-    jar.close()
+    disk.close()
 
 
 def _race(folder: str, start: Any, results: Any) -> None:
-    jar = Jar(Path(folder), evict=False)
-    quota = QuotaStore(jar)
+    disk = DiskCache(Path(folder), evict=False)
+    quota = QuotaStore(disk)
     start.wait()
     results.put(sum(spend(quota) for _ in range(5)))
-    jar.close()
+    disk.close()
 
 
 def test_eight_processes_admit_exactly_ten(tmp_path: Path) -> None:

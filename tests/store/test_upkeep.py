@@ -16,12 +16,10 @@ import pytest
 from aui_tui.errors import ConfigError
 from aui_tui.records.query import Query
 from aui_tui.records.times import stamp
-from aui_tui.store.backup import backup
+from aui_tui.store.backup import backup, salvage
 from aui_tui.store.folder import damaged
-from aui_tui.store.repair import repair
 from aui_tui.store.reports import Reports
-from aui_tui.store.salvage import salvage
-from aui_tui.store.upkeep import examine
+from aui_tui.store.upkeep import examine, repair
 from tests.cards import SAMPLES
 from tests.store.test_reports import DAY, NOW, scan
 
@@ -44,12 +42,12 @@ def listed(store: Reports, line: str = "") -> set[str]:
 
 
 def test_healthy_index_has_no_problem(store: Reports) -> None:
-    told: list[tuple[int, int]] = []
-    health = examine(store, told=lambda done, total: told.append((done, total)))
+    reported: list[tuple[int, int]] = []
+    health = examine(store, progress=lambda done, total: reported.append((done, total)))
     assert health.problems == ()
     assert (health.hosts, health.scans) == (122, 172)
     assert health.bytes > 100_000
-    assert told[-1] == (172, 172)
+    assert reported[-1] == (172, 172)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +99,7 @@ def test_interrupted_repair_is_begun_again(store: Reports) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        repair(store, told=stop)
+        repair(store, progress=stop)
     assert examine(store).problems != ()
     repair(store)
     assert examine(store).problems == ()
@@ -114,8 +112,8 @@ def test_others_write_between_the_steps_of_a_repair(store: Reports, monkeypatch:
         beside.append(f"beside{len(beside)}.example")
         other.put(*scan(beside[-1]))
 
-    monkeypatch.setattr("aui_tui.store.repair.time", SimpleNamespace(sleep=write, monotonic=time.monotonic))
-    monkeypatch.setattr("aui_tui.store.repair.STEP", 10)
+    monkeypatch.setattr("aui_tui.store.upkeep.time", SimpleNamespace(sleep=write, monotonic=time.monotonic))
+    monkeypatch.setattr("aui_tui.store.upkeep.REPAIR_STEP", 10)
     with store.database.writing() as db:
         db.execute("DELETE FROM bitmap")
         db.execute("UPDATE site SET score = 101 - score, bits = 0")
@@ -140,11 +138,11 @@ def test_repair_waits_for_its_turn(store: Reports) -> None:
 
 def test_backup_is_a_whole_index(store: Reports, tmp_path: Path) -> None:
     target = tmp_path / "copy.db"
-    told: list[tuple[int, int]] = []
-    size = backup(store, target, told=lambda done, total: told.append((done, total)))
+    reported: list[tuple[int, int]] = []
+    size = backup(store, target, progress=lambda done, total: reported.append((done, total)))
     assert size == target.stat().st_size > 100_000
     assert stat.S_IMODE(target.stat().st_mode) == 0o600
-    assert told[-1][0] == told[-1][1]
+    assert reported[-1][0] == reported[-1][1]
     assert {path.name for path in tmp_path.iterdir()} == {"index.db", "index.db-wal", "index.db-shm", "copy.db"}
     copy = Reports(target, clock=lambda: NOW)
     assert listed(copy) == listed(store)
