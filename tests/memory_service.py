@@ -16,6 +16,7 @@ from aui_tui.records.progress import Progress
 from aui_tui.records.query import Query
 from aui_tui.records.standing import Standing, estimate
 from aui_tui.records.view import Dossier, Facets, HistoryPoint, IndexView, Overview, Quota, Row, ScanAnswer
+from aui_tui.records.visits import Visits
 from aui_tui.records.vocabulary import CATEGORIES, STANCES
 from tests.cards import DEAD, SAMPLES, WALLED
 
@@ -56,6 +57,7 @@ class MemoryService:
     at: float | None = 1_795_168_800.0
     """When it last changed, in seconds since the epoch."""
     closed: bool = False
+    visits_kept: dict[str, Visits] = field(default_factory=dict)
     label: str = "memory"
     can_scan: bool = True
 
@@ -119,6 +121,10 @@ class MemoryService:
             raise NeverScanned(host)
         point = HistoryPoint(scanned_at=card.scanned_at, score=card.score, grade=card.grade, stance=card.stance)
         return Dossier(card=card, history=(point,))
+
+    async def visits(self, host: str) -> Visits | None:
+        self._called("visits", host)
+        return self.visits_kept.get(host)
 
     async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
         return estimate((await self.site(host, method=method, at=at)).card, fixes)

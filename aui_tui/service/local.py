@@ -15,6 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
+import msgspec
+
 from aui_tui.errors import InvalidHost
 from aui_tui.records.methods import DEFAULT_METHOD
 from aui_tui.records.methods import method as method_called
@@ -23,6 +25,7 @@ from aui_tui.records.query import Query
 from aui_tui.records.standing import Standing, estimate
 from aui_tui.records.starter import Known
 from aui_tui.records.view import Dossier, IndexView, Overview, Quota, ScanAnswer
+from aui_tui.records.visits import Visits
 from aui_tui.records.vocabulary import CATEGORIES, choose
 from aui_tui.service.grading import Grading
 from aui_tui.store.folder import places, prepare
@@ -163,6 +166,16 @@ class LocalService:
         """Return what is stored of ``host``. Raises NeverScanned, or BadValue for a method it was not kept for."""
         wanted = method_called(method).name if method else ""
         return await self._call(lambda: self._grading.dossier(self.reports, _key(host), method=wanted, at=at))
+
+    async def visits(self, host: str) -> Visits | None:
+        """Return what the access logs of ``host`` said when they were last read."""
+        return await self._call(lambda: self.reports.visits(_key(host)))
+
+    async def keep_visits(self, record: Visits) -> Visits:
+        """Keep ``record`` as what the access logs of its host say now; return it under the key of that host."""
+        kept = msgspec.structs.replace(record, host=_key(record.host))
+        await self._call(lambda: self.reports.put_visits(kept))
+        return kept
 
     async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
         """Return where ``host`` would stand with ``fixes`` carried out, from what was seen where it is kept."""

@@ -8,6 +8,7 @@ from aui_tui.records.progress import Progress
 from aui_tui.records.query import Query
 from aui_tui.records.standing import Standing
 from aui_tui.records.view import Dossier, IndexView, Overview, Quota, ScanAnswer
+from aui_tui.records.visits import Visits
 
 
 class Service(Protocol):
@@ -38,6 +39,13 @@ class Service(Protocol):
         """Return the latest stored card of ``host`` (4.2), graded under ``method`` when one is named.
 
         ``at`` asks for the kept scan with that ``scanned_at``. Raises NeverScanned.
+        """
+        ...
+
+    async def visits(self, host: str) -> Visits | None:
+        """Return what the access logs of ``host`` said when they were last read; None when that is not known.
+
+        ``aui_tui.records.visits.visit_rows(record, card)`` gives the rows of a table.
         """
         ...
 

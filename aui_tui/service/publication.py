@@ -19,6 +19,7 @@ from aui_tui.records.query import Query
 from aui_tui.records.standing import Standing
 from aui_tui.records.starter import Known
 from aui_tui.records.view import Dossier, IndexView, Overview, Quota, ScanAnswer
+from aui_tui.records.visits import Visits
 from aui_tui.service.engine import Observer, Scanner
 from aui_tui.service.local import LocalService
 
@@ -97,6 +98,10 @@ class Publication:
     async def site(self, host: str, *, method: str = "", at: str = "") -> Dossier:
         """Return what is stored of ``host``. Raises NeverScanned."""
         return await self._local.site(host, method=method, at=at)
+
+    async def visits(self, host: str) -> Visits | None:
+        """Return what the access logs of ``host`` said when they were last read."""
+        return await self._local.visits(host)
 
     async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
         """Return where ``host`` would stand with ``fixes`` carried out."""

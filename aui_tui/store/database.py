@@ -15,10 +15,12 @@ from aui_tui.errors import ConfigError, Unavailable
 from aui_tui.store import folder
 from aui_tui.text import clean
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Schema version of this program, kept in ``PRAGMA user_version``."""
 
-MIGRATIONS: Final[Mapping[int, str]] = MappingProxyType({})
+MIGRATIONS: Final[Mapping[int, str]] = MappingProxyType(
+    {1: "CREATE TABLE visits (host TEXT PRIMARY KEY, at INTEGER NOT NULL, record BLOB NOT NULL) WITHOUT ROWID;\n"}
+)
 """SQL that takes a database of version n to version n + 1."""
 
 APPLICATION_ID: Final = 0x41554931

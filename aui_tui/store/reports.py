@@ -17,6 +17,7 @@ from aui_tui.records.observations import Observations
 from aui_tui.records.query import Query
 from aui_tui.records.times import epoch_ms, stamp
 from aui_tui.records.view import HistoryPoint, IndexView, Overview, Row
+from aui_tui.records.visits import Visits, decode_visits, encode_visits
 from aui_tui.records.vocabulary import STANCES
 from aui_tui.store import blobs
 from aui_tui.store.columns import WORD
@@ -229,20 +230,42 @@ class Reports:
             return max(w.position(found[0]) for w in windows if isinstance(w, IdWindow | RankWindow))
 
     def forget(self, host: str) -> int:
-        """Remove ``host`` and its history; return the number of scans removed. Raises NeverScanned."""
+        """Remove ``host``, its history and its visits; return the number of scans removed. Raises NeverScanned."""
         from aui_tui.store.writer import Writer
 
         try:
             with self.database.writing() as db:
                 found = db.execute("SELECT id FROM site WHERE host = ?", (host,)).fetchone()
+                visits = db.execute("DELETE FROM visits WHERE host = ?", (host,)).rowcount
                 if found is None:
-                    raise NeverScanned(host)
+                    if not visits:
+                        raise NeverScanned(host)
+                    db.execute("UPDATE meta SET changes = changes + 1")
+                    return 0
                 writer = Writer(db, round(self._clock() * 1000))
                 removed = writer.remove(found[0])
                 writer.finish()
                 return removed
         except (sqlite3.Error, OSError) as error:
             raise self.database.explain(error, "written") from None
+
+    def put_visits(self, record: Visits) -> None:
+        """Keep what the access logs of ``record.host`` say, instead of what was kept before."""
+        try:
+            with self.database.writing() as db:
+                values = (record.host, epoch_ms(record.read_at), encode_visits(record))
+                db.execute("INSERT OR REPLACE INTO visits (host, at, record) VALUES (?, ?, ?)", values)
+                db.execute("UPDATE meta SET changes = changes + 1")
+        except (sqlite3.Error, OSError) as error:
+            raise self.database.explain(error, "written") from None
+
+    def visits(self, host: str) -> Visits | None:
+        """Return what the access logs of ``host`` said last; None when none was read or the record is broken."""
+        found = self._read("SELECT record FROM visits WHERE host = ?", (host,))
+        try:
+            return decode_visits(found[0][0]) if found else None
+        except RecordError:
+            return None
 
     def _index(self, db: sqlite3.Connection, query: Query) -> IndexView:
         """Return the lists of ``query``: those made before while nothing has changed and time plays no part."""

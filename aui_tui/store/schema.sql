@@ -82,6 +82,13 @@ CREATE TABLE bitmap (
 -- Substrings of host and name. Written by the program: a trigger may not touch a virtual table of an untrusted schema.
 CREATE VIRTUAL TABLE site_text USING fts5 (hay, content = '', columnsize = 0, tokenize = 'trigram case_sensitive 1');
 
+-- What the access logs of a site said last, as JSON. A host need not be scanned to have one.
+CREATE TABLE visits (
+    host TEXT PRIMARY KEY,
+    at INTEGER NOT NULL,
+    record BLOB NOT NULL
+) WITHOUT ROWID;
+
 -- One row: how many transactions have changed the index.
 CREATE TABLE meta (
     changes INTEGER NOT NULL

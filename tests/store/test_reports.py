@@ -24,7 +24,7 @@ from aui_tui.records.order import ordered
 from aui_tui.records.query import Query, Term
 from aui_tui.records.times import epoch_ms, stamp
 from aui_tui.store import bitmaps, lists, tags
-from aui_tui.store.database import Database
+from aui_tui.store.database import VERSION, Database
 from aui_tui.store.reports import Reports
 from tests.cards import SAMPLES, WALLED, cards
 from tests.strategies import observations
@@ -466,7 +466,9 @@ def test_newer_file_is_refused(tmp_path: Path) -> None:
     db = sqlite3.connect(tmp_path / "index.db")
     db.execute("PRAGMA user_version = 99")
     db.close()
-    with pytest.raises(ConfigError, match=r"newer version of this program \(schema 99; this one knows up to 1\)"):
+    with pytest.raises(
+        ConfigError, match=rf"newer version of this program \(schema 99; this one knows up to {VERSION}\)"
+    ):
         Reports(tmp_path / "index.db")
     assert not list(tmp_path.glob("*damaged*"))
 

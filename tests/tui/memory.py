@@ -16,6 +16,7 @@ from aui_tui.records.query import Query, Term
 from aui_tui.records.registry import registry
 from aui_tui.records.standing import Standing, estimate
 from aui_tui.records.view import Dossier, Facets, HistoryPoint, IndexView, Overview, Quota, Row, ScanAnswer
+from aui_tui.records.visits import Visits
 from aui_tui.records.vocabulary import CATEGORIES, GRADES, STANCES
 from aui_tui.tui.words import instant
 
@@ -37,6 +38,7 @@ class MemoryService:
         self.failure: BaseException | None = None
         self.notice = ""
         self.scanned: list[tuple[str, bool]] = []
+        self.visits_kept: dict[str, Visits] = {}
 
     @classmethod
     def of(cls, count: int) -> MemoryService:
@@ -140,6 +142,10 @@ class MemoryService:
             ),
             notice=self.notice,
         )
+
+    async def visits(self, host: str) -> Visits | None:
+        self._check()
+        return self.visits_kept.get(host)
 
     async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
         return estimate((await self.site(host, method=method, at=at)).card, fixes)

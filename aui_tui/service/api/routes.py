@@ -14,6 +14,7 @@ from starlette.responses import Response, StreamingResponse
 from aui_tui.errors import AuiError, InvalidHost, NeverScanned
 from aui_tui.records.query import Query
 from aui_tui.records.view import IndexView, ScanAnswer
+from aui_tui.records.visits import encode_visits
 from aui_tui.service.api import bodies, discovery, openapi, problems
 from aui_tui.service.api.answers import (
     Representation,
@@ -118,6 +119,14 @@ class Endpoints:
             made = Representation(bodies.card_bytes(dossier.card, self.config.base_url), JSON, modified=modified)
             self.shelf.put(key, stamp, made)
         return await answer(request, made)
+
+    async def visits(self, request: Request) -> Response:
+        """GET /api/visits/<host>.json: what the operator's access logs say of the host; 404 when none was read."""
+        host: str = request.path_params["host"]
+        record = await self.service.visits(host)
+        if record is None:
+            return problems.response(problems.not_found(), self.config.base_url)
+        return await answer(request, Representation(encode_visits(record), JSON))
 
     async def scan(self, request: Request) -> Response:
         """GET /api/scan?url=&force= (4.3)."""

@@ -19,6 +19,7 @@ from aui_tui.records.query import Query
 from aui_tui.records.standing import Standing, estimate
 from aui_tui.records.times import age
 from aui_tui.records.view import Dossier, HistoryPoint, IndexView, Overview, Quota, ScanAnswer
+from aui_tui.records.visits import Visits, decode_visits
 from aui_tui.service.remote.copies import Copies, Head
 from aui_tui.service.remote.listing import Listing, page_of
 from aui_tui.service.remote.reading import read_card, read_index
@@ -90,6 +91,16 @@ class RemoteService:
         if at and at != card.scanned_at:
             raise BadValue(f"{self.label} publishes the latest card alone.", allowed=(card.scanned_at,))
         return dossier_of(card, notice)
+
+    async def visits(self, host: str) -> Visits | None:
+        """Return the published visits of ``host``; None when there are none, or the service publishes no visits."""
+        url = f"{self._base}/api/visits/{quote(host.strip(), safe='.:-')}.json"
+        reply = await self._get(url, None, LARGEST_CARD)
+        if reply.status in (404, 405, 501):
+            return None
+        if reply.status != 200:
+            raise complaint(reply, SITE, self.label, host, self._clock())
+        return await self._read(reply, decode_visits)
 
     async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
         """Return where ``host`` would stand with ``fixes`` carried out, by the points of its card."""

@@ -14,6 +14,7 @@ from aui_tui.records.progress import Progress
 from aui_tui.records.query import Query
 from aui_tui.records.standing import Standing, estimate
 from aui_tui.records.view import Dossier, HistoryPoint, IndexView, Overview, Quota, Row, ScanAnswer
+from aui_tui.records.visits import Visits
 from aui_tui.service.remote.listing import Listing, row_of
 from aui_tui.service.remote.reading import card_of, left_out, parse, read_index
 from aui_tui.service.remote.reading import row_of as summary_of
@@ -74,6 +75,10 @@ class FileService:
         return Dossier(
             card=card, previous=cards[place - 1] if place else None, history=tuple(map(_point, cards[: place + 1]))
         )
+
+    async def visits(self, host: str) -> Visits | None:
+        """Return None: a file of results holds no visits."""
+        return None
 
     async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
         """Return where ``host`` would stand with ``fixes`` carried out, by the points of its card."""

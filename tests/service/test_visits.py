@@ -1,0 +1,36 @@
+"""Visits through every service: the local index, its publication, and a remote one over HTTP."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from aui_tui.service.local import LocalService
+from aui_tui.service.publication import LocalPublication
+from aui_tui.service.remote import open_source
+from tests.cards import WALLED
+from tests.service.serving import serving
+from tests.visits.records import verified, visits
+
+RECORD = visits(verified("Claude-User", 1202, 2))
+
+
+async def test_visits_are_kept_and_published(tmp_path: Path) -> None:
+    local = LocalService(tmp_path / "data")
+    local.reports.put(WALLED)
+    await local.keep_visits(RECORD)
+    assert await local.visits("https://tickets.example/") == RECORD
+    assert await local.visits("other.example") is None
+    await local.aclose()
+    with serving(LocalPublication(folder=tmp_path / "data")()) as running:
+        remote = open_source(running.base_url, folder=tmp_path / "copies")
+        assert await remote.visits("tickets.example") == RECORD
+        assert await remote.visits("other.example") is None
+        await remote.aclose()
+        answer = running.get("/api/visits/other.example.json")
+        assert (answer.status_code, answer.json()["found"]) == (404, False)
+
+
+async def test_a_file_of_results_has_no_visits(tmp_path: Path) -> None:
+    path = tmp_path / "cards.json"
+    path.write_bytes(b"[]")
+    assert await open_source(str(path)).visits("tickets.example") is None
