@@ -8,6 +8,7 @@ from typing import Final
 
 from aui_tui.records.card import AgentAccess, ReportCard
 from aui_tui.records.methods import METHODS
+from aui_tui.records.observations import Observations
 from aui_tui.records.registry import registry
 
 SIGNS: Final = MappingProxyType({"critical": "✗", "warn": "!", "good": "✓"})
@@ -88,6 +89,20 @@ def origin(host: str) -> str:
     if found is None or (found[3] and not found[1]):
         return ""
     return f"{found[1] or 'https'}://{found[2]}"
+
+
+def address(host: str, seen: Observations | None) -> str:
+    """Return what to type to scan ``host`` again as it was scanned in ``seen``.
+
+    A site that answered over plain http is asked over http: https would be another site, or none.
+    """
+    return seen.origin if seen is not None and seen.origin.startswith("http://") else host
+
+
+def web_address(text: str) -> str:
+    """Return the address to open in a browser for a host or an address; empty for what is neither."""
+    found = _HOST.fullmatch(text)
+    return f"{found[1] or 'https'}://{found[2]}/" if found is not None else ""
 
 
 def moment(scanned_at: str) -> str:

@@ -142,9 +142,9 @@ class LocalService:
         """Return the lists of ``query``; their slices may be read on the event loop."""
         return await self._stoppable(lambda stop: self.reports.index(query, stop))
 
-    async def glimpse(self, query: Query) -> IndexView | None:
+    async def first_page(self, query: Query) -> IndexView | None:
         """Return the first rows of ``query`` where they are to be had sooner than the whole answer."""
-        return await self._stoppable(lambda stop: self.reports.glimpse(query, stop))
+        return await self._stoppable(lambda stop: self.reports.first_page(query, stop))
 
     async def overview(self, query: Query) -> Overview:
         """Return figures over the ranked rows of ``query``."""

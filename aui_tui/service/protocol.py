@@ -87,10 +87,10 @@ class Service(Protocol):
 
 
 @runtime_checkable
-class Glimpsed(Protocol):
+class HasFirstPage(Protocol):
     """A service with lists so long that their first rows are worth having before the figures."""
 
-    async def glimpse(self, query: Query) -> IndexView | None:
+    async def first_page(self, query: Query) -> IndexView | None:
         """Return the first rows of ``query`` (``IndexView.counting``), None where ``index`` is as quick."""
         ...
 

@@ -187,11 +187,22 @@ class Scans:
         payer = order.payer
         if payer is not None and not await self._call(lambda: self.quota.spend(payer)):
             warnings.append("The count of scans could not be saved; this process counts alone.")
+        answered = False
+
+        def heard(event: ProbeEvent) -> None:
+            nonlocal answered
+            answered = answered or event.status > 0
+            tell(event)
+
         try:
-            observations = await self._observer.observe(target, access=self._access, progress=tell)
+            observations = await self._observer.observe(target, access=self._access, progress=heard)
         except (InvalidHost, Unavailable):
             if payer is not None:
                 await self._call(lambda: self.quota.refund(payer))
+            raise
+        except asyncio.CancelledError:
+            if payer is not None and not answered:
+                await asyncio.shield(self._call(lambda: self.quota.refund(payer)))
             raise
         card = await self._call(lambda: self._grade(observations, order))
         saving = self._call(lambda: self._save(self._cache_key(target), card, observations))

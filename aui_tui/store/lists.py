@@ -29,9 +29,9 @@ RANK_ORDERS: Final = frozenset({"rank", "score"})
 LONG: Final = 20_000
 """From so many hosts on the first rows are worth having before the figures."""
 FIRST: Final = 60
-"""Rows of a glimpse: more than a tall terminal shows."""
+"""Rows of a first_page: more than a tall terminal shows."""
 PROBE: Final = 20_000
-"""Rows in which a glimpse looks for them where the text index may be quicker."""
+"""Rows in which a first_page looks for them where the text index may be quicker."""
 
 
 def index_view(
@@ -57,7 +57,7 @@ def index_view(
     )
 
 
-def glimpse(db: sqlite3.Connection, reader: Reader, query: Query, now: float) -> IndexView | None:
+def first_page(db: sqlite3.Connection, reader: Reader, query: Query, now: float) -> IndexView | None:
     """Return the first rows of the lists of ``query``, None where ``index_view`` has all of them as quickly."""
     slow = any(term.field in ("text", "fresh") for term in query.terms)
     if not slow or query.sort not in RANK_ORDERS or _hosts(db) < LONG:

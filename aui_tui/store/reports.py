@@ -22,7 +22,7 @@ from aui_tui.records.vocabulary import STANCES
 from aui_tui.store import blobs
 from aui_tui.store.columns import WORD
 from aui_tui.store.database import BUSY, Database
-from aui_tui.store.lists import competition_ranks, glimpse, index_view
+from aui_tui.store.lists import competition_ranks, first_page, index_view
 from aui_tui.store.selection import Selection
 from aui_tui.store.windows import IdWindow, RankWindow, rows
 
@@ -208,10 +208,10 @@ class Reports:
         with self.reading(stop) as db:
             return self._index(db, query)
 
-    def glimpse(self, query: Query, stop: Callable[[], bool] | None = None) -> IndexView | None:
+    def first_page(self, query: Query, stop: Callable[[], bool] | None = None) -> IndexView | None:
         """Return the first rows of ``query``, its figures to be had from ``index``; None where those come as soon."""
         with self.reading(stop) as db:
-            return None if query in self._views else glimpse(db, self.database.reader, query, self._clock())
+            return None if query in self._views else first_page(db, self.database.reader, query, self._clock())
 
     def overview(self, query: Query) -> Overview:
         """Return figures over the ranked rows of ``query``."""

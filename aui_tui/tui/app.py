@@ -6,6 +6,7 @@ import asyncio
 import gc
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -18,20 +19,20 @@ from textual.filter import LineFilter
 from textual.reactive import reactive
 from textual.screen import Screen
 
+from aui_tui.records import labels
 from aui_tui.records.query import Query
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
-from aui_tui.tui import doors, messages
+from aui_tui.tui import messages, open_screens
 from aui_tui.tui.bindings import APP, written
-from aui_tui.tui.context import Context, attempt
+from aui_tui.tui.context import Context, attempt, start_beside
 from aui_tui.tui.export import Exporter, ExportJob, hint
-from aui_tui.tui.filters import AsciiFilter, NoColorFilter
 from aui_tui.tui.glyphs import CRITICAL, WARN
 from aui_tui.tui.scanning import ScanningApp
 from aui_tui.tui.screens.index import IndexScreen
 from aui_tui.tui.themes import UNUSABLE
 from aui_tui.tui.typeahead import TypeAhead
-from aui_tui.tui.work import start_beside
+from aui_tui.tui.widgets.painted import AsciiFilter, NoColorFilter
 
 if TYPE_CHECKING:
     from textual.command import Provider
@@ -48,7 +49,7 @@ class AuiApp(ScanningApp):
     BINDINGS: ClassVar[list[BindingType]] = [*APP]
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (66, "-narrow"), (110, "-wide")]  # noqa: RUF012
     ENABLE_COMMAND_PALETTE = True
-    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {*doors.PROVIDERS}
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {*open_screens.PROVIDERS}
 
     aged: reactive[int] = reactive(0, init=False, repaint=False)
 
@@ -94,7 +95,7 @@ class AuiApp(ScanningApp):
         self._catch_signals()
         self.call_after_refresh(self._after_first_frame)
         if self._start_host:
-            await self.push_screen(doors.card(self.context, self._start_host))
+            await self.push_screen(open_screens.card(self.context, self._start_host))
         if self.theme_problems:
             words = "\n".join((" ".join((WARN, UNUSABLE)), *self.theme_problems))
             self.notify(words, severity="warning", markup=False, timeout=30)
@@ -122,7 +123,7 @@ class AuiApp(ScanningApp):
 
     # Telling
 
-    def on_told(self, message: messages.Told) -> None:
+    def on_notification(self, message: messages.Notification) -> None:
         """Show one sentence."""
         text = clean(message.text, 400)
         if message.severity == "error":
@@ -132,26 +133,42 @@ class AuiApp(ScanningApp):
         else:
             self.notify(text, markup=False, timeout=4)
 
-    def on_copy_asked(self, message: messages.CopyAsked) -> None:
+    def on_copy_requested(self, message: messages.CopyRequested) -> None:
         """Put the text on the clipboard of the terminal (OSC 52) and say what and how long it is."""
         self.copy_to_clipboard(message.text)
         size = format(len(message.text.encode("utf-8", "replace")), ",")
-        self.on_told(messages.Told(" ".join(("Copied", message.what + ",", size, "bytes."))))
+        self.on_notification(messages.Notification(" ".join(("Copied", message.what + ",", size, "bytes."))))
 
-    def on_browse_asked(self, message: messages.BrowseAsked) -> None:
-        """Open a web address; nothing but http and https is handed to the browser."""
-        if message.url.startswith(("http://", "https://")):
-            self.open_url(message.url)
+    def on_browse_requested(self, message: messages.BrowseRequested) -> None:
+        """Open a site; nothing but http and https is handed to the browser."""
+        start_beside(self, "browse", self._browse, message.host)
+
+    async def _browse(self, host: str) -> None:
+        url = labels.web_address(await self.address_of(host))
+        if not url:
+            self.post_message(messages.Notification(host + " is not a web address.", "warning"))
+        elif has_browser(os.environ):
+            self.open_url(url)
         else:
-            self.on_told(messages.Told("This card has no web address.", "warning"))
+            self.copy_to_clipboard(url)
+            words = "There is no browser on this screen; " + url + " is copied."
+            self.post_message(messages.Notification(words))
+
+    def on_address_requested(self, message: messages.AddressRequested) -> None:
+        """Ask for an address and scan it."""
+        self.push_screen(open_screens.ask_address(message.text, message.problem), self._scan_typed)
+
+    def _scan_typed(self, text: str | None) -> None:
+        if text:
+            self.post_message(messages.ScanRequested(text))
 
     # Writing
 
-    def on_export_asked(self, message: messages.ExportAsked) -> None:
+    def on_export_requested(self, message: messages.ExportRequested) -> None:
         """Ask where to, and hand the job to the writer."""
         job = message.job
         title = " ".join(("Export the", {"list": "list", "card": "card", "snippet": "snippet"}[job.kind]))
-        self.push_screen(doors.ask(title, hint(job.kind), job.path), partial(self._export_to, job))
+        self.push_screen(open_screens.ask(title, hint(job.kind), job.path), partial(self._export_to, job))
 
     def _export_to(self, job: ExportJob, path: str | None) -> None:
         if path:
@@ -161,18 +178,18 @@ class AuiApp(ScanningApp):
         if self.context.exporter is None:
             return
         words, problem = await attempt(self.context.exporter(job))
-        self.post_message(messages.Told(words or problem, "error" if problem else "information"))
+        self.post_message(messages.Notification(words or problem, "error" if problem else "information"))
 
     # Screens
 
-    def on_card_asked(self, message: messages.CardAsked) -> None:
+    def on_card_requested(self, message: messages.CardRequested) -> None:
         """Open a report card, over the list it was chosen from when it was."""
         host, screen = message.row.summary.host, self.screen
         if isinstance(screen, IndexScreen) and message.index >= 0:
             state = screen.state
-            card = doors.card(self.context, host, state.window, message.index, state.query.words())
+            card = open_screens.card(self.context, host, state.window, message.index, state.query.words())
         else:
-            card = doors.card(self.context, host)
+            card = open_screens.card(self.context, host)
         self.push_screen(card, self._back_from_card)
 
     def _back_from_card(self, host: str | None) -> None:
@@ -180,7 +197,7 @@ class AuiApp(ScanningApp):
         if isinstance(screen, IndexScreen) and host:
             screen.return_to(host)
 
-    def on_view_asked(self, message: messages.ViewAsked) -> None:
+    def on_view_requested(self, message: messages.ViewRequested) -> None:
         """Show another list, leaving the screens over it."""
         while len(self.screen_stack) > 1 and not isinstance(self.screen, IndexScreen):
             self.pop_screen()
@@ -190,16 +207,23 @@ class AuiApp(ScanningApp):
 
     def action_help(self) -> None:
         """Show the keys that work here, and the command that prints the same."""
-        self.push_screen(doors.help_for(self.screen))
+        self.push_screen(open_screens.help_for(self.screen))
 
     def action_explain(self) -> None:
         """Explain the method of the card on show, else the usual one."""
         dossier = getattr(getattr(self.screen, "state", None), "dossier", None)
-        self.push_screen(doors.method(dossier.card.method if dossier is not None else ""))
+        self.push_screen(open_screens.method(dossier.card.method if dossier is not None else ""))
 
     def action_themes(self) -> None:
         """Choose a theme."""
-        self.push_screen(doors.theme_list(self.every_theme(), self.theme), self.choose_theme)
+        self.push_screen(open_screens.theme_list(self.every_theme(), self.theme), self.choose_theme)
+
+
+def has_browser(environ: Mapping[str, str]) -> bool:
+    """Whether a browser would open where the user sees it: not over ssh, and on Linux only beside a desktop."""
+    if environ.get("SSH_CONNECTION") or environ.get("SSH_TTY"):
+        return False
+    return sys.platform != "linux" or bool(environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY"))
 
 
 def run(
@@ -222,7 +246,7 @@ def run(
 
     Raises ConfigError, before the screen is touched, for an unknown theme, binding id or key.
     """
-    keys = doors.keys(keymap or {})
+    keys = open_screens.keys(keymap or {})
     app = AuiApp(
         Context(service, exporter=exporter),
         tuple(theme_folders),

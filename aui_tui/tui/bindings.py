@@ -1,10 +1,16 @@
-"""Every key of the dashboard, as tables. The id of a binding is its name in the user's ``[keys]``."""
+"""Every key of the dashboard, as tables; its id is its name in the user's ``[keys]``, which is checked here."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import Final
 
 from textual.binding import Binding
+from textual.keys import Keys, _character_to_key
+
+from aui_tui.errors import ConfigError
+from aui_tui.text import clean
 
 
 def _key(
@@ -20,6 +26,7 @@ APP: Final = (
     _key("ctrl+p", "command_palette", "palette", "Commands", "Find a command, a host, a view or a theme", show=False),
     _key("e", "explain", "explain", "Method", "How a score comes about, in words", show=False),
     _key("T", "themes", "themes", "Themes", "Choose a theme; the screen shows each as you go", show=False),
+    _key("ctrl+z", "suspend_process", "suspend", "Suspend", "Back to the shell; fg comes back here", show=False),
     _key("q,ctrl+q", "quit", "quit", "Quit", "Leave the dashboard", show=False, display="q"),
 )
 
@@ -56,7 +63,7 @@ INDEX: Final = (
     _key("f", "scan(True)", "scan-force", "Force scan", "Scan anew, whatever is in the cache; costs one", show=False),
     _key("y", "copy('host')", "copy", "Copy", "Copy the host name"),
     _key("Y", "copy('row')", "copy-more", "Copy row", "Copy the row, values parted by tabs", show=False),
-    _key("o", "browse", "browse", "Browser", "Open the site's page of the index in the browser", show=False),
+    _key("o", "browse", "browse", "Browser", "Open the site itself; over ssh its address is copied", show=False),
     _key("plus", "preview", "zoom", "Preview", "Show or hide the preview", show=False),
     _key("r", "reload", "reload", "Reload", "Read the list again; cursor and filters stay", show=False),
     _key("escape,backspace", "back", "back", "Back", "Stop the scan, else clear the search, else the filters",
@@ -114,7 +121,7 @@ CARD: Final = (
     _key("D", "history('compare')", "changes-since", "Diff with", "Compare with an earlier scan", show=False),
     _key("h", "history('show')", "history", "History", "Show an earlier scan", show=False),
     _key("Y", "copy('card')", "copy-more", "Copy card", "Copy the whole card as JSON", show=False),
-    _key("o", "browse", "browse", "Browser", "Open the site's page of the index in the browser", show=False),
+    _key("o", "browse", "browse", "Browser", "Open the site itself; over ssh its address is copied", show=False),
     _key("r", "reload", "reload", "Reload", "Read the card again", show=False),
     _key("plus", "zoom", "zoom", "Zoom", "Give the whole screen to one pane, or back", show=False),
 )  # fmt: skip
@@ -135,6 +142,8 @@ CLOSE: Final = (
 )  # fmt: skip
 
 METHOD: Final = (_key("m", "method", "method-other", "Other method", "Turn to the other method"),)
+
+ADDRESS: Final = (_key("tab", "http", "address-http", "Plain http", "Put http:// before the address"),)
 
 CHOOSE: Final = (_key("escape", "close", "choose-cancel", "Cancel", display="esc"),)
 
@@ -195,6 +204,74 @@ TABLES: Final = {
     "method": METHOD,
     "window": CLOSE,
     "choice": CHOOSE,
+    "address": ADDRESS,
     "everywhere": APP,
 }
 """Every table by the place where it works. Keys of ``everywhere`` work in all others too."""
+
+
+MODIFIERS: Final = frozenset({"ctrl", "shift", "alt", "super"})
+_NAMED: Final = frozenset(key.value for key in Keys if "<" not in key.value and "+" not in key.value)
+
+
+def checked(keymap: Mapping[str, str]) -> dict[str, str]:
+    """Return ``keymap`` with its keys in Textual's spelling.
+
+    Raises ConfigError with one sentence for every problem: an unknown id or key with the nearest name, and two
+    actions on one key in one place.
+    """
+    known = {binding.id: binding for table in TABLES.values() for binding in table}
+    problems: list[str] = []
+    out: dict[str, str] = {}
+    for name, keys in keymap.items():
+        if name not in known:
+            problems.append("unknown action " + repr(clean(name, 40)) + _near(name, [k for k in known if k]))
+            continue
+        spelled = [_spell(key.strip()) for key in keys.split(",")]
+        for key, found in zip(keys.split(","), spelled, strict=True):
+            if not found:
+                problems.append(name + ": unknown key " + repr(clean(key.strip(), 40)) + _near(key.strip(), _NAMED))
+        if all(spelled):
+            out[name] = ",".join(spelled)
+    if not problems:
+        problems = _clashes(out)
+    if problems:
+        raise ConfigError("The keys cannot be used: " + "; ".join(problems) + ".")
+    return out
+
+
+def _near(word: str, words: object) -> str:
+    names = [str(each) for each in words] if isinstance(words, list | frozenset) else []
+    hit = get_close_matches(word, names, n=1)
+    return ", did you mean " + hit[0] + "?" if hit else ""
+
+
+def _spell(key: str) -> str:
+    """Return a key in Textual's spelling, empty for one that no terminal sends."""
+    *modifiers, last = key.split("+") if len(key) > 1 and not key.endswith("++") else [key]
+    if any(modifier not in MODIFIERS for modifier in modifiers) or len(set(modifiers)) < len(modifiers):
+        return ""
+    if len(last) == 1 and last.isprintable():
+        last = _character_to_key(last) if not modifiers else last
+    elif last not in _NAMED and not _is_symbol(last):
+        return ""
+    return "+".join((*modifiers, last))
+
+
+def _is_symbol(name: str) -> bool:
+    return any(_character_to_key(chr(code)) == name for code in range(33, 127))
+
+
+def _clashes(changes: Mapping[str, str]) -> list[str]:
+    problems: list[str] = []
+    for place, table in TABLES.items():
+        if place == "everywhere":
+            continue
+        seen: dict[str, str] = {}
+        for binding in (*table, *(() if place in ("window", "choice", "search", "find", "address") else APP)):
+            name = binding.id or ""
+            for key in changes.get(name, binding.key).split(","):
+                other = seen.setdefault(key, name)
+                if other != name and (name in changes or other in changes):
+                    problems.append(" ".join((key, "is both", other, "and", name, "in the", place)))
+    return list(dict.fromkeys(problems))

@@ -106,7 +106,7 @@ class ViewCommands(_Commands):
 
     def _show(self, view: View) -> None:
         query = Query.of(line=view.line, stance=view.stance, sort=view.sort, descending=view.descending)
-        self.app.post_message(messages.ViewAsked(query, matrix=view.matrix))
+        self.app.post_message(messages.ViewRequested(query, matrix=view.matrix))
 
 
 class ThemeCommands(_Commands):
@@ -140,5 +140,5 @@ class HostCommands(Provider):
         for place, row in enumerate(rows):
             summary = row.summary
             facts = "unreachable" if not row.rank else " ".join((str(summary.score), summary.grade, summary.stance))
-            open_card = partial(self.app.post_message, messages.CardAsked(row, -1))
+            open_card = partial(self.app.post_message, messages.CardRequested(row, -1))
             yield Hit(0.9 - place / 1000, _shown(summary.host, facts), open_card, summary.host)

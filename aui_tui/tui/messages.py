@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from textual.message import Message
 
 from aui_tui.records.progress import ProbeEvent
@@ -11,173 +13,169 @@ from aui_tui.records.view import Dossier, IndexView, Overview, Quota, Row, ScanA
 from aui_tui.tui.export import ExportJob
 
 
-class Told(Message):
-    """One sentence for the person. ``severity``: information, warning or error."""
+@dataclass
+class Notification(Message):
+    """One sentence for the user. ``severity``: information, warning or error."""
 
-    def __init__(self, text: str, severity: str = "information") -> None:
-        super().__init__()
-        self.text = text
-        self.severity = severity
+    text: str
+    severity: str = "information"
 
 
+@dataclass
 class ListReady(Message):
     """The answer to a query, and the row on which the cursor shall stand; None: where it stands."""
 
-    def __init__(self, view: IndexView, cursor: int | None) -> None:
-        super().__init__()
-        self.view = view
-        self.cursor = cursor
+    view: IndexView
+    cursor: int | None
 
 
+@dataclass
 class ListFailed(Message):
     """The query could not be answered; ``text`` says why."""
 
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.text = text
+    text: str
 
 
+@dataclass
 class DossierReady(Message):
     """Everything known of one host."""
 
-    def __init__(self, dossier: Dossier) -> None:
-        super().__init__()
-        self.dossier = dossier
+    dossier: Dossier
 
 
+@dataclass
 class OverviewReady(Message):
     """Figures over a query."""
 
-    def __init__(self, overview: Overview) -> None:
-        super().__init__()
-        self.overview = overview
+    overview: Overview
 
 
+@dataclass
 class QuotaReady(Message):
     """Scans left this hour, None where the source does not say."""
 
-    def __init__(self, quota: Quota | None) -> None:
-        super().__init__()
-        self.quota = quota
+    quota: Quota | None
 
 
-class ScanAsked(Message):
-    """Somebody wants ``url`` scanned; ``force`` skips the 24 h cache."""
+@dataclass
+class ScanRequested(Message):
+    """Scan ``url``; ``force`` skips the 24 h cache.
 
-    def __init__(self, url: str, *, force: bool = False) -> None:
-        super().__init__()
-        self.url = url
-        self.force = force
+    ``listed``: ``url`` is a host of the index, and the address under which it was scanned last is asked again.
+    """
+
+    url: str
+    force: bool = False
+    listed: bool = False
 
 
+@dataclass
+class AddressRequested(Message):
+    """Ask for an address and scan it; ``text`` was typed before and ``problem`` says what was wrong with it."""
+
+    text: str = ""
+    problem: str = ""
+
+
+@dataclass
 class ScanStopped(Message):
-    """Somebody wants the running scan ``number`` cancelled."""
+    """Cancel the running scan ``number``."""
 
-    def __init__(self, number: int) -> None:
-        super().__init__()
-        self.number = number
+    number: int
 
 
-class ScanMoved(Message):
+@dataclass
+class ScanProgressed(Message):
     """A probe of scan ``number`` changed its state."""
 
-    def __init__(self, number: int, event: ProbeEvent) -> None:
-        super().__init__()
-        self.number = number
-        self.event = event
+    number: int
+    event: ProbeEvent
 
 
+@dataclass
 class ScanEnded(Message):
-    """Scan ``number`` came to its end: an ``answer``, or the ``error`` in one sentence, or cancelled (neither)."""
+    """Scan ``number`` came to its end: an ``answer``, or the ``error`` in one sentence, or cancelled (neither).
 
-    def __init__(self, number: int, answer: ScanAnswer | None = None, error: str = "") -> None:
-        super().__init__()
-        self.number = number
-        self.answer = answer
-        self.error = error
+    ``invalid``: the address itself was the error.
+    """
 
-
-class CardAsked(Message):
-    """Somebody wants the report card of a row of a list."""
-
-    def __init__(self, row: Row, index: int) -> None:
-        super().__init__()
-        self.row = row
-        self.index = index
+    number: int
+    answer: ScanAnswer | None = None
+    error: str = ""
+    invalid: bool = False
 
 
-class CopyAsked(Message):
+@dataclass
+class CardRequested(Message):
+    """Open the report card of a row of a list."""
+
+    row: Row
+    index: int
+
+
+@dataclass
+class CopyRequested(Message):
     """Put ``text`` on the clipboard and say so; ``what`` names it."""
 
-    def __init__(self, text: str, what: str) -> None:
-        super().__init__()
-        self.text = text
-        self.what = what
+    text: str
+    what: str
 
 
-class BrowseAsked(Message):
-    """Open a web address in the person's browser."""
+@dataclass
+class BrowseRequested(Message):
+    """Open a host of the index in the user's browser, or copy its address where there is no browser."""
 
-    def __init__(self, url: str) -> None:
-        super().__init__()
-        self.url = url
+    host: str
 
 
+@dataclass
 class CardFailed(Message):
     """The card could not be read; ``text`` says why."""
 
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.text = text
+    text: str
 
 
+@dataclass
 class OtherReady(Message):
     """Another scan or another host, to compare with."""
 
-    def __init__(self, dossier: Dossier) -> None:
-        super().__init__()
-        self.dossier = dossier
+    dossier: Dossier
 
 
+@dataclass
 class StandingReady(Message):
     """Where the site would stand with the fixes ``done``, and the rank that this score would have, 0 when unknown."""
 
-    def __init__(self, done: frozenset[str], standing: Standing, rank: int) -> None:
-        super().__init__()
-        self.done = done
-        self.standing = standing
-        self.rank = rank
+    done: frozenset[str]
+    standing: Standing
+    rank: int
 
 
-class ExportAsked(Message):
+@dataclass
+class ExportRequested(Message):
     """Ask for a path and write something there."""
 
-    def __init__(self, job: ExportJob) -> None:
-        super().__init__()
-        self.job = job
+    job: ExportJob
 
 
-class ManyAsked(Message):
-    """Somebody wants several hosts scanned, as far as the quota reaches."""
+@dataclass
+class ManyScansRequested(Message):
+    """Scan several hosts of the index, as far as the quota reaches."""
 
-    def __init__(self, hosts: tuple[str, ...], *, force: bool = False) -> None:
-        super().__init__()
-        self.hosts = hosts
-        self.force = force
+    hosts: tuple[str, ...]
+    force: bool = False
 
 
-class ViewAsked(Message):
+@dataclass
+class ViewRequested(Message):
     """Show the list of another query, as a matrix or not."""
 
-    def __init__(self, query: Query, *, matrix: bool = False) -> None:
-        super().__init__()
-        self.query = query
-        self.matrix = matrix
+    query: Query
+    matrix: bool = False
 
 
-class ThemePassed(Message):
+@dataclass
+class ThemeHighlighted(Message):
     """The cursor of a list of themes came to ``name``."""
 
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        self.name = name
+    name: str

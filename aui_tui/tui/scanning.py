@@ -10,17 +10,20 @@ from typing import Final
 from textual.reactive import reactive
 from textual.worker import Worker, WorkerCancelled
 
-from aui_tui.errors import RateLimited
+from aui_tui.errors import InvalidHost, RateLimited
+from aui_tui.records.labels import address
 from aui_tui.records.progress import ProbeEvent
 from aui_tui.records.view import Quota, ScanAnswer
-from aui_tui.tui import doors, messages
-from aui_tui.tui.context import Context, attempt
+from aui_tui.tui import messages, open_screens
+from aui_tui.tui.context import Context, attempt, start, start_beside
 from aui_tui.tui.scans import Scan, changed
 from aui_tui.tui.themed import ThemedApp
-from aui_tui.tui.work import start, start_beside
+from aui_tui.tui.words import count
 
 AT_ONCE: Final = 3
 """Scans of marked hosts that run at the same time."""
+LAST: Final = 3
+"""Scans left at which one that skips the cache is asked about first."""
 KEPT_SCANS: Final = 20
 """Scans of this session that are remembered for the scan log."""
 
@@ -50,40 +53,57 @@ class ScanningApp(ThemedApp):
         """Share the scans left."""
         self.quota = message.quota
 
-    def on_scan_asked(self, message: messages.ScanAsked) -> None:
+    def on_scan_requested(self, message: messages.ScanRequested) -> None:
         """Start a scan, unless the host is being scanned already."""
         if any(scan.running and scan.concerns(message.url) for scan in self.scans):
-            self.post_message(messages.Told("This host is being scanned already."))
+            self.post_message(messages.Notification("This host is being scanned already."))
+        elif message.force and self.quota is not None and 0 < self.quota.left <= LAST:
+            left = count(self.quota.left, "scan is", "scans are")
+            window = open_screens.confirm(left + " left this hour. Scan again?", "Scan, it costs one", "Leave it")
+            self.push_screen(window, lambda answer: self._confirmed(answer, message))
         else:
-            self._begin(message.url, force=message.force)
+            self._begin(message.url, force=message.force, listed=message.listed)
 
-    def on_many_asked(self, message: messages.ManyAsked) -> None:
+    def _confirmed(self, answer: str | None, message: messages.ScanRequested) -> None:
+        if answer:
+            self._begin(message.url, force=message.force, listed=message.listed)
+
+    def on_many_scans_requested(self, message: messages.ManyScansRequested) -> None:
         """Start several scans, a few at a time."""
         start_beside(self, "many", self._scan_many, message.hosts, force=message.force)
 
-    def _begin(self, url: str, *, force: bool, quiet: bool = False) -> Worker[bool]:
+    def _begin(self, url: str, *, force: bool, listed: bool, quiet: bool = False) -> Worker[bool]:
         self._numbers += 1
         number = self._numbers
-        scan = Scan.begin(number, url, self.context.clock(), quiet=quiet)
+        scan = Scan.begin(number, url, self.context.clock(), listed=listed, quiet=quiet)
         self.scans = (*self.scans, scan)[-KEPT_SCANS:]
-        worker = start_beside(self, "scan", self._scan, number, url, force=force)
+        worker = start_beside(self, "scan", self._scan, number, url, force=force, listed=listed)
         self._scan_workers[number] = worker
         return worker
 
-    async def _scan(self, number: int, url: str, *, force: bool) -> bool:
-        """Scan and tell how it ended; the result is whether the quota was used up."""
+    async def address_of(self, host: str) -> str:
+        """Return the address under which ``host`` was scanned last, itself where the source does not keep it."""
+        dossier, _ = await attempt(self.context.service.site(host))
+        return address(host, dossier.observations) if dossier is not None else host
+
+    async def _scan(self, number: int, url: str, *, force: bool, listed: bool) -> bool:
+        """Scan and report how it ended; the result is whether the quota was used up."""
 
         def progress(event: ProbeEvent) -> None:
-            self.post_message(messages.ScanMoved(number, event))
+            self.post_message(messages.ScanProgressed(number, event))
 
-        limited = False
+        limited = invalid = False
 
         async def ask() -> ScanAnswer:
-            nonlocal limited
+            nonlocal limited, invalid
             try:
-                return await self.context.service.scan(url, force=force, progress=progress)
+                asked = await self.address_of(url) if listed else url
+                return await self.context.service.scan(asked, force=force, progress=progress)
             except RateLimited:
                 limited = True
+                raise
+            except InvalidHost:
+                invalid = True
                 raise
 
         try:
@@ -91,7 +111,7 @@ class ScanningApp(ThemedApp):
         except asyncio.CancelledError:
             self.post_message(messages.ScanEnded(number))
             raise
-        self.post_message(messages.ScanEnded(number, answer, problem))
+        self.post_message(messages.ScanEnded(number, answer, problem, invalid))
         return limited
 
     async def _scan_many(self, hosts: tuple[str, ...], *, force: bool) -> None:
@@ -99,12 +119,12 @@ class ScanningApp(ThemedApp):
         while asked < len(hosts):
             group = hosts[asked : asked + AT_ONCE]
             asked += len(group)
-            workers = [self._begin(host, force=force, quiet=True) for host in group]
+            workers = [self._begin(host, force=force, listed=True, quiet=True) for host in group]
             ends = await asyncio.gather(*(worker.wait() for worker in workers), return_exceptions=True)
             if any(end is True or isinstance(end, WorkerCancelled) for end in ends):
                 break
         words = " ".join((str(asked), "of", str(len(hosts)), "marked hosts were asked for."))
-        self.post_message(messages.Told(words))
+        self.post_message(messages.Notification(words))
 
     def on_scan_stopped(self, message: messages.ScanStopped) -> None:
         """Cancel a running scan."""
@@ -112,7 +132,7 @@ class ScanningApp(ThemedApp):
         if worker is not None:
             worker.cancel()
 
-    def on_scan_moved(self, message: messages.ScanMoved) -> None:
+    def on_scan_progressed(self, message: messages.ScanProgressed) -> None:
         """Share the progress of a scan."""
         now = self.context.clock()
         self.scans = changed(self.scans, message.number, lambda scan: scan.moved(message.event, now))
@@ -124,12 +144,14 @@ class ScanningApp(ThemedApp):
         if scan is None:
             return
         answer, now = message.answer, self.context.clock()
-        state, words = doors.ended_words(scan, answer, message.error)
+        state, words = open_screens.ended_words(scan, answer, message.error)
         self.scans = changed(self.scans, scan.number, lambda known: known.closed(state, words, now, answer))
-        if state != "done" or not scan.quiet:
-            self.post_message(messages.Told(words, "error" if state == "failed" else "information"))
+        if message.invalid and not scan.listed:
+            self.post_message(messages.AddressRequested(scan.url, words))
+        elif state != "done" or not scan.quiet:
+            self.post_message(messages.Notification(words, "error" if state == "failed" else "information"))
         for warning in answer.warnings if answer is not None else ():
-            self.post_message(messages.Told(warning, "warning"))
+            self.post_message(messages.Notification(warning, "warning"))
         self.read_quota()
         if answer is not None:
             self.stored += 1

@@ -75,13 +75,14 @@ class Scan(msgspec.Struct, frozen=True):
     words: str = ""
     ended: float = 0.0
     answer: ScanAnswer | None = None
+    listed: bool = False
     quiet: bool = False
 
     @classmethod
-    def begin(cls, number: int, url: str, now: float, *, quiet: bool = False) -> Scan:
-        """Return a scan of which nothing is known yet; of a ``quiet`` one among many a good end is not told."""
+    def begin(cls, number: int, url: str, now: float, *, listed: bool = False, quiet: bool = False) -> Scan:
+        """Return a scan of which nothing is known yet; of a ``quiet`` one among many a good end is not reported."""
         probes = tuple(Probe(name) for name in probe_names())
-        return cls(number, clean(url, 200), now, probes, quiet=quiet)
+        return cls(number, clean(url, 200), now, probes, listed=listed, quiet=quiet)
 
     @property
     def running(self) -> bool:

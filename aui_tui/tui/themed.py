@@ -44,7 +44,7 @@ class ThemedApp(App[int]):
         """Put a theme on for good; without a name, the one that was chosen last."""
         self.theme = self._chosen = name or self._chosen
 
-    def on_theme_passed(self, message: messages.ThemePassed) -> None:
+    def on_theme_highlighted(self, message: messages.ThemeHighlighted) -> None:
         """Show the theme under the cursor of a list."""
         self._try(message.name)
 

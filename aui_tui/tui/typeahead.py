@@ -12,7 +12,7 @@ from textual.command import CommandPalette
 from textual.widget import Widget
 
 from aui_tui.tui.bindings import ON_ANSWER
-from aui_tui.tui.work import reading, start_beside
+from aui_tui.tui.context import reading, start_beside
 
 if TYPE_CHECKING:
     from textual.app import App

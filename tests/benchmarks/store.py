@@ -78,7 +78,7 @@ def terms() -> Iterator[Query]:
 
 def first_rows(store: Reports, query: Query) -> object:
     """Return the first page of ``query`` as the dashboard asks for it: before the counts where those take longer."""
-    return (store.glimpse(query) or store.index(query)).ranked[0:50]
+    return (store.first_page(query) or store.index(query)).ranked[0:50]
 
 
 def report(store: Reports, size: int, seconds: float) -> dict[str, float]:

@@ -217,6 +217,27 @@ async def test_cancelled_scan_leaves_nothing_behind(tmp_path: Path, site: Site) 
         assert (await local.scan(site.url)).source == "scan"
 
 
+async def test_a_scan_that_is_cancelled_before_the_first_answer_costs_nothing(tmp_path: Path) -> None:
+    asked = asyncio.Event()
+
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readline()
+        asked.set()
+        await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(silent, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    async with server, service(tmp_path) as local:
+        task = asyncio.create_task(local.scan(f"http://127.0.0.1:{port}"))
+        await asked.wait()
+        assert (await local.quota()).left == 9
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert (await local.quota()).left == 10
+
+
 async def test_one_caller_leaving_does_not_cancel_the_other(tmp_path: Path, site: Site) -> None:
     site.pause.clear()
     async with service(tmp_path) as local:

@@ -120,7 +120,7 @@ async def test_hostile_words_in_toasts_titles_and_palette() -> None:
         app = pilot.app
         assert isinstance(app, AuiApp)
         for payload in PAYLOADS:
-            app.post_message(messages.Told(payload, "error"))
+            app.post_message(messages.Notification(payload, "error"))
         await settle(pilot)
         holds(pilot)
         app.clear_notifications()

@@ -13,11 +13,11 @@ from aui_tui.records.query import Query
 from aui_tui.records.view import Facets, IndexView
 from aui_tui.records.vocabulary import CATEGORIES, STANCES
 from aui_tui.tui.app import AuiApp
-from aui_tui.tui.keymap import checked
+from aui_tui.tui.bindings import checked
 from aui_tui.tui.screens.card import CardScreen
 from aui_tui.tui.screens.index import IndexScreen
 from aui_tui.tui.screens.indexbars import chips_line
-from aui_tui.tui.widgets.queryline import QueryLine
+from aui_tui.tui.widgets.querybar import QueryLine
 
 from .memory import MemoryService, refuse
 from .stage import press, settle, stage, text_of
@@ -193,7 +193,7 @@ class LongIndex(MemoryService):
 
     counted: asyncio.Event | None = None
 
-    async def glimpse(self, query: Query) -> IndexView | None:
+    async def first_page(self, query: Query) -> IndexView | None:
         view = await super().index(query)
         nought = Facets(stance=dict.fromkeys(STANCES, 0), category=dict.fromkeys(CATEGORIES, 0))
         changed = {"ranked": view.ranked[:20], "unreachable": view.unreachable[:20], "facets": nought}

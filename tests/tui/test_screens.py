@@ -9,8 +9,8 @@ import pytest
 
 from aui_tui.tui.columns import RANKED, UNREACHABLE
 from aui_tui.tui.glyphs import ASCII
-from aui_tui.tui.texts import NOTES
-from aui_tui.tui.widgets.queryline import QueryLine
+from aui_tui.tui.screens.windows import NOTES
+from aui_tui.tui.widgets.querybar import QueryLine
 
 from .memory import MemoryService
 from .stage import settle, stage, text_of

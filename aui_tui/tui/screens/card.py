@@ -1,4 +1,4 @@
-"""The report card of one host: five panes, one at a time on a narrow screen, all at once on a wide one."""
+"""The report card of one host."""
 
 from __future__ import annotations
 
@@ -9,26 +9,103 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
 from textual.content import Content
+from textual.screen import Screen
 
+from aui_tui.records.codec import encode_card
 from aui_tui.records.query import Query
 from aui_tui.records.view import Quota, Window
-from aui_tui.tui import messages
+from aui_tui.tui import messages, open_screens
 from aui_tui.tui.bindings import CARD
-from aui_tui.tui.cardstate import CardState
-from aui_tui.tui.context import Context, attempt
+from aui_tui.tui.context import Context, attempt, start
 from aui_tui.tui.draw import Line
-from aui_tui.tui.panes import cardpanes
+from aui_tui.tui.export import ExportJob, file_name
+from aui_tui.tui.panes import card as cardpanes
+from aui_tui.tui.panes.card import file_of
 from aui_tui.tui.scans import Scan
 from aui_tui.tui.screens.cardbars import Place, foot_line, subtitle, tabs_line, title_line
-from aui_tui.tui.screens.site import SiteScreen
-from aui_tui.tui.widgets.bar import Bar
-from aui_tui.tui.widgets.findbar import FindBar
-from aui_tui.tui.widgets.fixlist import FixList
-from aui_tui.tui.widgets.keybar import KeyBar
-from aui_tui.tui.widgets.lines import Lines
+from aui_tui.tui.state import CardState
+from aui_tui.tui.widgets.bars import Bar, FindBar, KeyBar
+from aui_tui.tui.widgets.lines import FixList, Lines, TextPane
 from aui_tui.tui.widgets.scanpanel import ScanPanel
-from aui_tui.tui.widgets.textpane import TextPane
-from aui_tui.tui.work import start
+
+
+class SiteScreen(Screen[str]):
+    """A screen on one host: ``state`` says which, and what is known of it."""
+
+    def __init__(self, context: Context, state: CardState) -> None:
+        super().__init__()
+        self.context = context
+        self.state = state
+
+    def read(self) -> None:
+        """Ask the service for everything known of the host."""
+        raise NotImplementedError
+
+    def action_history(self, purpose: str) -> None:
+        """Choose an earlier scan: to look at it, or to compare with it."""
+        dossier, history = self.state.dossier, self.state.history
+        if dossier is None or len(history) < 2:
+            self.post_message(messages.Notification("Only one scan of this host is kept."))
+            return
+        title = "Compare with the scan of" if purpose == "compare" else "Show the scan of"
+        choose = open_screens.history(title, history, dossier.card.scanned_at, self.context.clock())
+        self.app.push_screen(choose, self._compare_with if purpose == "compare" else self._look_at)
+
+    def _look_at(self, at: str | None) -> None:
+        history = self.state.history
+        if at is not None and history:
+            self.state = replace(self.state, at="" if at == history[-1].scanned_at else at, against=None)
+            self.read()
+
+    def _compare_with(self, at: str | None) -> None:
+        if at is not None:
+            start(self, "other", self._read_other, self.state.host, at)
+
+    async def _read_other(self, host: str, at: str) -> None:
+        dossier, problem = await attempt(self.context.service.site(host, method=self.state.method, at=at))
+        self.post_message(messages.OtherReady(dossier) if dossier else messages.Notification(problem, "error"))
+
+    def action_scan(self, force: bool) -> None:
+        """Scan this host."""
+        self.post_message(messages.ScanRequested(self.state.host, force=force, listed=True))
+
+    def action_copy(self, what: str) -> None:
+        """Copy the snippet of the chosen fix, or the whole card as JSON."""
+        dossier, fix = self.state.dossier, self.state.fix
+        if dossier is None:
+            return
+        if what == "card":
+            self.post_message(messages.CopyRequested(encode_card(dossier.card).decode(), "the card as JSON"))
+        elif fix is None:
+            self.post_message(messages.Notification("There is no fix to copy."))
+        else:
+            self.post_message(messages.CopyRequested(fix.code, file_of(fix)))
+
+    def action_export(self) -> None:
+        """Write the card, or in the pane of fixes the chosen snippet, to a file."""
+        dossier, fix = self.state.dossier, self.state.fix
+        if dossier is None:
+            return
+        if self.state.pane == cardpanes.FIXES and fix is not None:
+            job = ExportJob("snippet", file_name(fix.k, "txt"), text=fix.code)
+        else:
+            job = ExportJob(
+                "card",
+                file_name(self.state.host, "json"),
+                host=self.state.host,
+                method=self.state.method,
+                at=self.state.at,
+            )
+        self.post_message(messages.ExportRequested(job))
+
+    def action_browse(self) -> None:
+        """Open the site itself in the browser."""
+        self.post_message(messages.BrowseRequested(self.state.host))
+
+    def command(self) -> str:
+        """Return the shell command that prints this card."""
+        return self.state.command()
+
 
 PANES: Final = len(cardpanes.NUMBERS)
 OF_CARD: Final = frozenset({"copy", "export", "browse", "changes", "ledger", "method", "history", "find"})
@@ -91,7 +168,7 @@ class CardScreen(SiteScreen):
         other = before is None or before.card.host != message.dossier.card.host
         self.become(self.state.with_dossier(message.dossier), top=other)
         if message.dossier.notice:
-            self.post_message(messages.Told(message.dossier.notice, "warning"))
+            self.post_message(messages.Notification(message.dossier.notice, "warning"))
         self.refresh_bindings()
 
     def on_card_failed(self, message: messages.CardFailed) -> None:
@@ -99,7 +176,7 @@ class CardScreen(SiteScreen):
         dossier = self.state.dossier
         if dossier is not None and dossier.card.host == self.state.host:
             self.state = replace(self.state, method=dossier.card.method, at="")
-            self.post_message(messages.Told(message.text, "error"))
+            self.post_message(messages.Notification(message.text, "error"))
         else:
             self.become(self.state.without_card(message.text), top=True)
         self.refresh_bindings()
@@ -187,7 +264,7 @@ class CardScreen(SiteScreen):
         service = self.context.service
         standing, problem = await attempt(service.what_if(host, done, method=method, at=at))
         if standing is None:
-            self.post_message(messages.Told(problem, "error"))
+            self.post_message(messages.Notification(problem, "error"))
             return
         self.post_message(messages.StandingReady(done, standing, 0))
         better = Query.of(line=" ".join(("score:>" + str(standing.score),)))
@@ -259,7 +336,9 @@ class CardScreen(SiteScreen):
         window, place = self._window, self._index + step
         rows = window[place : place + 1] if window is not None and 0 <= place < len(window) else ()
         if not rows:
-            self.post_message(messages.Told("This is the last host of the list." if step > 0 else "This is the first."))
+            self.post_message(
+                messages.Notification("This is the last host of the list." if step > 0 else "This is the first.")
+            )
             return
         self._index = place
         self._rank = 0

@@ -9,11 +9,11 @@ from aui_tui.records.methods import WALLED_CEILING
 from aui_tui.records.view import Dossier, Quota
 from aui_tui.text import cells
 from aui_tui.tui import glyphs
-from aui_tui.tui.cardstate import CardState
 from aui_tui.tui.draw import BLANK, Line, Piece, cut, line, spread, width
-from aui_tui.tui.panes import cardpanes
+from aui_tui.tui.panes import card as cardpanes
 from aui_tui.tui.panes.common import headline, stance
 from aui_tui.tui.screens.indexbars import quota_words
+from aui_tui.tui.state import CardState
 from aui_tui.tui.words import ago, count, day, seconds, signed
 
 TIGHT: Final = 66

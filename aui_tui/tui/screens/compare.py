@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shlex import quote
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -12,16 +12,11 @@ from textual.screen import Screen
 from aui_tui.records.card import ReportCard
 from aui_tui.tui import messages
 from aui_tui.tui.bindings import COMPARE
-from aui_tui.tui.context import Context, attempt
+from aui_tui.tui.context import Context, attempt, start
 from aui_tui.tui.draw import Line, line
 from aui_tui.tui.panes.compare import compare
-from aui_tui.tui.widgets.bar import Bar
-from aui_tui.tui.widgets.keybar import KeyBar
-from aui_tui.tui.widgets.textpane import TextPane
-from aui_tui.tui.work import start
-
-MOST: Final = 4
-"""Hosts that are compared at most."""
+from aui_tui.tui.widgets.bars import Bar, KeyBar
+from aui_tui.tui.widgets.lines import TextPane
 
 
 class CompareScreen(Screen[None]):
@@ -50,7 +45,7 @@ class CompareScreen(Screen[None]):
     async def _read(self) -> None:
         for host in self._hosts:
             dossier, problem = await attempt(self.context.service.site(host))
-            self.post_message(messages.OtherReady(dossier) if dossier else messages.Told(problem, "error"))
+            self.post_message(messages.OtherReady(dossier) if dossier else messages.Notification(problem, "error"))
 
     def on_other_ready(self, message: messages.OtherReady) -> None:
         """Add a card."""

@@ -9,18 +9,20 @@ from msgspec.structs import replace
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
+from textual.screen import Screen
 
 from aui_tui.errors import BadValue
 from aui_tui.records.query import Query
 from aui_tui.records.registry import registry
 from aui_tui.records.view import Quota
-from aui_tui.service.protocol import Glimpsed
-from aui_tui.tui import doors, messages
+from aui_tui.service.protocol import HasFirstPage
+from aui_tui.tui import messages, open_screens
 from aui_tui.tui.bindings import INDEX
-from aui_tui.tui.context import Context, attempt, sentence
+from aui_tui.tui.columns import RANKED, cell
+from aui_tui.tui.context import Context, attempt, sentence, start
 from aui_tui.tui.draw import Line, line
+from aui_tui.tui.export import ExportJob, list_name
 from aui_tui.tui.scans import Scan
-from aui_tui.tui.screens.hosts import HostScreen
 from aui_tui.tui.screens.indexbars import (
     chips_line,
     command_line,
@@ -31,14 +33,94 @@ from aui_tui.tui.screens.indexbars import (
     title_line,
 )
 from aui_tui.tui.state import ListState
-from aui_tui.tui.widgets.bar import Bar
-from aui_tui.tui.widgets.filterbar import FilterBar
+from aui_tui.tui.widgets.bars import Bar, KeyBar
 from aui_tui.tui.widgets.hosttable import HostTable
-from aui_tui.tui.widgets.keybar import KeyBar
 from aui_tui.tui.widgets.preview import PreviewPane
-from aui_tui.tui.widgets.queryline import choices, unfinished
+from aui_tui.tui.widgets.querybar import FilterBar, choices, unfinished
 from aui_tui.tui.widgets.scanpanel import ScanPanel
-from aui_tui.tui.work import start
+
+
+class HostScreen(Screen[None]):
+    """A screen with a list of hosts: ``state`` says which, and which of them are marked."""
+
+    def __init__(self, context: Context, state: ListState) -> None:
+        super().__init__()
+        self.context = context
+        self.state = state
+
+    @property
+    def table(self) -> HostTable:
+        """The list."""
+        return self.query_one(HostTable)
+
+    def host(self) -> str:
+        """Return the host under the cursor, empty in an empty list."""
+        row = self.table.row
+        return row.summary.host if row is not None else ""
+
+    def action_mark(self) -> None:
+        """Mark the host under the cursor, or no longer, and go on to the next."""
+        host = self.host()
+        if host:
+            self.state = self.state.marked(host)
+            self.table.mark(self.state.marks)
+            self.table.action_move(1)
+            self.query_one("#detail", Bar).refresh()
+
+    def action_compare(self) -> None:
+        """Compare the marked hosts side by side, or the one marked with the one under the cursor."""
+        hosts = [*sorted(self.state.marks)]
+        if len(hosts) < 2 and self.host() not in ("", *hosts):
+            hosts.append(self.host())
+        if len(hosts) < 2:
+            self.post_message(messages.Notification("Mark two or more hosts with space to compare them."))
+        else:
+            if len(hosts) > open_screens.COMPARED:
+                words = " ".join(("Of", str(len(hosts)), "marked hosts the first", str(open_screens.COMPARED)))
+                self.post_message(messages.Notification(words + " are compared.", "warning"))
+            self.app.push_screen(open_screens.compare(self.context, hosts))
+
+    def action_scan(self, force: bool) -> None:
+        """Scan the marked hosts, or the one under the cursor, or ask for an address when there is none."""
+        if len(self.state.marks) > 1:
+            title = " ".join(("Scan", str(len(self.state.marks)), "marked hosts?"))
+            window = open_screens.confirm(title, "Scan them", "Leave them")
+            self.app.push_screen(window, lambda answer: self._scan_marked(answer, force))
+        elif self.host():
+            self.post_message(messages.ScanRequested(self.host(), force=force, listed=True))
+        else:
+            self.action_ask_scan()
+
+    def _scan_marked(self, answer: str | None, force: bool) -> None:
+        if answer:
+            self.post_message(messages.ManyScansRequested(tuple(sorted(self.state.marks)), force=force))
+
+    def action_ask_scan(self) -> None:
+        """Ask for an address and scan it."""
+        self.post_message(messages.AddressRequested())
+
+    def action_copy(self, what: str) -> None:
+        """Copy the host, or the row with its values parted by tabs."""
+        row = self.table.row
+        if row is not None:
+            now = self.context.clock()
+            values = "\t".join(cell(column, row, now).text for column in RANKED)
+            text, name = (row.summary.host,) * 2 if what == "host" else (values, "the row")
+            self.post_message(messages.CopyRequested(text, name))
+
+    def action_export(self) -> None:
+        """Write the list, or the marked hosts of it, to a file."""
+        state = self.state
+        path = list_name(state.query, unreachable=state.unreachable, marked=bool(state.marks))
+        hosts = tuple(sorted(state.marks))
+        job = ExportJob("list", path, query=state.query, unreachable=state.unreachable, hosts=hosts)
+        self.post_message(messages.ExportRequested(job))
+
+    def action_browse(self) -> None:
+        """Open the site itself in the browser."""
+        if self.host():
+            self.post_message(messages.BrowseRequested(self.host()))
+
 
 FIRST: Final = 0.25
 """Seconds that the first frame waits for the list, so that it is drawn once; a slow source gets an empty frame."""
@@ -138,18 +220,18 @@ class IndexScreen(HostScreen):
         start(self, "list", self._read, self.state.query, wanted)
 
     async def _read(self, query: Query, host: str) -> None:
-        service, glimpsed = self.context.service, False
-        if not host and isinstance(service, Glimpsed):
-            first, _ = await attempt(service.glimpse(query))
+        service, paged = self.context.service, False
+        if not host and isinstance(service, HasFirstPage):
+            first, _ = await attempt(service.first_page(query))
             if first is not None and len(first.unreachable if self.state.unreachable else first.ranked):
-                glimpsed = True
+                paged = True
                 self.post_message(messages.ListReady(first, 0))
         view, problem = await attempt(service.index(query))
         if view is None:
             self.post_message(messages.ListFailed(problem))
             return
         place = (await attempt(service.position(host, query)))[0] if host else 0
-        self.post_message(messages.ListReady(view, None if glimpsed else max(place or 0, 0)))
+        self.post_message(messages.ListReady(view, None if paged else max(place or 0, 0)))
 
     def on_list_ready(self, message: messages.ListReady) -> None:
         """Show the answer, unless something else was asked for meanwhile."""
@@ -209,9 +291,9 @@ class IndexScreen(HostScreen):
         """Open the card of a row."""
         row = self.table.row
         if row is not None:
-            self.post_message(messages.CardAsked(row, message.index))
+            self.post_message(messages.CardRequested(row, message.index))
 
-    def on_host_table_sort_asked(self, message: HostTable.SortAsked) -> None:
+    def on_host_table_sort_requested(self, message: HostTable.SortRequested) -> None:
         """Sort by the heading that was clicked."""
         self.become(self.state.sorted_by(message.key))
 
@@ -265,7 +347,7 @@ class IndexScreen(HostScreen):
         """Choose a category from a list with counts."""
         view = self.state.view
         if view is not None:
-            self.app.push_screen(doors.categories(view.facets, self.state.query.category), self._categorise)
+            self.app.push_screen(open_screens.categories(view.facets, self.state.query.category), self._categorise)
 
     def _categorise(self, chosen: str | None) -> None:
         if chosen is not None:
@@ -293,7 +375,7 @@ class IndexScreen(HostScreen):
 
     def action_overview(self) -> None:
         """Show figures over the list."""
-        self.app.push_screen(doors.overview(self.context, self.state.query), self._narrow)
+        self.app.push_screen(open_screens.overview(self.context, self.state.query), self._narrow)
 
     def _narrow(self, query: Query | None) -> None:
         if query is not None:

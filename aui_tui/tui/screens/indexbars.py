@@ -125,6 +125,13 @@ def empty_lines(state: ListState, can_scan: bool, size: int) -> list[Line]:
         ]
     elif state.unreachable:
         rows = [line("Every host that was scanned could be reached."), BLANK, line(("u", "key"), " shows them.")]
+    elif state.view is not None and len(state.view.unreachable):
+        gone = count(len(state.view.unreachable), "host was", "hosts were")
+        rows = [
+            line((gone + " scanned, and none could be reached.", "strong")),
+            BLANK,
+            line(("u", "key"), " shows why.  ", ("S", "key"), " scans another address."),
+        ]
     elif can_scan:
         rows = [
             line(("No host has been scanned yet.", "strong")),

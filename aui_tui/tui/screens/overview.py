@@ -13,15 +13,13 @@ from aui_tui.records.query import Query, parse
 from aui_tui.records.view import Overview
 from aui_tui.tui import messages
 from aui_tui.tui.bindings import OVERVIEW
-from aui_tui.tui.context import Context, attempt
+from aui_tui.tui.context import Context, attempt, start
 from aui_tui.tui.draw import Line, line
 from aui_tui.tui.panes.overview import overview
 from aui_tui.tui.state import ListState
-from aui_tui.tui.widgets.bar import Bar
-from aui_tui.tui.widgets.figurelist import FigureList
-from aui_tui.tui.widgets.keybar import KeyBar
+from aui_tui.tui.widgets.bars import Bar, KeyBar
+from aui_tui.tui.widgets.lines import FigureList
 from aui_tui.tui.words import count
-from aui_tui.tui.work import start
 
 
 class OverviewScreen(Screen[Query | None]):
@@ -48,7 +46,7 @@ class OverviewScreen(Screen[Query | None]):
 
     async def _read(self) -> None:
         figures, problem = await attempt(self.context.service.overview(self._asked))
-        self.post_message(messages.OverviewReady(figures) if figures else messages.Told(problem, "error"))
+        self.post_message(messages.OverviewReady(figures) if figures else messages.Notification(problem, "error"))
 
     def on_overview_ready(self, message: messages.OverviewReady) -> None:
         """Draw the figures."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar, Final
 
@@ -34,26 +35,23 @@ class HostTable(ScrollView, Painted, can_focus=True):
     """
     BINDINGS: ClassVar[list[BindingType]] = [*TABLE]
 
+    @dataclass
     class Moved(Message):
         """The cursor stands on another row, None in an empty list."""
 
-        def __init__(self, row: Row | None) -> None:
-            super().__init__()
-            self.row = row
+        row: Row | None
 
+    @dataclass
     class Opened(Message):
         """The row under the cursor was chosen; ``index`` is its place in the window."""
 
-        def __init__(self, index: int) -> None:
-            super().__init__()
-            self.index = index
+        index: int
 
-    class SortAsked(Message):
+    @dataclass
+    class SortRequested(Message):
         """A heading was clicked: its sort key."""
 
-        def __init__(self, key: str) -> None:
-            super().__init__()
-            self.key = key
+        key: str
 
     def __init__(self, clock: Callable[[], float], *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -168,7 +166,7 @@ class HostTable(ScrollView, Painted, can_focus=True):
         if event.y < HEADER:
             key = self._heading_at(event.x)
             if key:
-                self.post_message(self.SortAsked(key))
+                self.post_message(self.SortRequested(key))
             return
         index = event.y - HEADER + self.scroll_offset.y
         if 0 <= index < len(self):

@@ -1,16 +1,21 @@
-"""A scrollable block of lines made by a function of the width."""
+"""Scrollable blocks of lines made by a function of the width: plain text, figures to choose, fixes to mark."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 from textual import events
+from textual.binding import BindingType
 from textual.geometry import Size
+from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from aui_tui.text import cells
-from aui_tui.tui.draw import Line, marked
+from aui_tui.tui.bindings import FIGURES, FIXES, LINES
+from aui_tui.tui.draw import Figure, Line, figures, marked, pointed, sideways, upright
 from aui_tui.tui.widgets.painted import Painted
 
 Block = Callable[[int], Sequence[Line]]
@@ -118,3 +123,127 @@ class Lines(ScrollView, Painted, can_focus=True):
                     event.stop()
                     await self.run_action(piece.action)
                 return
+
+
+class TextPane(Lines):
+    """Scrolls by line, by page and to the ends."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*LINES]
+
+    def action_step(self, step: int) -> None:
+        """Scroll by ``step`` lines."""
+        self.scroll_to(y=self.scroll_offset.y + step, animate=False, immediate=True)
+
+    def action_page(self, step: int) -> None:
+        """Scroll by ``step`` pages."""
+        self.scroll_to(y=self.scroll_offset.y + step * max(self.size.height - 1, 1), animate=False, immediate=True)
+
+    def action_jump(self, index: int) -> None:
+        """Scroll to the first line, or with -1 to the last."""
+        self.scroll_to(y=0 if index >= 0 else self.virtual_size.height, animate=False, immediate=True)
+
+
+class FigureList(TextPane):
+    """The figure under the cursor is known by its action, so that it stays when the lines are laid out anew."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*FIGURES]
+    _action = ""
+
+    def row(self, number: int) -> Line:
+        """Return a line as it is drawn."""
+        here = self.here
+        row = super().row(number)
+        return pointed(row, here.action) if here is not None and here.line == number else row
+
+    @property
+    def figures(self) -> list[Figure]:
+        """All figures in reading order."""
+        return figures(self._lines)
+
+    @property
+    def here(self) -> Figure | None:
+        """The figure under the cursor, in the beginning the topmost at the left edge; None without any."""
+        among = self.figures
+        first = min(among, key=lambda figure: (figure.start, figure.line), default=None)
+        return next((figure for figure in among if figure.action == self._action), first)
+
+    def go_to(self, figure: Figure) -> None:
+        """Put the cursor on a figure."""
+        self._action = figure.action
+        self._reveal(figure.line)
+        self.refresh()
+
+    def action_step(self, step: int) -> None:
+        """Go to the figure above or below; past the last one, scroll."""
+        here = self.here
+        found = upright(self.figures, here, step) if here is not None else None
+        if found is not None:
+            self.go_to(found)
+        else:
+            super().action_step(step)
+
+    def action_side(self, step: int) -> None:
+        """Go to the figure at the left or right."""
+        here = self.here
+        found = sideways(self.figures, here, step) if here is not None else None
+        if found is not None:
+            self.go_to(found)
+
+    def action_turn(self, step: int) -> None:
+        """Go to the next or the previous figure in reading order, from the last to the first."""
+        among, here = self.figures, self.here
+        if here is not None:
+            self.go_to(among[(among.index(here) + step) % len(among)])
+
+    def action_page(self, step: int) -> None:
+        """Go to the figure nearest to one page on."""
+        here = self.here
+        if here is not None:
+            line = here.line + step * max(self.size.height - 1, 1)
+            self.go_to(min(self.figures, key=lambda figure: (abs(figure.line - line), abs(figure.start - here.start))))
+
+    def action_jump(self, index: int) -> None:
+        """Go to the first or, with -1, the last figure."""
+        super().action_jump(index)
+        among = self.figures
+        if among:
+            self.go_to(among[index])
+
+    async def action_choose(self) -> None:
+        """Do what a click on the figure under the cursor does."""
+        here = self.here
+        if here is not None:
+            await self.run_action(here.action)
+
+
+class FixList(TextPane):
+    """Up and down choose a fix, space supposes it done."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*FIXES]
+
+    @dataclass
+    class Stepped(Message):
+        """A neighbouring fix is wanted."""
+
+        step: int
+
+    @dataclass
+    class Chosen(Message):
+        """Fix ``number`` from 0 is wanted."""
+
+        number: int
+
+    class Ticked(Message):
+        """The chosen fix is supposed to be done, or no longer."""
+
+    def action_step(self, step: int) -> None:
+        """Choose a neighbouring fix."""
+        self.post_message(self.Stepped(step))
+
+    def action_choose_fix(self, number: int) -> None:
+        """Choose fix ``number`` from 0."""
+        self.post_message(self.Chosen(number))
+
+    def action_tick(self) -> None:
+        """Suppose the chosen fix done, or no longer."""
+        self.post_message(self.Ticked())

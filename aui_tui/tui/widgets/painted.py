@@ -1,18 +1,21 @@
-"""The base of every widget that draws its own lines: pieces in, one strip out."""
+"""The base of every widget that draws its own lines: pieces in, one strip out; and filters over all output."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from rich.color import Color as RichColor
 from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color, ColorParseError
+from textual.filter import LineFilter
 from textual.strip import Strip
 from textual.widget import Widget
 
 from aui_tui.tui.draw import Piece, pad
+from aui_tui.tui.glyphs import ASCII
 
 
 class Look(NamedTuple):
@@ -104,3 +107,24 @@ def _color(text: str) -> RichColor | None:
         return Color.parse(text).rich_color if text else None
     except ColorParseError:
         return None
+
+
+class AsciiFilter(LineFilter):
+    """Gives everything that reaches the terminal its ASCII form of the same width."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """Return the segments in ASCII."""
+        return [Segment(text.translate(ASCII), style, control) for text, style, control in segments]
+
+
+class NoColorFilter(LineFilter):
+    """Takes every colour away and leaves the attributes: no-color.org asks for output without colour codes."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """Return the segments without colours."""
+        return [Segment(text, None if style is None else _plain(style), control) for text, style, control in segments]
+
+
+@lru_cache(2048)
+def _plain(style: Style) -> Style:
+    return style.without_color + Style.from_meta(style.meta) if style.meta else style.without_color

@@ -9,10 +9,9 @@ from textual.content import Content
 
 from aui_tui.records.view import Dossier, Row
 from aui_tui.tui import messages
-from aui_tui.tui.context import Context, attempt
+from aui_tui.tui.context import Context, attempt, start
 from aui_tui.tui.panes.preview import preview
 from aui_tui.tui.widgets.lines import Lines, nothing
-from aui_tui.tui.work import start
 
 REST: Final = 0.15
 """Seconds that the cursor rests on a row before its whole card is read."""

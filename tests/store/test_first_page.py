@@ -34,7 +34,7 @@ LINES = (
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reports]:
-    opened = Reports(tmp_path_factory.mktemp("glimpse") / "index.db", clock=lambda: START)
+    opened = Reports(tmp_path_factory.mktemp("first_page") / "index.db", clock=lambda: START)
     opened.put_many(scans(HOSTS))
     yield opened
     opened.close()
@@ -64,7 +64,7 @@ def test_a_glimpse_shows_the_first_rows_of_the_list(
     seen = 0
     for query in queries():
         asked = msgspec.structs.replace(query, descending=turned)
-        first = store.glimpse(asked)
+        first = store.first_page(asked)
         whole = store.index(asked)
         assert not whole.counting
         store._views.clear()
@@ -81,15 +81,15 @@ def test_a_glimpse_shows_the_first_rows_of_the_list(
 def test_there_is_no_glimpse_where_the_whole_answer_comes_as_soon(
     store: Reports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert store.glimpse(Query.of(line="s")) is None
+    assert store.first_page(Query.of(line="s")) is None
     monkeypatch.setattr(lists, "LONG", 1)
-    assert store.glimpse(Query.of(line="s")) is not None
-    assert store.glimpse(Query.of(line="stance:walled")) is None
-    assert store.glimpse(Query.of(line="s", sort="age")) is None
+    assert store.first_page(Query.of(line="s")) is not None
+    assert store.first_page(Query.of(line="stance:walled")) is None
+    assert store.first_page(Query.of(line="s", sort="age")) is None
     store.index(Query.of(line="s"))
-    assert store.glimpse(Query.of(line="s")) is None
+    assert store.first_page(Query.of(line="s")) is None
     monkeypatch.setattr(lists, "PROBE", 50)
-    assert store.glimpse(Query.of(line="shop")) is None
+    assert store.first_page(Query.of(line="shop")) is None
 
 
 def test_an_answer_that_nobody_waits_for_is_given_up(store: Reports, monkeypatch: pytest.MonkeyPatch) -> None:

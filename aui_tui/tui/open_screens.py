@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from textual.screen import Screen
 
@@ -16,14 +16,21 @@ from aui_tui.tui.scans import Scan
 if TYPE_CHECKING:
     from textual.command import Provider
 
-    from aui_tui.tui.screens.ask import AskScreen
     from aui_tui.tui.screens.card import CardScreen
-    from aui_tui.tui.screens.choose import ChooseScreen
     from aui_tui.tui.screens.compare import CompareScreen
-    from aui_tui.tui.screens.help import HelpScreen
-    from aui_tui.tui.screens.method import MethodScreen
     from aui_tui.tui.screens.overview import OverviewScreen
-    from aui_tui.tui.screens.themes import ThemeScreen
+    from aui_tui.tui.screens.windows import (
+        AddressScreen,
+        AskScreen,
+        ChooseScreen,
+        HelpScreen,
+        MethodScreen,
+        ThemeScreen,
+    )
+
+
+COMPARED: Final = 5
+"""Hosts that are compared at most."""
 
 
 def card(context: Context, host: str, window: Window | None = None, index: int = 0, filters: str = "") -> CardScreen:
@@ -35,9 +42,9 @@ def card(context: Context, host: str, window: Window | None = None, index: int =
 
 def compare(context: Context, hosts: Sequence[str]) -> CompareScreen:
     """Return the first few of ``hosts`` side by side."""
-    from aui_tui.tui.screens.compare import MOST, CompareScreen
+    from aui_tui.tui.screens.compare import CompareScreen
 
-    return CompareScreen(context, tuple(hosts[:MOST]))
+    return CompareScreen(context, tuple(hosts[:COMPARED]))
 
 
 def overview(context: Context, query: Query) -> OverviewScreen:
@@ -49,36 +56,42 @@ def overview(context: Context, query: Query) -> OverviewScreen:
 
 def ask(title: str, hint: str, value: str = "", placeholder: str = "") -> AskScreen:
     """Return a window that asks for a line of text."""
-    from aui_tui.tui.screens.ask import AskScreen
+    from aui_tui.tui.screens.windows import AskScreen
 
     return AskScreen(title, hint, value, placeholder)
 
 
+def ask_address(text: str = "", problem: str = "") -> AddressScreen:
+    """Return a window that asks for an address to scan."""
+    from aui_tui.tui.screens.windows import AddressScreen
+
+    return AddressScreen(text, problem)
+
+
 def confirm(title: str, yes: str, no: str) -> ChooseScreen:
     """Return a window that answers ``yes`` or an empty string."""
-    from aui_tui.tui.screens.choose import Choice, ChooseScreen
+    from aui_tui.tui.screens.windows import Choice, ChooseScreen
 
     return ChooseScreen(title, [Choice("yes", yes), Choice("", no)])
 
 
 def categories(facets: Facets, current: str) -> ChooseScreen:
     """Return a window with the categories and the hosts that each would give."""
-    from aui_tui.tui.screens.choose import ChooseScreen, category_choices
+    from aui_tui.tui.screens.windows import ChooseScreen, category_choices
 
     return ChooseScreen("Category", category_choices(facets), current)
 
 
 def history(title: str, points: Sequence[HistoryPoint], current: str, now: float) -> ChooseScreen:
     """Return a window with the kept scans of a host, newest first."""
-    from aui_tui.tui.screens.choose import ChooseScreen, history_choices
+    from aui_tui.tui.screens.windows import ChooseScreen, history_choices
 
     return ChooseScreen(title, history_choices(points[::-1], now), current)
 
 
 def help_for(screen: Screen[Any]) -> HelpScreen:
     """Return the keys that work on ``screen``, what it shows, and the command that prints the same."""
-    from aui_tui.tui.screens.help import HelpScreen
-    from aui_tui.tui.texts import help_sections, note_of
+    from aui_tui.tui.screens.windows import HelpScreen, help_sections, note_of
 
     command = getattr(screen, "command", None)
     pane = getattr(getattr(screen, "state", None), "pane", 0)
@@ -88,14 +101,14 @@ def help_for(screen: Screen[Any]) -> HelpScreen:
 
 def method(name: str) -> MethodScreen:
     """Return the explanation of a method; of the usual one for a name that is unknown."""
-    from aui_tui.tui.screens.method import MethodScreen
+    from aui_tui.tui.screens.windows import MethodScreen
 
     return MethodScreen(name if name in METHODS else DEFAULT_METHOD)
 
 
 def theme_list(names: Sequence[str], current: str) -> ThemeScreen:
     """Return a window with the themes."""
-    from aui_tui.tui.screens.themes import ThemeScreen
+    from aui_tui.tui.screens.windows import ThemeScreen
 
     return ThemeScreen(list(names), current)
 
@@ -104,14 +117,14 @@ def keys(keymap: Mapping[str, str]) -> dict[str, str]:
     """Return the person's own keys, checked. Raises ConfigError."""
     if not keymap:
         return {}
-    from aui_tui.tui.keymap import checked
+    from aui_tui.tui.bindings import checked
 
     return checked(keymap)
 
 
 def ended_words(scan: Scan, answer: ScanAnswer | None, error: str) -> tuple[str, str]:
     """Return the state in which a scan ended and one sentence on it."""
-    from aui_tui.tui import texts
+    from aui_tui.tui.screens import windows as texts
 
     return texts.ended_words(scan, answer, error)
 

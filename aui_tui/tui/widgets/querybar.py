@@ -1,10 +1,14 @@
-"""The query line: filters as you type, completes terms and their values."""
+"""The query line, and the chips beside it."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import ClassVar, Final
 
+from textual import events
+from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.containers import Horizontal
 from textual.message import Message
 from textual.suggester import Suggester
 from textual.widgets import Input
@@ -14,6 +18,7 @@ from aui_tui.records.registry import registry
 from aui_tui.records.vocabulary import CATEGORIES, FIXES, GRADES, STANCES, VERDICTS
 from aui_tui.tui.bindings import QUERY
 from aui_tui.tui.draw import Line, line
+from aui_tui.tui.widgets.bars import Bar, Layout
 
 HINT = "host, name, or terms such as stance:walled agent:claude=blocked score:<40 fresh:<7d"
 
@@ -98,12 +103,11 @@ class QueryLine(Input):
 
     BINDINGS: ClassVar[list[BindingType]] = [*QUERY]
 
+    @dataclass
     class Left(Message):
         """The person leaves the line; ``keep`` says whether the search stays."""
 
-        def __init__(self, keep: bool) -> None:
-            super().__init__()
-            self.keep = keep
+        keep: bool
 
     def __init__(self, value: str = "") -> None:
         super().__init__(
@@ -126,3 +130,80 @@ class QueryLine(Input):
         if found is not None:
             self.value = found
             self.cursor_position = len(found)
+
+
+SEARCHING: Final = "-searching"
+
+
+class FilterBar(Horizontal):
+    """While the query line has the focus it takes the room of the chips on a narrow screen."""
+
+    class Entered(Message):
+        """The user went into the query line."""
+
+    @dataclass
+    class Typed(Message):
+        """The query line reads ``text`` now."""
+
+        text: str
+
+    @dataclass
+    class Left(Message):
+        """The user left the query line; ``keep`` says whether the search stays."""
+
+        keep: bool
+
+    def __init__(self, line: str, chips: Layout, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._line = QueryLine(line)
+        self._chips = Bar(chips, id="chips")
+
+    def compose(self) -> ComposeResult:
+        """Lay out line and chips."""
+        yield self._line
+        yield self._chips
+
+    @property
+    def searching(self) -> bool:
+        """Whether the query line has the focus."""
+        return self.has_class(SEARCHING)
+
+    @property
+    def text(self) -> str:
+        """What the query line reads."""
+        return self._line.value
+
+    def enter(self) -> None:
+        """Go into the query line, the cursor behind its last character."""
+        self._line.focus()
+        self._line.cursor_position = len(self._line.value)
+
+    def write(self, text: str) -> None:
+        """Change the query line without telling."""
+        with self._line.prevent(Input.Changed):
+            self._line.value = text
+
+    def redraw(self) -> None:
+        """Draw the chips again."""
+        self._chips.refresh()
+
+    def on_descendant_focus(self, _event: events.DescendantFocus) -> None:
+        """Give the line its room, and tell."""
+        if not self.searching:
+            self.add_class(SEARCHING)
+            self.post_message(self.Entered())
+
+    def on_descendant_blur(self, _event: events.DescendantBlur) -> None:
+        """Give the chips their room again."""
+        self.remove_class(SEARCHING)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Tell what is typed."""
+        event.stop()
+        self.post_message(self.Typed(event.value))
+
+    def on_query_line_left(self, message: QueryLine.Left) -> None:
+        """Tell that the person leaves."""
+        message.stop()
+        self.remove_class(SEARCHING)
+        self.post_message(self.Left(message.keep))

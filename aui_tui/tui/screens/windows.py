@@ -1,0 +1,366 @@
+"""Small windows over a screen: to type a line, to choose from a list, to read help or the method."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Final, NamedTuple, TypeVar
+
+from textual.app import ComposeResult
+from textual.binding import ActiveBinding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen, Screen
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from aui_tui.records.explain import sections
+from aui_tui.records.methods import METHODS
+from aui_tui.records.view import Facets, HistoryPoint, ScanAnswer
+from aui_tui.records.vocabulary import CATEGORIES
+from aui_tui.text import fit
+from aui_tui.tui import messages
+from aui_tui.tui.bindings import ADDRESS, CHOOSE, CLOSE, METHOD, TABLES, written
+from aui_tui.tui.draw import BLANK, Line, Piece, hang, line, paragraph
+from aui_tui.tui.scans import Scan
+from aui_tui.tui.widgets.lines import TextPane
+from aui_tui.tui.words import ago, day, signed, span
+
+
+class AskScreen(ModalScreen[str | None]):
+    """Answers with what was typed, None when the person leaves."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*CHOOSE]
+
+    def __init__(self, title: str, hint: str, value: str = "", placeholder: str = "") -> None:
+        super().__init__()
+        self._title = title
+        self._hint = hint
+        self._value = value
+        self._placeholder = placeholder
+
+    def compose(self) -> ComposeResult:
+        """Lay input and hint into a window."""
+        with Vertical(classes="window") as window:
+            window.border_title = Content(self._title)
+            yield Input(
+                self._value, placeholder=self._placeholder, compact=True, max_length=2000, select_on_focus=False
+            )
+            yield Static(self._hint, markup=False, classes="hint")
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Answer with the text, or stay while there is none."""
+        if event.value.strip():
+            self.dismiss(event.value.strip())
+
+    def action_close(self) -> None:
+        """Leave without an answer."""
+        self.dismiss(None)
+
+
+def plain_http(text: str) -> str:
+    """Return ``text`` with ``http://`` before it where a server of one's own is likely meant; empty elsewhere.
+
+    A local name or a port without a scheme is asked over https first, which such a server seldom speaks.
+    """
+    text = text.strip()
+    if not text or "://" in text:
+        return ""
+    host = text.partition("/")[0]
+    local = host.partition(":")[0].lower() in ("localhost", "127.0.0.1", "[") or ":" in host
+    return "http://" + text if local else ""
+
+
+class AddressScreen(AskScreen):
+    """Asks for an address to scan; what was typed before stays when it could not be used."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*ADDRESS]
+    HINT: Final = "A host or an http(s) address. enter scans, esc leaves."
+
+    def __init__(self, text: str = "", problem: str = "") -> None:
+        super().__init__("Scan an address", self.HINT, text, "example.com, localhost:8000")
+        self._problem = problem
+
+    def on_mount(self) -> None:
+        """Say what was wrong with the text before."""
+        self._say(self.query_one(Input).value)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Offer plain http where it is likely meant."""
+        if event.value != self._value:
+            self._problem = ""
+        self._say(event.value)
+
+    def _say(self, text: str) -> None:
+        http = plain_http(text)
+        offer = "tab writes " + http + " for a server without https." if http else ""
+        words = [part for part in (self._problem, offer) if part] or [self.HINT]
+        hint = self.query_one(".hint", Static)
+        hint.update(Content("\n".join(words)))
+        hint.set_class(bool(self._problem), "error")
+
+    def action_http(self) -> None:
+        """Put http:// before the address."""
+        field = self.query_one(Input)
+        field.value = plain_http(field.value) or field.value
+        field.cursor_position = len(field.value)
+
+
+class Choice(NamedTuple):
+    """One line: its value, its text, and a figure or word at its right end; a ``dim`` one has nothing behind it."""
+
+    value: str
+    text: str
+    note: str = ""
+    dim: bool = False
+
+
+class ChooseScreen(ModalScreen[str | None]):
+    """Answers with the chosen value, None when the person leaves without choosing."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*CHOOSE]
+
+    def __init__(self, title: str, choices: Sequence[Choice], current: str = "") -> None:
+        super().__init__()
+        self._title = title
+        self.choices = choices
+        self._current = current
+        self._lit = 0
+
+    def compose(self) -> ComposeResult:
+        """Lay the list into a window."""
+        with Vertical(classes="window") as window:
+            window.border_title = Content(self._title)
+            window.styles.width = 46
+            yield OptionList(*(Option(_prompt(choice, lit=False)) for choice in self.choices), markup=False)
+
+    def on_mount(self) -> None:
+        """Stand on the value that holds now."""
+        values = [choice.value for choice in self.choices]
+        self.query_one(OptionList).highlighted = values.index(self._current) if self._current in values else 0
+
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        """Draw a dimmed choice under the cursor as any other: grey could not be read there."""
+        for index in {self._lit, event.option_index}:
+            if self.choices[index].dim:
+                prompt = _prompt(self.choices[index], lit=index == event.option_index)
+                event.option_list.replace_option_prompt_at_index(index, prompt)
+        self._lit = event.option_index
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Answer with the chosen value."""
+        self.dismiss(self.choices[event.option_index].value)
+
+    def action_close(self) -> None:
+        """Leave without choosing."""
+        self.dismiss(None)
+
+
+def _prompt(choice: Choice, *, lit: bool) -> Content:
+    text = Content(fit(choice.text, 28) + choice.note.rjust(10))
+    return text.stylize("$role-muted") if choice.dim and not lit else text
+
+
+def history_choices(points: Sequence[HistoryPoint], now: float) -> list[Choice]:
+    """Return one choice per kept scan: its day and age, its score and grade."""
+    return [
+        Choice(
+            point.scanned_at,
+            " ".join((day(point.scanned_at, now), point.scanned_at[11:16], "  " + ago(point.scanned_at, now))),
+            "no answer" if point.unreachable else " ".join((str(point.score), point.grade)),
+        )
+        for point in points
+    ]
+
+
+def category_choices(facets: Facets) -> list[Choice]:
+    """Return all categories with the hosts that each would give, one without any dimmed."""
+    found = facets.category
+    every = Choice("", "All categories", format(sum(found.values()), ","))
+    return [
+        every,
+        *(Choice(name, name, format(found.get(name, 0), ","), dim=not found.get(name)) for name in CATEGORIES),
+    ]
+
+
+class ThemeScreen(ChooseScreen):
+    """Answers with the chosen theme."""
+
+    def __init__(self, names: list[str], current: str) -> None:
+        super().__init__("Theme", [Choice(name, name) for name in names], current)
+
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        """Have the theme under the cursor shown."""
+        self.app.post_message(messages.ThemeHighlighted(self.choices[event.option_index].value))
+
+
+KEYS = 14
+
+
+class HelpScreen(ModalScreen[None]):
+    """Shows ``entries`` under their headings; ``command`` is a shell command, or empty."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*CLOSE]
+
+    def __init__(self, sections: Sequence[tuple[str, Sequence[tuple[str, str]]]], command: str, note: str = "") -> None:
+        super().__init__()
+        self._sections = sections
+        self._command = command
+        self._note = note
+
+    def compose(self) -> ComposeResult:
+        """Lay the text into a window."""
+        with Vertical(classes="window") as window:
+            window.border_title = Content("Help")
+            window.border_subtitle = Content("esc closes")
+            yield TextPane(self.lines)
+
+    def lines(self, size: int) -> list[Line]:
+        """Return the text laid out to ``size`` cells."""
+        out: list[Line] = []
+        if self._note:
+            out += [*paragraph(self._note, size), BLANK]
+        if self._command:
+            out += [
+                line(("In the shell, the same:", "muted")),
+                *hang((Piece("  "),), self._command, size, "code"),
+                BLANK,
+            ]
+        for title, entries in self._sections:
+            out.append(line((title, "title")))
+            for keys, words in entries:
+                out += hang((Piece(fit(keys, KEYS) + " ", "key"),), words, size)
+            out.append(BLANK)
+        return out[:-1]
+
+    def action_close(self) -> None:
+        """Go back."""
+        self.dismiss(None)
+
+
+NAME = 16
+
+
+class MethodScreen(ModalScreen[None]):
+    """Shows the explanation of ``method``; a key turns to the other one."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*METHOD, *CLOSE]
+
+    def __init__(self, method: str) -> None:
+        super().__init__()
+        self._method = method
+
+    def compose(self) -> ComposeResult:
+        """Lay the text into a window."""
+        with Vertical(classes="window") as window:
+            window.border_title = Content("Method")
+            window.border_subtitle = Content("m other method · esc closes")
+            yield TextPane(self.lines)
+
+    def lines(self, size: int) -> list[Line]:
+        """Return the explanation laid out to ``size`` cells."""
+        out: list[Line] = []
+        for section in sections(self._method):
+            out.append(line((section.title, "title")))
+            for text in section.paragraphs:
+                out += paragraph(text, size)
+            for name, words in section.rows:
+                out += hang((Piece(fit(name, NAME) + " ", "accent"),), words, size)
+            out.append(BLANK)
+        return [*out, line(("In the shell: ", "muted"), ("aui-tui method " + self._method, "code"))]
+
+    def action_method(self) -> None:
+        """Turn to the other method."""
+        names = tuple(METHODS)
+        self._method = names[(names.index(self._method) + 1) % len(names)]
+        self.query_one(TextPane).show(self.lines, top=True)
+
+    def action_close(self) -> None:
+        """Go back."""
+        self.dismiss(None)
+
+
+T = TypeVar("T")
+Sections = list[tuple[str, list[tuple[str, str]]]]
+
+
+def ended_words(scan: Scan, answer: ScanAnswer | None, error: str) -> tuple[str, str]:
+    """Return the state in which a scan ended and one sentence on it."""
+    if answer is None:
+        return ("failed", error) if error else ("cancelled", "Scan of " + scan.url + " cancelled; nothing was stored.")
+    card = answer.card
+    if card.unreachable:
+        result = card.host + " could not be reached: " + card.top_evidence
+    else:
+        result = " ".join((card.host + ":", str(card.score) + "/100", card.grade, card.stance + "."))
+    if answer.source == "cache":
+        return "done", " ".join((result, "From the cache,", _old(answer.age) + ";", "f scans anew."))
+    return "done", result
+
+
+def _old(seconds: float) -> str:
+    short = span(seconds)
+    return "just made" if short == "now" else short + " old"
+
+
+def change_of(before: int | None, after: int) -> str:
+    """Return the signed difference of two scores; empty without an earlier one."""
+    return signed(after - before) if before is not None else ""
+
+
+def help_sections(screen: Screen[Any]) -> Sections:
+    """Return the keys that work on a screen, by table, from its live bindings."""
+    found: dict[str, dict[str, tuple[list[str], str]]] = {}
+    for active in screen.active_bindings.values():
+        binding = active.binding
+        if not active.enabled or binding.id is None:
+            continue
+        table = _table_of(active)
+        keys, _ = found.setdefault(table, {}).setdefault(binding.id, ([], binding.tooltip or binding.description))
+        display = written(binding.key)
+        if display not in keys:
+            keys.append(display)
+    return [
+        (table.capitalize(), [(" ".join(keys), words) for keys, words in _in_order(table, found[table])])
+        for table in TABLES
+        if table in found
+    ]
+
+
+def _in_order(table: str, found: Mapping[str, T]) -> list[T]:
+    """Return what was found under the ids of a table, in its order."""
+    return [found[name] for name in dict.fromkeys(b.id or "" for b in TABLES[table]) if name in found]
+
+
+def _table_of(active: ActiveBinding) -> str:
+    """Return the table that a live binding comes from: one that its widget or screen is made with."""
+    own = [binding for kind in type(active.node).__mro__ for binding in vars(kind).get("BINDINGS", ())]
+    key = active.binding.id, active.binding.action
+    return next(
+        (name for name, table in TABLES.items() if table[0] in own and any((b.id, b.action) == key for b in table)), ""
+    )
+
+
+NOTES: Final = {
+    (
+        "IndexScreen",
+        0,
+    ): "The hosts that were scanned, best first. ◉ Open: agents get in. ◍ Selective: some do, or robots.txt "
+    "keeps some out. ◌ Walled: they are shut out. Δ is the change of the score since the scan before.",
+    ("CardScreen", 1): "What the homepage offers to agents. ✓ allowed, ~ in part, ✗ refused while a browser is served, "
+    "⊘ told to stay out by robots.txt, # a challenge or block page, · could not be told.",
+    ("CardScreen", 2): "What each tested agent got and what robots.txt says of it, with the line that decides. Four "
+    "agents are probed live; crawlers are shown but not scored.",
+    ("CardScreen", 3): "The findings, worst first: ✗ critical, ! warning, ✓ good. d turns to what changed.",
+    ("CardScreen", 4): "What would gain points. Choose with up and down; space supposes a fix done, and the first line "
+    "shows the score, grade and rank it would give. y copies the snippet, x writes it to a file.",
+    ("CardScreen", 5): "Every request of the scan: its answer, and how long it took. A probe has 12 s in all.",
+    ("OverviewScreen", 0): "Figures over the list you came from. Choose a grade, a category, a stance or a check with "
+    "the arrow keys and enter, or click it, to see its hosts.",
+    ("CompareScreen", 0): "The marked hosts side by side; ▪ stands where they differ.",
+}
+"""What a screen, or a pane of the report card, shows."""
+
+
+def note_of(screen: str, pane: int) -> str:
+    """Return a sentence or two on a screen, or on its pane; empty for one without."""
+    return NOTES.get((screen, pane), "")

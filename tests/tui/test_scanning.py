@@ -1,0 +1,175 @@
+"""Scans from the dashboard: which address is asked, what is asked about first, what an invalid address does."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from msgspec.structs import replace
+
+from aui_tui.errors import InvalidHost
+from aui_tui.records import labels
+from aui_tui.records.observations import Exchange, Observations
+from aui_tui.records.view import Dossier
+from aui_tui.tui import app as app_module
+from aui_tui.tui.app import AuiApp, has_browser
+from aui_tui.tui.screens.windows import AddressScreen, plain_http
+
+from .cards import make_card
+from .memory import MemoryService
+from .stage import press, settle, stage, text_of
+
+LOCAL = "localhost:8917"
+
+
+class Remembering(MemoryService):
+    """Knows that its host was scanned over plain http."""
+
+    origin = f"http://{LOCAL}"
+
+    async def site(self, host: str, *, method: str = "", at: str = "") -> Dossier:
+        found = await super().site(host, method=method, at=at)
+        seen = Observations(
+            host=host,
+            input_host=host,
+            origin=self.origin,
+            scanned_at=found.card.scanned_at,
+            elapsed_ms=1,
+            exchanges=(Exchange(name="browser", url=self.origin + "/", status=200),),
+        )
+        return replace(found, observations=seen)
+
+
+def remembering() -> Remembering:
+    return Remembering([replace(make_card(1), host=LOCAL)])
+
+
+@pytest.mark.parametrize("keys", [("s",), ("enter", "s"), ("enter", "f")], ids=" ".join)
+async def test_a_site_is_scanned_at_the_address_it_was_scanned_at(keys: tuple[str, ...]) -> None:
+    service = remembering()
+    async with stage(service) as pilot:
+        await press(pilot, *keys)
+        await pilot.app.workers.wait_for_complete()
+        await settle(pilot)
+    assert service.scanned == [(f"http://{LOCAL}", keys[-1] == "f")]
+
+
+async def test_marked_hosts_are_scanned_at_the_addresses_they_were_scanned_at() -> None:
+    service = Remembering([replace(make_card(n), host=f"localhost:{8000 + n}") for n in (1, 2)])
+    async with stage(service) as pilot:
+        await press(pilot, "space", "space", "s", "up", "enter")
+        await pilot.app.workers.wait_for_complete()
+    assert service.scanned == [(service.origin, False)] * 2
+
+
+@pytest.mark.parametrize(
+    ("origin", "asked"), [("https://shop.example", "shop.example"), ("http://shop.example", "http://shop.example")]
+)
+def test_https_is_asked_by_the_host_alone(origin: str, asked: str) -> None:
+    seen = Observations(
+        host="shop.example", input_host="shop.example", origin=origin, scanned_at="", elapsed_ms=0, exchanges=()
+    )
+    assert labels.address("shop.example", seen) == asked
+    assert labels.address("shop.example", None) == "shop.example"
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Addresses handed to the browser."""
+    urls: list[str] = []
+    monkeypatch.setattr(AuiApp, "open_url", lambda self, url, *, new_tab=True: urls.append(url))
+    return urls
+
+
+@pytest.mark.parametrize("keys", [("o",), ("enter", "o")], ids=" ".join)
+async def test_o_opens_the_site_itself(
+    keys: tuple[str, ...], opened: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app_module, "has_browser", lambda environ: True)
+    async with stage(remembering()) as pilot:
+        await press(pilot, *keys)
+    assert opened == [f"http://{LOCAL}/"]
+
+
+async def test_o_copies_the_address_where_no_browser_would_be_seen(
+    opened: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSH_CONNECTION", "192.0.2.1 1 192.0.2.2 22")
+    async with stage(remembering()) as pilot:
+        await press(pilot, "o")
+        assert pilot.app.clipboard == f"http://{LOCAL}/"
+        assert f"http://{LOCAL}/ is copied" in text_of(pilot)
+    assert opened == []
+
+
+def test_a_browser_is_not_looked_for_over_ssh() -> None:
+    assert not has_browser({"SSH_TTY": "/dev/pts/1", "DISPLAY": ":0"})
+
+
+async def test_the_last_scans_of_the_hour_are_asked_about_before_the_cache_is_skipped() -> None:
+    service = MemoryService.of(3)
+    service.left = 3
+    async with stage(service) as pilot:
+        await press(pilot, "f")
+        assert "3 scans are left this hour" in text_of(pilot)
+        await press(pilot, "escape")
+        assert service.scanned == []
+        await press(pilot, "f", "up", "enter")
+        await pilot.app.workers.wait_for_complete()
+    assert len(service.scanned) == 1
+
+
+async def test_an_invalid_address_stays_to_be_corrected() -> None:
+    service = MemoryService.of(3)
+    async with stage(service) as pilot:
+        service.failure = InvalidHost("“exa mple” holds a space; give one host name such as example.com.")
+        await press(pilot, "S", *"exa", "enter")
+        await settle(pilot)
+        assert isinstance(pilot.app.screen, AddressScreen)
+        text = text_of(pilot)
+        assert "holds a space" in text
+        service.failure = None
+        await press(pilot, *"mple.com", "enter")
+        await pilot.app.workers.wait_for_complete()
+    assert service.scanned == [("example.com", False)]
+
+
+async def test_plain_http_is_offered_for_a_port_and_taken_with_tab() -> None:
+    service = MemoryService.of(3)
+    async with stage(service) as pilot:
+        await press(pilot, "S", *"localhost:80")
+        assert "tab writes http://localhost:80" in text_of(pilot)
+        await press(pilot, "tab", "enter")
+        await pilot.app.workers.wait_for_complete()
+    assert service.scanned == [("http://localhost:80", False)]
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("localhost", "http://localhost"),
+        ("shop.example:8080", "http://shop.example:8080"),
+        ("shop.example", ""),
+        ("https://localhost", ""),
+        ("", ""),
+    ],
+)
+def test_plain_http_is_for_local_names_and_ports(typed: str, offered: str) -> None:
+    assert plain_http(typed) == offered
+
+
+async def test_a_list_without_ranked_hosts_says_how_many_were_scanned() -> None:
+    dead = next(card for card in (make_card(n) for n in range(60)) if card.unreachable)
+    async with stage(MemoryService([dead])) as pilot:
+        assert "1 host was scanned, and none could be reached." in text_of(pilot)
+        assert "No host has been scanned" not in text_of(pilot)
+
+
+async def test_a_cancelled_scan_keeps_what_was_answered_in_the_log() -> None:
+    service = MemoryService.of(3)
+    service.gate = asyncio.Event()
+    async with stage(service) as pilot:
+        await press(pilot, "enter", "s", "escape", "5")
+        text = text_of(pilot)
+        assert "cancelled" in text
+        assert "200" in text
