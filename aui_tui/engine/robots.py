@@ -1,9 +1,8 @@
 """robots.txt by RFC 9309: bytes in, groups and rules out, and what they say of every tested token.
 
-Accepted beyond the grammar, because crawlers accept it: a byte order mark, ``Name/1.0`` and ``Name text`` as the
-product token ``Name``, ``* text`` as ``*``, and a blank in place of the colon on a line of exactly two words.
-Misspelt keys are not rules. At most 1 MiB of whole lines is read (2.5 asks for 500 KiB) and 10,000 rules are kept,
-with the first few of every later group.
+Accepted beyond the grammar, because crawlers accept it: a byte order mark, ``Name/1.0``, ``Name*`` and ``Name text``
+as the product token ``Name``, ``* text`` as ``*``, and a blank in place of the colon on a line of exactly two words.
+Misspelt keys are not rules. At most 1 MiB of whole lines is read (2.5 asks for 500 KiB), with every rule in them.
 """
 
 from __future__ import annotations
@@ -12,15 +11,12 @@ from collections.abc import Iterable
 from itertools import compress
 from typing import Final
 
-from aui_tui.engine.robots_match import Budget, Rule, RuleSet, normal
+from aui_tui.engine.robots_match import Budget, Group, RuleSet, normal
 from aui_tui.records.observations import RobotsFacts, RobotsPolicy
 from aui_tui.records.registry import Registry
 from aui_tui.text import clean
 
 MAX_BYTES: Final = 1 << 20
-MAX_RULES: Final = 10_000
-LATE_RULES: Final = 10
-"""Rules that each further group keeps once ``MAX_RULES`` are kept, up to as many again."""
 TEXT_LIMIT: Final = 200
 """Characters kept of a quoted line, spelling or signal."""
 
@@ -36,16 +32,14 @@ _MARKUP: Final = (b"<!doctype", b"<html", b"<head", b"<body", b"<script", b"<tit
 class Robots:
     """A parsed robots.txt.
 
-    ``groups``: the rules of the first group that names a product token (``*`` among them), the token in lower case;
-    ``more``: of all its groups, where there are several. ``lines``, ``spellings``: number of the first line that names
-    it, and its value as written. ``names``: distinct User-agent values,
-    case ignored. ``signal``, ``signal_line``: the first Content-Signal line
-    that is no comment. ``cut``: more rules or bytes than are kept.
+    ``groups``: the groups that name a product token (``*`` among them), the token in lower case. ``lines``,
+    ``spellings``: number of the first line that names it, and its value as written. ``names``: distinct User-agent
+    values, case ignored. ``signal``, ``signal_line``: the first Content-Signal line that is not a comment. ``cut``:
+    more bytes than are read.
     """
 
     def __init__(self) -> None:
-        self.groups: dict[bytes, list[Rule]] = {}
-        self.more: dict[bytes, list[list[Rule]]] = {}
+        self.groups: dict[bytes, list[Group]] = {}
         self.lines: dict[bytes, int] = {}
         self.spellings: dict[bytes, bytes] = {}
         self.names: set[bytes] = set()
@@ -53,23 +47,20 @@ class Robots:
         self.signal_line = 0
         self.cut = False
         self._rules: dict[bytes, RuleSet] = {}
-        self._shared: dict[int, RuleSet] = {}
+        self._shared: dict[tuple[int, ...], RuleSet] = {}
         self._budget = Budget()
 
     def allows(self, token: str, path_or_url: str) -> bool:
         """Tell whether a crawler with the product token ``token`` may fetch a path or an absolute URL.
 
         ``token`` may also be a whole User-Agent header; the longest listed name that stands in it as a whole word
-        counts. A path is brought to the normal form of RFC 9309, 2.2.2. An absolute URL is taken as it goes over
-        the wire, the way Google's reference matcher takes it: escapes of unreserved characters and octets outside
-        ASCII stand for themselves.
+        counts. Of a URL, path and query count, in the normal form of RFC 9309, 2.2.2.
         """
         key = self._key(token)
-        path, wire = _request_target(path_or_url)
+        path = normal(_request_target(path_or_url))
         if path == b"/robots.txt" or path.startswith(b"/robots.txt?"):
             return True
-        rules = self._rules_of(key if key in self.groups else b"*")
-        rule = rules.decide_exact(normal(path, decode=False, escape=False)) if wire else rules.decide(normal(path))
+        rule = self._rules_of(key if key in self.groups else b"*").decide(path)
         return rule is None or rule.allow
 
     def policy(self, token: str) -> str:
@@ -95,6 +86,23 @@ class Robots:
             spelling=_quote(spelling) if own else "",
         )
 
+    def note_agent(self, token: bytes, line: int, spelling: bytes) -> None:
+        """Note that a User-agent line names ``token``."""
+        if token not in self.groups:
+            self.groups[token] = []
+            self.lines[token] = line
+            self.spellings[token] = spelling
+
+    def group_of(self, alike: dict[frozenset[bytes], Group], named: set[bytes]) -> Group:
+        """Return the group for rules of the tokens ``named``; ``alike``: the groups made so far, by their tokens."""
+        key = frozenset(named)
+        known = alike.get(key)
+        if known is None:
+            known = alike[key] = Group()
+            for token in key:
+                self.groups[token].append(known)
+        return known
+
     def _key(self, token: str) -> bytes:
         key = token.strip().lower().encode("utf-8", "surrogatepass")
         if key in self.groups or b"/" not in key:
@@ -105,12 +113,8 @@ class Robots:
     def _rules_of(self, name: bytes) -> RuleSet:
         found = self._rules.get(name)
         if found is None:
-            groups = self.more.get(name)
-            if groups is None:
-                group = self.groups.get(name, [])
-                found = self._shared.setdefault(id(group), RuleSet(group))
-            else:
-                found = RuleSet([rule for group in groups for rule in group])
+            groups = self.groups.get(name, [])
+            found = self._shared.setdefault(tuple(map(id, groups)), RuleSet(groups))
             self._rules[name] = found
         return found
 
@@ -123,9 +127,9 @@ def parse(body: bytes) -> Robots:
         body = body[: max(body.rfind(b"\n", 0, MAX_BYTES), body.rfind(b"\r", 0, MAX_BYTES)) + 1]
     body = body.removeprefix(_BOM)
     tokens: dict[bytes, bytes] = {}
-    group: list[Rule] = []
-    naming = named = False
-    kept = 0
+    alike: dict[frozenset[bytes], Group] = {}
+    named: set[bytes] = set()
+    group: Group | None = None
     lines = body.splitlines()
     for number, line in compress(enumerate(lines, 1), map(_SHORTEST.__le__, map(len, lines))):
         text = line.partition(b"#")[0] if b"#" in line else line
@@ -138,36 +142,22 @@ def parse(body: bytes) -> Robots:
             if len(words) != 2 or words[0] not in (_AGENT, _ALLOW, _DISALLOW):
                 continue
             key, value = words[0], text.split()[1]
+        value = value.strip(_BLANK)
         if key in (_ALLOW, _DISALLOW):
-            naming = False
-            if not named:
-                continue
-            if kept >= MAX_RULES and (len(group) >= LATE_RULES or kept >= 2 * MAX_RULES):
-                robots.cut = True
-                continue
-            kept += 1
-            group.append(Rule(key == _ALLOW, value.strip(_BLANK), number, line.strip(_BLANK)))
+            if group is None:
+                group = robots.group_of(alike, named)
+            group.add(key == _ALLOW, value, number, line)
         elif key == _AGENT:
-            if not naming:
-                group = []
-                naming, named = True, False
-            value = value.strip(_BLANK)
-            if not value:
-                continue
-            named = True
-            token = tokens.get(value)
-            if token is None:
-                token = tokens[value] = _token(value)
-            known = robots.groups.setdefault(token, group)
-            if known is not group:
-                groups = robots.more.setdefault(token, [known])
-                if groups[-1] is not group:
-                    groups.append(group)
-            elif token not in robots.lines:
-                robots.lines[token] = number
-                robots.spellings[token] = value
+            if group is not None:
+                named, group = set(), None
+            if value:
+                token = tokens.get(value)
+                if token is None:
+                    token = tokens[value] = _token(value)
+                named.add(token)
+                robots.note_agent(token, number, value)
         elif key == _SIGNAL and not robots.signal:
-            robots.signal = value.strip(_BLANK)
+            robots.signal = value
             robots.signal_line = number if robots.signal else 0
     robots.names = {value.lower() for value in tokens}
     return robots
@@ -215,7 +205,7 @@ def _token(value: bytes) -> bytes:
     first = folded.replace(b"\t", b" ").partition(b" ")[0]
     if first == b"*":
         return first
-    first = first.partition(b"/")[0]
+    first = first.partition(b"/")[0].rstrip(b"*")
     return folded if not first or first.translate(None, _TOKEN_OCTETS) else first
 
 
@@ -232,15 +222,14 @@ def _is_html(body: bytes, content_type: str, robots: Robots) -> bool:
     return not robots.groups or content_type.partition(";")[0].strip().lower() in ("text/html", "application/xhtml+xml")
 
 
-def _request_target(path_or_url: str) -> tuple[bytes, bool]:
-    """Return path and query as octets, and whether they came from an absolute URL."""
+def _request_target(path_or_url: str) -> bytes:
+    """Return path and query of a path or an absolute URL as octets, the fragment dropped."""
     octets = path_or_url.encode("utf-8", "surrogatepass").partition(b"#")[0]
-    if octets.startswith(b"/") or b"://" not in octets:
-        return (octets if octets.startswith(b"/") else b"/" + octets), False
-    rest = octets.partition(b"://")[2]
-    starts = [at for at in (rest.find(b"/"), rest.find(b"?")) if at >= 0]
-    target = rest[min(starts) :] if starts else b""
-    return (target if target.startswith(b"/") else b"/" + target), True
+    if not octets.startswith(b"/") and b"://" in octets:
+        rest = octets.partition(b"://")[2]
+        starts = [at for at in (rest.find(b"/"), rest.find(b"?")) if at >= 0]
+        octets = rest[min(starts) :] if starts else b""
+    return octets if octets.startswith(b"/") else b"/" + octets
 
 
 def _word_in(name: bytes, header: bytes) -> bool:

@@ -103,11 +103,45 @@ def test_a_user_agent_value_of_white_space_names_nobody() -> None:
     assert parsed.allows("Claude-User", "/")
 
 
-def test_a_late_group_keeps_its_rules_beyond_the_cap() -> None:
-    early = b"User-agent: *\n" + b"".join(b"Disallow: /a%d\n" % i for i in range(robots.MAX_RULES + 5))
-    parsed = robots.parse(early + b"User-agent: GPTBot\nUser-agent: CCBot\nDisallow: /\n")
-    assert parsed.cut
-    assert (parsed.policy("GPTBot"), parsed.policy("CCBot"), parsed.policy("*")) == ("blocked", "blocked", "partial")
+def test_every_rule_of_a_long_file_counts() -> None:
+    many = b"User-agent: *\n" + b"".join(b"Disallow: /a%d\n" % i for i in range(12_187))
+    parsed = robots.parse(many + b"Disallow: /\n")
+    policy = parsed.explain("*")
+    assert (policy.policy, policy.line, parsed.cut) == ("blocked", 12_189, False)
+    late = robots.parse(many + b"User-agent: GPTBot\nUser-agent: CCBot\nDisallow: /\n")
+    assert (late.policy("GPTBot"), late.policy("CCBot"), late.policy("*")) == ("blocked", "blocked", "partial")
+    assert not late.allows("Other", "/a12186/x")
+    assert late.allows("Other", "/b")
+
+
+def test_groups_that_name_the_same_crawlers_are_one_and_the_first_of_equal_lines_is_quoted() -> None:
+    parsed = robots.parse(
+        b"User-agent: A\nUser-agent: B\nDisallow: /x\n\nUser-agent: b\nUser-agent: a\nDisallow: /x\nDisallow: /\n"
+        b"\nUser-agent: A\nAllow: /\n"
+    )
+    assert (parsed.policy("A"), parsed.policy("B")) == ("partial", "blocked")
+    assert (parsed.explain("A").line, parsed.explain("B").line) == (3, 8)
+
+
+@pytest.mark.parametrize(
+    ("rule", "path", "allowed"),
+    [
+        ("/a<d", "/a%3Cd", False),
+        ("/a%3Cd", "/a<d", False),
+        ('/a b{c}|"^`>\\', "/a%20b%7Bc%7D%7C%22%5E%60%3E%5C", False),
+        ("/a%2Fb", "/a/b", True),
+        ("/b%61z", "/baz", False),
+        ("/baz", "/b%61z", False),
+        ("/ツ", "/%e3%83%84", False),
+        ("/%E3%83%84", "/ツ", False),
+        ("/a%2Ab", "/a*b", False),
+        ("/a[1]", "/a%5B1%5D", True),
+    ],
+)
+def test_a_path_and_a_url_are_compared_alike(rule: str, path: str, allowed: bool) -> None:
+    parsed = robots.parse(f"User-agent: *\nDisallow: {rule}\n".encode())
+    asked = (path, f"https://shop.com{path}", f"https://shop.com{path}#part", f"{path}#part")
+    assert {parsed.allows("X", text) for text in asked} == {allowed}
 
 
 def test_only_whole_lines_of_the_first_mebibyte_count() -> None:
@@ -128,6 +162,9 @@ def test_an_alias_is_another_token() -> None:
     [
         ("Name", "name"),
         ("Name/1.0", "name"),
+        ("Name*", "name"),
+        ("Name/1.0*", "name"),
+        ("**", "**"),
         ("Name text", "name"),
         ("Name\ttext", "name"),
         ("* text", "*"),
@@ -152,6 +189,8 @@ def test_hostile_files_take_little_more_than_ordinary_ones() -> None:
         b"user-agent:*\n" + b"".join(b"disallow:/a*%d\nallow:/a*%d*\n" % (i, i) for i in range(6_000)),
         b"".join(b"user-agent:%x\n" % i for i in range(20_000)),
         b"\n" * 200_000,
+        _named() + b"".join(b"disallow:/%x\nallow:/%x*\n" % (i, i) for i in range(5_000)) + _named(b"disallow:/z\n"),
+        b"".join(b"user-agent:*\nuser-agent:%x\ndisallow:/%x\nallow:/%x*\n" % (i, i, i) for i in range(6_000)),
     ]
     size = len(ordinary)
 
@@ -164,6 +203,12 @@ def test_hostile_files_take_little_more_than_ordinary_ones() -> None:
         return best
 
     assert max(map(seconds, hostile)) < 10 * seconds(ordinary)
+
+
+def _named(rule: bytes = b"") -> bytes:
+    """Every tested token, each in a group of its own with ``rule``, or all in one without."""
+    tokens = [entry.token.encode() for entry in (*registry().agents, *registry().crawlers)]
+    return b"".join(b"user-agent:" + token + b"\n" + rule for token in tokens)
 
 
 def test_stars_are_matched_in_linear_time() -> None:
