@@ -1,10 +1,15 @@
-"""Where a redirect leads, and which ones are not followed (RFC 9110 10.2.2 and 15.4; threats 5, 16). Pure."""
+"""Where a redirect leads, and which ones are not followed (WHATWG URL 4.4; RFC 9110 15.4; threats 5, 16). Pure.
+
+As browsers resolve it: backslashes are slashes, any number of slashes begins an authority, dot segments go. Stricter
+than they are in what is dialled: user names (also after a backslash, where parsers disagree on the host), control
+characters and numbers that stand for addresses are refused.
+"""
 
 from __future__ import annotations
 
 import re
 from typing import Final, NamedTuple
-from urllib.parse import quote, urljoin
+from urllib.parse import quote, unquote
 
 from aui_tui.engine import target
 from aui_tui.engine.access import Access
@@ -13,8 +18,13 @@ from aui_tui.errors import InvalidHost
 from aui_tui.text import clean
 
 MAX_LOCATION: Final = 8192
-_SAFE: Final = "/%:@!$&'()*+,;=-._~?[]|^`{}\"<>"
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f\\]")
+_PATH_SAFE: Final = "/%:@!$&'()*+,;=-._~[]|"
+"""Characters of a path that stay as they are (WHATWG URL 1.3, path percent-encode set)."""
+_QUERY_SAFE: Final = _PATH_SAFE.replace("'", "") + "?\\^`{}"
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
+_SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):")
+_HOST_ENDS: Final = re.compile(r"[/\\?#@:\[\]%]")
+_DOT: Final = re.compile(r"\.|%2e", re.IGNORECASE)
 
 
 class Url(NamedTuple):
@@ -43,24 +53,69 @@ def follow(base: Url, location: str, access: Access) -> Url:
         raise Unfollowed("redirect-target", "it redirects without saying where to")
     shown = clean(location, 120)
     if len(location) > MAX_LOCATION or _CONTROL.search(location):
-        raise Unfollowed("redirect-target", f"it redirects to “{shown}”, which is no valid address")
-    scheme = re.match(r"([A-Za-z][A-Za-z0-9+.\-]*):", location)
-    if scheme is not None and scheme[1].lower() not in DEFAULT_PORTS:
-        raise Unfollowed("redirect-scheme", f"it redirects to “{shown}”, whose scheme is neither http nor https")
-    if scheme is not None and not re.match(r"//[^/?#]", location[scheme.end() :]):
-        raise Unfollowed("redirect-target", f"it redirects to “{shown}”, which is no valid address")
+        raise Unfollowed("redirect-target", f"it redirects to “{shown}”, which is not a valid address")
+    rest = location.partition("#")[0]
+    kind = base.origin.scheme
+    scheme = _SCHEME.match(rest)
+    if scheme is not None:
+        if scheme[1].lower() not in DEFAULT_PORTS:
+            raise Unfollowed("redirect-scheme", f"it redirects to “{shown}”, whose scheme is neither http nor https")
+        kind, rest = scheme[1].lower(), rest[scheme.end() :]
+    slashes = len(rest) - len(rest.lstrip("/\\"))
+    if slashes < len("//") and (scheme is None or kind == base.origin.scheme):
+        return Url(base.origin, _resolve(base.path, rest))
+    authority = re.split(r"[/\\?]", rest[slashes:], maxsplit=1)[0]
     try:
-        joined = urljoin(str(base), location)
-        kind, _, rest = joined.partition("://")
-        authority = re.split(r"[/?#]", rest, maxsplit=1)[0]
-        found = target.parse(f"{kind}://{authority}", allow_private=True)
+        origin = target.parse(f"{kind}://{_decoded(authority)}", allow_private=True).origin
     except (InvalidHost, ValueError) as error:
-        raise Unfollowed("redirect-target", f"it redirects to “{shown}”, which is no valid address") from error
-    origin = found.origin
+        raise Unfollowed("redirect-target", f"it redirects to “{shown}”, which is not a valid address") from error
     try:
         access.check(origin)
     except InvalidHost as error:
         outside = "redirect-address"
         raise Unfollowed(outside, f"it redirects to “{shown}”, which is not on the public web") from error
-    path = quote(rest[len(authority) :].partition("#")[0], safe=_SAFE)
-    return Url(origin, path if path.startswith("/") else f"/{path}")
+    return Url(origin, _resolve("/", rest[slashes + len(authority) :]))
+
+
+def _decoded(authority: str) -> str:
+    """Return ``authority`` with the escapes of its host decoded and an empty port dropped. Raises ValueError."""
+    if authority != authority.strip():
+        raise ValueError(authority)
+    if "%" not in authority:
+        return authority.removesuffix(":")
+    host, colon, port = authority.partition(":")
+    host = unquote(host, errors="strict")
+    if _HOST_ENDS.search(host):
+        raise ValueError(authority)
+    return host + colon + port if port else host
+
+
+def _resolve(base: str, reference: str) -> str:
+    """Return path and query of ``reference`` (no scheme, no authority) beside ``base``, normal and escaped."""
+    path, mark, query = reference.partition("?")
+    path = path.replace("\\", "/")
+    kept, base_mark, base_query = base.partition("?")
+    if not path:
+        path = kept
+        if not mark:
+            mark, query = base_mark, base_query
+    elif not path.startswith("/"):
+        path = kept.rpartition("/")[0] + "/" + path
+    return quote(_without_dots(path), safe=_PATH_SAFE) + mark + quote(query, safe=_QUERY_SAFE)
+
+
+def _without_dots(path: str) -> str:
+    """Return an absolute ``path`` without dot segments, also those written ``%2e`` (WHATWG URL 4.4, path state)."""
+    segments: list[str] = []
+    *inner, last = path[1:].split("/")
+    for segment in inner:
+        dots = _DOT.sub(".", segment)
+        if dots == "..":
+            del segments[-1:]
+        elif dots != ".":
+            segments.append(segment)
+    dots = _DOT.sub(".", last)
+    if dots == "..":
+        del segments[-1:]
+    segments.append("" if dots in (".", "..") else last)
+    return "/" + "/".join(segments)

@@ -38,6 +38,13 @@ _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):(.*)", re.DOTALL)
 _NUMBER: Final = re.compile(r"[0-9]+|0[xX][0-9A-Fa-f]*")
 _DECIMAL_PARTS: Final = re.compile(r"(?:0|[1-9][0-9]{0,2})(?:\.(?:0|[1-9][0-9]{0,2})){3}")
 _LABEL: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
+_LOWER_LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
+"""A label below the registered domain, where the DNS has names with underscores (``my_shop.example.com``)."""
+_REGISTERED: Final = 2
+"""Last labels that are taken for the registered domain."""
+_JOINERS: Final = "\u200c\u200d"
+"""Invisible characters that belong to the spelling of a name where IDNA's CONTEXTJ has them."""
+_INVISIBLE: Final = frozenset(("Cc", "Cf", "Cs", "Co"))
 
 
 class Origin(NamedTuple):
@@ -133,7 +140,7 @@ def _check_characters(text: str, shown: str) -> None:
         category = unicodedata.category(char)
         if category[0] == "Z":
             raise InvalidHost(f"“{shown}” holds a space; give one host name such as example.com.")
-        if category[0] == "C":
+        if category in _INVISIBLE and char not in _JOINERS:
             raise InvalidHost(f"“{shown}” holds a control or invisible character; give a plain host name.")
 
 
@@ -147,7 +154,7 @@ def _split_scheme(text: str, shown: str) -> tuple[str | None, str]:
             raise InvalidHost(f"“{shown}” uses the scheme {clean(scheme, 20)}; only http and https are scanned.")
         return scheme, rest[2:]
     if scheme in DEFAULT_PORTS:
-        raise InvalidHost(f"“{shown}” is no complete address; write {scheme}:// and a host name.")
+        raise InvalidHost(f"“{shown}” is not a complete address; write {scheme}:// and a host name.")
     if "." not in scheme and not re.match(r"[0-9]+(?:[/?#]|$)", rest):
         raise InvalidHost(f"“{shown}” uses the scheme {clean(scheme, 20)}; only http and https are scanned.")
     return None, text
@@ -178,40 +185,56 @@ def _address(name: str, shown: str) -> str:
 
 
 def _host(name: str, shown: str) -> str:
-    name = name.removesuffix(".")
-    if not name:
+    if name in ("", "."):
         raise InvalidHost(f"“{shown}” names no host; write a host name such as example.com.")
-    if len(name) > MAX_HOST:
+    if len(name) > MAX_HOST + 1:
         raise InvalidHost(f"The host name is {len(name)} characters long; at most {MAX_HOST} are allowed.")
-    host = name.lower() if name.isascii() else _ascii_form(name, shown)
-    labels = host.split(".")
-    if len(host) > MAX_HOST or any(not _LABEL.fullmatch(label) for label in labels):
+    labels = _ascii_form(name, shown).removesuffix(".").split(".")
+    host = ".".join(labels)
+    upper = len(labels) - _REGISTERED
+    if len(host) > MAX_HOST or not all(
+        (_LOWER_LABEL if place < upper else _LABEL).fullmatch(label) for place, label in enumerate(labels)
+    ):
         raise InvalidHost(
-            f"“{shown}” is no host name; each part has 1 to 63 letters, digits or inner hyphens, parted by dots."
+            f"“{shown}” is not a host name; each part has 1 to 63 letters, digits or inner hyphens, parted by dots."
         )
     if _NUMBER.fullmatch(labels[-1]):
         if not (name.isascii() and _DECIMAL_PARTS.fullmatch(host) and addresses.parse(host)):
             raise InvalidHost(f"“{shown}” is a number; an IPv4 address has four decimal parts such as 192.0.2.1.")
         return str(IPv4Address(host))
-    for label in labels:
-        if label.startswith("xn--"):
-            try:
-                idna.ulabel(label)
-            except UnicodeError as error:
-                raise InvalidHost(f"“{shown}” holds an invalid internationalised label (UTS 46).") from error
     return host
 
 
 def _ascii_form(name: str, shown: str) -> str:
-    """Return the A-labels of ``name``; characters that only look like others or vanish under UTS 46 are refused."""
-    lowered = unicodedata.normalize("NFC", name).lower()
+    """Return ``name`` in lower case with A-labels (UTS 46 ToASCII: nontransitional, CheckBidi, CheckJoiners)."""
+    lowered = name.lower()
+    if lowered.isascii() and "xn--" not in lowered:
+        return lowered
     try:
-        mapped = idna.uts46_remap(lowered, std3_rules=True)
-        if mapped != lowered.replace("\u3002", "."):
-            raise InvalidHost(f"“{shown}” holds characters that stand for others; write the host name plainly.")
-        return idna.encode(mapped).decode("ascii")
-    except UnicodeError as error:
-        raise InvalidHost(f"“{shown}” is no valid internationalised host name (UTS 46).") from error
+        labels = [_u_label(label) for label in idna.uts46_remap(name, std3_rules=False).split(".")]
+        bidi = any(unicodedata.bidirectional(char) in ("R", "AL", "AN") for label in labels for char in label)
+        for label in labels:
+            if label and bidi:
+                idna.check_bidi(label, check_ltr=True)
+        return ".".join(label if label.isascii() else f"xn--{label.encode('punycode').decode()}" for label in labels)
+    except (ValueError, IndexError, OverflowError) as error:
+        raise InvalidHost(f"“{shown}” is not a valid internationalised host name (UTS 46).") from error
+
+
+def _u_label(label: str) -> str:
+    """Return the Unicode form of a mapped label. Raises ValueError (also as UnicodeError) for one that is not valid."""
+    if label.startswith("xn--"):
+        coded, label = label, label[4:].encode("ascii").decode("punycode")
+        if label.isascii() or idna.uts46_remap(label, std3_rules=False) != label:
+            raise ValueError(coded)
+        if label.encode("punycode") != coded[4:].encode("ascii"):
+            raise ValueError(coded)
+    if not label.isascii():
+        idna.check_initial_combiner(label)
+        for place, char in enumerate(label):
+            if char in _JOINERS and not idna.valid_contextj(label, place):
+                raise ValueError(label)
+    return label
 
 
 def _check_public(host: str, port: int | None, shown: str) -> None:

@@ -1,4 +1,4 @@
-"""Where a redirect leads (RFC 3986 5.4) and which are not followed."""
+"""Where a redirect leads (WHATWG URL, 4.4) and which are not followed."""
 
 from __future__ import annotations
 
@@ -31,6 +31,26 @@ BASE = Url(Origin("https", "shop.com", 443), "/a/b?c")
         ("https://shop.com./", "https://shop.com/"),
         ("https://[2606:4700::1]/", "https://[2606:4700::1]/"),
         ("https://shop.com:80/", "https://shop.com:80/"),
+        ("///x.com/y", "https://x.com/y"),
+        ("/\\x.com\\y", "https://x.com/y"),
+        ("https:///x.com", "https://x.com/"),
+        ("http:x.com/y", "http://x.com/y"),
+        ("https:x", "https://shop.com/a/x"),
+        ("https:/x", "https://shop.com/x"),
+        ("https://x.com:/", "https://x.com/"),
+        ("https://%65x.com/", "https://ex.com/"),
+        ("https://ΟΔΟΣ-1.gr/", "https://xn---1-k9b7bby.gr/"),
+        ("?", "https://shop.com/a/b?"),
+        ("#part", "https://shop.com/a/b?c"),
+        (".", "https://shop.com/a/"),
+        ("..", "https://shop.com/"),
+        ("a/../../../b", "https://shop.com/b"),
+        ("/x/%2e%2E/./y", "https://shop.com/y"),
+        ("/x/%2E", "https://shop.com/x/"),
+        ("/x//../y", "https://shop.com/x/y"),
+        ("/x/..%2fy", "https://shop.com/x/..%2fy"),
+        ("/x\\..\\y?a\\b", "https://shop.com/y?a\\b"),
+        ('/"<>^`{|}?"<>\'^`{|}', "https://shop.com/%22%3C%3E%5E%60%7B|%7D?%22%3C%3E%27^`{|}"),
     ],
 )
 def test_followed(location: str, reached: str) -> None:
@@ -43,8 +63,11 @@ def test_followed(location: str, reached: str) -> None:
         ("", "redirect-target"),
         ("   ", "redirect-target"),
         ("https://", "redirect-target"),
-        ("http:///x", "redirect-target"),
-        ("https://a.com\\x", "redirect-target"),
+        ("https://a.com%2fx/", "redirect-target"),
+        ("https://a.com%40x/", "redirect-target"),
+        ("https://%00a.com/", "redirect-target"),
+        ("https://%ff.com/", "redirect-target"),
+        ("https://a.com /x", "redirect-target"),
         ("https://a.com/\x00", "redirect-target"),
         ("https://a..com/", "redirect-target"),
         ("https://a.com:x/", "redirect-target"),
@@ -56,6 +79,11 @@ def test_followed(location: str, reached: str) -> None:
         ("about:blank", "redirect-scheme"),
         ("intent://a.com", "redirect-scheme"),
         ("http://localhost/", "redirect-address"),
+        ("http:///x", "redirect-address"),
+        ("////localhost/x", "redirect-address"),
+        ("/\\127.0.0.1/x", "redirect-address"),
+        ("//%6c%6fcalhost/x", "redirect-address"),
+        ("//１２７.0.0.1/x", "redirect-target"),
         ("http://192.168.0.1/", "redirect-address"),
         ("http://[::ffff:10.0.0.1]/", "redirect-address"),
         ("http://printer.local/", "redirect-address"),

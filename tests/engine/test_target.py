@@ -43,6 +43,9 @@ REFUSED = {
         "192.168.257.",
         "127。0。0。1",
         "8。8。8。8",
+        "\uff11\uff12\uff17.0.0.1",
+        "①②⑦.⓪.⓪.①",
+        "①.①.①.①",
     ],
     "outside the public Internet": [
         "127.0.0.1",
@@ -53,11 +56,30 @@ REFUSED = {
         "[fe80::1]",
     ],
     "IPv6": ["[::1", "[x]", "[]", "[1.2.3.4]", "[fe80::1%eth0]", "[::1]x", "http://[::%31]"],
-    "without a dot": ["localhost", "LOCALHOST", "ip6-loopback", "com", "http://f:80/c"],
+    "without a dot": ["localhost", "LOCALHOST", "ｌｏｃａｌｈｏｓｔ", "ip6-loopback", "com", "http://f:80/c"],
     "special-use": ["a.localhost", "localhost.localdomain", "x.local", "db.internal", "x.onion", "x.test", "x.example"],
-    "no host name": ["a..com", ".x.com", "-a.com", "a-.com", "a,b.com", "$(id).com", '"x".com', "a_b.com", "%61.com"],
-    "stand for others": ["\uff11\uff12\uff17.0.0.1", "①②⑦.⓪.⓪.①", "ⓔⓧ.ⓒⓞⓜ", "x\uff0ecom", "ﬁ.com"],
-    "UTS 46": ["xn--a.com", "\ufffd.com", "xn--ls8h.la"],
+    "not a host name": [
+        "a..com",
+        ".x.com",
+        "-a.com",
+        "a-.com",
+        "a,b.com",
+        "$(id).com",
+        '"x".com',
+        "a_b.com",
+        "%61.com",
+        "y..",
+        "ü=.com",
+    ],
+    "UTS 46": [
+        "xn--a.com",
+        "xn--.com",
+        "\ufffd.com",
+        "a\u200db.com",
+        "\u0301a.com",
+        "1א.com",
+        "\U0001f469\u200d\U0001f4bb.com",
+    ],
     "303 characters": ["x" * 299 + ".com"],
     "characters long": ["x.com/" + "y" * 3000],
 }
@@ -102,6 +124,34 @@ def test_public_hosts(text: str, host: str, key: str, site: str, origins: list[s
     assert (target.host, target.key, target.site) == (host, key, site)
     if origins is not None:
         assert [str(origin) for origin in target.origins] == origins
+
+
+@pytest.mark.parametrize(
+    ("text", "host"),
+    [
+        ("ΟΔΟΣ-1.gr", "xn---1-k9b7bby.gr"),
+        ("οδος.gr", "xn--pxavbm.gr"),
+        ("ΟΔΟΣ.gr", "xn--pxavbq.gr"),
+        ("STRASSE.de", "strasse.de"),
+        ("straße.de", "xn--strae-oqa.de"),
+        ("ＥＸＡＭＰＬＥ．ｃｏｍ", "example.com"),
+        ("ⓔⓧ.ⓒⓞⓜ", "ex.com"),
+        ("ﬁ.com", "fi.com"),
+        ("☕.shop.com", "xn--53h.shop.com"),
+        ("❤\ufe0f.com", "xn--qei.com"),
+        ("xn--ls8h.la", "xn--ls8h.la"),
+        ("नामहि\u0928\u094d\u200d.com", "xn--l2bar8bxai3h913t.com"),
+        ("نامه\u200cای.com", "xn--mgba3gch31f060k.com"),
+        ("אב1.com", "xn--1-zhcd.com"),
+        ("my_shop.shop.com", "my_shop.shop.com"),
+        ("_a.b_.shop.co.uk", "_a.b_.shop.co.uk"),
+        ("例え。jp。", "xn--r8jz45g.jp"),
+    ],
+)
+def test_names_are_mapped_as_uts_46_has_it(text: str, host: str) -> None:
+    assert parse(text).host == host
+    assert parse(f"https://{text}/x").host == host
+    assert parse(host).host == host
 
 
 @pytest.mark.parametrize(
