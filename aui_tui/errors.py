@@ -96,3 +96,15 @@ class ConfigError(AuiError):
 
     exit_code = 2
     title = "Bad configuration"
+
+
+class NoBrowser(AuiError):
+    """Tasks need a browser and the extra that drives it; ``commands`` are the two that install them."""
+
+    exit_code = 2
+    http_status = 501
+    title = "No browser"
+    commands: ClassVar[tuple[str, str]] = ('pip install "aui-tui[browser]"', "python -m playwright install chromium")
+
+    def __init__(self, missing: str) -> None:
+        super().__init__(f"Tasks need {missing}; install both with: {' && '.join(self.commands)}")

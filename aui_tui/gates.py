@@ -10,7 +10,7 @@ from aui_tui.errors import BadValue
 from aui_tui.records import labels, points
 from aui_tui.records.card import ReportCard
 from aui_tui.records.codec import names_of, slots_of
-from aui_tui.records.diff import POLICY_RANK, STANCE_RANK, VERDICT_RANK
+from aui_tui.records.diff import POLICY_RANK, STANCE_RANK, VERDICT_RANK, uneven
 from aui_tui.records.methods import FLOORS, METHODS
 from aui_tui.records.registry import Agent, Surface, registry
 from aui_tui.records.vocabulary import GRADES, LIVE_TOTAL, SEVERITIES, STANCES, choose
@@ -260,17 +260,21 @@ def _regress(card: ReportCard, baseline: ReportCard | None) -> Iterator[Failure]
         message = f"The baseline is graded under {baseline.method}, this card under {card.method}; grade one again."
         yield Failure(gate=gate, message=message, inconclusive=True)
         return
-    if card.score < baseline.score:
-        by = baseline.score - card.score
-        message = f"The score fell by {_count(by, 'point')}, from {baseline.score} to {card.score}."
-        yield Failure(gate=gate, message=message, by=by)
+    was, now_is = points.comparable(baseline, card)
+    note = uneven(baseline, card)
+    if now_is < was:
+        by = was - now_is
+        message = f"The score fell by {_count(by, 'point')}, from {was} to {now_is}."
+        yield Failure(gate=gate, message=f"{message} {note}".rstrip(), by=by)
     else:
-        yield from _doubt(card, gate, baseline.score, f"a score of {baseline.score}")
+        yield from _doubt(card, gate, was, f"a score of {was}")
     if STANCE_RANK[card.stance] < STANCE_RANK[baseline.stance]:
         by = STANCE_RANK[baseline.stance] - STANCE_RANK[card.stance]
         yield Failure(gate=gate, message=f"The stance fell from {baseline.stance} to {card.stance}.", by=by)
     for (key, now), old in zip(card.matrix.items(), baseline.matrix.values(), strict=False):
         label = labels.surface(key)
+        if note and _driven(key):
+            continue
         if now == "untested" and VERDICT_RANK.get(old):
             message = f"{label}: was {old} and cannot be told now."
             yield Failure(gate=gate, message=message, inconclusive=True)
@@ -279,6 +283,12 @@ def _regress(card: ReportCard, baseline: ReportCard | None) -> Iterator[Failure]
     for (key, now), old in zip(card.ua_policy.items(), baseline.ua_policy.values(), strict=False):
         if POLICY_RANK.get(now, 2) < POLICY_RANK.get(old, 0):
             yield Failure(gate=gate, message=f"robots.txt: {key} went from {old} to {now}.", by=1)
+
+
+def _driven(slug: str) -> bool:
+    """Say whether a surface is judged by a run of the tasks alone."""
+    surface = registry().surface(slug)
+    return surface is not None and surface.source == "none"
 
 
 def _count(number: int, noun: str) -> str:

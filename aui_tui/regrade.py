@@ -24,6 +24,7 @@ from aui_tui.records.methods import (
     grade_of,
     method,
 )
+from aui_tui.records.tasks import pillar_points
 from aui_tui.records.vocabulary import AGENTS_TOTAL, FIXES
 
 SURFACE: Final = ("ssr", "landmarks", "jsonld", "llms")
@@ -39,12 +40,13 @@ def regrade(card: ReportCard, name: str) -> ReportCard:
     if card.method == chosen.name:
         return card
     earned = _earned(card, chosen)
+    worked, runs = _worked(card, chosen), card.task_runs or ()
     pillars: Points = {
-        pillar.key: sum(earned.get(part, 0) for part in pillar.components) if pillar.components else None
+        pillar.key: sum(earned.get(part, 0) for part in pillar.components) if pillar.components else worked
         for pillar in chosen.pillars
     }
-    possible = sum(chosen.points[part] for part in earned)
-    raw = points.percent(sum(earned.values()), possible)
+    possible = sum(chosen.points[part] for part in earned) + (chosen.task_pillar.maximum if worked is not None else 0)
+    raw = points.percent(sum(earned.values()) + (worked or 0), possible)
     score = min(raw, WALLED_CEILING) if card.stance == "Walled" else raw
     graded = msgspec.structs.replace(
         card,
@@ -58,7 +60,12 @@ def regrade(card: ReportCard, name: str) -> ReportCard:
     if chosen is not V02:
         unset = msgspec.UNSET
         return msgspec.structs.replace(graded, detail=unset, provisional=unset, task_runs=unset)
-    return msgspec.structs.replace(graded, detail=_detail(earned), provisional=True, task_runs=())
+    return msgspec.structs.replace(graded, detail=_detail(earned), provisional=worked is None, task_runs=runs)
+
+
+def _worked(card: ReportCard, to: Method) -> int | None:
+    """Return the points of the tasks under ``to``; None where the card does not name its runs."""
+    return None if card.unreachable else pillar_points(card.task_runs or (), to.task_pillar.maximum)
 
 
 def _earned(card: ReportCard, to: Method) -> dict[str, int]:

@@ -23,6 +23,7 @@ from aui_tui.records.observations import (
     RobotsPolicy,
 )
 from aui_tui.records.registry import registry
+from aui_tui.records.tasks import OUTCOMES, TASKS, Rendered, Step, TaskReport, TaskResult
 from aui_tui.text import clean
 
 HOSTS = ("shop.example", "xn--bcher-kva.example", "http://plain.example", "staging.example:8443")
@@ -188,6 +189,42 @@ def page_facts(draw: st.DrawFn) -> PageFacts:
 
 
 @st.composite
+def task_reports(draw: st.DrawFn) -> TaskReport:
+    """A run of the tasks, whole or stopped, however it was received."""
+    results = tuple(
+        TaskResult(
+            task=task.key,
+            outcome=draw(st.sampled_from(OUTCOMES)),
+            half=draw(st.booleans()),
+            note=draw(words) or "nothing happened",
+            steps=(Step(verb="opened", name=draw(words)),),
+            elapsed_ms=draw(st.integers(0, 60_000)),
+        )
+        for task in TASKS[: draw(st.integers(0, len(TASKS)))]
+    )
+    return TaskReport(
+        ran_at="2026-11-20T10:00:01.000Z",
+        origin="https://shop.example",
+        results=results,
+        door=draw(st.sampled_from(("allowed", "walled", "blocked", "closed", ""))),
+        robots=draw(st.sampled_from(("open", "partial"))),
+    )
+
+
+@st.composite
+def rendered(draw: st.DrawFn) -> Rendered:
+    """What a browser made of a homepage."""
+    readable = draw(st.sampled_from((0, 40, 200, 5000)))
+    return Rendered(
+        readable=readable,
+        sent=draw(st.sampled_from((0, 39, 40, 1000))),
+        share=draw(st.integers(0, 100)),
+        headings=draw(st.sampled_from(((), ("Rooms",)))),
+        prices=draw(st.sampled_from(((), ("49 €", "61 €")))),
+    )
+
+
+@st.composite
 def observations(draw: st.DrawFn) -> Observations:
     """One scan, any mixture of facts that the network can produce."""
     host = draw(st.sampled_from(HOSTS))
@@ -217,6 +254,12 @@ def observations(draw: st.DrawFn) -> Observations:
         limits=draw(st.sampled_from(((), (), ("insecure",), ("connect-to", "insecure", "private")))),
         warnings=draw(notes),
     )
+
+
+def driven() -> st.SearchStrategy[Observations]:
+    """One scan, half of the time with a run of the tasks."""
+    whole = st.builds(Observations.with_tasks, observations(), task_reports(), st.none() | rendered())
+    return st.one_of(observations(), whole)
 
 
 def judged() -> st.SearchStrategy[tuple[Observations, Judgement]]:

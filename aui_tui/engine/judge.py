@@ -19,6 +19,8 @@ from aui_tui.records.observations import (
     RobotsPolicy,
 )
 from aui_tui.records.registry import Agent, Crawler, Surface, registry
+from aui_tui.records.tasks import CLOSED, UNKNOWN, WALLED, TaskReport
+from aui_tui.records.tasks import REFUSED as REFUSED_RUN
 from aui_tui.records.vocabulary import LIVE_TOTAL
 
 SHARED_WALL: Final = 2
@@ -70,7 +72,7 @@ def judge(observations: Observations) -> Judgement:
     return Judgement(
         outcomes=MappingProxyType(outcomes),
         verdicts=MappingProxyType(
-            {surface.slug: _verdict(surface, outcomes, by_key) for surface in registry().surfaces}
+            {surface.slug: _verdict(surface, observations, outcomes, by_key) for surface in registry().surfaces}
         ),
         stance="Walled" if observations.unreachable else _stance(outcomes, live, disallowed),
         agents=agents,
@@ -99,9 +101,11 @@ def _policies(
     return tuple(RobotsPolicy(token=entry.token, effective=effective) for entry in tokens)
 
 
-def _verdict(surface: Surface, outcomes: Mapping[str, str], policies: Mapping[str, RobotsPolicy]) -> str:
+def _verdict(
+    surface: Surface, observations: Observations, outcomes: Mapping[str, str], policies: Mapping[str, RobotsPolicy]
+) -> str:
     if surface.source == "none":
-        return "walled" if outcomes[BROWSER] == CHALLENGED else "untested"
+        return _driven_verdict(observations.tasks, outcomes[BROWSER])
     if surface.source == "live":
         return _live_verdict(outcomes[surface.live], outcomes[BROWSER], policies[surface.live].effective)
     answers = [outcome for name, outcome in outcomes.items() if name != BROWSER and outcome != INCONCLUSIVE]
@@ -113,6 +117,17 @@ def _verdict(surface: Surface, outcomes: Mapping[str, str], policies: Mapping[st
     if all(effect == "blocked" for effect in effects):
         return "disallowed"
     return "partial" if any(effect in ("blocked", "partial") for effect in effects) else "allowed-robots"
+
+
+def _driven_verdict(run: TaskReport | None, browser: str) -> str:
+    """Return the verdict of an agent that drives a browser: how the run of the tasks was received."""
+    if run is None or run.door == UNKNOWN:
+        return "walled" if browser == CHALLENGED else "untested"
+    if run.door == REFUSED_RUN:
+        return "blocked" if browser == SERVED else "walled"
+    if run.door in (WALLED, CLOSED):
+        return "walled" if run.door == WALLED else "disallowed"
+    return "allowed" if run.robots == "open" else "partial"
 
 
 def _live_verdict(outcome: str, browser: str, effective: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -12,6 +12,7 @@ from aui_tui.records.ledger import Entry, Ledger
 from aui_tui.records.methods import COMPONENTS, FIX_COMPONENT, WALLED_CEILING, Method, grade_of
 from aui_tui.records.observations import INCONCLUSIVE, SERVED, Observations
 from aui_tui.records.registry import registry
+from aui_tui.records.tasks import DONE, pillar_points, runs_of
 from aui_tui.records.vocabulary import AGENTS_TOTAL, LIVE_TOTAL
 
 COMPONENT_FIX: Final = MappingProxyType({component: fix for fix, component in FIX_COMPONENT.items()})
@@ -37,7 +38,7 @@ def ledger(observations: Observations, method: Method, judgement: Judgement | No
     Of an unreachable site nothing is measured: every component counts on neither side and the score is 0.
     """
     verdict = judgement or judge(observations)
-    entries = tuple(_entry(name, observations, verdict, method) for name in COMPONENTS)
+    entries = (*(_entry(name, observations, verdict, method) for name in COMPONENTS), *_tasks(observations, method))
     earned = sum(entry.earned for entry in entries)
     possible = sum(entry.possible for entry in entries if entry.measured)
     raw = round_half_up(100 * earned, possible) if possible else 0
@@ -56,13 +57,32 @@ def ledger(observations: Observations, method: Method, judgement: Judgement | No
 
 
 def pillars(book: Ledger, method: Method) -> dict[str, int | float | None]:
-    """Return the points per pillar key; None for a pillar that is not scored."""
+    """Return the points per pillar key; None for the pillar of the tasks when they were not run."""
+    filled = {entry.pillar for entry in book.entries}
     return {
         pillar.key: sum(entry.earned for entry in book.entries if entry.pillar == pillar.key)
-        if pillar.components
+        if pillar.components or pillar.key in filled
         else None
         for pillar in method.pillars
     }
+
+
+def _tasks(observations: Observations, method: Method) -> Iterator[Entry]:
+    """Yield the entry of the tasks when enough of them count."""
+    pillar = method.task_pillar
+    runs = runs_of(observations.tasks)
+    points = pillar_points(runs, pillar.maximum)
+    if points is None or observations.unreachable:
+        return
+    counting = [run for run in runs if run.possible]
+    done = sum(run.outcome == DONE for run in counting)
+    yield Entry(
+        component="tasks",
+        pillar=pillar.key,
+        earned=points,
+        possible=pillar.maximum,
+        reason=f"An agent in a browser completed {done} of {counted(len(counting), 'task')}.",
+    )
 
 
 def ai_input_refused(value: str) -> bool:

@@ -17,6 +17,7 @@ from aui_tui.records.methods import DEFAULT_METHOD, Method
 from aui_tui.records.methods import method as method_named
 from aui_tui.records.observations import CHALLENGED, Observations
 from aui_tui.records.registry import registry
+from aui_tui.records.tasks import runs_of
 from aui_tui.records.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL, LIVE_TOTAL
 
 __all__ = ["Labels", "grade_card", "ledger", "name_of"]
@@ -49,7 +50,12 @@ def grade_card(observations: Observations, method: str = DEFAULT_METHOD, *, labe
     card = _card(observations, judgement, book, chosen, labels, name)
     if chosen.name != "v0.2":
         return card
-    return msgspec.structs.replace(card, detail=_detail(book), provisional=True, task_runs=())
+    return msgspec.structs.replace(
+        card,
+        detail=_detail(book),
+        provisional=card.pillars[chosen.task_pillar.key] is None,
+        task_runs=runs_of(observations.tasks),
+    )
 
 
 def _card(

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from aui_tui.records.observations import CHALLENGED, INCONCLUSIVE, REDIRECTS, REFUSED, SERVED
+from aui_tui.records.tasks import TaskRun
 
 Count = Annotated[int, Meta(ge=0, le=2**53 - 1)]
 """A count; the largest is the largest integer that every JSON reader keeps exact (RFC 8259 section 6)."""
@@ -110,7 +111,7 @@ class ReportCard(msgspec.Struct, frozen=True, kw_only=True):
     recommendations: tuple[Recommendation, ...]
     detail: Points | UnsetType = UNSET
     provisional: bool | UnsetType = UNSET
-    task_runs: tuple[object, ...] | UnsetType = UNSET
+    task_runs: tuple[TaskRun, ...] | UnsetType = UNSET
 
     @property
     def unreachable(self) -> bool:

@@ -19,6 +19,7 @@ from msgspec import UNSET
 from aui_tui.errors import RecordError
 from aui_tui.records.card import Index, Points, ReportCard, SiteSummary
 from aui_tui.records.registry import registry, surfaces
+from aui_tui.records.tasks import TaskRun
 from aui_tui.records.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL, LIVE_TOTAL, STANCES, SURFACES_TOTAL, VERDICTS
 from aui_tui.text import clean
 
@@ -162,7 +163,7 @@ def _decode(data: bytes, kind: type[T], check: Callable[[T], None], what: str) -
     if not isinstance(raw, dict):
         raise RecordError(f"The {what} is not a JSON object.")
     try:
-        record = msgspec.convert(_wash(_known(raw, kind), ""), kind)
+        record = msgspec.convert(_with_runs(_wash(_known(raw, kind), "")), kind)
     except (msgspec.ValidationError, RecursionError) as error:
         raise RecordError(f"Broken {what}: {_sentence(error)}.") from None
     check(record)
@@ -177,6 +178,20 @@ def _known(raw: dict[str, Any], kind: type[msgspec.Struct]) -> dict[str, Any]:
             if isinstance(rows, list):
                 kept[name] = [_known(row, SiteSummary) if isinstance(row, dict) else row for row in rows]
     return kept
+
+
+def _with_runs(washed: dict[str, Any]) -> dict[str, Any]:
+    """Drop the elements of ``task_runs`` that are not ours: the specification leaves open what others put there."""
+    runs = washed.get("task_runs")
+    return washed | {"task_runs": [run for run in runs if _is_run(run)]} if isinstance(runs, list) else washed
+
+
+def _is_run(value: Any) -> bool:
+    try:
+        msgspec.convert(value, TaskRun)
+    except msgspec.ValidationError:
+        return False
+    return True
 
 
 def _parse(data: bytes) -> Any:

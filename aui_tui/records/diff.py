@@ -12,7 +12,7 @@ import msgspec
 from aui_tui.records import labels, points
 from aui_tui.records.card import AgentAccess, Evidence, ReportCard
 from aui_tui.records.codec import slots_of
-from aui_tui.records.methods import FIX_COMPONENT, METHODS
+from aui_tui.records.methods import FIX_COMPONENT, METHODS, grade_of
 from aui_tui.records.registry import registry
 from aui_tui.records.steady import steady_text
 
@@ -116,12 +116,15 @@ def diff(before: ReportCard, after: ReportCard) -> Diff:
         *_facts(before, after),
         *_files(before, after),
     ]
+    scores = points.comparable(before, after)
+    partial = scores != (before.score, after.score)
+    grades = (grade_of(scores[0]), grade_of(scores[1])) if partial else (before.grade, after.grade)
     return Diff(
         host=(before.host, after.host),
         scanned_at=(before.scanned_at, after.scanned_at),
         method=(before.method, after.method),
-        score=(before.score, after.score),
-        grade=(before.grade, after.grade),
+        score=scores,
+        grade=grades,
         stance=(before.stance, after.stance),
         changes=tuple(_credited(changes, before, after)),
         new=_findings_only_in(after, before),
@@ -135,7 +138,16 @@ def _note(before: ReportCard, after: ReportCard) -> str:
         return f"The cards are graded under different methods ({before.method}, {after.method}): scores do not compare."
     if before.host != after.host:
         return f"The cards are of different hosts: {before.host} and {after.host}."
-    return ""
+    return uneven(before, after)
+
+
+def uneven(before: ReportCard, after: ReportCard) -> str:
+    """Return one sentence when only one of the cards has tasks, so that their scores leave the tasks out."""
+    tried = [points.task_points(card) is not None for card in (before, after)]
+    if tried[0] == tried[1]:
+        return ""
+    which = "earlier" if tried[0] else "later"
+    return f"Only the {which} scan ran the tasks: the scores compare the other pillars."
 
 
 def _direction(rank: Mapping[str, int], before: str, after: str) -> int:

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from typing import Final
 
 from aui_tui.errors import BadValue
-from aui_tui.records.card import SiteSummary
+from aui_tui.records.card import ReportCard, SiteSummary
 from aui_tui.records.codec import names_of
 from aui_tui.records.facts import Facts
+from aui_tui.records.methods import METHODS
 from aui_tui.records.query import Query, Term
 from aui_tui.records.times import age
 
@@ -74,10 +75,18 @@ def _of_summary(term: Term, summary: SiteSummary, now: float) -> bool:
             return _COMPARE[term.op](summary.score, term.number)
         case "grade":
             return summary.grade[:1] == term.value
+        case "tasks":
+            return has_tasks(summary) == (term.value == "yes")
         case "fresh":
             return _COMPARE[term.op](age(summary.scanned_at, now), term.number)
         case _:
             return term.value in summary.host.casefold() or term.value in summary.name.casefold()
+
+
+def has_tasks(summary: SiteSummary | ReportCard) -> bool:
+    """Say whether tasks were run on the site: the pillar that they fill has points."""
+    keys = (method.task_pillar.key for method in METHODS.values())
+    return any(summary.pillars.get(key) is not None for key in keys)
 
 
 def verdict(summary: SiteSummary, slug: str) -> str:

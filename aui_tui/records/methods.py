@@ -13,7 +13,7 @@ from aui_tui.records.vocabulary import choose
 class Pillar:
     """A pillar: key on the wire, label on recommendations, maximum points, and the components that fill it.
 
-    A pillar without components is not scored: its value is null in every record.
+    The pillar without components is filled by a run of the tasks; without a run its value is null.
     """
 
     key: str
@@ -37,6 +37,11 @@ class Method:
     def pillar_of(self, component: str) -> Pillar:
         """Return the pillar that ``component`` counts towards."""
         return next(p for p in self.pillars if component in p.components)
+
+    @property
+    def task_pillar(self) -> Pillar:
+        """The pillar that a run of the tasks fills (``records.tasks``); null in a record without one."""
+        return next(p for p in self.pillars if not p.components)
 
 
 COMPONENTS: Final = ("door", "robots", "signal", "ssr", "landmarks", "jsonld", "llms", "protocols")

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import msgspec
 
+from aui_tui.records.tasks import Rendered, TaskReport
+
 BROWSER = "browser"
 FILE_PROBES = ("robots", "llms", "ai-plugin", "ucp", "mcp")
 """Names of the probes that are not homepage fetches; agents are named by slot, ``agent_01`` to ``agent_04``."""
@@ -157,6 +159,7 @@ class PageFacts(Record, frozen=True):
     ``jsonld``: JSON-LD blocks; ``jsonld_broken`` of them do not parse. ``forms_unlabelled``: forms with a visible
     control without a label. ``readable``: readable characters without scripts. ``noscript_shell``: under 200 of
     them and at least one script. ``problem``: why the page was not analysed (then all counts are 0), or empty.
+    ``rendered``: what a browser made of it, None when no tasks were run.
     """
 
     title: str = ""
@@ -169,6 +172,7 @@ class PageFacts(Record, frozen=True):
     scripts: int = 0
     noscript_shell: bool = False
     problem: str = ""
+    rendered: Rendered | None = None
 
 
 class FileFacts(Record, frozen=True):
@@ -204,6 +208,20 @@ class Observations(Record, frozen=True):
     files: FileFacts = FileFacts()
     limits: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    tasks: TaskReport | None = None
+
+    def with_tasks(self, report: TaskReport, rendered: Rendered | None) -> Observations:
+        """Return this scan with a run of the tasks; what the browser rendered decides ``noscript_shell``.
+
+        A page is a shell when scripts bring over four fifths of at least 200 readable characters. A shorter page that
+        passed for a shell stays one unless its text was in the HTML.
+        """
+        page = self.page
+        if rendered is not None and not page.problem:
+            few = page.noscript_shell and 5 * rendered.sent <= rendered.readable
+            shell = few or (rendered.readable >= 200 and 5 * rendered.sent < rendered.readable)
+            page = msgspec.structs.replace(page, rendered=rendered, noscript_shell=shell)
+        return msgspec.structs.replace(self, tasks=report, page=page)
 
     def exchange(self, name: str) -> Exchange:
         """Return the exchange called ``name``; one with status 0 when that probe was not made."""

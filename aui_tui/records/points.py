@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Final
 
 from aui_tui.records.card import AgentAccess, ReportCard
-from aui_tui.records.methods import COMPONENTS, FIX_COMPONENT, METHODS
+from aui_tui.records.methods import COMPONENTS, FIX_COMPONENT, METHODS, WALLED_CEILING
 from aui_tui.records.observations import INCONCLUSIVE
 
 LABELS: Final = MappingProxyType(
@@ -23,6 +23,7 @@ LABELS: Final = MappingProxyType(
         "jsonld": "JSON-LD",
         "llms": "llms.txt",
         "protocols": "Front door (UCP or MCP)",
+        "tasks": "Tasks done in a browser",
     }
 )
 """Each component in words."""
@@ -41,7 +42,8 @@ def earned(card: ReportCard) -> dict[str, int] | None:
     if not conclusive(card):
         del points["door"]
     sums = {p.key: sum(points.get(name, 0) for name in p.components) for p in method.pillars if p.components}
-    scored = {key: value for key, value in card.pillars.items() if value is not None}
+    tried = method.task_pillar.key
+    scored = {key: value for key, value in card.pillars.items() if value is not None and key != tried}
     return points if scored == sums and min(points.values()) >= 0 else None
 
 
@@ -56,9 +58,42 @@ def conclusive(card: ReportCard) -> int:
 
 
 def totals(card: ReportCard) -> tuple[int, int]:
-    """Return the points earned and possible over the pillars that are scored."""
+    """Return the points earned and possible over the pillars that are scored.
+
+    What is possible is what is earned, what the fixes would gain, and what the tasks lack.
+    """
     got = sum(value for value in card.pillars.values() if value is not None)
-    return round(got), round(got) + sum(fix.pts for fix in card.recommendations)
+    return round(got), round(got) + sum(fix.pts for fix in card.recommendations) + lacking(card)
+
+
+def task_points(card: ReportCard) -> int | None:
+    """Return the points of the pillar that tasks fill; None when they were not run or the method is unknown."""
+    method = METHODS.get(card.method)
+    value = card.pillars.get(method.task_pillar.key) if method is not None else None
+    return None if value is None else round(value)
+
+
+def lacking(card: ReportCard) -> int:
+    """Return the points that the tasks lack; 0 when they were not run."""
+    points, method = task_points(card), METHODS.get(card.method)
+    return 0 if points is None or method is None else max(0, method.task_pillar.maximum - points)
+
+
+def without_tasks(card: ReportCard) -> int:
+    """Return the score over the pillars that need no run of the tasks; the score itself when there was none."""
+    points = task_points(card)
+    if points is None:
+        return card.score
+    got, possible = totals(card)
+    raw = percent(got - points, possible - points - lacking(card))
+    return min(raw, WALLED_CEILING) if card.stance == "Walled" else raw
+
+
+def comparable(before: ReportCard, after: ReportCard) -> tuple[int, int]:
+    """Return both scores over the pillars that both cards have: without tasks where only one has them."""
+    if (task_points(before) is None) == (task_points(after) is None):
+        return before.score, after.score
+    return without_tasks(before), without_tasks(after)
 
 
 def percent(got: int, possible: int) -> int:

@@ -40,6 +40,7 @@ FIELDS: Final = MappingProxyType(
         "fresh": "fresh:<7d",
         "method": "method:v0.2",
         "fix": "fix:llms",
+        "tasks": "tasks:yes",
         "contradiction": "contradiction",
     }
 )
@@ -178,6 +179,10 @@ def _signal(value: str, negated: bool) -> Term:
     return Term(field="signal", value=choose("signal: word", value, ("yes", "no")), negated=negated)
 
 
+def _tasks(value: str, negated: bool) -> Term:
+    return Term(field="tasks", value=choose("tasks: word", value, ("yes", "no")), negated=negated)
+
+
 def _score(value: str, negated: bool) -> Term:
     found = _COMPARE.match(value)
     if found is None or found[3]:
@@ -218,6 +223,7 @@ _READERS: Final[MappingProxyType[str, Callable[[str, bool], Term]]] = MappingPro
         "grade": _grade,
         "has": _has,
         "signal": _signal,
+        "tasks": _tasks,
         "fresh": _fresh,
         "method": _method,
         "fix": _fix,

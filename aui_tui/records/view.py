@@ -89,13 +89,20 @@ class IndexView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HistoryPoint(msgspec.Struct, frozen=True, kw_only=True):
-    """One kept scan of a host."""
+    """One kept scan of a host. ``plain``: where tasks were run, the score without them, else None."""
 
     scanned_at: str
     score: int
     grade: str
     stance: str
     unreachable: bool = False
+    plain: int | None = None
+
+
+def comparable_scores(points: Sequence[HistoryPoint]) -> list[int]:
+    """Return the scores of ``points`` for one curve: without tasks, unless all of them or none have tasks."""
+    mixed = len({point.plain is None for point in points}) > 1
+    return [point.plain if mixed and point.plain is not None else point.score for point in points]
 
 
 class Dossier(msgspec.Struct, frozen=True, kw_only=True):

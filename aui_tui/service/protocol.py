@@ -7,6 +7,7 @@ from typing import Protocol, runtime_checkable
 from aui_tui.records.progress import Progress
 from aui_tui.records.query import Query
 from aui_tui.records.standing import Standing
+from aui_tui.records.tasks import TaskProgress
 from aui_tui.records.view import Dossier, IndexView, Overview, Quota, ScanAnswer
 from aui_tui.records.visits import Visits
 
@@ -92,6 +93,31 @@ class HasFirstPage(Protocol):
 
     async def first_page(self, query: Query) -> IndexView | None:
         """Return the first rows of ``query`` (``IndexView.counting``), None where ``index`` is as quick."""
+        ...
+
+
+@runtime_checkable
+class RunsTasks(Protocol):
+    """A service that can try tasks in a browser on this machine (``records.tasks``); a remote one never does."""
+
+    async def run_tasks(
+        self,
+        url: str,
+        *,
+        act: bool = False,
+        force: bool = False,
+        method: str = "",
+        category: str = "",
+        progress: Progress | None = None,
+        live: TaskProgress | None = None,
+    ) -> ScanAnswer:
+        """Scan ``url`` as ``scan`` does, then run the tasks and keep them with its card.
+
+        A scan of the last 24 h is used again unless ``force``; its run of the tasks too. ``act`` lets the run press
+        "add to cart" once, on a host that the user named as his own. ``progress`` hears the probes, ``live`` the steps.
+        Cancelling keeps the scan, and of the tasks those that had ended. The transcript is
+        ``answer.observations.tasks``. Raises as ``scan``, and NoBrowser when none is installed.
+        """
         ...
 
 

@@ -9,7 +9,7 @@ import msgspec
 
 from aui_tui.records.card import ReportCard, SiteSummary
 from aui_tui.records.facts import Facts, facts_of
-from aui_tui.records.match import verdicts
+from aui_tui.records.match import has_tasks, verdicts
 from aui_tui.records.methods import METHODS
 from aui_tui.records.observations import Observations
 from aui_tui.records.query import HAS
@@ -35,13 +35,14 @@ CONTRADICTION_AT: Final = FIX_AT + len(FIXES)
 GRADE_AT: Final = CONTRADICTION_AT + 1
 METHOD_AT: Final = GRADE_AT + 3
 SUMMARY_AT: Final = METHOD_AT + 2
+TASKS_AT: Final = SUMMARY_AT + 1
 
 
 class Columns(msgspec.Struct, frozen=True, kw_only=True):
     """One card's summary columns. ``name``: case folded.
 
     ``bits`` packs, from bit 0: eight verdicts of three bits, the words of HAS, the fixes, the contradiction, the
-    grade (three bits), the method (two bits), and whether only a summary is known.
+    grade (three bits), the method (two bits), whether only a summary is known, and whether tasks were run.
     """
 
     name: str
@@ -87,6 +88,7 @@ def _columns(record: ReportCard | SiteSummary, facts: Facts, *, ranked: bool) ->
     bits |= facts.contradiction << CONTRADICTION_AT
     bits |= GRADE.get(record.grade[:1], 7) << GRADE_AT
     bits |= METHOD.get(facts.method, 0) << METHOD_AT
+    bits |= has_tasks(record) << TASKS_AT
     return Columns(
         name=record.name.casefold(),
         ranked=int(ranked),

@@ -15,11 +15,14 @@ from aui_tui.errors import ConfigError, Unavailable
 from aui_tui.store import folder
 from aui_tui.text import clean
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Schema version of this program, kept in ``PRAGMA user_version``."""
 
 MIGRATIONS: Final[Mapping[int, str]] = MappingProxyType(
-    {1: "CREATE TABLE visits (host TEXT PRIMARY KEY, at INTEGER NOT NULL, record BLOB NOT NULL) WITHOUT ROWID;\n"}
+    {
+        1: "CREATE TABLE visits (host TEXT PRIMARY KEY, at INTEGER NOT NULL, record BLOB NOT NULL) WITHOUT ROWID;\n",
+        2: "ALTER TABLE scan ADD COLUMN plain INTEGER;",
+    }
 )
 """SQL that takes a database of version n to version n + 1."""
 

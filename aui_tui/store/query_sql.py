@@ -120,6 +120,7 @@ _WRITERS: Final[MappingProxyType[str, Callable[[Term, float], Condition]]] = Map
         "method": _method,
         "fix": lambda term, now: _bit(columns.FIX_AT + FIXES.index(term.value)),
         "contradiction": lambda term, now: _bit(columns.CONTRADICTION_AT),
+        "tasks": lambda term, now: _bit(columns.TASKS_AT, wanted=term.value == "yes"),
         "text": _text,
     }
 )

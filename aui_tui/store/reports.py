@@ -169,15 +169,20 @@ class Reports:
     def history(self, host: str) -> tuple[HistoryPoint, ...]:
         """Return the kept scans of ``host``, oldest first; empty when it was never scanned."""
         rows = self._read(
-            "SELECT scan.at, scan.score, grade, scan.stance, unreachable FROM scan JOIN site ON site = site.id "
+            "SELECT scan.at, scan.score, grade, scan.stance, unreachable, plain FROM scan JOIN site ON site = site.id "
             "WHERE host = ? ORDER BY scan.at",
             (host,),
         )
         return tuple(
             HistoryPoint(
-                scanned_at=stamp(at / 1000), score=score, grade=grade, stance=STANCES[stance], unreachable=bool(gone)
+                scanned_at=stamp(at / 1000),
+                score=score,
+                grade=grade,
+                stance=STANCES[stance],
+                unreachable=bool(gone),
+                plain=plain,
             )
-            for at, score, grade, stance, gone in rows
+            for at, score, grade, stance, gone, plain in rows
         )
 
     def row(self, host: str) -> Row:

@@ -23,7 +23,8 @@ CREATE TABLE line (
     line BLOB NOT NULL
 );
 
--- One row per kept scan. Without a card it is a summary that another index published.
+-- One row per kept scan. Without a card it is a summary that another index published. Where tasks were run, plain is
+-- the score without them: scores of scans with and without tasks compare by it.
 CREATE TABLE scan (
     id INTEGER PRIMARY KEY,
     site INTEGER NOT NULL,
@@ -36,6 +37,7 @@ CREATE TABLE scan (
     method TEXT NOT NULL,
     card BLOB,
     observations BLOB,
+    plain INTEGER,
     UNIQUE (site, at)
 );
 

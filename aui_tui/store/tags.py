@@ -19,6 +19,7 @@ STANCE: Final = 20
 GRADE: Final = 30
 METHOD: Final = 40
 CONTRADICTION: Final = 50
+TASKS: Final = 51
 HAS_WORD: Final = 60
 FIX: Final = 80
 VERDICT: Final = 100
@@ -44,6 +45,8 @@ def _of_bits(bits: int) -> frozenset[int]:
     found |= {FIX + n for n in range(len(FIXES)) if bits >> columns.FIX_AT + n & 1}
     if bits >> columns.CONTRADICTION_AT & 1:
         found.add(CONTRADICTION)
+    if bits >> columns.TASKS_AT & 1:
+        found.add(TASKS)
     return frozenset(found)
 
 
@@ -75,5 +78,7 @@ def wanted(term: Term) -> tuple[int, ...] | None:
             return (FIX + FIXES.index(term.value),)
         case "contradiction":
             return (CONTRADICTION,)
+        case "tasks" if term.value == "yes":
+            return (TASKS,)
         case _:
             return None

@@ -9,6 +9,7 @@ import msgspec
 
 from aui_tui.records.card import ReportCard, SiteSummary
 from aui_tui.records.observations import Observations
+from aui_tui.records.points import task_points, without_tasks
 from aui_tui.records.times import epoch_ms
 from aui_tui.store import bitmaps, blobs
 from aui_tui.store.columns import SUMMARY_AT, Columns, columns_of, columns_of_summary, method_of, search_text_of
@@ -37,6 +38,7 @@ class Packed(msgspec.Struct, frozen=True, kw_only=True):
     method: str
     card: bytes | None
     observations: bytes | None
+    plain: int | None = None
 
     @classmethod
     def of(cls, card: ReportCard, observations: Observations | None) -> Packed:
@@ -51,6 +53,7 @@ class Packed(msgspec.Struct, frozen=True, kw_only=True):
             method=card.method,
             card=blobs.pack_card(card),
             observations=None if observations is None else blobs.pack_observations(observations),
+            plain=without_tasks(card) if task_points(card) is not None else None,
         )
 
     @classmethod
@@ -184,8 +187,8 @@ class Writer:
     def _keep(self, site: int, scan: Packed) -> None:
         self._db.execute(
             "INSERT OR REPLACE INTO scan "
-            "(site, at, score, grade, stance, unreachable, dead, method, card, observations) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "(site, at, score, grade, stance, unreachable, dead, method, card, observations, plain) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 site,
                 scan.at,
@@ -197,6 +200,7 @@ class Writer:
                 scan.method,
                 scan.card,
                 scan.observations,
+                scan.plain,
             ),
         )
 
@@ -209,10 +213,15 @@ class Writer:
         )
 
     def _count(self, site: int, latest: int) -> None:
-        """Write the number of kept scans and the change of the score since the scan before, under the same method."""
+        """Write the number of kept scans and the change of the score since the scan before, under the same method.
+
+        Where only one of the two ran the tasks, the scores without tasks are compared.
+        """
         self._db.execute(
             "UPDATE site SET scans = (SELECT count(*) FROM scan WHERE site = ?1), change = ("
-            "SELECT now.score - past.score FROM scan AS now, scan AS past WHERE now.site = ?1 AND now.at = ?2 "
+            "SELECT CASE WHEN (now.plain IS NULL) = (past.plain IS NULL) THEN now.score - past.score "
+            "ELSE coalesce(now.plain, now.score) - coalesce(past.plain, past.score) END "
+            "FROM scan AS now, scan AS past WHERE now.site = ?1 AND now.at = ?2 "
             "AND past.site = ?1 AND past.at = (SELECT max(at) FROM scan WHERE site = ?1 AND at < ?2 AND dead = 0) "
             "AND now.method = past.method AND NOT now.unreachable AND NOT past.unreachable) WHERE id = ?1",
             (site, latest),

@@ -16,8 +16,9 @@ from aui_tui.engine.scoring import Labels, grade_card
 from aui_tui.errors import BadValue
 from aui_tui.records.methods import FIX_COMPONENT, METHODS, Method
 from aui_tui.records.observations import Observations
+from aui_tui.records.points import lacking, totals
 from aui_tui.records.vocabulary import FIXES, SEVERITIES
-from tests.strategies import observations
+from tests.strategies import driven, observations
 
 SCHEMA = Draft202012Validator(
     json.loads(files("aui_tui.records").joinpath("schemas/card.schema.json").read_text(encoding="utf-8"))
@@ -25,7 +26,7 @@ SCHEMA = Draft202012Validator(
 METHOD = st.sampled_from(tuple(METHODS.values()))
 
 
-@given(observations(), METHOD)
+@given(driven(), METHOD)
 @settings(max_examples=150)
 def test_every_card_follows_the_schema(seen: Observations, method: Method) -> None:
     card = grade_card(seen, method.name)
@@ -34,13 +35,16 @@ def test_every_card_follows_the_schema(seen: Observations, method: Method) -> No
     assert [line.t for line in card.evidence] == sorted((line.t for line in card.evidence), key=SEVERITIES.index)
 
 
-@given(observations(), METHOD)
+@given(driven(), METHOD)
 @settings(max_examples=150)
-def test_earned_points_and_all_fixes_make_the_possible_points(seen: Observations, method: Method) -> None:
+def test_earned_points_all_fixes_and_what_tasks_lack_make_the_possible_points(
+    seen: Observations, method: Method
+) -> None:
     card, book = grade_card(seen, method.name), ledger(seen, method)
     earned = sum(int(points) for points in card.pillars.values() if points is not None)
     assert earned == book.earned
-    assert earned + sum(fix.pts for fix in card.recommendations) == book.possible
+    assert earned + sum(fix.pts for fix in card.recommendations) + lacking(card) == book.possible
+    assert totals(card) == (book.earned, book.possible)
     order = [(-fix.pts, FIXES.index(fix.k)) for fix in card.recommendations]
     assert order == sorted(order)
     for fix in card.recommendations:
@@ -48,7 +52,7 @@ def test_earned_points_and_all_fixes_make_the_possible_points(seen: Observations
         assert fix.pillar == method.pillar_of(FIX_COMPONENT[fix.k]).label
 
 
-@given(observations(), METHOD)
+@given(driven(), METHOD)
 @settings(max_examples=150)
 def test_points_of_a_fix_are_those_of_scoring_again(seen: Observations, method: Method) -> None:
     told = {fix.k: fix.pts for fix in grade_card(seen, method.name).recommendations}

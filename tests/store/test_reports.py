@@ -478,11 +478,12 @@ def test_older_file_is_brought_forward_in_one_transaction(tmp_path: Path) -> Non
     store = Reports(path)
     store.put(WALLED)
     store.close()
-    steps = {1: "ALTER TABLE site ADD COLUMN note TEXT;", 2: "UPDATE site SET note = 'x;y';\nALTER TABLE nowhere;"}
+    add, fill, fail = "ALTER TABLE site ADD COLUMN note TEXT;", "UPDATE site SET note = 'x;y';", "\nALTER TABLE nowhere;"
+    steps = {VERSION: add, VERSION + 1: fill + fail}
     with pytest.raises(Unavailable, match="syntax error"):
-        Database(path, migrations=steps, version=3).reader()
-    assert sqlite3.connect(path).execute("PRAGMA user_version").fetchone() == (1,)
-    database = Database(path, migrations={**steps, 2: "UPDATE site SET note = 'x;y';"}, version=3)
+        Database(path, migrations=steps, version=VERSION + 2).reader()
+    assert sqlite3.connect(path).execute("PRAGMA user_version").fetchone() == (VERSION,)
+    database = Database(path, migrations={**steps, VERSION + 1: fill}, version=VERSION + 2)
     assert database.reader().execute("SELECT host, note FROM site").fetchall() == [(WALLED.host, "x;y")]
-    assert database.reader().execute("PRAGMA user_version").fetchone() == (3,)
+    assert database.reader().execute("PRAGMA user_version").fetchone() == (VERSION + 2,)
     database.close()

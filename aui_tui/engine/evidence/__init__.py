@@ -16,6 +16,7 @@ from aui_tui.engine.evidence.door import door, unreachable
 from aui_tui.engine.evidence.finding import Finding
 from aui_tui.engine.evidence.page import agent_files, page
 from aui_tui.engine.evidence.robots import robots
+from aui_tui.engine.evidence.tasks import tasks
 from aui_tui.engine.judge import Judgement
 from aui_tui.engine.wording import fill, sentence
 from aui_tui.records.card import Evidence
@@ -49,6 +50,7 @@ def evidence(observations: Observations, judgement: Judgement) -> tuple[Evidence
         found += robots(observations, judgement)
         found += page(observations, judgement)
         found += agent_files(observations)
+        found += tasks(observations)
     found += (Finding(limit) for limit in observations.limits if limit in sentences())
     found += (Finding("warning", {"note": sentence(note)}) for note in observations.warnings if note.strip())
     found.sort(key=lambda finding: sentences()[finding.id][0])

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from aui_tui.records import labels
 from aui_tui.records.card import Points, ReportCard
 from aui_tui.records.methods import METHODS
-from aui_tui.records.view import HistoryPoint
+from aui_tui.records.view import HistoryPoint, comparable_scores
 from aui_tui.text import fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.draw import Line, Piece, line
@@ -99,7 +99,7 @@ def history_line(history: Sequence[HistoryPoint], now: float, room: int) -> Line
     words = count(len(history), "scan")
     if len(history) > 1:
         words = words + " since " + day(history[0].scanned_at, now)
-    return line((glyphs.spark([point.score for point in shown]), "bar"), " ", (words, "muted"))
+    return line((glyphs.spark(comparable_scores(shown)), "bar"), " ", (words, "muted"))
 
 
 def status_words(status: int) -> str:

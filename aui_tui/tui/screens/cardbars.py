@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from aui_tui.records.methods import WALLED_CEILING
+from aui_tui.records.points import comparable
 from aui_tui.records.view import Dossier, Quota
 from aui_tui.text import cells
 from aui_tui.tui import glyphs
@@ -121,7 +122,8 @@ def change_words(dossier: Dossier, now: float) -> str:
     """Return the change of the score since the scan before: ``+8 since 11-12``; empty for none."""
     if dossier.previous is None:
         return ""
-    change = signed(dossier.card.score - dossier.previous.score)
+    before, now_is = comparable(dossier.previous, dossier.card)
+    change = signed(now_is - before)
     return " ".join((change, "since", day(dossier.previous.scanned_at, now))) if change else ""
 
 
@@ -143,6 +145,7 @@ def subtitle(dossier: Dossier) -> str:
     card = dossier.card
     parts = [card.vantage, seconds(card.elapsed_ms)]
     if dossier.previous is not None:
-        change = card.score - dossier.previous.score
+        before, now_is = comparable(dossier.previous, card)
+        change = now_is - before
         parts.append("score " + (format(change, "+d") if change else "unchanged"))
     return " · ".join(parts)
