@@ -478,7 +478,11 @@ def test_older_file_is_brought_forward_in_one_transaction(tmp_path: Path) -> Non
     store = Reports(path)
     store.put(WALLED)
     store.close()
-    add, fill, fail = "ALTER TABLE site ADD COLUMN note TEXT;", "UPDATE site SET note = 'x;y';", "\nALTER TABLE nowhere;"
+    add, fill, fail = (
+        "ALTER TABLE site ADD COLUMN note TEXT;",
+        "UPDATE site SET note = 'x;y';",
+        "\nALTER TABLE nowhere;",
+    )
     steps = {VERSION: add, VERSION + 1: fill + fail}
     with pytest.raises(Unavailable, match="syntax error"):
         Database(path, migrations=steps, version=VERSION + 2).reader()
