@@ -51,7 +51,7 @@ class MemoryService:
     """Errors to raise, by operation: ``index``, ``site``, ``scan``, ``stamp``."""
     calls: list[tuple[str, object]] = field(default_factory=list)
     spent: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
-    cached: set[str] = field(default_factory=set)
+    recent: set[str] = field(default_factory=set)
     client: str = "local"
     version: int = 0
     at: float | None = 1_795_168_800.0
@@ -84,7 +84,7 @@ class MemoryService:
         return self.at
 
     def for_client(self, client: str) -> MemoryService:
-        own = MemoryService(self.cards, self.faults, self.calls, self.spent, self.cached, client=client)
+        own = MemoryService(self.cards, self.faults, self.calls, self.spent, self.recent, client=client)
         own.version = self.version
         return own
 
@@ -141,15 +141,20 @@ class MemoryService:
         self._called("scan", (self.client, url, force))
         if "." not in url or " " in url:
             raise InvalidHost(f"{url!r} is no host name.")
-        if url in self.cached and not force:
+        if url in self.recent and not force:
             return ScanAnswer(card=self.cards[url], source="cache", age=60)
         if self.spent[self.client] >= LIMIT:
             raise RateLimited("All 10 scans of this hour are used.", retry_after=90, reset_at=time.time() + 90)
         self.spent[self.client] += 1
         if url not in self.cards:
             self.put(msgspec.structs.replace(WALLED, host=url, input_host=url, scanned_at=now()))
-        self.cached.add(url)
+        self.recent.add(url)
         return ScanAnswer(card=self.cards[url])
+
+    async def cached(self, url: str) -> ScanAnswer | None:
+        if "." not in url or " " in url:
+            raise InvalidHost(f"{url!r} is no host name.")
+        return ScanAnswer(card=self.cards[url], source="cache", age=60) if url in self.recent else None
 
     async def quota(self) -> Quota:
         used = self.spent[self.client]

@@ -26,8 +26,9 @@ def add(app: typer.Typer) -> None:
             int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0 takes a free one.")
         ] = PORT,
         base_url: Annotated[
-            str, typer.Option("--base-url", metavar="URL", help="Public address of the service; names every record.")
-        ] = "",
+            str | None,
+            typer.Option("--base-url", metavar="URL", help="Public address of the service; names every record."),
+        ] = None,
         workers: Annotated[int, typer.Option("--workers", min=1, max=MAX_WORKERS, help="Processes.")] = 1,
         trust_proxy: Annotated[
             list[str] | None,
@@ -35,6 +36,10 @@ def add(app: typer.Typer) -> None:
         ] = None,
         cors: Annotated[
             list[str] | None, typer.Option("--cors", metavar="ORIGIN", help="Origin whose pages may read the API.")
+        ] = None,
+        allow_origin: Annotated[
+            list[str] | None,
+            typer.Option("--allow-origin", metavar="ORIGIN", help="Origin whose pages may also start scans."),
         ] = None,
         connect_to: ConnectTo = None,
         cacert: CaFile = None,
@@ -50,7 +55,7 @@ def add(app: typer.Typer) -> None:
         from aui_tui.service.publication import LocalPublication
 
         settings = run.settings
-        if not base_url and settings.origins["base_url"] != "default":
+        if base_url is None and settings.origins["base_url"] != "default":
             base_url = settings.base_url
         publication = LocalPublication(
             folder=settings.data_dir,
@@ -72,4 +77,5 @@ def add(app: typer.Typer) -> None:
             workers=workers,
             trusted_proxies=tuple(trust_proxy or ()),
             cors=tuple(cors or ()),
+            allow_origin=tuple(allow_origin or ()),
         )

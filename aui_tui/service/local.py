@@ -226,6 +226,10 @@ class LocalService:
         order = Order(None if free else client or self._client, name, category)
         return await self.scans.scan(target, order, force=force, method=wanted, progress=progress)
 
+    async def cached(self, url: str) -> ScanAnswer | None:
+        """Return the answer of the cache for ``url``, None when only a scan would answer. Raises InvalidHost."""
+        return await self.scans.cached(self.access.target(url), self._grading.method)
+
     async def aclose(self) -> None:
         """Cancel running scans and close the files."""
         made = self._made

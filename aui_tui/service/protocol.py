@@ -124,13 +124,17 @@ class RunsTasks(Protocol):
 class Published(Service, Protocol):
     """A service that can stand behind the HTTP API: it tells its clients apart and knows when its index changed."""
 
-    def for_client(self, client: str) -> Service:
+    def for_client(self, client: str) -> Published:
         """Return this service as the remote ``client`` may use it.
 
         ``client`` is an opaque id; it has its own scans of the hour (specification 8). Its scans reach public
         addresses on ports 80 and 443 only, whatever the operator allows himself. ``aclose`` of the result does
         nothing; the cards, the cache and scans under way are shared.
         """
+        ...
+
+    async def cached(self, url: str) -> ScanAnswer | None:
+        """Return the answer of the 24 h cache for ``url``, None when only a scan would answer. Raises InvalidHost."""
         ...
 
     async def stamp(self) -> str:

@@ -125,6 +125,10 @@ class Publication:
         )
         return await asyncio.shield(asyncio.ensure_future(scan))
 
+    async def cached(self, url: str) -> ScanAnswer | None:
+        """Return the answer of the cache for ``url``, None when only a scan would answer. Raises InvalidHost."""
+        return await self._local.cached(url)
+
     async def quota(self) -> Quota:
         """Return the scans that the client has left this hour."""
         return await self._local.quota_of(self._client)

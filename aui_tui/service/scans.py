@@ -123,6 +123,12 @@ class Scans:
             observations=outcome.observations,
         )
 
+    async def cached(self, target: Target, method: str) -> ScanAnswer | None:
+        """Return the cached answer for ``target`` under ``method``, None when there is none; nothing is changed."""
+        key = self._cache_key(target)
+        hit = await self._call(lambda: self.cache.get(key, target.site)) if key else None
+        return None if hit is None else await self._from_cache(key, hit, method, Order(None))
+
     async def aclose(self) -> None:
         """Cancel what is under way and end what the scans have started."""
         await self._flights.aclose()

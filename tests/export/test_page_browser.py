@@ -15,11 +15,11 @@ from aui_tui.export.listing import Listing
 from aui_tui.gates import Gates, check
 from aui_tui.records.card import Evidence
 from tests.cards import DEAD, INDEX, RICH_OPEN, WALLED
-from tests.service.browser import BROWSER, DRIVER, MISSING, Browser, browser
+from tests.service.browser import BROWSER, MISSING, Browser, browser
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(DRIVER is None or BROWSER is None, reason=MISSING),
+    pytest.mark.skipif(BROWSER is None, reason=MISSING),
 ]
 
 LONG = replace(

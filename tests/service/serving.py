@@ -43,12 +43,17 @@ class Running:
 
 @contextlib.contextmanager
 def serving(
-    service: Published, *, base_url: str = "", trusted_proxies: tuple[str, ...] = (), cors: tuple[str, ...] = ()
+    service: Published,
+    *,
+    base_url: str = "",
+    trusted_proxies: tuple[str, ...] = (),
+    cors: tuple[str, ...] = (),
+    allow_origin: tuple[str, ...] = (),
 ) -> Iterator[Running]:
     """Serve ``service`` on a free port of the loopback interface."""
     listener = server.listen("127.0.0.1", 0)
     address = server.address_of(listener)
-    config = settings.check(base_url or address, trusted_proxies=trusted_proxies, cors=cors)
+    config = settings.check(base_url or address, trusted_proxies=trusted_proxies, cors=cors, allow_origin=allow_origin)
     running = server.Server(server.uvicorn_config(lambda: server.build(lambda: service, config)))
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()

@@ -202,6 +202,13 @@ def test_a_scan_whose_caller_went_away_is_kept(tmp_path: Path, web: Web) -> None
         (("--base-url", "index.example"), "base_url must be"),
         (("--trust-proxy", "everybody"), "A trusted proxy must be"),
         (("--cors", "app.example"), "A CORS origin must be"),
+        (("--allow-origin", "app.example"), "An admitted origin must be like https://app.example,"),
+        (("--allow-origin", "*"), "An admitted origin must be like"),
+        (("--allow-origin", ""), "An admitted origin must be like"),
+        (("--base-url", ""), "base_url must be"),
+        (("--host", ""), "The address to listen on is empty"),
+        (("--trust-proxy", ""), "A trusted proxy must be"),
+        (("--cors", ""), "A CORS origin must be"),
         (("--source", "https://index.example"), "works on the index of this machine"),
     ],
 )

@@ -17,17 +17,18 @@ def run(
     service_factory: Callable[[], Published],
     host: str = "127.0.0.1",
     port: int = 8600,
-    base_url: str = "",
+    base_url: str | None = None,
     workers: int = 1,
     trusted_proxies: tuple[str, ...] = (),
     cors: tuple[str, ...] = (),
+    allow_origin: tuple[str, ...] = (),
 ) -> int:
     """Serve until SIGINT (exit code 130) or SIGTERM (0); return the exit code.
 
     ``service_factory`` makes the service of one worker process; with several workers it must be picklable (a function
     of a module, or a partial of one). Port 0 takes any free one; the real address is told on standard error.
     ``base_url`` is the public address (default: the bound one). ``trusted_proxies``: networks whose X-Forwarded-For
-    names the client. ``cors``: origins whose pages may read the API.
+    names the client. ``cors``: origins whose pages may read the API; ``allow_origin``: and start scans.
 
     Raises ConfigError: the extra is not installed, the address cannot be bound, or a setting is malformed.
     """
@@ -44,4 +45,5 @@ def run(
         workers=workers,
         trusted_proxies=trusted_proxies,
         cors=cors,
+        allow_origin=allow_origin,
     )

@@ -84,9 +84,9 @@ def create_app(service: Published, config: ApiConfig) -> ASGIApp:
     )
     app.router.redirect_slashes = False
     layered: ASGIApp = app
-    if config.cors:
+    if config.readers:
         layered = CORSMiddleware(
-            app, allow_origins=config.cors, allow_methods=("GET", "HEAD"), expose_headers=EXPOSED, max_age=3600
+            app, allow_origins=config.readers, allow_methods=("GET", "HEAD"), expose_headers=EXPOSED, max_age=3600
         )
     return Shield(layered, config)
 

@@ -40,12 +40,13 @@ class ApiConfig(msgspec.Struct, frozen=True, kw_only=True):
 
     ``base_url``: address under which people reach the service, no trailing slash; it names the records' ``url`` and
     the accepted Host. ``trusted_proxies``: networks whose X-Forwarded-For counts. ``cors``: origins whose pages may
-    read the API, ``*`` for any.
+    read the API, ``*`` for any. ``allow_origin``: origins whose pages may read it and start scans.
     """
 
     base_url: str
     trusted_proxies: tuple[str, ...] = ()
     cors: tuple[str, ...] = ()
+    allow_origin: tuple[str, ...] = ()
 
     @property
     def host(self) -> str:
@@ -58,22 +59,33 @@ class ApiConfig(msgspec.Struct, frozen=True, kw_only=True):
         return urlsplit(self.base_url).path
 
     @property
-    def origins(self) -> tuple[str, ...]:
-        """Origins whose pages may cause work: our own, as people know it, and the configured ones."""
-        parts = urlsplit(self.base_url)
-        return (f"{parts.scheme}://{parts.netloc}", *self.cors)
+    def origin(self) -> str:
+        """Origin of our own pages, as users know it."""
+        return origin_of(self.base_url) or ""
+
+    @property
+    def readers(self) -> tuple[str, ...]:
+        """Origins whose pages may read the API."""
+        return (*self.cors, *self.allow_origin)
 
     def networks(self) -> tuple[Network, ...]:
         """The trusted proxies as networks."""
         return tuple(ipaddress.ip_network(text) for text in self.trusted_proxies)
 
 
-def check(base_url: str, *, trusted_proxies: tuple[str, ...] = (), cors: tuple[str, ...] = ()) -> ApiConfig:
+def check(
+    base_url: str,
+    *,
+    trusted_proxies: tuple[str, ...] = (),
+    cors: tuple[str, ...] = (),
+    allow_origin: tuple[str, ...] = (),
+) -> ApiConfig:
     """Return the checked settings. Raises ConfigError with one sentence that names the setting at fault."""
     return ApiConfig(
         base_url=_base_url(base_url),
         trusted_proxies=tuple(_network(text) for text in trusted_proxies),
-        cors=tuple(_origin(text) for text in cors),
+        cors=tuple("*" if text == "*" else _origin(text, "A CORS origin must be like {}, or *") for text in cors),
+        allow_origin=tuple(_origin(text, "An admitted origin must be like {}") for text in allow_origin),
     )
 
 
@@ -105,10 +117,23 @@ def _network(text: str) -> str:
         ) from None
 
 
-def _origin(text: str) -> str:
-    if text == "*":
-        return text
-    parts = urlsplit(text)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/") or parts.query:
-        raise ConfigError(f"A CORS origin must be like https://app.example, or *, not {clean(text, 60)!r}.")
-    return f"{parts.scheme}://{parts.netloc.lower()}"
+def _origin(text: str, problem: str) -> str:
+    origin = origin_of(text)
+    parts = urlsplit(text) if origin else None
+    if origin is None or parts is None or parts.path.strip("/") or parts.query or parts.fragment or "@" in parts.netloc:
+        raise ConfigError(f"{problem.format('https://app.example')}, not {clean(text, 60)!r}.")
+    return origin
+
+
+def origin_of(url: str) -> str | None:
+    """Return the origin of an http or https address as a browser writes it (RFC 6454 6.2); None when it has none."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        return None
+    if parts.scheme not in ("http", "https") or not host or not host.isascii():
+        return None
+    name = f"[{host}]" if ":" in host else host
+    default = 443 if parts.scheme == "https" else 80
+    return f"{parts.scheme}://{name}" if port in (None, default) else f"{parts.scheme}://{name}:{port}"

@@ -122,7 +122,7 @@ def _scan() -> dict[str, Any]:
             "200": found,
             **_errors(
                 ("400", "The host is invalid"),
-                ("403", "Another site's page tried to force a scan"),
+                ("403", "Another site's page asked for a scan"),
             ),
             **limited,
         },

@@ -22,7 +22,6 @@ from aui_tui.service.api import bodies, discovery, problems
 from aui_tui.service.api.answers import Representation, answer
 from aui_tui.service.api.parameters import Parameters
 from aui_tui.service.api.problems import KINDS, Problem
-from aui_tui.service.api.provenance import foreign
 from aui_tui.service.api.routes import STATIC_CACHE, Endpoints
 
 HTML: Final = "text/html; charset=utf-8"
@@ -146,12 +145,11 @@ class Pages:
 
     async def scan(self, request: Request) -> Response:
         """POST /scan: scan the host of the form, then show its card."""
-        if foreign(request, self._config.origins):
-            return self.problem(request, problems.cross_site())
         form = parse_qs((await request.body()).decode("latin-1"), max_num_fields=10)
         url = (form.get("url") or [""])[0].encode("latin-1", "replace").decode("utf-8", "replace")
-        service = self._endpoints.service.for_client(request.scope["client_id"])
-        found = await service.scan(url)
+        found = await self._endpoints.card_of(request, url)
+        if found is None:
+            return self.problem(request, problems.cross_site(self._config.base_url))
         return RedirectResponse(bodies.site_url(self._config.root, found.card.host), status_code=303)
 
     async def problems(self, request: Request) -> Response:

@@ -26,7 +26,7 @@ KINDS: Final = MappingProxyType(
         "rate-limited": "The client has used its scans of the hour; retry_after and reset_at say when to come back.",
         "bad-value": "A parameter is missing or has a value outside its list; allowed names the list.",
         "unavailable": "The service cannot answer now.",
-        "cross-site-request-refused": "Another site's page may not force a scan or use the tools.",
+        "cross-site-request-refused": "Another site's page may not start a scan or use the tools.",
         "misdirected-request": "The Host header names another site than this service.",
         "not-found": "Nothing is published at this address.",
         "method-not-allowed": "The address does not take this method; Allow names those it takes.",
@@ -106,13 +106,13 @@ def not_allowed(method: str, allow: str) -> Problem:
     )
 
 
-def cross_site() -> Problem:
-    """Return the problem of a request that another site's page made and that costs something."""
+def cross_site(base_url: str) -> Problem:
+    """Return the problem of a request that another site's page may have caused and that would run a scan."""
     return Problem(
         kind="cross-site-request-refused",
         status=403,
         title="Cross-site request refused",
-        detail="A page of another site may not ask this of the service.",
+        detail=f"A page of another site may have asked for this, so nothing is scanned; scan from {base_url}/ instead.",
     )
 
 

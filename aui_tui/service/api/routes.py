@@ -28,8 +28,8 @@ from aui_tui.service.api.answers import (
 )
 from aui_tui.service.api.config import ApiConfig
 from aui_tui.service.api.parameters import Parameters
-from aui_tui.service.api.provenance import foreign
-from aui_tui.service.protocol import Published
+from aui_tui.service.api.provenance import is_cross_site
+from aui_tui.service.protocol import Published, Service
 
 JSON: Final = "application/json"
 TEXT: Final = "text/plain; charset=utf-8"
@@ -133,11 +133,13 @@ class Endpoints:
         parameters = Parameters(request.scope["query_string"])
         url = parameters.needed("url", "example.com")
         force = parameters.flag("force")
-        if force and foreign(request, self.config.origins):
-            return problems.response(problems.cross_site(), self.config.base_url)
         service = self.service.for_client(request.scope["client_id"])
         try:
-            found = await service.scan(url, force=force)
+            found = await self.card_of(request, url, force=force)
+            if found is None and request.method == "HEAD":
+                return await self._unscanned(service, force=force)
+            if found is None:
+                return problems.response(problems.cross_site(self.config.base_url), self.config.base_url)
         except AuiError as error:
             problem = problems.of(error)
             told = problems.response(problem, self.config.base_url)
@@ -148,6 +150,25 @@ class Endpoints:
         fields = problems.quota_fields(await service.quota(), time.time())
         fields["Cache-Status"] = cache_status(found, force=force)
         return await answer(request, made, cache="no-store", headers=fields)
+
+    async def card_of(self, request: Request, url: str, *, force: bool = False) -> ScanAnswer | None:
+        """Return the card of ``url``, scanned when ``request`` may cause that, else from the cache or None.
+
+        HEAD causes nothing, and neither does another site's page. Raises as ``Service.scan``.
+        """
+        service = self.service.for_client(request.scope["client_id"])
+        if request.method != "HEAD" and not is_cross_site(request, self.config):
+            return await service.scan(url, force=force)
+        found = await service.cached(url)
+        return None if force else found
+
+    async def _unscanned(self, service: Service, *, force: bool) -> Response:
+        """Return what HEAD tells about a card that only a scan would bring: no length, no validators."""
+        fields = problems.quota_fields(await service.quota(), time.time())
+        fields |= {"Cache-Status": f"aui-tui; fwd={'request' if force else 'miss'}", "Cache-Control": "no-store"}
+        head = Response(media_type=JSON, headers=fields)
+        del head.headers["content-length"]
+        return head
 
     async def openapi(self, request: Request) -> Response:
         """GET /openapi.json."""

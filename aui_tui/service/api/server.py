@@ -98,10 +98,11 @@ def serve(
     *,
     host: str,
     port: int,
-    base_url: str,
+    base_url: str | None,
     workers: int,
     trusted_proxies: tuple[str, ...],
     cors: tuple[str, ...],
+    allow_origin: tuple[str, ...],
 ) -> int:
     """Publish the services that ``factory`` makes (one for each worker) until told to stop; see ``api.run``."""
     if workers < 1:
@@ -109,7 +110,12 @@ def serve(
     listener = listen(host, port)
     with contextlib.closing(listener):
         address = address_of(listener)
-        config = settings.check(base_url or address, trusted_proxies=trusted_proxies, cors=cors)
+        config = settings.check(
+            address if base_url is None else base_url,
+            trusted_proxies=trusted_proxies,
+            cors=cors,
+            allow_origin=allow_origin,
+        )
         logging.config.dictConfig(LOGGING)
         log.info("Serving on %s%s", address, "" if address == config.base_url else f" as {config.base_url}")
         app = functools.partial(build, factory, config)
@@ -175,6 +181,8 @@ def uvicorn_config(app: Callable[[], ASGIApp], workers: int = 1) -> uvicorn.Conf
 
 def listen(host: str, port: int) -> socket.socket:
     """Return a listening socket. Raises ConfigError when the address cannot be bound."""
+    if not host.strip():
+        raise ConfigError("The address to listen on is empty; name one, such as 127.0.0.1, or 0.0.0.0 for every one.")
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, kind, protocol, _, place = found[0]

@@ -24,7 +24,7 @@ faults = logging.getLogger("aui_tui.api")
 
 FIELDS: Final = (
     (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
+    (b"referrer-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
 )
 """Fields of every answer that does not set them itself."""
@@ -53,7 +53,7 @@ class Shield:
         self._seconds = seconds
         self._trusted = config.networks()
         self._names = {config.host, "localhost"}
-        self._fields = tuple(f for f in FIELDS if not (config.cors and f[0].startswith(b"cross-origin")))
+        self._fields = tuple(f for f in FIELDS if not (config.readers and f[0].startswith(b"cross-origin")))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""

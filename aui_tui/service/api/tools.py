@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from aui_tui.service.api import problems
 from aui_tui.service.api.config import ApiConfig
-from aui_tui.service.api.provenance import foreign
+from aui_tui.service.api.provenance import is_cross_site
 from aui_tui.service.protocol import Published
 
 if TYPE_CHECKING:
@@ -39,8 +39,9 @@ class ToolServer:
             problem = problems.not_allowed(scope["method"], "POST")
             await problems.response(problem, self._config.base_url)(scope, receive, send)
             return
-        if foreign(Request(scope), self._config.origins):
-            await problems.response(problems.cross_site(), self._config.base_url)(scope, receive, send)
+        if is_cross_site(Request(scope), self._config):
+            problem = problems.cross_site(self._config.base_url)
+            await problems.response(problem, self._config.base_url)(scope, receive, send)
             return
         if self._ready is None:
             self._ready = asyncio.get_running_loop().create_future()
