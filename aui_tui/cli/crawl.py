@@ -137,7 +137,7 @@ def add(app: typer.Typer) -> None:
                             concurrency=places,
                             older_than=age,
                             rate=max_per_second,
-                            tell=narration.tell,
+                            on_result=narration.tell,
                             notice=streams.say,
                         )
                         counts = await crawl.run(groups(rows))

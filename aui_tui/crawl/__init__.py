@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from aui_tui.crawl.crawl import Crawl
-from aui_tui.crawl.job import Terms
+from aui_tui.crawl.job import Counts, Done, Terms
 from aui_tui.crawl.listing import BadRow, Row, read, starter_rows
-from aui_tui.crawl.outcome import Counts, Done
 from aui_tui.crawl.pool import Pool
 
 __all__ = ["BadRow", "Counts", "Crawl", "Done", "Pool", "Row", "Terms", "read", "starter_rows"]

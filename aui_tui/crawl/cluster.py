@@ -16,7 +16,7 @@ import msgspec
 
 from aui_tui.crawl.job import UNEXPECTED, Gate, Job, Result, Terms, failed, scan
 from aui_tui.crawl.worker import raise_file_limit
-from aui_tui.engine.worker import Analyser
+from aui_tui.engine.parser_pool import Analyser
 from aui_tui.errors import ConfigError, Unavailable
 from aui_tui.text import clean
 

@@ -12,12 +12,10 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, NamedTuple, TypeVar
 
-from aui_tui.crawl.job import Job, Result
+from aui_tui.crawl.job import BAD, FRESH, Counts, Done, Job, Result
 from aui_tui.crawl.listing import BadRow, Row
-from aui_tui.crawl.outcome import BAD, FRESH, Counts, Done
 from aui_tui.crawl.pool import Workers
-from aui_tui.crawl.teller import Teller
-from aui_tui.crawl.turns import Turns
+from aui_tui.crawl.schedule import HostScheduler, ResultDispatcher
 from aui_tui.errors import Unavailable
 from aui_tui.records.starter import Known
 from aui_tui.service.local import LocalService
@@ -26,9 +24,9 @@ from aui_tui.store.reports import Recent
 
 T = TypeVar("T")
 CONCURRENCY: Final = 100
-"""Hosts in flight unless told otherwise."""
+"""Hosts in flight by default."""
 OLDER_THAN: Final = 7 * 86_400.0
-"""Age in seconds from which a card is refreshed unless told otherwise."""
+"""Age in seconds from which a card is refreshed by default."""
 FUTURE: Final = 300.0
 """Seconds by which a card may seem to be from the future and still count as fresh."""
 BATCH: Final = 64
@@ -52,10 +50,10 @@ class Crawl:
     """Scans the rows of a list with ``workers`` into the index of ``service``.
 
     ``concurrency``: hosts in flight at most. ``older_than``: seconds; a host with a card that is younger, seen from
-    the start of the crawl, is skipped. ``rate``: hosts begun per second at most, 0 for no such limit. ``tell`` hears
-    on a thread of its own what became of each row, of a scanned one after it is written; while it takes its time no
-    more hosts begin. ``notice`` hears sentences for the person. ``patience``: seconds to wait for a file that cannot
-    be written.
+    the start of the crawl, is skipped. ``rate``: hosts begun per second at most, 0 for no such limit. ``on_result`` is
+    called on a thread of its own with what became of each row, of a scanned one after it is written; while it takes
+    its time no more hosts begin. ``notice`` gets sentences for the user. ``patience``: seconds to wait for a file that
+    cannot be written.
     """
 
     def __init__(
@@ -66,7 +64,7 @@ class Crawl:
         concurrency: int = CONCURRENCY,
         older_than: float = OLDER_THAN,
         rate: float = 0.0,
-        tell: Callable[[Done], None] = lambda done: None,
+        on_result: Callable[[Done], None] = lambda done: None,
         notice: Callable[[str], None] = lambda sentence: None,
         clock: Callable[[], float] = time.time,
         patience: float = PATIENCE,
@@ -78,10 +76,10 @@ class Crawl:
         self._open = 0
         self._broken: asyncio.Future[None]
         self._slot = asyncio.Event()
-        self._turns = Turns(rate)
+        self._schedule = HostScheduler(rate)
         self._cut = clock() - older_than
-        self._tell = tell
-        self._teller: Teller
+        self._on_result = on_result
+        self._dispatcher: ResultDispatcher
         self._notice = notice
         self._clock = clock
         self._patience = patience
@@ -104,7 +102,7 @@ class Crawl:
         Whatever ends it, cancelling included, every result that had come is written and every lease given back.
         """
         self._broken = asyncio.get_running_loop().create_future()
-        self._teller = Teller(self._tell)
+        self._dispatcher = ResultDispatcher(self._on_result)
         tasks = [asyncio.create_task(work) for work in (self._feed(groups), self._write_results(), self._renew())]
         try:
             done, _ = await asyncio.wait((*tasks, self._broken), return_when=asyncio.FIRST_COMPLETED)
@@ -131,19 +129,19 @@ class Crawl:
                 await self._start(rows[:room])
                 rows = rows[room:]
                 await self._start_due()
-        while self._turns.waiting or self._open:
+        while self._schedule.waiting or self._open:
             await self._start_due()
             await asyncio.sleep(GATHER)
 
     async def _start_due(self) -> None:
         """Give the hosts that were put off their next turn; while there are many of them, nothing else has its."""
         while True:
-            due = self._turns.due(BATCH)
+            due = self._schedule.due(BATCH)
             while due:
                 room = await self._room()
                 await self._start(due[:room])
                 due = due[room:]
-            if self._turns.waiting <= 4 * BATCH:
+            if self._schedule.waiting <= 4 * BATCH:
                 return
             await asyncio.sleep(GATHER)
 
@@ -155,15 +153,15 @@ class Crawl:
 
     async def _start(self, rows: Sequence[Row]) -> None:
         """Begin the scans of ``rows``, put off those whose host is busy, pass over those that somebody else did."""
-        free = self._turns.enter(rows)
+        free = self._schedule.enter(rows)
         if not free:
             return
         leases = await self._patiently(lambda: self._service.leases.take_many([row.site for row in free]))
         held: list[Row] = []
         for row, lease in zip(free, leases, strict=True):
             if lease is None:
-                self._turns.leave(row)
-                self._turns.put_off(row, AGAIN)
+                self._schedule.leave(row)
+                self._schedule.put_off(row, AGAIN)
             else:
                 self._leases[row.site] = lease
                 held.append(row)
@@ -171,11 +169,11 @@ class Crawl:
         fresh = [row for row in held if self._is_fresh(recent.get(row.site))]
         await self._give_back(row.site for row in fresh)
         for row in fresh:
-            self._turns.leave(row)
+            self._schedule.leave(row)
         await self._pass_over(fresh, FRESH)
         for row in held:
             if row not in fresh:
-                await self._turns.pace()
+                await self._schedule.pace()
                 self._begin(row, recent.get(row.site))
 
     def _begin(self, row: Row, recent: Recent | None) -> None:
@@ -196,7 +194,7 @@ class Crawl:
             self._break(error)
             return
         self._results.put_nowait(_Item(row, result))
-        self._turns.leave_scanned(row)
+        self._schedule.leave_scanned(row)
 
     def _break(self, error: BaseException) -> None:
         if not self._broken.done():
@@ -206,7 +204,7 @@ class Crawl:
         if rows:
             dones = [Done(row, kind) for row in rows]
             self._count(dones)
-            await self._teller.put(dones)
+            await self._dispatcher.put(dones)
 
     async def _recent(self, rows: Sequence[Row]) -> dict[str, Recent]:
         if not rows:
@@ -235,18 +233,18 @@ class Crawl:
             self._service.uncache(scan.host for scan in packed)
 
     async def _close_pending(self, *, saved: bool) -> None:
-        """Give back the leases of the results that are written (or cannot be), and tell them; then there is room."""
+        """Give back the leases of the results that are written (or cannot be), and report them; then there is room."""
         await self._give_back(item.row.site for item in self._pending)
         dones = [Done.of(item.row, item.result, written=saved) for item in self._pending]
         self._pending = []
         self._count(dones)
-        self._teller.put(dones).add_done_callback(lambda told: self._make_room(len(dones), told))
+        self._dispatcher.put(dones).add_done_callback(lambda reported: self._make_room(len(dones), reported))
 
-    def _make_room(self, places: int, told: asyncio.Future[None]) -> None:
+    def _make_room(self, places: int, reported: asyncio.Future[None]) -> None:
         self._open -= places
         self._free += places
         self._slot.set()
-        error = told.exception()
+        error = reported.exception()
         if error is not None:
             self._break(error)
 
@@ -255,7 +253,7 @@ class Crawl:
             self.counts.add(done)
 
     async def _finish(self) -> None:
-        """Write what had come, give back every lease, tell what is left to tell, end the threads."""
+        """Write what had come, give back every lease, report what is left, end the threads."""
         self._gather(len(self._pending) + self._results.qsize())
         if self._pending:
             try:
@@ -267,7 +265,7 @@ class Crawl:
             await self._close_pending(saved=saved)
         await self._give_back(list(self._leases))
         await asyncio.to_thread(self._threads.shutdown)
-        await self._teller.end(LISTENING)
+        await self._dispatcher.end(LISTENING)
 
     async def _give_back(self, sites: Iterable[str]) -> None:
         leases = [self._leases.pop(site) for site in list(sites) if site in self._leases]
@@ -283,16 +281,16 @@ class Crawl:
     async def _patiently(self, work: Callable[[], T]) -> T:
         """Return what ``work`` returns, tried again while the index is locked or the disk full. Raises Unavailable."""
         end = time.monotonic() + self._patience
-        told = False
+        warned = False
         while True:
             try:
                 return await self._call(work)
             except Unavailable as error:
                 if time.monotonic() > end:
                     raise
-                if not told:
+                if not warned:
                     self._notice(f"{error} Waiting up to {self._patience:g} s.")
-                    told = True
+                    warned = True
             await asyncio.sleep(AGAIN)
 
     async def _call(self, work: Callable[[], T]) -> T:

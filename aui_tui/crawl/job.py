@@ -1,13 +1,14 @@
-"""One host as a piece of work that may travel: to a worker process or to another machine, and its result back."""
+"""One host as a piece of work that may travel to another process or machine, and what became of its row."""
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
 
 import msgspec
 
+from aui_tui.crawl.listing import BadRow, Row
 from aui_tui.engine.access import Access, Detour, Limits
 from aui_tui.engine.network import Swift
 from aui_tui.engine.scan import Analyser, observe
@@ -142,3 +143,53 @@ class Gate:
         """Wait until one more scan may begin."""
         await self._places.acquire()
         self._free -= 1
+
+
+SCANNED: Final = "scanned"
+UNREACHABLE: Final = "unreachable"
+FAILED: Final = "failed"
+FRESH: Final = "fresh"
+BAD: Final = "bad"
+
+
+class Done(NamedTuple):
+    """What became of a row: one of the words above; ``result`` where it was scanned, ``saved`` once it is kept."""
+
+    row: Row | BadRow
+    kind: str
+    result: Result | None = None
+    saved: bool = False
+
+    @classmethod
+    def of(cls, row: Row, result: Result, *, written: bool) -> Done:
+        """Return the outcome of a scan; ``written`` says whether the index took what there was to write."""
+        kind = FAILED if result.packed is None else UNREACHABLE if result.unreachable else SCANNED
+        return cls(row, kind, result, written and result.packed is not None)
+
+
+@dataclass(slots=True)
+class Counts:
+    """Rows by what became of them; ``unsaved`` results could not be written."""
+
+    scanned: int = 0
+    unreachable: int = 0
+    failed: int = 0
+    fresh: int = 0
+    bad: int = 0
+    unsaved: int = 0
+
+    def add(self, done: Done) -> None:
+        """Count one row."""
+        setattr(self, done.kind, getattr(self, done.kind) + 1)
+        if done.result is not None and done.result.packed is not None and not done.saved:
+            self.unsaved += 1
+
+    @property
+    def total(self) -> int:
+        """Rows that are dealt with."""
+        return self.scanned + self.unreachable + self.failed + self.fresh + self.bad
+
+    @property
+    def worked(self) -> int:
+        """Hosts that were asked."""
+        return self.scanned + self.unreachable + self.failed

@@ -4,30 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import os
 import signal
 import sys
-from pathlib import Path
 from typing import Final, Protocol
 
 import msgspec
 
-import aui_tui
 from aui_tui.crawl.job import UNEXPECTED, Job, Result, Terms, failed
-from aui_tui.crawl.worker import frame, places, raise_file_limit, read_frame
+from aui_tui.crawl.worker import places, raise_file_limit
+from aui_tui.engine import child
 
 ATTEMPTS: Final = 3
 """Processes that may be lost over one host before it counts as failed."""
 DEADLINE: Final = 120.0
 """Seconds after which a process that owes a result counts as stuck."""
-
-_BOOT: Final = """\
-import json, sys
-sys.path[:] = json.loads(sys.argv[1])
-from aui_tui.crawl.worker import main
-main()
-"""
 
 
 class Workers(Protocol):
@@ -49,22 +40,22 @@ class _Lost(Exception):
 class _Process:
     """One scanning process and the jobs it has."""
 
-    def __init__(self, child: asyncio.subprocess.Process) -> None:
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
         self.jobs: dict[int, asyncio.Future[Result]] = {}
         self.alive = True
-        self._child = child
+        self._child = process
         self._reader = asyncio.create_task(self._read())
 
     @classmethod
     async def start(cls, terms: Terms) -> _Process:
-        child = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-I", "-S", "-c", _BOOT, json.dumps(_search_path())),
+        process = await asyncio.create_subprocess_exec(
+            *child.command("aui_tui.crawl.worker"),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
             process_group=0 if os.name == "posix" else None,
         )
-        found = cls(child)
+        found = cls(process)
         found._send(terms)
         return found
 
@@ -101,12 +92,12 @@ class _Process:
 
     def _send(self, value: Terms | Job) -> None:
         assert self._child.stdin is not None
-        self._child.stdin.write(frame(value))
+        self._child.stdin.write(child.frame(value))
 
     async def _read(self) -> None:
         assert self._child.stdout is not None
         decoder = msgspec.msgpack.Decoder(Result)
-        while (data := await read_frame(self._child.stdout)) is not None:
+        while (data := await child.receive_frame(self._child.stdout)) is not None:
             result = decoder.decode(data)
             future = self.jobs.get(result.number)
             if future is not None and not future.done():
@@ -115,13 +106,6 @@ class _Process:
         for future in self.jobs.values():
             if not future.done():
                 future.set_exception(_Lost())
-
-
-def _search_path() -> list[str]:
-    """Return where a process of its own finds the same modules."""
-    root = str(Path(aui_tui.__file__).resolve().parent.parent)
-    path = [str(Path(entry).resolve()) if entry else str(Path.cwd()) for entry in sys.path]
-    return path if root in path else [root, *path]
 
 
 class Pool:

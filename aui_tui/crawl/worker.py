@@ -1,6 +1,6 @@
 """A scanning process: terms and jobs come in on standard input, results leave on standard output as they are ready.
 
-Frames are msgpack after a big-endian length. The process ends when its input does, whatever it is doing then.
+Frames are those of ``engine.child``. The process ends when its input does, whatever it is doing then.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ from typing import Final
 import msgspec
 
 from aui_tui.crawl.job import Gate, Job, Result, Terms, scan
+from aui_tui.engine import child
 from aui_tui.engine.network import Swift
-from aui_tui.engine.worker import Analyser
+from aui_tui.engine.parser_pool import Analyser
 from aui_tui.records.registry import registry
 
-HEADER: Final = 4
-"""Octets of the length before each frame in either direction."""
 GARBAGE: Final = 100_000
 """Objects made since the last collection after which there is one: each walks all that a hundred scans hold."""
 FILES: Final = 65_536
@@ -42,29 +41,11 @@ def places() -> int:
     return max(1, (FILES if soft == resource.RLIM_INFINITY else soft - OWN_FILES) // CONNECTIONS)
 
 
-async def read_frame(reader: asyncio.StreamReader) -> bytes | None:
-    """Read one frame; None when the stream ends first."""
-    try:
-        size = int.from_bytes(await reader.readexactly(HEADER), "big")
-        return await reader.readexactly(size)
-    except (asyncio.IncompleteReadError, ConnectionError):
-        return None
-
-
-def frame(value: object) -> bytes:
-    """Return ``value`` as a frame."""
-    data = msgspec.msgpack.encode(value)
-    return len(data).to_bytes(HEADER, "big") + data
-
-
 def main() -> None:
     """Scan until the input ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     raise_file_limit()
-    inbox, outbox = os.dup(0), os.dup(1)
-    with open(os.devnull, "r+b") as nothing:  # noqa: PTH123
-        os.dup2(nothing.fileno(), 0)
-        os.dup2(nothing.fileno(), 1)
+    inbox, outbox = child.take_pipes()
     gc.freeze()
     gc.set_threshold(GARBAGE)
     asyncio.run(_serve(inbox, outbox))
@@ -87,7 +68,7 @@ async def _serve(inbox: int, outbox: int) -> None:
     reader = asyncio.StreamReader()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(inbox, "rb"))
     transport, _ = await loop.connect_write_pipe(asyncio.Protocol, os.fdopen(outbox, "wb"))
-    first = await read_frame(reader)
+    first = await child.receive_frame(reader)
     if first is None:
         return
     terms = msgspec.msgpack.decode(first, type=Terms)
@@ -104,10 +85,10 @@ async def _serve(inbox: int, outbox: int) -> None:
     def done(task: asyncio.Task[Result]) -> None:
         running.discard(task)
         if not task.cancelled():
-            transport.write(frame(task.result()))
+            transport.write(child.frame(task.result()))
 
     decoder = msgspec.msgpack.Decoder(Job)
-    while (data := await read_frame(reader)) is not None:
+    while (data := await child.receive_frame(reader)) is not None:
         task = asyncio.create_task(work(decoder.decode(data)))
         running.add(task)
         task.add_done_callback(done)

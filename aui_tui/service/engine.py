@@ -13,7 +13,7 @@ from aui_tui.records.observations import Observations
 from aui_tui.records.progress import Progress
 
 if TYPE_CHECKING:
-    from aui_tui.engine.worker import Analyser
+    from aui_tui.engine.parser_pool import Analyser
 
 PRESTART_AFTER: Final = 0.05
 """Seconds into the first scan at which a worker is started, so that a large page does not wait for it."""
@@ -41,8 +41,8 @@ class Scanner:
 
     async def observe(self, target: Target, *, access: Access, progress: Progress | None) -> Observations:
         """Return what ``target`` answers (see ``engine.scan.observe``)."""
+        from aui_tui.engine.parser_pool import Analyser
         from aui_tui.engine.scan import observe
-        from aui_tui.engine.worker import Analyser
 
         if self._analyser is None:
             self._analyser = Analyser(self._workers)

@@ -16,11 +16,11 @@ from collections.abc import Awaitable, Callable
 from aui_tui.engine import identity
 from aui_tui.engine.access import Access, Detour
 from aui_tui.engine.network import Network
+from aui_tui.engine.parser_pool import Analyser
 from aui_tui.engine.probes import Plan, probe
 from aui_tui.engine.redirects import Url
 from aui_tui.engine.scan import observe
 from aui_tui.engine.target import parse
-from aui_tui.engine.worker import Analyser
 from aui_tui.records.observations import BROWSER
 from aui_tui.records.registry import registry
 

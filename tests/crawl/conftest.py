@@ -11,8 +11,8 @@ import pytest
 from aui_tui.crawl import BadRow, Row, Terms
 from aui_tui.crawl.job import Job, Result, scan
 from aui_tui.engine.access import Access, Detour
+from aui_tui.engine.parser_pool import Analyser
 from aui_tui.engine.target import parse
-from aui_tui.engine.worker import Analyser
 from aui_tui.service.local import LocalService
 from tests.faults.site import Site
 

@@ -32,7 +32,7 @@ async def crawled(service: LocalService, urls: list[str], **options: object) -> 
     told: list[Done] = []
     workers = Here(terms_of(service))
     try:
-        await Crawl(service, workers, tell=told.append, **options).run(grouped(rows(urls)))  # type: ignore[arg-type]
+        await Crawl(service, workers, on_result=told.append, **options).run(grouped(rows(urls)))  # type: ignore[arg-type]
     finally:
         await workers.aclose()
     return told
@@ -98,7 +98,7 @@ async def test_refused_host_and_bad_row_are_told_and_cost_nothing_else(service: 
     told: list[Done] = []
     listed = [*rows(["http://10.0.0.1:81", "http://h1.test"]), BadRow(3, "x", "Bad.")]
     workers = Here(terms_of(service))
-    counts = await Crawl(service, workers, tell=told.append).run(grouped(listed))
+    counts = await Crawl(service, workers, on_result=told.append).run(grouped(listed))
     await workers.aclose()
     assert (counts.scanned, counts.failed, counts.bad) == (1, 1, 1)
     refused = next(done.result for done in told if done.kind == "failed")
@@ -180,7 +180,7 @@ async def test_cancelled_crawl_keeps_what_was_finished_and_gives_its_leases_back
 ) -> None:
     told: list[Done] = []
     workers = Here(terms_of(service))
-    crawl = Crawl(service, workers, tell=told.append, concurrency=4)
+    crawl = Crawl(service, workers, on_result=told.append, concurrency=4)
     task = asyncio.create_task(crawl.run(grouped(rows(hosts(200)))))
     while len(told) < 10:
         await asyncio.sleep(0.01)
@@ -243,7 +243,7 @@ async def test_slow_listener_holds_up_new_hosts_and_no_writing(service: LocalSer
         told.append(done)
 
     workers = Here(terms_of(service))
-    crawl = asyncio.create_task(Crawl(service, workers, tell=tell, concurrency=4).run(grouped(rows(hosts(12)))))
+    crawl = asyncio.create_task(Crawl(service, workers, on_result=tell, concurrency=4).run(grouped(rows(hosts(12)))))
     while len((await service.index(Query())).ranked) < 4:
         await asyncio.sleep(0.02)
     assert await asyncio.to_thread(service.leases.take_many, [f"h{number}.test" for number in range(4)])
@@ -260,7 +260,7 @@ async def test_listener_that_fails_ends_the_crawl(service: LocalService) -> None
 
     workers = Here(terms_of(service))
     with pytest.raises(BrokenPipeError):
-        await Crawl(service, workers, tell=tell, concurrency=2).run(grouped(rows(hosts(12))))
+        await Crawl(service, workers, on_result=tell, concurrency=2).run(grouped(rows(hosts(12))))
     await workers.aclose()
     assert len((await service.index(Query())).ranked) < 12
 
@@ -268,7 +268,7 @@ async def test_listener_that_fails_ends_the_crawl(service: LocalService) -> None
 async def test_index_that_stays_locked_ends_the_crawl_and_says_what_is_not_saved(service: LocalService) -> None:
     told: list[Done] = []
     workers = Here(terms_of(service))
-    crawl = Crawl(service, workers, tell=told.append, patience=0.5)
+    crawl = Crawl(service, workers, on_result=told.append, patience=0.5)
     with locked(service.places.index), pytest.raises(Unavailable, match="locked"):
         await crawl.run(grouped(rows(hosts(3))))
     assert crawl.counts.unsaved == len(told) > 0

@@ -13,9 +13,9 @@ from jsonschema import Draft202012Validator
 from aui_tui.demo.sites import Site, sites
 from aui_tui.demo.web import DemoWeb
 from aui_tui.engine.access import Access, Detour, Limits
+from aui_tui.engine.parser_pool import Analyser
 from aui_tui.engine.scan import observe
 from aui_tui.engine.scoring import grade_card
-from aui_tui.engine.worker import Analyser
 from aui_tui.records.codec import encode_card, encode_summary
 from aui_tui.records.observations import Observations
 from aui_tui.records.vocabulary import STANCES

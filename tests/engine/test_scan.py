@@ -10,8 +10,8 @@ import pytest
 
 from aui_tui.engine.access import Access, Detour
 from aui_tui.engine.network import streams
+from aui_tui.engine.parser_pool import Analyser
 from aui_tui.engine.scan import observe
-from aui_tui.engine.worker import Analyser
 from aui_tui.errors import Unavailable
 from aui_tui.records.progress import ProbeEvent
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from aui_tui.engine.watchdog import Watchdog
+from aui_tui.engine.parser_pool import Watchdog
 
 PATIENCE = 30
 """Seconds to wait for what comes at once."""

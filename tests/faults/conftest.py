@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from aui_tui.engine.worker import Analyser
+from aui_tui.engine.parser_pool import Analyser
 
 
 @pytest.fixture(scope="session")

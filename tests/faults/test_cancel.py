@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import pytest
 
 from aui_tui.engine.access import Access, Limits
+from aui_tui.engine.parser_pool import Analyser
 from aui_tui.engine.scan import observe
-from aui_tui.engine.worker import Analyser
 from tests.faults import behaviours
 from tests.faults.authority import Authority
 from tests.faults.lab import settled

@@ -8,7 +8,7 @@ import pytest
 
 from aui_tui.engine.access import Detour
 from aui_tui.engine.identity import IDENTITY_FIELDS
-from aui_tui.engine.worker import Analyser
+from aui_tui.engine.parser_pool import Analyser
 from aui_tui.records.observations import BROWSER, FILE_PROBES
 from aui_tui.records.progress import ProbeEvent
 from aui_tui.records.registry import registry

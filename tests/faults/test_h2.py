@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from aui_tui.engine.access import Access, Detour
+from aui_tui.engine.parser_pool import Analyser
 from aui_tui.engine.scan import observe
-from aui_tui.engine.worker import Analyser
 from aui_tui.records.observations import BROWSER, FILE_PROBES, SERVED, Observations
 from tests.faults import h2_site
 from tests.faults.authority import Authority

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from aui_tui.engine.worker import Analyser
+from aui_tui.engine.parser_pool import Analyser
 from aui_tui.records.observations import BROWSER, FILE_PROBES, SERVED
 from tests.faults import behaviours
 from tests.faults.lab import scan, settled

@@ -11,10 +11,10 @@ from contextlib import suppress
 import pytest
 
 from aui_tui.engine.access import Access, Detour, Limits
+from aui_tui.engine.parser_pool import Analyser
 from aui_tui.engine.scan import observe
 from aui_tui.engine.scoring import grade_card
 from aui_tui.engine.target import parse
-from aui_tui.engine.worker import Analyser
 from aui_tui.records.observations import BROWSER
 from tests.faults import behaviours
 from tests.faults.serve import FAULTS, serving
@@ -71,7 +71,7 @@ import psutil
 from aui_tui.engine.access import Access, Detour, Limits
 from aui_tui.engine.scan import observe
 from aui_tui.engine.target import parse
-from aui_tui.engine.worker import Analyser
+from aui_tui.engine.parser_pool import Analyser
 
 highest, process = 0, psutil.Process()
 

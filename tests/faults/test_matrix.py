@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 import pytest
 
+from aui_tui.engine.parser_pool import Analyser
 from aui_tui.engine.scan import observe
 from aui_tui.engine.scoring import grade_card
-from aui_tui.engine.worker import Analyser
 from aui_tui.records.observations import (
     BROWSER,
     FILE_PROBES,

@@ -6,8 +6,8 @@ import gzip
 
 import pytest
 
+from aui_tui.engine.parser_pool import Analyser
 from aui_tui.engine.scoring import grade_card
-from aui_tui.engine.worker import Analyser
 from aui_tui.records.observations import BROWSER, PageFacts
 from tests.faults.behaviours import sends
 from tests.faults.lab import scan

@@ -9,8 +9,8 @@ import pytest
 
 from aui_tui.engine.access import Access, Detour, Limits
 from aui_tui.engine.network import streams
+from aui_tui.engine.parser_pool import Analyser
 from aui_tui.engine.scan import observe
-from aui_tui.engine.worker import Analyser
 from aui_tui.errors import InvalidHost
 from aui_tui.records.observations import BROWSER
 from tests.faults.behaviours import redirect

@@ -15,9 +15,9 @@ import pytest
 from aui_tui.engine.access import Access, Detour
 from aui_tui.engine.network import Network, Swift, streams
 from aui_tui.engine.network.reply import Reply
+from aui_tui.engine.parser_pool import Analyser
 from aui_tui.engine.scan import observe
 from aui_tui.engine.target import Origin, Target
-from aui_tui.engine.worker import Analyser
 from aui_tui.records.observations import BROWSER, FILE_PROBES, SERVED, Observations
 from tests.cli.runner import ROOT
 from tests.faults import behaviours, h2_site

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from aui_tui.engine.access import Access, Detour, Limits
+from aui_tui.engine.parser_pool import Analyser
 from aui_tui.engine.scan import observe
 from aui_tui.engine.scoring import grade_card
-from aui_tui.engine.worker import Analyser
 from aui_tui.records.observations import SERVED, Observations
 from tests.faults.authority import CERTIFICATES, HANDSHAKES, Authority, blocking_server
 from tests.faults.behaviours import greeting, redirect

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from aui_tui.engine import page, walls
-from aui_tui.engine.worker import Analyser
+from aui_tui.engine.parser_pool import Analyser
 from tests.scorecard import Row
 
 MIB = 1 << 20

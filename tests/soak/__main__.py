@@ -20,9 +20,9 @@ from dataclasses import dataclass
 import psutil
 
 from aui_tui.engine.access import Access, Detour, Limits
+from aui_tui.engine.parser_pool import Analyser
 from aui_tui.engine.scan import observe
 from aui_tui.engine.target import parse
-from aui_tui.engine.worker import Analyser
 
 LIMITS = Limits(probe=3, connect=3, lookup=1, pace=0.01)
 SITES = 120

@@ -10,19 +10,17 @@ import contextlib
 import os
 import signal
 import sys
-from typing import IO, Final
+from typing import Final
 
 import msgspec
 
-from aui_tui.engine import page, robots
+from aui_tui.engine import child, page, robots
 from aui_tui.records.observations import PageFacts, RobotsFacts
 from aui_tui.records.registry import registry
 
 MEMORY: Final = 256 << 20
 """Bytes of address space that a worker may take."""
 READY: Final = b"R"
-HEADER: Final = 4
-"""Octets of the length, big-endian, before each frame in either direction."""
 
 
 class Job(msgspec.Struct, frozen=True, array_like=True):
@@ -44,36 +42,22 @@ def run(job: Job) -> PageFacts | RobotsFacts:
 
 def main() -> None:
     """Serve jobs until the input ends."""
-    inbox = os.fdopen(os.dup(0), "rb")
-    outbox = os.fdopen(os.dup(1), "wb")
-    with open(os.devnull, "r+b") as nothing:  # noqa: PTH123
-        os.dup2(nothing.fileno(), 0)
-        os.dup2(nothing.fileno(), 1)
+    pipes = child.take_pipes()
+    inbox, outbox = os.fdopen(pipes[0], "rb"), os.fdopen(pipes[1], "wb")
     _restrain()
     outbox.write(READY)
     outbox.flush()
     decoder = msgspec.msgpack.Decoder(Job)
-    encoder = msgspec.msgpack.Encoder()
     while True:
-        frame = read_frame(inbox)
-        if frame is None:
+        data = child.read_frame(inbox)
+        if data is None:
             return
-        job = decoder.decode(frame)
+        job = decoder.decode(data)
         _alarm(job.limit + 1.0)
-        result = encoder.encode(run(job))
+        result = child.frame(run(job))
         _alarm(0.0)
-        outbox.write(len(result).to_bytes(HEADER, "big") + result)
+        outbox.write(result)
         outbox.flush()
-
-
-def read_frame(stream: IO[bytes]) -> bytes | None:
-    """Read one frame; None when the stream ends first."""
-    header = stream.read(HEADER)
-    if len(header) < HEADER:
-        return None
-    size = int.from_bytes(header, "big")
-    frame = stream.read(size)
-    return frame if len(frame) == size else None
 
 
 def _restrain() -> None:

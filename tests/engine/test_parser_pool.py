@@ -14,8 +14,8 @@ from collections.abc import Iterable
 import psutil
 import pytest
 
-from aui_tui.engine import page, worker
-from aui_tui.engine.worker import Analyser
+from aui_tui.engine import child, page, parser_pool
+from aui_tui.engine.parser_pool import Analyser
 
 BIG = b"<title>Big</title><main>" + b"<p>words and words</p>" * 4_000
 TAGS = b"<title>Tags</title>" + b"<p>x" * 10_000
@@ -98,7 +98,7 @@ async def test_prestart_brings_a_worker_up() -> None:
 
 
 async def test_a_worn_worker_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "JOBS", 2)
+    monkeypatch.setattr(parser_pool, "JOBS", 2)
     async with Analyser() as analyser:
         seen = set()
         for _ in range(4):
@@ -116,7 +116,7 @@ async def test_a_closed_analyser_says_so() -> None:
 
 
 async def test_no_worker_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker.sys, "executable", "/nonexistent/python")
+    monkeypatch.setattr(child.sys, "executable", "/nonexistent/python")
     async with Analyser() as analyser:
         facts = await analyser.homepage(BIG)
     assert facts.problem == "no worker process could be started: FileNotFoundError"
@@ -137,7 +137,7 @@ def test_one_analyser_serves_several_event_loops() -> None:
 def test_no_worker_outlives_the_program(ending: str) -> None:
     program = f"""
 import asyncio, os
-from aui_tui.engine.worker import Analyser
+from aui_tui.engine.parser_pool import Analyser
 analyser = Analyser()
 asyncio.run(analyser.homepage(b"<p>words</p>" * 9_000))
 print(*analyser.pids(), flush=True)

@@ -8,23 +8,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
+import math
 import os
 import queue
 import subprocess
-import sys
 import threading
+import time
 import weakref
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Final, TypeVar
 
 import msgspec
 
-import aui_tui
-from aui_tui.engine import workbench
-from aui_tui.engine.watchdog import Watchdog
-from aui_tui.engine.workbench import HEADER, READY, Job
+from aui_tui.engine import child, parser_worker
+from aui_tui.engine.parser_worker import READY, Job
 from aui_tui.records.observations import PageFacts, RobotsFacts
 from aui_tui.records.registry import registry
 
@@ -40,15 +37,49 @@ INLINE_BYTES: Final = 1 << 15
 INLINE_TAGS: Final = 250
 """A page of at most so many bytes and tags, like a robots.txt of at most so many bytes, is read in place."""
 
-_BOOT: Final = """\
-import json, sys
-sys.path[:] = json.loads(sys.argv[1])
-from aui_tui.engine.workbench import main
-main()
-"""
-
-
 _Facts = TypeVar("_Facts", PageFacts, RobotsFacts)
+
+
+class Watchdog:
+    """Calls ``bite`` when the work under way is late, at most once for each piece. Must be closed."""
+
+    def __init__(self, bite: Callable[[], None]) -> None:
+        self._bite = bite
+        self._changed = threading.Condition()
+        self._due = math.inf
+        self._wakes = math.inf
+        self._closed = False
+        threading.Thread(target=self._watch, name="aui-watchdog", daemon=True).start()
+
+    @contextlib.contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """Watch the body of the ``with``: it may take ``seconds``. One at a time."""
+        with self._changed:
+            self._due = time.monotonic() + seconds
+            if self._due < self._wakes:
+                self._changed.notify()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._due = math.inf
+
+    def close(self) -> None:
+        """End the thread."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
+
+    def _watch(self) -> None:
+        with self._changed:
+            while not self._closed:
+                left = self._due - time.monotonic()
+                if left <= 0:
+                    self._due = math.inf
+                    self._bite()
+                else:
+                    self._wakes = self._due
+                    self._changed.wait(left if left < math.inf else None)
 
 
 class _Died(Exception):
@@ -63,12 +94,8 @@ class _Process:
     """One worker process, used by one thread at a time."""
 
     def __init__(self) -> None:
-        root = str(Path(aui_tui.__file__).resolve().parent.parent)
-        path = [str(Path(entry).resolve()) if entry else str(Path.cwd()) for entry in sys.path]
-        if root not in path:
-            path.insert(0, root)
         self._child: subprocess.Popen[bytes] = subprocess.Popen(  # noqa: S603
-            [sys.executable, "-I", "-S", "-c", _BOOT, json.dumps(path)],
+            child.command("aui_tui.engine.parser_worker"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -89,17 +116,16 @@ class _Process:
         """Send a job and wait for its result; the process is killed when it overruns."""
         self._await_ready()
         self.jobs += 1
-        frame = msgspec.msgpack.encode(job)
         assert self._child.stdin is not None
         assert self._child.stdout is not None
         with self._watchdog.within(job.limit):
             try:
-                self._child.stdin.write(len(frame).to_bytes(HEADER, "big") + frame)
+                self._child.stdin.write(child.frame(job))
                 self._child.stdin.flush()
             except (OSError, ValueError):
                 raise (_Died if self.timed_out else _Refused) from None
             try:
-                answer = workbench.read_frame(self._child.stdout)
+                answer = child.read_frame(self._child.stdout)
             except (OSError, ValueError):
                 answer = None
         if answer is None:
@@ -257,7 +283,7 @@ class Analyser:
         """Return the facts of a homepage; ``problem`` says why one was not analysed, and then all counts are 0."""
         job = Job("page", body, content_type, 200, self._limit)
         if len(body) <= INLINE_BYTES and body.count(b"<") <= INLINE_TAGS and b"\0" not in body:
-            return _as(PageFacts, workbench.run(job))
+            return _as(PageFacts, parser_worker.run(job))
         answer = await self._ask(job)
         if isinstance(answer, str):
             from aui_tui.engine import page
@@ -269,7 +295,7 @@ class Analyser:
         """Return what a robots.txt answer is and says; ``unknown`` when its body could not be analysed in time."""
         job = Job("robots", body, content_type, status, self._limit)
         if len(body) <= INLINE_BYTES or not 200 <= status <= 299:
-            return _as(RobotsFacts, workbench.run(job))
+            return _as(RobotsFacts, parser_worker.run(job))
         answer = await self._ask(job)
         if isinstance(answer, str):
             from aui_tui.engine import robots
