@@ -70,13 +70,15 @@ class Access:
     """What the local user allows; the default is what a stranger gets.
 
     ``allow_private``: private hosts and any port. ``connect_to``: where connections really go; the user's own word, so
-    such an address may be private. ``headers`` and ``basic_auth`` (user, password) go to the scanned origin alone and
-    never into a record. ``cafile``: certificates trusted besides the usual ones. ``insecure``: certificates are not
-    checked. ``resolver``: instead of the system's.
+    the address of a rule may be private. ``remote``: somebody else names the site, so no rule excuses a private host or
+    another port. ``headers`` and ``basic_auth`` (user, password) go to the scanned origin alone and never into a
+    record. ``cafile``: certificates trusted besides the usual ones. ``insecure``: certificates are not checked.
+    ``resolver``: instead of the system's.
     """
 
     allow_private: bool = False
     connect_to: tuple[Detour, ...] = ()
+    remote: bool = False
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     basic_auth: tuple[str, str] | None = field(default=None, repr=False)
     cafile: str = ""
@@ -92,17 +94,17 @@ class Access:
                 raise BadValue(f"The header {clean(name, 40)} belongs to the probe and cannot be set.")
 
     def target(self, url: str) -> Target:
-        """Return the site that ``url`` names; one that a rule of ``connect_to`` covers may be private.
+        """Return the site that ``url`` names; where a rule of ``connect_to`` says its address, it may be private.
 
         Raises InvalidHost.
         """
         try:
             return parse(url, allow_private=self.allow_private)
         except InvalidHost:
-            if not self.connect_to:
+            if not self.connect_to or self.remote:
                 raise
             target = parse(url, allow_private=True)
-            if all(self.detour(origin.host, origin.port) is None for origin in target.origins):
+            if not any(self._vouched(origin) for origin in target.origins):
                 raise
             return target
 
@@ -115,9 +117,14 @@ class Access:
 
     def check(self, origin: Origin) -> None:
         """Raise InvalidHost when ``origin`` is nothing a redirect may lead to (threat 5)."""
-        if self.allow_private or self.detour(origin.host, origin.port) is not None:
+        if self.allow_private or self._vouched(origin):
             return
         parse(f"{origin.scheme}://{origin.authority}/")
+
+    def _vouched(self, origin: Origin) -> bool:
+        """Return whether the user has named the address that connections to ``origin`` go to."""
+        rule = None if self.remote else self.detour(origin.host, origin.port)
+        return rule is not None and bool(rule.to_host)
 
     def may_dial(self, address: str) -> bool:
         """Return whether a look-up's ``address`` may be dialled."""

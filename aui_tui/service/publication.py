@@ -147,8 +147,8 @@ class Publication:
 class LocalPublication:
     """Opens the index in ``folder`` for one worker process; calling it may raise ConfigError or Unavailable.
 
-    What ``access`` allows the operator himself is taken back: private networks, other ports, and the fields and
-    passwords that he sends to sites of his own.
+    What ``access`` allows the operator is taken back: private networks, other ports (also where a rule of
+    ``connect_to`` covers them), and the fields and passwords that the operator sends to sites of their own.
     """
 
     folder: Path
@@ -159,7 +159,9 @@ class LocalPublication:
 
     def __call__(self) -> Publication:
         """Return the opened index."""
-        access = dataclasses.replace(self.access, allow_private=False, headers=(), basic_auth=None, insecure=False)
+        access = dataclasses.replace(
+            self.access, allow_private=False, remote=True, headers=(), basic_auth=None, insecure=False
+        )
         return Publication(
             LocalService(
                 self.folder,

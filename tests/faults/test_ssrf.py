@@ -11,6 +11,7 @@ from aui_tui.engine.access import Access, Detour, Limits
 from aui_tui.engine.network import streams
 from aui_tui.engine.parser_pool import Analyser
 from aui_tui.engine.scan import observe
+from aui_tui.engine.target import parse
 from aui_tui.errors import InvalidHost
 from aui_tui.records.observations import BROWSER
 from tests.faults.behaviours import redirect
@@ -175,3 +176,64 @@ async def test_a_dead_name_costs_no_more_than_the_look_up_limit(analyser: Analys
     assert "0.3 s" in observed.browser.detail
     assert observed.elapsed_ms < 3000
     assert observed.unreachable
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://localhost/",
+        "http://127.0.0.1/",
+        "http://10.0.0.1/",
+        "http://[::1]/",
+        "http://shop.example:8443/",
+        "http://shop.example:22/",
+        "router.local",
+    ],
+)
+@pytest.mark.parametrize("rule", ["::127.0.0.1:{port}", ":::{port}", "{host}::127.0.0.1:{port}"])
+async def test_no_rule_opens_a_private_host_or_another_port_to_a_remote_client(
+    dialled: Dialled, analyser: Analyser, url: str, rule: str
+) -> None:
+    async with Site() as sentinel:
+        host = parse(url, allow_private=True).host
+        written = rule.format(port=sentinel.port, host=f"[{host}]" if ":" in host else host)
+        access = Access(remote=True, connect_to=(Detour.parse(written),), limits=QUICK)
+        with pytest.raises(InvalidHost):
+            await observe(access.target(url), analyser=analyser, access=access)
+    assert sentinel.opened == 0
+    assert dialled == []
+
+
+@pytest.mark.parametrize("location", ["http://localhost/", "http://10.0.0.1/", "http://shop.com:8443/"])
+async def test_no_rule_opens_a_redirect_to_a_remote_client(dialled: Dialled, analyser: Analyser, location: str) -> None:
+    async with Site() as sentinel, Site(host="shop.com", faults={BROWSER: redirect(location)}) as site:
+        rules = tuple(Detour(host, port, "127.0.0.1", sentinel.port) for host, port in (("", 8443), ("localhost", 80)))
+        rules += (Detour("10.0.0.1", None, "127.0.0.1", sentinel.port),)
+        observed = await scan(site, analyser, site.access(remote=True, connect_to=rules))
+    assert sentinel.opened == 0
+    assert {port for _, port in dialled} == {site.port}
+    assert observed.browser.error == "redirect-address"
+
+
+@pytest.mark.parametrize("remote", [True, False])
+async def test_a_rule_without_an_address_leaves_the_address_to_the_check(
+    dialled: Dialled, analyser: Analyser, remote: bool
+) -> None:
+    async with Site() as sentinel:
+        rules = (Detour.parse(f":80::{sentinel.port}"), Detour.parse(f":443::{sentinel.port}"))
+        access = Access(remote=remote, connect_to=rules, resolver=Names(inner_com=[["127.0.0.1"]]), limits=QUICK)
+        with pytest.raises(InvalidHost):
+            await observe(access.target("inner.com"), analyser=analyser, access=access)
+        with pytest.raises(InvalidHost):
+            access.target("http://127.0.0.1/")
+    assert sentinel.opened == 0
+    assert dialled == []
+
+
+async def test_a_rule_without_an_address_reaches_a_private_one_where_that_is_allowed(analyser: Analyser) -> None:
+    async with Site() as site:
+        rules = (Detour.parse(f":80::{site.port}"),)
+        names = Names(inner_com=[["127.0.0.1"]])
+        access = Access(allow_private=True, connect_to=rules, resolver=names, limits=QUICK)
+        observed = await observe(access.target("http://inner.com"), analyser=analyser, access=access)
+    assert observed.browser.status == 200

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import pickle
+import socket
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -70,6 +71,30 @@ async def test_what_the_operator_allows_himself_is_not_for_others(tmp_path: Path
         assert (kept.headers, kept.basic_auth, kept.insecure, kept.allow_private) == ((), None, False, False)
     finally:
         await publication.aclose()
+
+
+async def test_a_rule_of_the_operator_opens_nothing_to_others(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as sentinel:
+        port = sentinel.getsockname()[1]
+        rules = tuple(Detour.parse(rule.format(port)) for rule in ("::127.0.0.1:{}", ":80::{}", ":::{}"))
+        for rule in rules:
+            publication = LocalPublication(folder=tmp_path, access=Access(connect_to=(rule,)))()
+            try:
+                for url in (
+                    "127.0.0.1",
+                    "http://10.0.0.1/",
+                    "localhost",
+                    "example.com:8080",
+                    "[::1]",
+                    f"localhost:{port}",
+                ):
+                    with pytest.raises(InvalidHost):
+                        await publication.for_client("a").scan(url)
+            finally:
+                await publication.aclose()
+        sentinel.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            sentinel.accept()
 
 
 @pytest.mark.parametrize(

@@ -58,12 +58,12 @@ class Routes:
         Raises NetworkError of kind ``dns`` or ``address``.
         """
         rule = self._access.detour(host, port)
-        if rule is not None:
-            return await self._addresses(rule.to_host or host), rule.to_port or port
+        if rule is not None and rule.to_host:
+            return await self._addresses(rule.to_host), rule.to_port or port
         found = await self._addresses(host)
         if not all(self._access.may_dial(address) for address in found):
             raise NetworkError("address", f"{host} leads to an address outside the public Internet")
-        return found, port
+        return found, (rule.to_port if rule is not None else None) or port
 
     async def _addresses(self, host: str) -> tuple[str, ...]:
         if addresses.parse(host) is not None:
