@@ -8,9 +8,9 @@ from typing import Any, Final
 
 import msgspec
 
+from aui_tui.changes import Change, Diff
 from aui_tui.export.markdown import escape
 from aui_tui.records.card import Evidence
-from aui_tui.records.diff import Change, Diff
 from aui_tui.records.labels import moment
 
 GROUPS: Final = ((1, "Better"), (-1, "Worse"), (0, "Changed"))

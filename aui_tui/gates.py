@@ -6,12 +6,14 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from aui_tui.changes import POLICY_RANK, STANCE_RANK, VERDICT_RANK, uneven
+from aui_tui.engine.checks import BY_COMPONENT
+from aui_tui.engine.ledger import earned
 from aui_tui.errors import BadValue
 from aui_tui.records import labels, points
 from aui_tui.records.card import ReportCard
 from aui_tui.records.codec import names_of, slots_of
-from aui_tui.records.diff import POLICY_RANK, STANCE_RANK, VERDICT_RANK, uneven
-from aui_tui.records.methods import FLOORS, METHODS
+from aui_tui.records.methods import FLOORS
 from aui_tui.records.registry import Agent, Surface, registry
 from aui_tui.records.vocabulary import GRADES, LIVE_TOTAL, SEVERITIES, STANCES, choose
 
@@ -150,11 +152,11 @@ def _lowest(card: ReportCard) -> int | None:
     answered = points.conclusive(card)
     if answered == LIVE_TOTAL:
         return card.score
-    known, method = points.earned(card), METHODS.get(card.method)
-    if known is None or method is None or not answered:
+    known = earned(card)
+    if known is None or not answered:
         return None
     got, possible = points.totals(card)
-    door = (2 * method.points["door"] * card.live_served + LIVE_TOTAL) // (2 * LIVE_TOTAL)
+    door = points.round_half_up(BY_COMPONENT["door"].points[card.method] * card.live_served, LIVE_TOTAL)
     return min(card.score, points.percent(got - known["door"] + door, possible))
 
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
 from pathlib import Path
 from textwrap import wrap
-from types import MappingProxyType
 from typing import Final
 
 import msgspec
 
+from aui_tui.engine.checks import BY_FIX
 from aui_tui.errors import BadValue, Unavailable
 from aui_tui.export.atomic import create
 from aui_tui.records.card import Recommendation, ReportCard
@@ -18,23 +18,7 @@ from aui_tui.records.methods import FLOORS, GRADE_FLOORS
 from aui_tui.records.standing import Standing, estimate
 from aui_tui.records.vocabulary import GRADES, choose
 
-EFFORT: Final = ("signal", "robots", "llms", "jsonld", "landmarks", "front-door", "wba", "ssr")
-"""Fixes from the least work to the most: a line, a file, a page, a service, an edge, a rebuild."""
-
-FILES: Final = MappingProxyType(
-    {
-        "wba": "wba.txt",
-        "front-door": "front-door.json",
-        "llms": "llms.txt",
-        "jsonld": "jsonld.html",
-        "landmarks": "landmarks.html",
-        "ssr": "ssr.html",
-        "signal": "robots.txt",
-        "robots": "robots.txt",
-    }
-)
-"""Name of the file that a fix's snippet is written to; what belongs into one file of the site shares one."""
-ROBOTS: Final = FILES["robots"]
+ROBOTS: Final = "robots.txt"
 WIDTH: Final = 78
 """Columns of a plan in plain text."""
 
@@ -114,12 +98,16 @@ def _cheapest(card: ReportCard, target: int, reckon: WhatIf) -> tuple[list[Recom
     """Return the fewest fixes that reach ``target``, of these the least work; all that help when none do."""
     if card.score >= target:
         return [], True
-    fixes = sorted((fix for fix in card.recommendations if fix.k in EFFORT), key=lambda fix: EFFORT.index(fix.k))
+    fixes = sorted((fix for fix in card.recommendations if fix.k in BY_FIX), key=_effort)
     for size in range(1, len(fixes) + 1):
         enough = [group for group in combinations(fixes, size) if reckon(_keys(group)).score >= target]
         if enough:
-            return list(min(enough, key=lambda group: sum(EFFORT.index(fix.k) for fix in group))), True
+            return list(min(enough, key=lambda group: sum(map(_effort, group)))), True
     return fixes, False
+
+
+def _effort(fix: Recommendation) -> int:
+    return BY_FIX[fix.k].effort
 
 
 def _keys(fixes: Iterable[Recommendation]) -> frozenset[str]:
@@ -176,7 +164,7 @@ def contents(found: Plan) -> dict[str, str]:
             continue
         if step.fix.k == "signal" and not code.startswith("User-agent:"):
             code = f"User-agent: *\n{code}"
-        parts.setdefault(FILES[step.fix.k], []).append(code)
+        parts.setdefault(BY_FIX[step.fix.k].file, []).append(code)
     if ROBOTS in parts:
         parts[ROBOTS].insert(0, f"# For the robots.txt of {found.host}; the plan says which lines these replace.")
     return {name: "\n\n".join(codes) + "\n" for name, codes in parts.items()}

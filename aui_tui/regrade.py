@@ -7,28 +7,18 @@ grading of the observations. A fix that gains points only under the new method, 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
 
 import msgspec
 
+from aui_tui.engine.checks import BY_COMPONENT, BY_FIX, CardPoints
+from aui_tui.engine.checks import points as points_of
+from aui_tui.engine.ledger import detail, pillars
+from aui_tui.engine.ledger import earned as earned_on
 from aui_tui.errors import RecordError
 from aui_tui.records import points
-from aui_tui.records.card import Points, Recommendation, ReportCard
-from aui_tui.records.methods import (
-    COMPONENTS,
-    FIX_COMPONENT,
-    METHODS,
-    V02,
-    WALLED_CEILING,
-    Method,
-    grade_of,
-    method,
-)
+from aui_tui.records.card import Recommendation, ReportCard
+from aui_tui.records.methods import V02, WALLED_CEILING, Method, grade_of, method
 from aui_tui.records.tasks import pillar_points
-from aui_tui.records.vocabulary import AGENTS_TOTAL, FIXES
-
-SURFACE: Final = ("ssr", "landmarks", "jsonld", "llms")
-"""Components that ``detail`` sums up as ``surface``."""
 
 
 def regrade(card: ReportCard, name: str) -> ReportCard:
@@ -41,11 +31,8 @@ def regrade(card: ReportCard, name: str) -> ReportCard:
         return card
     earned = _earned(card, chosen)
     worked, runs = _worked(card, chosen), card.task_runs or ()
-    pillars: Points = {
-        pillar.key: sum(earned.get(part, 0) for part in pillar.components) if pillar.components else worked
-        for pillar in chosen.pillars
-    }
-    possible = sum(chosen.points[part] for part in earned) + (chosen.task_pillar.maximum if worked is not None else 0)
+    full = points_of(chosen.name)
+    possible = sum(full[part] for part in earned) + (chosen.task_pillar.maximum if worked is not None else 0)
     raw = points.percent(sum(earned.values()) + (worked or 0), possible)
     score = min(raw, WALLED_CEILING) if card.stance == "Walled" else raw
     graded = msgspec.structs.replace(
@@ -53,14 +40,14 @@ def regrade(card: ReportCard, name: str) -> ReportCard:
         method=chosen.name,
         score=score,
         grade=grade_of(score),
-        pillars=pillars,
+        pillars=pillars(earned, chosen, worked),
         pillar_max={pillar.key: pillar.maximum for pillar in chosen.pillars},
         recommendations=_recommendations(card, chosen, earned),
     )
     if chosen is not V02:
         unset = msgspec.UNSET
         return msgspec.structs.replace(graded, detail=unset, provisional=unset, task_runs=unset)
-    return msgspec.structs.replace(graded, detail=_detail(earned), provisional=worked is None, task_runs=runs)
+    return msgspec.structs.replace(graded, detail=detail(earned), provisional=worked is None, task_runs=runs)
 
 
 def _worked(card: ReportCard, to: Method) -> int | None:
@@ -72,58 +59,22 @@ def _earned(card: ReportCard, to: Method) -> dict[str, int]:
     """Return the points per component under ``to``; a component that was not measured is absent."""
     if card.unreachable:
         return {}
-    known = points.earned(card)
+    known = earned_on(card)
     if known is None:
         raise RecordError(f"{card.host}: the points of this card do not add up, so it cannot be graded again.")
-    was = METHODS[card.method]
-    earned: dict[str, int] = {
-        part: to.points[part] if known[part] == was.points[part] else 0 for part in COMPONENTS if part in known
+    return {
+        part: BY_COMPONENT[part].converted(CardPoints(card, card.method, got), to.name) for part, got in known.items()
     }
-    if "door" in known:
-        earned["door"] = _half_up(to.points["door"] * card.live_served, points.conclusive(card))
-    earned["robots"] = _robots(card, known, to)
-    if 0 < known["signal"] < was.points["signal"]:
-        earned["signal"] = _half_up(to.points["signal"], 2)
-    if 0 < known["protocols"] < was.points["protocols"]:
-        earned["protocols"] = to.plugin_points
-    earned["landmarks"] = _landmarks(card, known["landmarks"], was, to)
-    return earned
-
-
-def _robots(card: ReportCard, known: Mapping[str, int], to: Method) -> int:
-    welcome = max(0, 4 * AGENTS_TOTAL - 4 * card.agents_disallowed - card.agents_partial)
-    unknown = known["robots"] == 0 and _half_up(METHODS[card.method].points["robots"] * welcome, 4 * AGENTS_TOTAL) > 0
-    return 0 if unknown else _half_up(to.points["robots"] * welcome, 4 * AGENTS_TOTAL)
-
-
-def _landmarks(card: ReportCard, earned: int, was: Method, to: Method) -> int:
-    seen = {"main": card.semantic.main > 0, "nav": card.semantic.nav > 0, "aria": card.semantic.aria > 0}
-    rest = earned - sum(was.landmarks[part] for part, found in seen.items() if found)
-    return sum(to.landmarks[part] for part, found in (seen | {"forms": rest > 0}).items() if found)
 
 
 def _recommendations(card: ReportCard, to: Method, earned: Mapping[str, int]) -> tuple[Recommendation, ...]:
     old = {fix.k: fix for fix in card.recommendations}
     found = []
-    for key in FIXES:
-        part = FIX_COMPONENT[key]
-        gain = to.points[part] - earned[part] if part in earned else 0
+    for key, check in BY_FIX.items():
+        gain = check.points[to.name] - earned[check.component] if check.component in earned else 0
         if gain <= 0:
             continue
-        told = old.get(key) or Recommendation(key, "", 0, points.LABELS[part], "", "")
-        found.append(msgspec.structs.replace(told, pillar=to.pillar_of(part).label, pts=gain))
+        known = old.get(key) or Recommendation(key, "", 0, check.label, "", "")
+        pillar = to.pillar(check.pillar[to.name]).label
+        found.append(msgspec.structs.replace(known, pillar=pillar, pts=gain))
     return tuple(sorted(found, key=lambda fix: -fix.pts))
-
-
-def _detail(earned: Mapping[str, int]) -> Points:
-    return {
-        "robots": earned.get("robots", 0),
-        "door": earned.get("door", 0),
-        "signal": earned.get("signal", 0),
-        "surface": sum(earned.get(part, 0) for part in SURFACE),
-        "protocols": earned.get("protocols", 0),
-    }
-
-
-def _half_up(numerator: int, denominator: int) -> int:
-    return (2 * numerator + denominator) // (2 * denominator)

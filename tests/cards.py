@@ -12,6 +12,10 @@ from typing import Any, TypeVar
 import msgspec
 from hypothesis import strategies as st
 
+from aui_tui.engine.checks import BY_FIX, CHECKS
+from aui_tui.engine.checks import points as points_of
+from aui_tui.engine.ledger import detail
+from aui_tui.engine.ledger import pillars as pillars_of
 from aui_tui.records.card import (
     AgentAccess,
     Evidence,
@@ -22,7 +26,7 @@ from aui_tui.records.card import (
     SiteSummary,
 )
 from aui_tui.records.codec import names_of
-from aui_tui.records.methods import COMPONENTS, FIX_COMPONENT, METHODS, V01, V02, WALLED_CEILING, Method, grade_of
+from aui_tui.records.methods import METHODS, V01, V02, WALLED_CEILING, Method, grade_of
 from aui_tui.records.vocabulary import (
     AGENT_POLICIES,
     AGENTS_TOTAL,
@@ -53,8 +57,7 @@ TITLES = {
 
 def sums(method: Method, earned: dict[str, int], stance: str) -> dict[str, Any]:
     """Return the fields of a card that follow from the points ``earned`` per component."""
-    pillars = {p.key: sum(earned[c] for c in p.components) if p.components else None for p in method.pillars}
-    possible = sum(p.maximum for p in method.pillars if p.components)
+    possible = sum(p.maximum for p in method.pillars if not p.by_tasks)
     score = (200 * sum(earned.values()) + possible) // (2 * possible)
     score = min(score, WALLED_CEILING) if stance == "Walled" else score
     fields: dict[str, Any] = {
@@ -62,17 +65,12 @@ def sums(method: Method, earned: dict[str, int], stance: str) -> dict[str, Any]:
         "score": score,
         "grade": grade_of(score),
         "stance": stance,
-        "pillars": pillars,
+        "pillars": pillars_of(earned, method),
         "pillar_max": {p.key: p.maximum for p in method.pillars},
         "recommendations": fixes(method, earned),
     }
     if method is V02:
-        surface = sum(earned[c] for c in ("ssr", "landmarks", "jsonld", "llms"))
-        fields["detail"] = {
-            **{key: earned[key] for key in ("robots", "door", "signal")},
-            "surface": surface,
-            "protocols": earned["protocols"],
-        }
+        fields["detail"] = detail(earned)
         fields["provisional"] = True
         fields["task_runs"] = ()
     return fields
@@ -80,11 +78,11 @@ def sums(method: Method, earned: dict[str, int], stance: str) -> dict[str, Any]:
 
 def fixes(method: Method, earned: dict[str, int]) -> tuple[Recommendation, ...]:
     """Return one recommendation per component with points missing, most points first."""
-    gains = {k: method.points[FIX_COMPONENT[k]] - earned[FIX_COMPONENT[k]] for k in FIXES}
+    gains = {k: check.points[method.name] - earned[check.component] for k, check in BY_FIX.items()}
     return tuple(
         Recommendation(
             k=k,
-            pillar=method.pillar_of(FIX_COMPONENT[k]).label,
+            pillar=method.pillar(BY_FIX[k].pillar[method.name]).label,
             pts=gains[k],
             title=TITLES[k],
             body=f"{TITLES[k]}: worth {gains[k]} points.",
@@ -226,7 +224,7 @@ SAMPLES = (RICH_OPEN, WALLED)
 
 DEAD = msgspec.structs.replace(
     WALLED,
-    **sums(V02, dict.fromkeys(COMPONENTS, 0), "Walled") | {"recommendations": ()},
+    **sums(V02, dict.fromkeys(points_of("v0.2"), 0), "Walled") | {"recommendations": ()},
     host="gone.example",
     input_host="gone.example",
     name="gone.example",
@@ -293,7 +291,7 @@ def _mapped(field: str, values: st.SearchStrategy[V]) -> st.SearchStrategy[dict[
 def cards(draw: st.DrawFn, method: str = "") -> ReportCard:
     """Return a random card of ``method``, of either method when it is empty."""
     under = METHODS[method or draw(st.sampled_from(tuple(METHODS)))]
-    earned = {component: draw(st.integers(0, under.points[component])) for component in COMPONENTS}
+    earned = {check.component: draw(st.integers(0, check.points[under.name])) for check in CHECKS}
     access = draw(_mapped("agent_access", st.builds(AgentAccess, _STATUS, st.booleans(), texts())))
     policies = draw(_words("ua_policy", AGENT_POLICIES))
     crawlers = draw(_words("crawler_policy", CRAWLER_POLICIES))

@@ -14,8 +14,19 @@ PACKAGE = ROOT / "aui_tui"
 
 WORDS = ("aui_tui.text", "aui_tui.errors", "aui_tui.__init__")
 CONTRACT = (*WORDS, "aui_tui.records")
+CHECKS = (
+    "aui_tui.engine.checks",
+    "aui_tui.engine.explain",
+    "aui_tui.engine.judge",
+    "aui_tui.engine.ledger",
+    "aui_tui.engine.tasks",
+    "aui_tui.engine.wording",
+)
+"""What the score is made of: pure functions over records, for everybody who reads a card."""
 PURE = (
     *CONTRACT,
+    *CHECKS,
+    "aui_tui.changes",
     "aui_tui.diff",
     "aui_tui.export",
     "aui_tui.gates",
@@ -32,8 +43,10 @@ MAY_IMPORT = {
     "aui_tui.errors": (),
     "aui_tui.records": CONTRACT,
     "aui_tui.engine": (*CONTRACT, "aui_tui.engine"),
+    **dict.fromkeys(CHECKS, (*CONTRACT, *CHECKS)),
     "aui_tui.store": (*CONTRACT, "aui_tui.store"),
     "aui_tui.settings": CONTRACT,
+    "aui_tui.changes": (*CONTRACT, *CHECKS),
     "aui_tui.diff": PURE,
     "aui_tui.export": PURE,
     "aui_tui.gates": PURE,
@@ -53,7 +66,7 @@ MAY_IMPORT = {
     "aui_tui.crawl": (*LOCAL, "aui_tui.service", "aui_tui.crawl"),
     "aui_tui.demo": (*LOCAL, "aui_tui.service", "aui_tui.crawl", "aui_tui.demo"),
     "aui_tui.service.api": (*PURE, "aui_tui.service.protocol", "aui_tui.service.api"),
-    "aui_tui.tui": (*CONTRACT, "aui_tui.service.protocol", "aui_tui.tui"),
+    "aui_tui.tui": (*CONTRACT, *CHECKS, "aui_tui.changes", "aui_tui.service.protocol", "aui_tui.tui"),
     "aui_tui.cli": (*SERVICES, "aui_tui.cli"),
     "aui_tui.__main__": ("aui_tui.cli",),
 }

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from aui_tui.engine.points import ledger
+from aui_tui.engine.ledger import ledger
 from aui_tui.engine.scoring import grade_card
 from aui_tui.errors import BadValue
 from aui_tui.gates import FAILED, INCONCLUSIVE, PASSED, Gates, Outcome, check, worst

@@ -11,12 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from aui_tui.engine.checks import BY_FIX
+from aui_tui.engine.checks import points as points_of
 from aui_tui.engine.fixes import what_if
 from aui_tui.engine.judge import judge
 from aui_tui.engine.robots import parse
 from aui_tui.engine.scoring import grade_card
 from aui_tui.errors import BadValue, Unavailable
-from aui_tui.plan import EFFORT, FILES, as_json, contents, lines, plan, write_snippets
+from aui_tui.plan import as_json, contents, lines, plan, write_snippets
 from aui_tui.records.card import ReportCard
 from aui_tui.records.methods import METHODS, V01, V02
 from aui_tui.records.observations import Observations
@@ -32,9 +34,10 @@ def keys(*args: object, **options: object) -> list[str]:
 
 
 def test_every_fix_has_an_effort_and_a_file() -> None:
-    assert set(EFFORT) == set(FIXES) == set(FILES)
-    assert [key for key in FIXES if FILES[key] == "robots.txt"] == ["signal", "robots"]
-    assert len(set(FILES.values())) == len(FIXES) - 1
+    assert tuple(BY_FIX) == FIXES
+    assert sorted(check.effort for check in BY_FIX.values()) == list(range(1, len(FIXES) + 1))
+    assert [key for key in FIXES if BY_FIX[key].file == "robots.txt"] == ["signal", "robots"]
+    assert len({check.file for check in BY_FIX.values()}) == len(FIXES) - 1
 
 
 def test_the_ceiling_of_a_walled_site_is_reckoned_with() -> None:
@@ -50,7 +53,7 @@ def test_the_ceiling_of_a_walled_site_is_reckoned_with() -> None:
 def test_the_next_grade_is_the_goal_when_none_is_named() -> None:
     assert plan(WALLED).goal == "grade D"
     assert plan(RICH_OPEN).goal == "grade A"
-    perfect = replace(RICH_OPEN, **sums(V01, dict(V01.points), "Open"))
+    perfect = replace(RICH_OPEN, **sums(V01, points_of("v0.1"), "Open"))
     assert plan(perfect).goal == "100 points"
     assert plan(perfect).reached
     assert keys(perfect) == []

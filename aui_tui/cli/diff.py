@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from aui_tui.changes import diff as difference
 from aui_tui.cli import cards, complete, history
 from aui_tui.cli.choices import Method, method_of
 from aui_tui.cli.command import Run, command
@@ -15,7 +16,6 @@ from aui_tui.cli.services import dossier_of, opened
 from aui_tui.diff import FORMATS, write
 from aui_tui.errors import BadValue, ConfigError
 from aui_tui.records.card import ReportCard
-from aui_tui.records.diff import diff as difference
 from aui_tui.records.vocabulary import choose
 from aui_tui.regrade import regrade
 from aui_tui.service.protocol import Service

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from aui_tui.cli.paint import TINTS, Paint
-from aui_tui.records.labels import CHECKS
+from aui_tui.engine.checks import BY_FIX
 from aui_tui.records.view import Overview
 from aui_tui.records.vocabulary import STANCES
 from aui_tui.text import fit
@@ -33,7 +33,7 @@ def lines(figures: Overview, paint: Paint) -> Iterator[str]:
     yield paint.heading("Commonest failing checks")
     failing = sorted(figures.failing.items(), key=lambda item: (-item[1], item[0]))
     for key, number in failing:
-        yield _row(CHECKS.get(key, key), number, figures.hosts, paint)
+        yield _row(BY_FIX[key].lacking if key in BY_FIX else key, number, figures.hosts, paint)
     if not failing:
         yield "  not known to this source"
 

@@ -10,7 +10,7 @@ import typer
 from aui_tui.cli import streams
 from aui_tui.cli.command import Run, command
 from aui_tui.cli.paint import Paint
-from aui_tui.records.explain import sections
+from aui_tui.engine.explain import sections
 from aui_tui.text import cells, fit
 
 

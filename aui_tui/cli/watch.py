@@ -13,6 +13,7 @@ from typing import Annotated, Final
 
 import typer
 
+from aui_tui.changes import diff
 from aui_tui.cli import streams
 from aui_tui.cli.choices import Method, method_of
 from aui_tui.cli.command import Run, command
@@ -24,7 +25,6 @@ from aui_tui.diff import text_lines
 from aui_tui.errors import AuiError, BadValue
 from aui_tui.records.card import ReportCard
 from aui_tui.records.codec import encode_card
-from aui_tui.records.diff import diff
 from aui_tui.service.protocol import Service
 from aui_tui.watch import Trigger, interval, snapshot
 

@@ -1,33 +1,18 @@
-"""Fixes as changes of fact: what the observations would be once a recommendation is carried out. Pure."""
+"""Fixes: what a recommendation changes, what it gains, and where the site would stand with it. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from types import MappingProxyType
-from typing import Final
+from collections.abc import Iterable
 
-from msgspec.structs import replace
-
-from aui_tui.engine.judge import judge
-from aui_tui.engine.points import ledger
+from aui_tui.engine.checks import BY_FIX, by_fix
+from aui_tui.engine.checks.site import Site
+from aui_tui.engine.judge import Judgement, judge
+from aui_tui.engine.ledger import ledger
+from aui_tui.records.card import Recommendation
 from aui_tui.records.ledger import Ledger
 from aui_tui.records.methods import Method
-from aui_tui.records.observations import (
-    BROWSER,
-    CHALLENGED,
-    REFUSED,
-    Exchange,
-    Observations,
-    RobotsPolicy,
-)
+from aui_tui.records.observations import Observations
 from aui_tui.records.standing import Standing
-from aui_tui.records.vocabulary import FIXES, choose
-
-OPEN_SIGNAL: Final = "search=yes, ai-input=yes, ai-train=no"
-"""The Content-Signal value that the recommendation proposes."""
-
-JUDGED: Final = frozenset({"wba", "robots"})
-"""The fixes that change what a judgement rests on; the others change points alone."""
 
 
 class Prospect(Standing, frozen=True, kw_only=True):
@@ -42,7 +27,7 @@ def apply(observations: Observations, fixes: Iterable[str]) -> Observations:
     An inconclusive probe stays inconclusive: no fix makes a silent site speak. Raises BadValue for an unknown key.
     """
     for fix in fixes:
-        observations = _FLIPS[choose("fix", fix, FIXES)](observations)
+        observations = by_fix(fix).fixed(observations)
     return observations
 
 
@@ -54,81 +39,25 @@ def what_if(observations: Observations, fixes: Iterable[str], method: Method) ->
     return Prospect(score=book.score, grade=book.grade, stance=judgement.stance, ledger=book)
 
 
-def _wba(observations: Observations) -> Observations:
-    if observations.unreachable:
-        return observations
-    return replace(observations, exchanges=tuple(_let_in(exchange) for exchange in observations.exchanges))
+def recommendations(
+    observations: Observations, judgement: Judgement, book: Ledger, method: Method, *, name: str, category: str
+) -> tuple[Recommendation, ...]:
+    """Return the fixes that gain points under ``method``, most points first, then in the specification's order.
+
+    The points of a fix are the pillar points gained when exactly its fact is changed and the site scored again.
+    ``name`` and ``category`` of the site make the snippets its own.
+    """
+    gains = {entry.fix: _gain(observations, entry.fix, judgement, book, method) for entry in book.entries if entry.fix}
+    site = Site(observations, judgement, name, category)
+    found = []
+    for key in sorted((key for key in BY_FIX if gains.get(key, 0) > 0), key=lambda key: -gains[key]):
+        check = BY_FIX[key]
+        body, code = check.advise(site)
+        pillar = method.pillar(check.pillar[method.name]).label
+        found.append(Recommendation(key, pillar, gains[key], check.title, body, code))
+    return tuple(found)
 
 
-def _let_in(exchange: Exchange) -> Exchange:
-    homepage = exchange.name == BROWSER or exchange.name.startswith("agent_")
-    if not homepage or exchange.outcome not in (CHALLENGED, REFUSED):
-        return exchange
-    return replace(exchange, status=200, challenge=None, terms=False, error="", detail="", attempts=())
-
-
-def _robots(observations: Observations) -> Observations:
-    robots = observations.robots
-    opened = replace(
-        robots,
-        kind="rules" if robots.kind == "unknown" else robots.kind,
-        agents=tuple(_open(policy) for policy in robots.agents),
-        wildcard_block=False,
-        wildcard_line=0,
-    )
-    changed = replace(observations, robots=opened)
-    if robots.kind != "unknown":
-        return changed
-    exchanges = tuple(
-        replace(exchange, status=200, error="", detail="") if exchange.name == "robots" else exchange
-        for exchange in observations.exchanges
-    )
-    return replace(changed, exchanges=exchanges)
-
-
-def _open(policy: RobotsPolicy) -> RobotsPolicy:
-    own = "unlisted" if policy.policy == "unlisted" else "allowed"
-    return replace(policy, policy=own, effective="open", line=0, rule="")
-
-
-def _signal(observations: Observations) -> Observations:
-    robots = observations.robots
-    return replace(observations, robots=replace(robots, signal=OPEN_SIGNAL, signal_line=robots.signal_line or 1))
-
-
-def _ssr(observations: Observations) -> Observations:
-    return replace(observations, page=replace(observations.page, noscript_shell=False))
-
-
-def _landmarks(observations: Observations) -> Observations:
-    page = observations.page
-    seen = replace(
-        page.semantic, main=max(1, page.semantic.main), nav=max(1, page.semantic.nav), aria=max(1, page.semantic.aria)
-    )
-    return replace(observations, page=replace(page, semantic=seen, forms_unlabelled=0))
-
-
-def _jsonld(observations: Observations) -> Observations:
-    return replace(observations, page=replace(observations.page, jsonld=max(1, observations.page.jsonld)))
-
-
-def _llms(observations: Observations) -> Observations:
-    return replace(observations, files=replace(observations.files, llms=True))
-
-
-def _front_door(observations: Observations) -> Observations:
-    return replace(observations, files=replace(observations.files, ucp=True))
-
-
-_FLIPS: Final[MappingProxyType[str, Callable[[Observations], Observations]]] = MappingProxyType(
-    {
-        "wba": _wba,
-        "front-door": _front_door,
-        "llms": _llms,
-        "jsonld": _jsonld,
-        "landmarks": _landmarks,
-        "ssr": _ssr,
-        "signal": _signal,
-        "robots": _robots,
-    }
-)
+def _gain(observations: Observations, fix: str, judgement: Judgement, book: Ledger, method: Method) -> int:
+    after = apply(observations, (fix,))
+    return ledger(after, method, None if BY_FIX[fix].judged else judgement).earned - book.earned

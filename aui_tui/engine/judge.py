@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from aui_tui.records.methods import MOST_AGENTS
 from aui_tui.records.observations import (
     BROWSER,
     CHALLENGED,
@@ -19,9 +18,9 @@ from aui_tui.records.observations import (
     RobotsPolicy,
 )
 from aui_tui.records.registry import Agent, Crawler, Surface, registry
+from aui_tui.records.standing import stance_of
 from aui_tui.records.tasks import CLOSED, UNKNOWN, WALLED, TaskReport
 from aui_tui.records.tasks import REFUSED as REFUSED_RUN
-from aui_tui.records.vocabulary import LIVE_TOTAL
 
 SHARED_WALL: Final = 2
 """This many live answers, all of them challenges, wall the surfaces that are judged by robots.txt alone."""
@@ -74,7 +73,7 @@ def judge(observations: Observations) -> Judgement:
         verdicts=MappingProxyType(
             {surface.slug: _verdict(surface, observations, outcomes, by_key) for surface in registry().surfaces}
         ),
-        stance="Walled" if observations.unreachable else _stance(outcomes, live, disallowed),
+        stance="Walled" if observations.unreachable else _stance(outcomes[BROWSER], live, disallowed),
         agents=agents,
         crawlers=crawlers,
         disallowed=disallowed,
@@ -140,16 +139,15 @@ def _live_verdict(outcome: str, browser: str, effective: str) -> str:
     return {"blocked": "disallowed", "partial": "partial"}.get(effective, "allowed")
 
 
-def _stance(outcomes: Mapping[str, str], live: Sequence[Exchange], disallowed: int) -> str:
-    served = sum(probe.outcome == SERVED for probe in live)
+def _stance(browser: str, live: Sequence[Exchange], disallowed: int) -> str:
     turned_away = [probe for probe in live if probe.outcome in (CHALLENGED, REFUSED)]
-    if served == 0 and outcomes[BROWSER] == CHALLENGED:
-        return "Walled"
-    if served == 0 and turned_away and not all(asks_for_payment(probe) for probe in turned_away):
-        return "Walled"
-    if disallowed >= MOST_AGENTS:
-        return "Walled"
-    return "Open" if served == LIVE_TOTAL and disallowed == 0 else "Selective"
+    return stance_of(
+        served=sum(probe.outcome == SERVED for probe in live),
+        conclusive=sum(probe.outcome != INCONCLUSIVE for probe in live),
+        browser_challenged=browser == CHALLENGED,
+        only_offers=all(asks_for_payment(probe) for probe in turned_away),
+        disallowed=disallowed,
+    )
 
 
 def asks_for_payment(probe: Exchange) -> bool:

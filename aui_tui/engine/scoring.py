@@ -7,11 +7,12 @@ from urllib.parse import quote
 
 import msgspec
 
-from aui_tui.engine.advice import recommendations
 from aui_tui.engine.evidence import evidence
+from aui_tui.engine.fixes import recommendations
 from aui_tui.engine.judge import Judgement, judge, live_exchanges
-from aui_tui.engine.points import ledger, pillars
-from aui_tui.records.card import AgentAccess, Points, ReportCard, Semantic
+from aui_tui.engine.ledger import detail, ledger, pillars
+from aui_tui.engine.tasks import TASKS
+from aui_tui.records.card import AgentAccess, ReportCard, Semantic
 from aui_tui.records.ledger import Ledger
 from aui_tui.records.methods import DEFAULT_METHOD, Method
 from aui_tui.records.methods import method as method_named
@@ -22,8 +23,6 @@ from aui_tui.records.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL, LIVE_TOTAL
 
 __all__ = ["Labels", "grade_card", "ledger", "name_of"]
 
-SURFACE: Final = ("ssr", "landmarks", "jsonld", "llms")
-"""Components that the v0.2 ``detail`` sums up as ``surface``."""
 DEFAULT_BASE_URL: Final = "http://127.0.0.1:8000"
 
 
@@ -52,7 +51,7 @@ def grade_card(observations: Observations, method: str = DEFAULT_METHOD, *, labe
         return card
     return msgspec.structs.replace(
         card,
-        detail=_detail(book),
+        detail=detail(book.points),
         provisional=card.pillars[chosen.task_pillar.key] is None,
         task_runs=runs_of(observations.tasks),
     )
@@ -62,7 +61,7 @@ def _card(
     observations: Observations, judgement: Judgement, book: Ledger, method: Method, labels: Labels, name: str
 ) -> ReportCard:
     known, page, robots = registry(), observations.page, observations.robots
-    browser = observations.browser
+    browser, earned = observations.browser, book.points
     found = {"llms.txt": observations.files.llms, "ai-plugin.json": observations.files.ai_plugin}
     return ReportCard(
         found=True,
@@ -77,7 +76,7 @@ def _card(
         score=book.score,
         grade=book.grade,
         stance=judgement.stance,
-        pillars=pillars(book, method),
+        pillars=pillars(earned, method, earned.get(TASKS)),
         pillar_max={pillar.key: pillar.maximum for pillar in method.pillars},
         evidence=evidence(observations, judgement),
         matrix=dict(judgement.verdicts),
@@ -117,14 +116,3 @@ def _card(
         url=f"{labels.base_url.rstrip('/')}/site/{quote(observations.host, safe=':')}",
         recommendations=recommendations(observations, judgement, book, method, name=name, category=labels.category),
     )
-
-
-def _detail(book: Ledger) -> Points:
-    earned = {entry.component: entry.earned for entry in book.entries}
-    return {
-        "robots": earned["robots"],
-        "door": earned["door"],
-        "signal": earned["signal"],
-        "surface": sum(earned[component] for component in SURFACE),
-        "protocols": earned["protocols"],
-    }

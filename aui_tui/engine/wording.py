@@ -12,8 +12,8 @@ from typing import Final
 
 import msgspec
 
-from aui_tui.records.observations import CHALLENGED, Exchange
-from aui_tui.records.registry import Agent
+from aui_tui.records.observations import CHALLENGED, Exchange, RobotsPolicy
+from aui_tui.records.registry import Agent, registry
 from aui_tui.text import clean
 
 QUOTE: Final = 60
@@ -121,3 +121,26 @@ def silence(probe: Exchange) -> str:
     if probe.error in ("", "timeout") and probe.status == 0:
         return "no answer in 12 s"
     return clause(probe.detail) or probe.error.replace("-", " ")
+
+
+def name_of(policy: RobotsPolicy) -> str:
+    """Return the label of the agent that a policy is about."""
+    agent = registry().agent(policy.token)
+    return label(agent) if agent else policy.token
+
+
+def by_line(policies: Iterable[RobotsPolicy], *, rules: bool = False) -> str:
+    """Return the agents with the lines that decide: ``Claude (line 12, as “claude-user”), Kimi and Devin (line 20)``.
+
+    ``rules`` adds the line as written. The spelling is told of an agent that stands alone and is written otherwise.
+    """
+    groups: dict[int, list[RobotsPolicy]] = {}
+    for policy in policies:
+        groups.setdefault(policy.line, []).append(policy)
+    told = []
+    for line, group in groups.items():
+        rule = f", {quoted(group[0].rule)}" if rules else ""
+        alone = len(group) == 1 and group[0].spelling not in ("", group[0].token)
+        spelling = f", as {quoted(group[0].spelling)}" if alone else ""
+        told.append(f"{joined(map(name_of, group))} (line {line}{rule}{spelling})")
+    return joined(told)

@@ -12,13 +12,12 @@ from itertools import count
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
+from aui_tui.changes import VERDICT_RANK
+from aui_tui.engine.checks import BY_FIX
 from aui_tui.export.options import Options, Refusal
 from aui_tui.records import labels, points
 from aui_tui.records.card import ReportCard
-from aui_tui.records.diff import VERDICT_RANK
-from aui_tui.records.methods import FIX_COMPONENT
 from aui_tui.records.registry import registry
-from aui_tui.records.vocabulary import FIXES
 from aui_tui.text import clean
 
 ANSWERS: Final = "the site answers"
@@ -120,8 +119,8 @@ def _agents(card: ReportCard) -> Iterator[Case]:
 
 def _checks(card: ReportCard) -> Iterator[Case]:
     wanted = {fix.k: fix for fix in card.recommendations}
-    for key in FIXES:
-        name = points.LABELS[FIX_COMPONENT[key]]
+    for key, check in BY_FIX.items():
+        name = check.label
         if key in wanted:
             fix = wanted[key]
             yield Case("checks", name, "skipped", key, f"+{fix.pts} {fix.pillar}: {fix.title}")

@@ -108,16 +108,3 @@ def web_address(text: str) -> str:
 def moment(scanned_at: str) -> str:
     """Return a time of a record as ``2026-11-20 10:00 UTC``."""
     return f"{scanned_at[:10]} {scanned_at[11:16]} UTC"
-
-
-CHECKS: Final = {
-    "wba": "an agent is refused or challenged",
-    "front-door": "no UCP profile or MCP card",
-    "llms": "no llms.txt",
-    "jsonld": "no JSON-LD",
-    "landmarks": "landmarks or labels missing",
-    "ssr": "nothing readable without scripts",
-    "signal": "no full Content-Signal",
-    "robots": "robots.txt shuts agents out",
-}
-"""What it means that the fix of a key is still to be made."""

@@ -35,3 +35,8 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     score: int
     capped: bool
     grade: str
+
+    @property
+    def points(self) -> dict[str, int]:
+        """Points earned per component."""
+        return {entry.component: entry.earned for entry in self.entries}

@@ -1,4 +1,7 @@
-"""The scoring methods as data: pillars, their components and the points of each (specification 2.3)."""
+"""The scoring methods as data: pillars, grades and ceilings (specification 2.3).
+
+What fills a pillar is told by the checks: each names its pillar and its points under every method.
+"""
 
 from __future__ import annotations
 
@@ -11,102 +14,52 @@ from aui_tui.records.vocabulary import choose
 
 @dataclass(frozen=True, slots=True)
 class Pillar:
-    """A pillar: key on the wire, label on recommendations, maximum points, and the components that fill it.
+    """A pillar: key on the wire, label on recommendations, and maximum points.
 
-    The pillar without components is filled by a run of the tasks; without a run its value is null.
+    The one filled ``by_tasks`` has a value only when tasks were run; else it is null.
     """
 
     key: str
     label: str
     maximum: int
-    components: tuple[str, ...]
+    by_tasks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A scoring method: its name, its pillars in order, and the full points of each component."""
+    """A scoring method: its name and its pillars in order."""
 
     name: str
     pillars: tuple[Pillar, ...]
-    points: MappingProxyType[str, int]
-    landmarks: MappingProxyType[str, int]
-    """Points of the parts of the component ``landmarks``."""
-    plugin_points: int
-    """Points of ``protocols`` when only a legacy ai-plugin.json is found."""
 
-    def pillar_of(self, component: str) -> Pillar:
-        """Return the pillar that ``component`` counts towards."""
-        return next(p for p in self.pillars if component in p.components)
+    def pillar(self, key: str) -> Pillar:
+        """Return the pillar called ``key`` on the wire."""
+        return next(pillar for pillar in self.pillars if pillar.key == key)
 
     @property
     def task_pillar(self) -> Pillar:
         """The pillar that a run of the tasks fills (``records.tasks``); null in a record without one."""
-        return next(p for p in self.pillars if not p.components)
+        return next(pillar for pillar in self.pillars if pillar.by_tasks)
 
-
-COMPONENTS: Final = ("door", "robots", "signal", "ssr", "landmarks", "jsonld", "llms", "protocols")
-"""Everything that earns points, in the order of the ledger."""
-
-FIX_COMPONENT: Final = MappingProxyType(
-    {
-        "wba": "door",
-        "front-door": "protocols",
-        "llms": "llms",
-        "jsonld": "jsonld",
-        "landmarks": "landmarks",
-        "ssr": "ssr",
-        "signal": "signal",
-        "robots": "robots",
-    }
-)
-"""Which component each recommendation key (specification 2.6) completes."""
 
 V01: Final = Method(
     name="v0.1",
     pillars=(
-        Pillar("access", "Access", 40, ("door", "robots")),
-        Pillar("consent", "Consent", 10, ("signal",)),
-        Pillar("surface", "Surface", 25, ("ssr", "landmarks", "jsonld", "llms")),
-        Pillar("protocols", "Protocols", 15, ("protocols",)),
-        Pillar("task", "Task", 10, ()),
+        Pillar("access", "Access", 40),
+        Pillar("consent", "Consent", 10),
+        Pillar("surface", "Surface", 25),
+        Pillar("protocols", "Protocols", 15),
+        Pillar("task", "Task", 10, by_tasks=True),
     ),
-    points=MappingProxyType(
-        {
-            "door": 24,
-            "robots": 16,
-            "signal": 10,
-            "ssr": 9,
-            "landmarks": 6,
-            "jsonld": 5,
-            "llms": 5,
-            "protocols": 15,
-        }
-    ),
-    landmarks=MappingProxyType({"main": 2, "nav": 1, "aria": 1, "forms": 2}),
-    plugin_points=5,
 )
 
 V02: Final = Method(
     name="v0.2",
     pillars=(
-        Pillar("works", "Works", 50, ()),
-        Pillar("welcome", "Welcome", 25, ("robots", "door", "signal")),
-        Pillar("built", "Built", 25, ("ssr", "landmarks", "jsonld", "llms", "protocols")),
+        Pillar("works", "Works", 50, by_tasks=True),
+        Pillar("welcome", "Welcome", 25),
+        Pillar("built", "Built", 25),
     ),
-    points=MappingProxyType(
-        {
-            "door": 12,
-            "robots": 9,
-            "signal": 4,
-            "ssr": 5,
-            "landmarks": 4,
-            "jsonld": 3,
-            "llms": 3,
-            "protocols": 10,
-        }
-    ),
-    landmarks=MappingProxyType({"main": 1, "nav": 1, "aria": 1, "forms": 1}),
-    plugin_points=3,
 )
 
 METHODS: Final = MappingProxyType({"v0.1": V01, "v0.2": V02})

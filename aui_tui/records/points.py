@@ -1,50 +1,20 @@
-"""The points of a card, component by component, read back from the record alone.
-
-A card names the points that each fix would gain, and earned points and open points of a method sum to its maximum
-(specification 2.3, 2.6); so what a component earned is its full points less those of its fix.
-"""
+"""Arithmetic of points: rounding, percentages, and what a card says of them by itself."""
 
 from __future__ import annotations
 
-from types import MappingProxyType
-from typing import Final
-
 from aui_tui.records.card import AgentAccess, ReportCard
-from aui_tui.records.methods import COMPONENTS, FIX_COMPONENT, METHODS, WALLED_CEILING
+from aui_tui.records.methods import METHODS, WALLED_CEILING
 from aui_tui.records.observations import INCONCLUSIVE
 
-LABELS: Final = MappingProxyType(
-    {
-        "door": "Agents served",
-        "robots": "robots.txt rules for agents",
-        "signal": "Content-Signal",
-        "ssr": "Readable without scripts",
-        "landmarks": "Landmarks and form labels",
-        "jsonld": "JSON-LD",
-        "llms": "llms.txt",
-        "protocols": "Front door (UCP or MCP)",
-        "tasks": "Tasks done in a browser",
-    }
-)
-"""Each component in words."""
+
+def round_half_up(numerator: int, denominator: int) -> int:
+    """Return ``numerator / denominator`` rounded half up, both non-negative, without a float."""
+    return (2 * numerator + denominator) // (2 * denominator)
 
 
-def earned(card: ReportCard) -> dict[str, int] | None:
-    """Return the points per component; ``door`` is absent when no agent's probe was conclusive.
-
-    None when the method is unknown or the card does not add up (a record of another service).
-    """
-    method = METHODS.get(card.method)
-    if method is None:
-        return None
-    open_points = {FIX_COMPONENT[fix.k]: fix.pts for fix in card.recommendations if fix.k in FIX_COMPONENT}
-    points = {name: method.points[name] - open_points.get(name, 0) for name in COMPONENTS}
-    if not conclusive(card):
-        del points["door"]
-    sums = {p.key: sum(points.get(name, 0) for name in p.components) for p in method.pillars if p.components}
-    tried = method.task_pillar.key
-    scored = {key: value for key, value in card.pillars.items() if value is not None and key != tried}
-    return points if scored == sums and min(points.values()) >= 0 else None
+def percent(got: int, possible: int) -> int:
+    """Return ``got`` of ``possible`` as a score: round half up of the percentage, 0 of nothing."""
+    return round_half_up(100 * got, possible) if possible else 0
 
 
 def silent(access: AgentAccess) -> bool:
@@ -94,8 +64,3 @@ def comparable(before: ReportCard, after: ReportCard) -> tuple[int, int]:
     if (task_points(before) is None) == (task_points(after) is None):
         return before.score, after.score
     return without_tasks(before), without_tasks(after)
-
-
-def percent(got: int, possible: int) -> int:
-    """Return ``got`` of ``possible`` as a score: round half up of the percentage, 0 of nothing."""
-    return (200 * got + possible) // (2 * possible) if possible else 0

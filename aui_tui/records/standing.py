@@ -18,25 +18,35 @@ class Standing(msgspec.Struct, frozen=True):
     stance: str
 
 
+def stance_of(*, served: int, conclusive: int, browser_challenged: bool, only_offers: bool, disallowed: int) -> str:
+    """Return the stance of a site, the first that fits (method.md "Stance").
+
+    ``served`` and ``conclusive`` count live-probed agents. ``only_offers``: each that was turned away got a 402 with
+    machine-readable terms. ``disallowed``: agents that robots.txt shuts out.
+    """
+    turned_away = conclusive > served
+    if served == 0 and (browser_challenged or (turned_away and not only_offers)):
+        return "Walled"
+    if disallowed >= MOST_AGENTS:
+        return "Walled"
+    return "Open" if served == LIVE_TOTAL and disallowed == 0 else "Selective"
+
+
 def estimate(card: ReportCard, fixes: frozenset[str]) -> Standing:
     """Return where the site of ``card`` would stand with ``fixes`` done, by the points that the card names.
 
-    A Walled site keeps to its ceiling until every reason for the stance is mended: agents let in (``wba``) where
-    none was served, rules removed (``robots``) where they shut out most agents.
+    A card does not say which refusals were offers to pay; its stance does, where no agent was served.
     """
     got, possible = points.totals(card)
     raw = points.percent(got + sum(fix.pts for fix in card.recommendations if fix.k in fixes), possible)
-    stance = _stance(card, fixes)
+    answered = points.conclusive(card)
+    let_in = "wba" in fixes
+    stance = stance_of(
+        served=answered if let_in else card.live_served,
+        conclusive=answered,
+        browser_challenged=card.human_challenged and not let_in,
+        only_offers=card.stance != "Walled",
+        disallowed=0 if "robots" in fixes else card.agents_disallowed,
+    )
     score = min(raw, WALLED_CEILING) if stance == "Walled" else raw
     return Standing(score, grade_of(score), stance)
-
-
-def _stance(card: ReportCard, fixes: frozenset[str]) -> str:
-    answered = points.conclusive(card)
-    shut = card.live_served == 0 and (answered > 0 or card.human_challenged) and "wba" not in fixes
-    ruled_out = card.agents_disallowed >= MOST_AGENTS and "robots" not in fixes
-    if card.stance == "Walled" and (shut or ruled_out):
-        return "Walled"
-    served = answered if "wba" in fixes else card.live_served
-    open_rules = card.agents_disallowed == 0 or "robots" in fixes
-    return "Open" if served == LIVE_TOTAL and open_rules else "Selective"

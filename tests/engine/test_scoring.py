@@ -9,14 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from aui_tui.engine.fixes import JUDGED, apply, what_if
+from aui_tui.engine.checks import BY_FIX
+from aui_tui.engine.fixes import apply, what_if
 from aui_tui.engine.judge import judge
-from aui_tui.engine.points import ledger, round_half_up
+from aui_tui.engine.ledger import ledger
 from aui_tui.engine.scoring import Labels, grade_card
 from aui_tui.errors import BadValue
-from aui_tui.records.methods import FIX_COMPONENT, METHODS, Method
+from aui_tui.records.methods import METHODS, Method
 from aui_tui.records.observations import Observations
-from aui_tui.records.points import lacking, totals
+from aui_tui.records.points import lacking, round_half_up, totals
 from aui_tui.records.vocabulary import FIXES, SEVERITIES
 from tests.strategies import driven, observations
 
@@ -49,7 +50,7 @@ def test_earned_points_all_fixes_and_what_tasks_lack_make_the_possible_points(
     assert order == sorted(order)
     for fix in card.recommendations:
         assert fix.pts > 0
-        assert fix.pillar == method.pillar_of(FIX_COMPONENT[fix.k]).label
+        assert fix.pillar == method.pillar(BY_FIX[fix.k].pillar[method.name]).label
 
 
 @given(driven(), METHOD)
@@ -59,7 +60,7 @@ def test_points_of_a_fix_are_those_of_scoring_again(seen: Observations, method: 
     for fix in FIXES:
         after = apply(seen, (fix,))
         assert ledger(after, method).earned - ledger(seen, method).earned == told.get(fix, 0)
-        assert fix in JUDGED or judge(after) == judge(seen)
+        assert BY_FIX[fix].judged or judge(after) == judge(seen)
 
 
 @given(observations(), METHOD)
@@ -79,7 +80,7 @@ def test_all_fixes_together_give_a_hundred(seen: Observations, method: Method) -
 def test_a_fix_changes_its_own_component_only(seen: Observations, method: Method, fix: str) -> None:
     before, after = ledger(seen, method), ledger(apply(seen, (fix,)), method)
     for old, new in zip(before.entries, after.entries, strict=True):
-        if old.component != FIX_COMPONENT[fix]:
+        if old.component != BY_FIX[fix].component:
             assert (old.earned, old.measured) == (new.earned, new.measured)
         elif old.measured:
             assert new.earned == new.possible

@@ -11,16 +11,18 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from aui_tui.engine import files, page, robots
-from aui_tui.engine.advice.texts import edges, texts
+from aui_tui.engine.checks import points as points_of
+from aui_tui.engine.checks.jsonld import TYPES
+from aui_tui.engine.checks.site import ABOUT, edges
 from aui_tui.engine.fixes import apply
-from aui_tui.engine.points import ledger
+from aui_tui.engine.ledger import ledger
 from aui_tui.engine.scoring import Labels, grade_card
 from aui_tui.engine.wording import PLACE, vendors
 from aui_tui.records.card import Recommendation
 from aui_tui.records.methods import METHODS, V02
 from aui_tui.records.observations import Landmarks, Observations, PageFacts, RobotsFacts
 from aui_tui.records.registry import registry
-from aui_tui.records.vocabulary import CATEGORIES, FIXES
+from aui_tui.records.vocabulary import CATEGORIES
 from aui_tui.text import cells, clean
 from tests.engine import situations as site
 from tests.strategies import observations
@@ -225,9 +227,8 @@ def test_only_what_is_missing_is_proposed() -> None:
 
 
 def test_the_tables_are_whole() -> None:
-    assert set(texts().title) == set(FIXES)
-    assert set(texts().about) == set(CATEGORIES)
-    assert set(texts().kind) <= set(CATEGORIES)
+    assert set(ABOUT) == set(CATEGORIES)
+    assert set(TYPES) <= set(CATEGORIES)
     table = edges()
     known = set(table.wba) | set(table.robots)
     assert set(table.recipe.values()) <= known
@@ -239,7 +240,7 @@ def test_the_tables_are_whole() -> None:
 def test_a_silent_door_gets_no_door_fix() -> None:
     seen = site.site(agents=site.silent)
     assert "wba" not in fixes(seen)
-    assert ledger(seen, V02).possible == 50 - V02.points["door"]
+    assert ledger(seen, V02).possible == 50 - points_of("v0.2")["door"]
 
 
 def test_fixes_apply_one_fact_each() -> None:

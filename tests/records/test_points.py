@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from aui_tui.engine.points import ledger
+from aui_tui.engine.ledger import earned, ledger
 from aui_tui.engine.scoring import grade_card
 from aui_tui.records import points
 from aui_tui.records.methods import METHODS
@@ -22,11 +22,11 @@ def test_the_card_tells_what_the_ledger_knew(seen: Observations, method: str) ->
     assert points.totals(card) == (book.earned, book.possible if not card.unreachable else 0)
     assert points.percent(*points.totals(card)) == book.raw
     if not card.unreachable:
-        assert points.earned(card) == {entry.component: entry.earned for entry in book.entries if entry.measured}
+        assert earned(card) == {entry.component: entry.earned for entry in book.entries if entry.measured}
 
 
 def test_the_sample_cards() -> None:
-    assert points.earned(RICH_OPEN) == {
+    assert earned(RICH_OPEN) == {
         "door": 24,
         "robots": 16,
         "signal": 10,
@@ -42,9 +42,9 @@ def test_the_sample_cards() -> None:
 
 
 def test_a_card_that_does_not_add_up_has_no_components() -> None:
-    assert points.earned(replace(RICH_OPEN, method="v9")) is None
-    assert points.earned(replace(RICH_OPEN, recommendations=())) is None
-    assert points.earned(replace(RICH_OPEN, pillars={**RICH_OPEN.pillars, "access": 39})) is None
+    assert earned(replace(RICH_OPEN, method="v9")) is None
+    assert earned(replace(RICH_OPEN, recommendations=())) is None
+    assert earned(replace(RICH_OPEN, pillars={**RICH_OPEN.pillars, "access": 39})) is None
 
 
 def test_rounding_is_half_up() -> None:

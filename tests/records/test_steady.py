@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from aui_tui.changes import diff
 from aui_tui.engine.scoring import grade_card
 from aui_tui.export.formats import CARD_FORMATS, LIST_FORMATS, write_cards, write_listing
 from aui_tui.export.listing import Listing
 from aui_tui.records.card import Index, ReportCard
-from aui_tui.records.diff import diff
 from aui_tui.records.observations import Observations
 from aui_tui.records.steady import steady_text
 from tests.strategies import observations

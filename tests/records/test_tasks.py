@@ -10,13 +10,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from aui_tui import regrade
+from aui_tui.changes import diff
 from aui_tui.engine.fixes import what_if
 from aui_tui.engine.scoring import grade_card
 from aui_tui.gates import Gates, check
 from aui_tui.records import points
 from aui_tui.records.card import ReportCard
 from aui_tui.records.codec import decode_card, encode_card
-from aui_tui.records.diff import diff
 from aui_tui.records.methods import METHODS, V02
 from aui_tui.records.observations import Observations, PageFacts
 from aui_tui.records.query import Query

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from aui_tui.engine.checks import BY_FIX
+from aui_tui.engine.checks import points as points_of
 from aui_tui.records.card import AgentAccess, Evidence, Recommendation, ReportCard, Semantic
 from aui_tui.records.codec import names_of
 from aui_tui.records.methods import METHODS, grade_of
@@ -42,24 +44,23 @@ def make_card(number: int, *, back: int = 0, method: str = "v0.2") -> ReportCard
     """Return card ``number``; every eleventh host is unreachable."""
     dead = number % 11 == 10
     stance = "Walled" if dead else ("Open", "Selective", "Walled")[number % 3]
-    rules = METHODS[method]
+    rules, full = METHODS[method], points_of(method)
     lost = {"Open": (), "Selective": ("wba", "llms"), "Walled": ("wba", "robots", "llms", "jsonld")}[stance]
     lost = (*lost, *(("signal",) if number % 4 else ()), *(("front-door",) if number % 5 else ()))
     points = {
-        "wba": rules.points["door"] - 3,
-        "robots": rules.points["robots"] - 2,
-        "llms": rules.points["llms"],
-        "jsonld": rules.points["jsonld"],
-        "signal": rules.points["signal"],
-        "front-door": rules.points["protocols"],
+        "wba": full["door"] - 3,
+        "robots": full["robots"] - 2,
+        "llms": full["llms"],
+        "jsonld": full["jsonld"],
+        "signal": full["signal"],
+        "front-door": full["protocols"],
     }
-    fix_component = {"wba": "door", "front-door": "protocols"}
     pillars: dict[str, int | float | None] = {}
     for pillar in rules.pillars:
-        gone = sum(points[k] for k in lost if fix_component.get(k, k) in pillar.components)
-        pillars[pillar.key] = pillar.maximum - gone if pillar.components else None
+        gone = sum(points[k] for k in lost if BY_FIX[k].pillar[method] == pillar.key)
+        pillars[pillar.key] = None if pillar.by_tasks else pillar.maximum - gone
     earned = sum(int(v) for v in pillars.values() if v is not None)
-    possible = sum(p.maximum for p in rules.pillars if p.components)
+    possible = sum(p.maximum for p in rules.pillars if not p.by_tasks)
     score = (200 * earned + possible) // (2 * possible)
     score = max(score - (number % 7) - back * 3, 0)
     if stance == "Walled":

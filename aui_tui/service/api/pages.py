@@ -12,9 +12,9 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from aui_tui.changes import VERDICT_RANK
 from aui_tui.errors import AuiError, BadValue
 from aui_tui.records import labels
-from aui_tui.records.diff import VERDICT_RANK
 from aui_tui.records.query import Query
 from aui_tui.records.view import IndexView
 from aui_tui.records.vocabulary import CATEGORIES, STANCES

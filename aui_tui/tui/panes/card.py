@@ -6,9 +6,9 @@ from collections import Counter
 from shlex import quote
 from typing import Final
 
+from aui_tui.changes import Change, Diff, diff
 from aui_tui.records import labels
 from aui_tui.records.card import Recommendation, ReportCard
-from aui_tui.records.diff import Change, Diff, diff
 from aui_tui.records.ledger import Entry, Ledger
 from aui_tui.records.methods import WALLED_CEILING
 from aui_tui.records.observations import Exchange

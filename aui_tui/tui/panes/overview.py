@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from aui_tui.records.labels import CHECKS
+from aui_tui.engine.checks import BY_FIX
 from aui_tui.records.view import Overview
 from aui_tui.records.vocabulary import FIXES, STANCES
 from aui_tui.text import fit
@@ -56,7 +56,7 @@ def _failing(figures: Overview, size: int) -> list[Line]:
     out = [line((" Commonest failing checks", "title"))]
     width = 32 if size >= 60 else 12
     for key, number in sorted(figures.failing.items(), key=lambda item: (-item[1], item[0])):
-        name = CHECKS.get(key, key) if width > NAME else key
+        name = BY_FIX[key].lacking if width > NAME and key in BY_FIX else key
         action = "screen.choose_figure('fix', '" + key + "')" if key in FIXES else ""
         out.append(_row(name, number, figures.hosts, size, "bar", action, width))
     return out if len(out) > 1 else [*out, line(("  none", "muted"))]

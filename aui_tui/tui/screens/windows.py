@@ -13,7 +13,7 @@ from textual.screen import ModalScreen, Screen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from aui_tui.records.explain import sections
+from aui_tui.engine.explain import sections
 from aui_tui.records.methods import METHODS
 from aui_tui.records.view import Facets, HistoryPoint, ScanAnswer
 from aui_tui.records.vocabulary import CATEGORIES

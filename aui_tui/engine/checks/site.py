@@ -1,18 +1,71 @@
-"""The site that advice speaks of: its names in the forms that a snippet needs."""
+"""The site that advice is written for: its names in the forms that a snippet needs, and where its settings lie."""
 
 from __future__ import annotations
 
 import html
 import json
 import re
+import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Final
 from urllib.parse import urlsplit
 
-from aui_tui.engine.advice.texts import texts
+import msgspec
+
 from aui_tui.engine.judge import Judgement, live_exchanges
-from aui_tui.engine.wording import fill
 from aui_tui.records.observations import CHALLENGED, REFUSED, Exchange, Observations
 from aui_tui.records.registry import Agent, registry
+
+ABOUT: Final = MappingProxyType(
+    {
+        "Travel": "Trips, fares and bookings at {name}.",
+        "Social & media": "What is published and discussed at {name}.",
+        "Grocery & food": "Groceries and meals to order at {name}.",
+        "Retail": "Products, prices and orders at {name}.",
+        "Tickets": "Events and tickets at {name}.",
+        "Real estate": "Homes to buy and rent at {name}.",
+        "Tech": "Products and services of {name}.",
+        "Developer": "Documentation and interfaces of {name}.",
+        "Uncategorized": "What {name} offers and how to use it.",
+    }
+)
+"""One sentence on a site, by its category."""
+
+
+class Recipe(msgspec.Struct, frozen=True, kw_only=True):
+    """What a fix means on one wall, edge or server: a ``step`` for the body, ``code`` where it has its own."""
+
+    step: str = ""
+    code: str = ""
+
+
+class Edges(msgspec.Struct, frozen=True, kw_only=True):
+    """Recipes of the fixes ``wba`` and ``robots``, and which name of a wall or edge leads to which recipe."""
+
+    recipe: dict[str, str]
+    wba: dict[str, Recipe]
+    robots: dict[str, Recipe]
+
+    def for_wba(self, names: Iterable[str]) -> Recipe:
+        """Return the recipe of the first name that has one, else the generic one."""
+        keys = (self.recipe.get(name, "") for name in names)
+        return next((self.wba[key] for key in keys if key in self.wba), self.wba["generic"])
+
+    def for_robots(self, names: Iterable[str]) -> Recipe:
+        """Return the recipe that stands first in the table among those of ``names``, else the generic one."""
+        keys = {self.recipe.get(name, "") for name in names}
+        return next((recipe for key, recipe in self.robots.items() if key in keys), self.robots["generic"])
+
+
+@cache
+def edges() -> Edges:
+    """Return the packaged recipes (``edges.toml``)."""
+    text = files("aui_tui.engine.checks").joinpath("edges.toml").read_text(encoding="utf-8")
+    return msgspec.convert(tomllib.loads(text), Edges)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +95,7 @@ class Site:
     @property
     def about(self) -> str:
         """One sentence on the site, by its category."""
-        table = texts().about
-        return fill(table.get(self.category, table["Uncategorized"]), {"name": self.title})
+        return ABOUT.get(self.category, ABOUT["Uncategorized"]).replace("{name}", self.title)
 
     @property
     def slug(self) -> str:

@@ -9,10 +9,12 @@ from typing import Any, Final
 
 import msgspec
 
+from aui_tui.engine.checks import BY_COMPONENT
+from aui_tui.engine.ledger import earned
 from aui_tui.records import labels, points
 from aui_tui.records.card import AgentAccess, Evidence, ReportCard
 from aui_tui.records.codec import slots_of
-from aui_tui.records.methods import FIX_COMPONENT, METHODS, grade_of
+from aui_tui.records.methods import METHODS, grade_of
 from aui_tui.records.registry import registry
 from aui_tui.records.steady import steady_text
 
@@ -252,13 +254,13 @@ def _findings_only_in(card: ReportCard, other: ReportCard) -> tuple[Evidence, ..
 
 def _credited(changes: list[Change], before: ReportCard, after: ReportCard) -> Iterable[Change]:
     """Give each component's points to the change that moved them, or to a line of their own."""
-    old, now = points.earned(before), points.earned(after)
+    old, now = earned(before), earned(after)
     if before.method != after.method or old is None or now is None:
         return changes
     for component in now:
         moved = now[component] - old.get(component, now[component])
         if moved:
-            pillar = METHODS[after.method].pillar_of(component).label
+            pillar = METHODS[after.method].pillar(BY_COMPONENT[component].pillar[after.method]).label
             _credit(changes, component, moved, pillar, after)
     return changes
 
@@ -266,11 +268,12 @@ def _credited(changes: list[Change], before: ReportCard, after: ReportCard) -> I
 def _credit(changes: list[Change], component: str, moved: int, pillar: str, after: ReportCard) -> None:
     causes = _causes(changes, component, moved, after)
     if not causes:
-        full, now = METHODS[after.method].points[component], points.earned(after) or {}
+        check, now = BY_COMPONENT[component], earned(after) or {}
+        full = check.points[after.method]
         changes.append(
             Change(
-                field=f"recommendations.{next(k for k, c in FIX_COMPONENT.items() if c == component)}",
-                label=points.LABELS[component],
+                field=f"recommendations.{check.fix}",
+                label=check.label,
                 before=f"{now[component] - moved} of {full} points",
                 after=f"{now[component]} of {full} points",
                 direction=1 if moved > 0 else -1,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from aui_tui.records.methods import COMPONENTS, FIX_COMPONENT, GRADE_FLOORS, MOST_AGENTS, WALLED_CEILING, Method
+from aui_tui.engine.checks import CHECKS
+from aui_tui.records.methods import GRADE_FLOORS, MOST_AGENTS, WALLED_CEILING, Method
 from aui_tui.records.methods import method as method_called
 from aui_tui.records.registry import registry
 from aui_tui.records.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL, LIVE_TOTAL
@@ -17,18 +18,6 @@ class Section(NamedTuple):
     paragraphs: tuple[str, ...] = ()
     rows: tuple[tuple[str, str], ...] = ()
 
-
-EARNED: Final = {
-    "door": "the share of conclusive agent probes that were served the homepage",
-    "robots": "the share of tested agents that robots.txt lets in; a path restriction costs a quarter of a ban",
-    "signal": "a Content-Signal line in robots.txt: all; with ai-input=no: half; none: nothing",
-    "ssr": "the homepage can be read without running scripts",
-    "landmarks": "a main and a nav landmark, aria labels, and forms whose controls all have labels",
-    "jsonld": "at least one JSON-LD block on the homepage",
-    "llms": "an /llms.txt file that is one",
-    "protocols": "a UCP profile or an MCP server card: all; only an old ai-plugin.json: {plugin}",
-}
-"""What each component is earned with."""
 
 VERDICTS: Final = (
     ("allowed", "the agent was served, and robots.txt lets it in"),
@@ -103,15 +92,14 @@ def sections(method: str) -> tuple[Section, ...]:
 
 
 def _unscored(method: Method) -> tuple[str, ...]:
-    names = [pillar.label for pillar in method.pillars if not pillar.components]
+    names = [pillar.label for pillar in method.pillars if pillar.by_tasks]
     return (f"Not scored yet: {', '.join(names)}.",) if names else ()
 
 
 def _points(method: Method) -> tuple[tuple[str, str], ...]:
-    fixes = {component: key for key, component in FIX_COMPONENT.items()}
     rows = []
-    for component in COMPONENTS:
-        earned = EARNED[component].format(plugin=method.plugin_points)
-        name = f"{method.pillar_of(component).label} {method.points[component]}"
-        rows.append((f"{name}, {fixes[component]}", earned))
+    for check in CHECKS:
+        name = f"{method.pillar(check.pillar[method.name]).label} {check.points[method.name]}"
+        earns = check.earns.replace("{part}", str(check.part.get(method.name, "")))
+        rows.append((f"{name}, {check.fix}", earns))
     return tuple(rows)

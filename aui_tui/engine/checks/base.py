@@ -1,0 +1,132 @@
+"""What a check is: one scored component with all that is said and done about it. Types only; the checks fill them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from aui_tui.engine.checks.site import Site
+from aui_tui.engine.judge import Judgement
+from aui_tui.records.card import ReportCard
+from aui_tui.records.observations import SERVED, Observations
+
+NO_FACTS: Final[Mapping[str, str]] = MappingProxyType({})
+UNSEEN: Final = (
+    "The browser probe did not get this page, so the advice goes by the answer it got instead: where your own start "
+    "page has this already, the points come with the door."
+)
+
+
+class Sentence(NamedTuple):
+    """One fixed sentence of evidence: its id, its severity ``t`` and its text with places ``<<name>>``."""
+
+    id: str
+    t: str
+    text: str
+
+
+def critical(name: str, text: str) -> Sentence:
+    """Return a sentence on what shuts agents out."""
+    return Sentence(name, "critical", text)
+
+
+def warn(name: str, text: str) -> Sentence:
+    """Return a sentence on what hinders agents or limits the card."""
+    return Sentence(name, "warn", text)
+
+
+def good(name: str, text: str) -> Sentence:
+    """Return a sentence on what helps agents."""
+    return Sentence(name, "good", text)
+
+
+class Finding(NamedTuple):
+    """One line of evidence: the id of a fixed sentence and the facts that fill it."""
+
+    id: str
+    facts: Mapping[str, str] = NO_FACTS
+
+
+class Earned(NamedTuple):
+    """Points of one component and the sentence that traces them; ``points`` is None when nothing was measured."""
+
+    points: int | None
+    reason: str
+
+
+class Advice(NamedTuple):
+    """Body and snippet of a recommendation, made for one site."""
+
+    body: str
+    code: str
+
+
+class CardPoints(NamedTuple):
+    """A card graded under the method ``was``, on which a component earned ``points``."""
+
+    card: ReportCard
+    was: str
+    points: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One scored component of a site, whole (method.md "Points").
+
+    ``component``: its key in the ledger. ``fix``: the recommendation that completes it (specification 2.6).
+    ``label``: the component in words. ``earns``: what earns the points, for the explanation of the method; ``{part}``
+    in it stands for the points ``part`` of what counts in part.
+    ``lacking``: what it means that the fix is still to be made. ``title``: heading of the recommendation.
+    ``effort``: work of the fix, from 1 (a line) to 8 (a rebuild). ``file``: the name that its snippet is written to.
+    ``points`` and ``pillar``: full points and pillar key per method. ``detail``: the number of ``detail``
+    (specification 2.3) that its points add to. ``sentences``: its evidence, each severity in the order of a card.
+    ``judged``: the fix changes the judgement, not points alone.
+
+    ``measure``: observations and method to points. ``findings``: the lines of evidence. ``fixed``: the observations
+    with this component's fact repaired and nothing else. ``advise``: body and snippet of the recommendation.
+    ``convert``: points under another method, from a card alone; without it the component earns all or nothing.
+    """
+
+    component: str
+    fix: str
+    label: str
+    earns: str
+    lacking: str
+    title: str
+    effort: int
+    file: str
+    points: Mapping[str, int]
+    pillar: Mapping[str, str]
+    measure: Callable[[Observations, Judgement, str], Earned]
+    findings: Callable[[Observations, Judgement], Iterator[Finding]]
+    fixed: Callable[[Observations], Observations]
+    advise: Callable[[Site], Advice]
+    sentences: tuple[Sentence, ...]
+    part: Mapping[str, int] = field(default_factory=dict)
+    detail: str = "surface"
+    judged: bool = False
+    convert: Callable[[CardPoints, str], int] | None = None
+
+    def converted(self, known: CardPoints, to: str) -> int:
+        """Return the points under the method ``to`` that this component has on a card graded under another."""
+        if self.convert is not None:
+            return self.convert(known, to)
+        return self.points[to] if known.points == self.points[known.was] else 0
+
+
+def on_page(judgement: Judgement, facts: str) -> str:
+    """Return a sentence on the page that the browser got, which is not always the homepage."""
+    page = "The homepage" if judgement.browser == SERVED else "The page that the browser got in its place"
+    return f"{page}: {facts}."
+
+
+def by_page(site: Site, advice: Advice) -> Advice:
+    """Return ``advice`` on a page with a note where the browser did not get the homepage."""
+    return advice if site.judgement.browser == SERVED else Advice(f"{advice.body} {UNSEEN}", advice.code)
+
+
+def page_was_read(observations: Observations, judgement: Judgement) -> bool:
+    """Return whether the facts of the page are those of the homepage."""
+    return judgement.browser == SERVED and not observations.page.problem

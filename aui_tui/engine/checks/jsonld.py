@@ -1,0 +1,105 @@
+"""JSON-LD: the site's facts in a form that needs no guessing from the layout."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from aui_tui.engine.checks.base import (
+    Advice,
+    Check,
+    Earned,
+    Finding,
+    by_page,
+    good,
+    on_page,
+    page_was_read,
+    warn,
+)
+from aui_tui.engine.checks.site import Site, script_json
+from aui_tui.engine.judge import Judgement
+from aui_tui.engine.wording import counted
+from aui_tui.records.observations import Observations
+
+POINTS = {"v0.1": 5, "v0.2": 3}
+TYPES = {
+    "Travel": "TravelAgency",
+    "Grocery & food": "GroceryStore",
+    "Retail": "OnlineStore",
+    "Real estate": "RealEstateAgent",
+}
+"""The schema.org type of whoever runs the site, by category; an Organization otherwise."""
+SENTENCES = (
+    warn("jsonld-broken", "<<broken>> of <<count>> on the homepage cannot be parsed."),
+    warn("jsonld-none", "The homepage has no JSON-LD, so an agent must guess facts from the layout."),
+    good("jsonld", "The homepage has <<count>>."),
+)
+
+
+def _measure(observations: Observations, judgement: Judgement, method: str) -> Earned:
+    count = observations.page.jsonld
+    found = counted(count, "JSON-LD block") if count else "no JSON-LD"
+    return Earned(POINTS[method] if count else 0, on_page(judgement, found))
+
+
+def _findings(observations: Observations, judgement: Judgement) -> Iterator[Finding]:
+    if not page_was_read(observations, judgement):
+        return
+    facts = observations.page
+    count = counted(facts.jsonld, "JSON-LD block")
+    if not facts.jsonld:
+        yield Finding("jsonld-none")
+        return
+    if facts.jsonld_broken:
+        yield Finding("jsonld-broken", {"broken": str(facts.jsonld_broken), "count": count})
+    if facts.jsonld_broken < facts.jsonld:
+        yield Finding("jsonld", {"count": count})
+
+
+def _fixed(observations: Observations) -> Observations:
+    return replace(observations, page=replace(observations.page, jsonld=max(1, observations.page.jsonld)))
+
+
+def _advise(site: Site) -> Advice:
+    url = f"{site.origin}/"
+    owner = {
+        "@type": TYPES.get(site.category, "Organization"),
+        "@id": f"{url}#owner",
+        "name": site.title,
+        "url": url,
+    }
+    page = {
+        "@type": "WebSite",
+        "@id": f"{url}#site",
+        "name": site.title,
+        "url": url,
+        "description": site.about,
+        "publisher": {"@id": f"{url}#owner"},
+    }
+    graph = script_json({"@context": "https://schema.org", "@graph": [page, owner]})
+    body = (
+        f"The homepage of {site.observations.host} has no JSON-LD, so an agent must guess name, kind and address of the"
+        " site from its layout. Put this block into the head of the page, and give product, event or article pages a"
+        " block of their own type."
+    )
+    return by_page(site, Advice(body, f'<script type="application/ld+json">\n{graph}\n</script>'))
+
+
+CHECK = Check(
+    component="jsonld",
+    fix="jsonld",
+    label="JSON-LD",
+    earns="at least one JSON-LD block on the homepage",
+    lacking="no JSON-LD",
+    title="Describe the site in JSON-LD",
+    effort=4,
+    file="jsonld.html",
+    points=POINTS,
+    pillar={"v0.1": "surface", "v0.2": "built"},
+    measure=_measure,
+    findings=_findings,
+    fixed=_fixed,
+    advise=_advise,
+    sentences=SENTENCES,
+)

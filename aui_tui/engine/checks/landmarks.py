@@ -1,0 +1,143 @@
+"""Landmarks and form labels: how an agent that reads the accessibility tree finds its way."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from aui_tui.engine.checks.base import (
+    Advice,
+    CardPoints,
+    Check,
+    Earned,
+    Finding,
+    by_page,
+    good,
+    on_page,
+    page_was_read,
+    warn,
+)
+from aui_tui.engine.checks.site import Site
+from aui_tui.engine.judge import Judgement
+from aui_tui.engine.wording import counted, joined
+from aui_tui.records.observations import Observations, PageFacts
+
+PARTS = {
+    "v0.1": {"main": 2, "nav": 1, "aria": 1, "forms": 2},
+    "v0.2": {"main": 1, "nav": 1, "aria": 1, "forms": 1},
+}
+"""Points of each part; ``forms`` are earned when there is none, or all are labelled."""
+SENTENCES = (
+    warn("landmarks-missing", "The homepage lacks <<missing>>."),
+    warn("forms-unlabelled", "<<unlabelled>> of <<count>> on the homepage <<have>> a control without a label."),
+    good("landmarks", "The homepage has main and nav landmarks, <<aria>> and <<forms>>."),
+)
+
+
+def _measure(observations: Observations, judgement: Judgement, method: str) -> Earned:
+    page, full = observations.page, PARTS[method]
+    seen = page.semantic
+    labelled = seen.forms == 0 or page.forms_unlabelled == 0
+    earned = {"main": seen.main > 0, "nav": seen.nav > 0, "aria": seen.aria > 0, "forms": labelled}
+    points = {part: full[part] if found else 0 for part, found in earned.items()}
+    forms = (
+        f"{seen.forms - page.forms_unlabelled} of {counted(seen.forms, 'form')} labelled" if seen.forms else "no form"
+    )
+    facts = {
+        "main": f"{seen.main} main",
+        "nav": f"{seen.nav} nav",
+        "aria": counted(seen.aria, "aria label"),
+        "forms": forms,
+    }
+    parts = ", ".join(f"{fact} ({points[part]} of {full[part]})" for part, fact in facts.items())
+    return Earned(sum(points.values()), on_page(judgement, parts))
+
+
+def _convert(known: CardPoints, to: str) -> int:
+    seen = known.card.semantic
+    found = {"main": seen.main > 0, "nav": seen.nav > 0, "aria": seen.aria > 0}
+    rest = known.points - sum(PARTS[known.was][part] for part, there in found.items() if there)
+    return sum(PARTS[to][part] for part, there in (found | {"forms": rest > 0}).items() if there)
+
+
+def _findings(observations: Observations, judgement: Judgement) -> Iterator[Finding]:
+    if not page_was_read(observations, judgement):
+        return
+    facts = observations.page
+    seen = facts.semantic
+    missing = joined(_missing(facts))
+    if missing:
+        yield Finding("landmarks-missing", {"missing": missing})
+    if facts.forms_unlabelled:
+        have = "has" if facts.forms_unlabelled == 1 else "have"
+        count = counted(seen.forms, "form")
+        yield Finding("forms-unlabelled", {"unlabelled": str(facts.forms_unlabelled), "count": count, "have": have})
+    elif not missing:
+        all_forms = "its form" if seen.forms == 1 else f"all {seen.forms} forms"
+        forms = f"labels on {all_forms}" if seen.forms else "no forms"
+        yield Finding("landmarks", {"aria": counted(seen.aria, "aria label"), "forms": forms})
+
+
+def _missing(facts: PageFacts) -> list[str]:
+    """Return the landmarks and labels that the homepage lacks, in words."""
+    seen = facts.semantic
+    wanted = {"a main landmark": seen.main, "a nav landmark": seen.nav, "any aria-label": seen.aria}
+    return [name for name, count in wanted.items() if not count]
+
+
+def _fixed(observations: Observations) -> Observations:
+    page = observations.page
+    seen = replace(
+        page.semantic, main=max(1, page.semantic.main), nav=max(1, page.semantic.nav), aria=max(1, page.semantic.aria)
+    )
+    return replace(observations, page=replace(page, semantic=seen, forms_unlabelled=0))
+
+
+def _advise(site: Site) -> Advice:
+    page = site.observations.page
+    lacking = _missing(page)
+    forms = counted(page.forms_unlabelled, "form has", "forms have")
+    parts = [f"The homepage lacks {joined(lacking)}."] if lacking else []
+    parts += [f"{forms} a control without a label."] if page.forms_unlabelled else []
+    parts += [
+        "Agents that read the accessibility tree find their way by landmarks and operate forms by their labels. Give"
+        " what the page already shows these elements; a second copy is not needed."
+    ]
+    return by_page(site, Advice(" ".join(parts), "\n".join(_snippet(page, html.escape(site.title)))))
+
+
+def _snippet(page: PageFacts, name: str) -> list[str]:
+    seen = page.semantic
+    lines: list[str] = []
+    if not (seen.nav and seen.aria):
+        lines += ["<header>", '  <nav aria-label="Main">', '    <a href="/">Home</a>', "  </nav>", "</header>"]
+    if not seen.main or page.forms_unlabelled:
+        lines += ['<main id="content">', f"  <h1>{name}</h1>"]
+        if page.forms_unlabelled:
+            lines += ['  <form action="/search" role="search">', f'    <label for="q">Search {name}</label>']
+            lines += ['    <input id="q" name="q" type="search">', '    <button type="submit">Search</button>']
+            lines += ["  </form>"]
+        lines += ["</main>"]
+    return [*lines, "<footer>", '  <a href="/contact">Contact</a>', "</footer>"]
+
+
+CHECK = Check(
+    component="landmarks",
+    fix="landmarks",
+    label="Landmarks and form labels",
+    earns="a main and a nav landmark, aria labels, and forms whose controls all have labels",
+    lacking="landmarks or labels missing",
+    title="Mark up landmarks and label forms",
+    effort=5,
+    file="landmarks.html",
+    points={method: sum(parts.values()) for method, parts in PARTS.items()},
+    pillar={"v0.1": "surface", "v0.2": "built"},
+    measure=_measure,
+    findings=_findings,
+    fixed=_fixed,
+    advise=_advise,
+    sentences=SENTENCES,
+    convert=_convert,
+)

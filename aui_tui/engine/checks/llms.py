@@ -1,0 +1,89 @@
+"""llms.txt: a short index in Markdown that tells an agent where to start (llmstxt.org)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from aui_tui.engine.checks.base import Advice, Check, Earned, Finding, good, warn
+from aui_tui.engine.checks.site import Site
+from aui_tui.engine.judge import Judgement
+from aui_tui.engine.wording import sentence, status
+from aui_tui.records.observations import Observations
+
+POINTS = {"v0.1": 5, "v0.2": 3}
+ABSENT = frozenset({404, 410})
+SENTENCES = (
+    warn("llms-note", "<<note>>"),
+    warn("llms-none", "There is no /llms.txt."),
+    good("llms", "/llms.txt tells agents where to start."),
+)
+
+
+def _measure(observations: Observations, _: Judgement, method: str) -> Earned:
+    if observations.files.llms:
+        return Earned(POINTS[method], "/llms.txt was found.")
+    return Earned(0, "No usable /llms.txt was found.")
+
+
+def _findings(observations: Observations, _: Judgement) -> Iterator[Finding]:
+    notes = llms_notes(observations)
+    for note in notes:
+        yield Finding("llms-note", {"note": sentence(note)})
+    if observations.files.llms:
+        yield Finding("llms")
+    elif not notes:
+        yield Finding("llms-none")
+
+
+def llms_notes(observations: Observations) -> list[str]:
+    """Return why an /llms.txt that answers was not counted."""
+    return [note for note in observations.files.notes if "llms" in note]
+
+
+def _fixed(observations: Observations) -> Observations:
+    return replace(observations, files=replace(observations.files, llms=True))
+
+
+def _advise(site: Site) -> Advice:
+    code = site.observations.exchange("llms").status
+    notes = llms_notes(site.observations)
+    missing = f"/llms.txt answers {status(code)}." if code in ABSENT else "There is none yet."
+    body = (
+        f"{sentence(notes[0]) if notes else missing} Publish a short Markdown index at {site.origin}/llms.txt, as"
+        " text/plain and without a redirect to another path: one heading, one sentence on what the site is for, then"
+        " the pages an agent needs. Replace the example lines with pages of yours."
+    )
+    text = f"""\
+# {site.title}
+
+> {site.about}
+
+## Start here
+
+- [Home]({site.origin}/): what {site.observations.host} offers and how to begin
+
+## Optional
+
+- [Sitemap]({site.origin}/sitemap.xml): every public page"""
+    return Advice(body, text)
+
+
+CHECK = Check(
+    component="llms",
+    fix="llms",
+    label="llms.txt",
+    earns="an /llms.txt file that is one",
+    lacking="no llms.txt",
+    title="Add an /llms.txt file",
+    effort=3,
+    file="llms.txt",
+    points=POINTS,
+    pillar={"v0.1": "surface", "v0.2": "built"},
+    measure=_measure,
+    findings=_findings,
+    fixed=_fixed,
+    advise=_advise,
+    sentences=SENTENCES,
+)

@@ -1,0 +1,252 @@
+"""robots.txt: which agents it keeps out, by which line, and the groups that would let them in (RFC 9309)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from msgspec.structs import replace
+
+from aui_tui.engine.checks.base import Advice, CardPoints, Check, Earned, Finding, critical, good, warn
+from aui_tui.engine.checks.site import Site, edges
+from aui_tui.engine.judge import Judgement
+from aui_tui.engine.wording import at_lines, by_line, counted, joined, name_of, out_of, quoted, silence, status
+from aui_tui.records.observations import INCONCLUSIVE, Exchange, Observations, RobotsPolicy
+from aui_tui.records.points import round_half_up
+from aui_tui.records.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL
+
+POINTS = {"v0.1": 16, "v0.2": 9}
+QUARTERS: Final = 4
+"""A path-level restriction weighs a quarter of a disallowed agent."""
+WITHHELD: Final = frozenset({401, 403, 429, 451})
+"""Statuses that RFC 9309 reads as no rules although the site may mean a no."""
+TOKEN: Final = re.compile(r"[A-Za-z_-]+")
+SENTENCES = (
+    critical(
+        "robots-wildcard",
+        "robots.txt line <<line>> (<<rule>> for User-agent: *) disallows every agent without a group of its own:"
+        " <<count>> tested.",
+    ),
+    critical("robots-blocked", "robots.txt disallows <<count>> tested agents by name: <<agents>>."),
+    warn("robots-unknown", "robots.txt <<what>>: agents that follow RFC 9309 must then stay away from the whole site."),
+    warn("robots-html", "A web page is served as robots.txt (status <<status>>), so it holds no rules."),
+    warn(
+        "robots-withheld",
+        "robots.txt answers <<status>>, which RFC 9309 reads as no rules at all, though it may be meant as a no.",
+    ),
+    warn("robots-cut", "robots.txt is longer than what is read of it; rules further down are not in this card."),
+    warn("robots-partial", "robots.txt keeps <<count>> by name from some paths: <<agents>>."),
+    warn(
+        "robots-partial-wildcard",
+        "The path rules for User-agent: * (line <<line>>, <<rule>>) hold for <<count>> without a group of their"
+        " own; they cost no points.",
+    ),
+    warn("crawlers", "robots.txt blocks <<count>> training and search crawlers by name (not scored): <<crawlers>>."),
+    good("robots-named", "robots.txt names <<agent>> (<<where>>) and does not restrict it."),
+    good("robots-open", "robots.txt disallows none of the <<total>> tested agents."),
+    good("robots-none", "There is no robots.txt (status <<status>>), so no agent is disallowed."),
+)
+
+
+def _share(full: int, disallowed: int, partial: int) -> int:
+    """Return the points of a file that disallows and restricts so many of the tested agents."""
+    whole = QUARTERS * AGENTS_TOTAL
+    return round_half_up(full * max(0, whole - QUARTERS * disallowed - partial), whole)
+
+
+def _measure(observations: Observations, judgement: Judgement, method: str) -> Earned:
+    full = POINTS[method]
+    match observations.robots.kind:
+        case "unknown":
+            return Earned(0, "robots.txt could not be had, and agents that follow RFC 9309 must then stay away.")
+        case "none":
+            return Earned(full, "There is no robots.txt, so no agent is disallowed.")
+        case "html":
+            return Earned(full, "A web page is served as robots.txt, so it holds no rules.")
+    blocked = [policy.line for policy in judgement.agents if policy.effective == "blocked"]
+    partial = [policy.line for policy in judgement.agents if policy.policy == "partial"]
+    paths = f"; path rules restrict {judgement.partial}{at_lines(partial)}, a quarter each" if partial else ""
+    disallowed = out_of(judgement.disallowed, AGENTS_TOTAL) if blocked else f"none of the {AGENTS_TOTAL}"
+    return Earned(
+        _share(full, judgement.disallowed, judgement.partial),
+        f"robots.txt disallows {disallowed} tested agents{at_lines(blocked)}{paths}.",
+    )
+
+
+def _convert(known: CardPoints, to: str) -> int:
+    counts = known.card.agents_disallowed, known.card.agents_partial
+    unknown = known.points == 0 and _share(POINTS[known.was], *counts) > 0
+    return 0 if unknown else _share(POINTS[to], *counts)
+
+
+def _findings(observations: Observations, judgement: Judgement) -> Iterator[Finding]:
+    """Yield what robots.txt says to the tested agents and crawlers."""
+    yield from _file(observations)
+    if observations.robots.kind == "rules":
+        yield from _blocked(judgement)
+        yield from _partial(judgement)
+        yield from _named(judgement)
+        yield from _crawlers(judgement)
+    if observations.robots.kind in ("rules", "html") and judgement.disallowed == 0:
+        yield Finding("robots-open", {"total": str(AGENTS_TOTAL)})
+
+
+def _file(observations: Observations) -> Iterator[Finding]:
+    facts, probe = observations.robots, observations.exchange("robots")
+    if facts.kind == "unknown":
+        yield Finding("robots-unknown", {"what": _fetched(probe)})
+    elif facts.kind == "html":
+        yield Finding("robots-html", {"status": str(probe.status)})
+    elif facts.kind == "none":
+        kind = "robots-withheld" if probe.status in WITHHELD else "robots-none"
+        yield Finding(kind, {"status": status(probe.status)})
+    if facts.cut:
+        yield Finding("robots-cut")
+
+
+def _blocked(judgement: Judgement) -> Iterator[Finding]:
+    blocked = [policy for policy in judgement.agents if policy.effective == "blocked"]
+    default = [policy for policy in blocked if policy.policy == "unlisted"]
+    named = [policy for policy in blocked if policy.policy != "unlisted"]
+    if default:
+        first = default[0]
+        facts = {"line": str(first.line), "rule": quoted(first.rule)}
+        yield Finding("robots-wildcard", facts | {"count": out_of(len(default), AGENTS_TOTAL)})
+    if named:
+        facts = {"count": out_of(len(named), AGENTS_TOTAL), "agents": by_line(named)}
+        yield Finding("robots-blocked", facts)
+
+
+def _partial(judgement: Judgement) -> Iterator[Finding]:
+    named = [policy for policy in judgement.agents if policy.policy == "partial"]
+    if named:
+        yield Finding("robots-partial", {"count": counted(len(named), "agent"), "agents": by_line(named, rules=True)})
+    default = [policy for policy in judgement.agents if policy.policy == "unlisted" and policy.effective == "partial"]
+    if default:
+        facts = {"line": str(default[0].line), "rule": quoted(default[0].rule)}
+        yield Finding("robots-partial-wildcard", facts | {"count": counted(len(default), "tested agent")})
+
+
+def _named(judgement: Judgement) -> Iterator[Finding]:
+    for policy in judgement.agents:
+        if policy.policy == "allowed":
+            where = f"line {policy.line}, {quoted(policy.rule)}" if policy.rule else f"as {quoted(policy.spelling)}"
+            yield Finding("robots-named", {"agent": f"{name_of(policy)} ({policy.token})", "where": where})
+
+
+def _crawlers(judgement: Judgement) -> Iterator[Finding]:
+    blocked = [policy.token for policy in judgement.crawlers if policy.policy == "blocked"]
+    if blocked:
+        facts = {"count": out_of(len(blocked), CRAWLERS_TOTAL), "crawlers": joined(blocked)}
+        yield Finding("crawlers", facts)
+
+
+def _fetched(probe: Exchange) -> str:
+    """Return what became of the fetch of robots.txt, as a predicate."""
+    if probe.outcome == INCONCLUSIVE:
+        return f"could not be had ({silence(probe)})"
+    return f"answers {status(probe.status)}"
+
+
+def _fixed(observations: Observations) -> Observations:
+    robots = observations.robots
+    opened = replace(
+        robots,
+        kind="rules" if robots.kind == "unknown" else robots.kind,
+        agents=tuple(_open(policy) for policy in robots.agents),
+        wildcard_block=False,
+        wildcard_line=0,
+    )
+    changed = replace(observations, robots=opened)
+    if robots.kind != "unknown":
+        return changed
+    exchanges = tuple(
+        replace(exchange, status=200, error="", detail="") if exchange.name == "robots" else exchange
+        for exchange in observations.exchanges
+    )
+    return replace(changed, exchanges=exchanges)
+
+
+def _open(policy: RobotsPolicy) -> RobotsPolicy:
+    own = "unlisted" if policy.policy == "unlisted" else "allowed"
+    return replace(policy, policy=own, effective="open", line=0, rule="")
+
+
+def _advise(site: Site) -> Advice:
+    """Return body and group, with the spelling and the lines found in the site's file."""
+    step = edges().for_robots(site.edges).step
+    if site.observations.robots.kind == "unknown":
+        fetched = _fetched(site.observations.exchange("robots"))
+        body = (
+            f"robots.txt {fetched}. Agents that follow RFC 9309 must then treat the whole site as disallowed. Serve"
+            " this file with status 200, from a path that needs neither login nor application; even a plain 404 would"
+            f" let agents in. {step}"
+        )
+        return Advice(body, "User-agent: *\nDisallow:")
+    blocked = [policy for policy in site.judgement.agents if policy.effective == "blocked"]
+    partial = [policy for policy in site.judgement.agents if policy.policy == "partial"]
+    body = (
+        f"{_rules(blocked, partial)} {_remedy(blocked, partial)} These agents fetch a page because a person asked for"
+        f" it; rules for training crawlers such as GPTBot or CCBot can stay. {step}"
+    )
+    names = dict.fromkeys(_spelling(policy) for policy in (*blocked, *partial))
+    group = {name.lower(): name for name in reversed(names)}
+    rows = [f"User-agent: {name}" for name in reversed(group.values())]
+    return Advice(body, "\n".join([*rows, "Allow: /"]))
+
+
+def _spelling(policy: RobotsPolicy) -> str:
+    """Return the name as the site writes it where that is a product token (RFC 9309, 2.2.1), else the agent's own."""
+    return policy.spelling if TOKEN.fullmatch(policy.spelling) else policy.token
+
+
+def _rules(blocked: Sequence[RobotsPolicy], partial: Sequence[RobotsPolicy]) -> str:
+    default = [policy for policy in blocked if policy.policy == "unlisted"]
+    named = [policy for policy in blocked if policy.policy != "unlisted"]
+    found = []
+    if default:
+        found.append(
+            f"Line {default[0].line} of robots.txt ({quoted(default[0].rule)} for User-agent: *) keeps out"
+            f" {out_of(len(default), AGENTS_TOTAL)} tested agents."
+        )
+    if named:
+        found.append(f"robots.txt disallows {by_line(named, rules=True)}.")
+    if partial:
+        found.append(f"It keeps {by_line(partial, rules=True)} from some paths.")
+    return " ".join(found)
+
+
+def _remedy(blocked: Sequence[RobotsPolicy], partial: Sequence[RobotsPolicy]) -> str:
+    own = [policy for policy in (*blocked, *partial) if policy.policy != "unlisted"]
+    default = len(own) < len(blocked) + len(partial)
+    found = []
+    if own:
+        where = at_lines(policy.line for policy in own)
+        found.append(f"Put the group below in the place of the groups that hold these rules{where}.")
+    if default:
+        found.append("The group below also covers the others." if own else "Add the group below.")
+        found.append("An agent with a group of its own no longer reads User-agent: *; repeat the path rules you keep.")
+    return " ".join(found)
+
+
+CHECK = Check(
+    component="robots",
+    fix="robots",
+    label="robots.txt rules for agents",
+    earns="the share of tested agents that robots.txt lets in; a path restriction costs a quarter of a ban",
+    lacking="robots.txt shuts agents out",
+    title="Let agents in by robots.txt",
+    effort=2,
+    file="robots.txt",
+    points=POINTS,
+    pillar={"v0.1": "access", "v0.2": "welcome"},
+    measure=_measure,
+    findings=_findings,
+    fixed=_fixed,
+    advise=_advise,
+    sentences=SENTENCES,
+    detail="robots",
+    judged=True,
+    convert=_convert,
+)

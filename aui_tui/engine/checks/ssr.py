@@ -1,0 +1,116 @@
+"""Readable without scripts: most agents that fetch a page run none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from aui_tui.engine.checks.base import (
+    Advice,
+    Check,
+    Earned,
+    Finding,
+    by_page,
+    critical,
+    good,
+    on_page,
+    page_was_read,
+    warn,
+)
+from aui_tui.engine.checks.site import Site
+from aui_tui.engine.judge import Judgement
+from aui_tui.engine.wording import clause, counted
+from aui_tui.records.observations import SERVED, Observations
+
+POINTS = {"v0.1": 9, "v0.2": 5}
+SENTENCES = (
+    critical(
+        "shell",
+        "Without scripts the homepage is an empty shell: <<readable>> and <<scripts>>, so an agent that runs none sees"
+        " nothing.",
+    ),
+    warn("page-problem", "The homepage was not analysed: <<problem>>, so all its counts are 0."),
+    warn(
+        "page-unseen",
+        "The browser probe did not get the homepage, so its text, landmarks and JSON-LD are unknown.",
+    ),
+    warn(
+        "page-cut",
+        "The homepage is longer than what is read of it, or broke off; the rest is not in this card.",
+    ),
+    good("readable", "The homepage has <<readable>> without scripts."),
+)
+
+
+def _measure(observations: Observations, judgement: Judgement, method: str) -> Earned:
+    page = observations.page
+    readable = counted(page.readable, "readable character")
+    if page.noscript_shell:
+        return Earned(0, on_page(judgement, f"without scripts it has {readable}, under 200"))
+    if page_was_read(observations, judgement):
+        return Earned(POINTS[method], f"The homepage has {readable} without scripts.")
+    return Earned(POINTS[method], "The homepage could not be read, and nothing shows that it needs scripts.")
+
+
+def _findings(observations: Observations, judgement: Judgement) -> Iterator[Finding]:
+    """Yield whether the page was read at all, and what there is to read."""
+    page = observations.page
+    if judgement.browser != SERVED:
+        yield Finding("page-unseen")
+        return
+    if page.problem:
+        yield Finding("page-problem", {"problem": clause(page.problem)})
+        return
+    if observations.browser.cut:
+        yield Finding("page-cut")
+    readable = counted(page.readable, "readable character")
+    if page.noscript_shell:
+        yield Finding("shell", {"readable": readable, "scripts": counted(page.scripts, "script")})
+    else:
+        yield Finding("readable", {"readable": readable})
+
+
+def _fixed(observations: Observations) -> Observations:
+    return replace(observations, page=replace(observations.page, noscript_shell=False))
+
+
+def _advise(site: Site) -> Advice:
+    host, facts = site.observations.host, site.facts()
+    readable = counted(site.observations.page.readable, "readable character")
+    body = (
+        f"Without scripts the homepage of {host} has {readable}, and most agents that fetch a page run no scripts. Turn"
+        " on server rendering or static export for this page (Next.js, Nuxt, SvelteKit, Astro and Angular have it built"
+        " in); until then put real text into the HTML that the server sends, inside the element that the scripts fill."
+    )
+    code = f"""\
+<main>
+  <h1>{facts["name_html"]}</h1>
+  <p>{facts["about_html"]}</p>
+  <h2>What you can do here</h2>
+  <ul>
+    <li><a href="{site.origin}/">Start page</a>: replace this list by the pages that matter most, in the words a\
+ visitor would use.</li>
+    <li>Say what is offered on {host}, what it costs, where it is available and how to order, book or get help.</li>
+  </ul>
+</main>"""
+    return by_page(site, Advice(body, code))
+
+
+CHECK = Check(
+    component="ssr",
+    fix="ssr",
+    label="Readable without scripts",
+    earns="the homepage can be read without running scripts",
+    lacking="nothing readable without scripts",
+    title="Serve readable HTML without scripts",
+    effort=8,
+    file="ssr.html",
+    points=POINTS,
+    pillar={"v0.1": "surface", "v0.2": "built"},
+    measure=_measure,
+    findings=_findings,
+    fixed=_fixed,
+    advise=_advise,
+    sentences=SENTENCES,
+)
