@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 import msgspec
 
@@ -19,6 +20,10 @@ from aui_tui.records.vocabulary import GRADES, LIVE_TOTAL, SEVERITIES, STANCES, 
 
 PASSED, FAILED, INCONCLUSIVE = 0, 1, 3
 """Exit codes of an outcome."""
+_NO_BASELINE: Final = (
+    "There is no earlier card to compare with. Keep one in a file and name it (--no-regress FILE), "
+    "or let a first run pass (--first-run pass)."
+)
 
 
 class Gates(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,24 +47,24 @@ class Gates(msgspec.Struct, frozen=True, kw_only=True):
         cls,
         *,
         fail_under: int | None = None,
-        fail_grade: str = "",
-        require_stance: str = "",
-        must_serve: str = "",
-        fail_on: str = "",
+        fail_grade: str | None = None,
+        require_stance: str | None = None,
+        must_serve: str | None = None,
+        fail_on: str | None = None,
         no_regress: bool = False,
     ) -> Gates:
-        """Return checked gates; ``must_serve`` is a list separated by commas.
+        """Return checked gates; None asks for nothing, ``must_serve`` is a list separated by commas.
 
-        Raises BadValue naming what was wrong and what is allowed.
+        Raises BadValue naming what was wrong and what is allowed, also for an empty text.
         """
         if fail_under is not None and not 0 <= fail_under <= 100:
             raise BadValue(f"fail-under takes a score from 0 to 100, not {fail_under}.")
         return cls(
             fail_under=fail_under,
-            fail_grade=choose("grade", fail_grade, GRADES) if fail_grade else "",
-            require_stance=choose("stance", require_stance, STANCES) if require_stance else "",
-            must_serve=_served(must_serve),
-            fail_on=choose("severity", fail_on, SEVERITIES[:2]) if fail_on else "",
+            fail_grade="" if fail_grade is None else choose("grade", fail_grade, GRADES),
+            require_stance="" if require_stance is None else choose("stance", require_stance, STANCES),
+            must_serve=() if must_serve is None else _served(must_serve),
+            fail_on="" if fail_on is None else choose("severity", fail_on, SEVERITIES[:2]),
             no_regress=no_regress,
         )
 
@@ -120,8 +125,7 @@ def worst(codes: Iterable[int]) -> int:
 
 
 def _served(names: str) -> tuple[str, ...]:
-    words = [word for word in names.split(",") if word.strip()]
-    return tuple(dict.fromkeys(name for word in words for name in _asked(word)))
+    return tuple(dict.fromkeys(name for word in names.split(",") for name in _asked(word)))
 
 
 def _asked(word: str) -> list[str]:
@@ -256,7 +260,8 @@ def _findings(card: ReportCard, gates: Gates) -> Iterator[Failure]:
 def _regress(card: ReportCard, baseline: ReportCard | None) -> Iterator[Failure]:
     gate = "no-regress"
     if baseline is None or baseline.unreachable:
-        yield Failure(gate=gate, message="There is no earlier scan to compare with.", inconclusive=True)
+        why = "The card to compare with is of a site that did not answer." if baseline else _NO_BASELINE
+        yield Failure(gate=gate, message=why, inconclusive=True)
         return
     if baseline.method != card.method:
         message = f"The baseline is graded under {baseline.method}, this card under {card.method}; grade one again."

@@ -195,6 +195,12 @@ def test_no_regress_cannot_tell_without_a_comparable_baseline() -> None:
     ("option", "words"),
     [
         ({"fail_under": 101}, "from 0 to 100, not 101"),
+        ({"fail_grade": ""}, "The grade is empty; allowed are: A, B, C, D, F."),
+        ({"require_stance": " "}, "The stance is empty; allowed are: Open, Selective, Walled."),
+        ({"fail_on": ""}, "The severity is empty; allowed are: critical, warn."),
+        ({"must_serve": ""}, "The agent is empty; allowed are: ChatGPT, Claude"),
+        ({"must_serve": ","}, "The agent is empty"),
+        ({"must_serve": "claude,"}, "The agent is empty"),
         ({"fail_grade": "E"}, "Unknown grade 'E'; allowed are: A, B, C, D, F."),
         ({"require_stance": "Shut"}, "allowed are: Open, Selective, Walled."),
         ({"fail_on": "good"}, "allowed are: critical, warn."),

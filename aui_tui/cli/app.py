@@ -6,52 +6,57 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Annotated, Final
+from types import MappingProxyType
+from typing import Annotated, Any, Final, Protocol
 
 import typer
 
 from aui_tui.cli import streams
-from aui_tui.cli.command import COMMON, Config, DataDir, Debug, Quiet, Source, merged
+from aui_tui.cli.options import COMMON, COMPLETING, Config, DataDir, Debug, Quiet, Source, run_of
 from aui_tui.cli.reach import AllowPrivate, ConnectTo, access_of
-from aui_tui.cli.run import INTERRUPTED, Run, told
+from aui_tui.cli.run import INTERRUPTED, told
 from aui_tui.errors import ConfigError
 
 BOARD = "Dashboard"
-COMPLETING = "_AUI_TUI_COMPLETE"
-"""Variable that is set while a shell asks for completions."""
-
-COMMANDS: Final = (
-    "scan",
-    "site",
-    "index",
-    "diff",
-    "plan",
-    "watch",
-    "export",
-    "badge",
-    "crawl",
-    "serve",
-    "demo",
-    "regrade",
-    "validate",
-    "import",
-    "backup",
-    "doctor",
-    "forget",
-    "cache",
-    "method",
-    "schema",
-    "config",
-    "paths",
+COMMANDS: Final = MappingProxyType(
+    {
+        "scan": "scan",
+        "site": "cards",
+        "index": "index",
+        "diff": "cards",
+        "plan": "cards",
+        "watch": "watch",
+        "export": "export",
+        "badge": "cards",
+        "crawl": "crawl",
+        "serve": "serve",
+        "demo": "demo",
+        "regrade": "cards",
+        "validate": "upkeep",
+        "import": "upkeep",
+        "backup": "upkeep",
+        "doctor": "upkeep",
+        "forget": "upkeep",
+        "cache": "upkeep",
+        "method": "about",
+        "schema": "about",
+        "config": "about",
+        "paths": "about",
+    }
 )
-"""Every command in the order of the help; each lives in the module of its name."""
-MODULES: Final = {"import": "importing"}
-"""Modules of commands whose name is a word of Python."""
+"""Every command in the order of the help, and the module that holds it."""
 VALUED: Final = frozenset({"--data-dir", "--source", "--config", "--theme", "--open", "--connect-to"})
 """Options before a command that take the word after them."""
 
 
-def application(arguments: Sequence[str]) -> typer.Typer:
+class Command(Protocol):
+    """What runs one command line."""
+
+    def __call__(self, args: Sequence[str], *, prog_name: str, standalone_mode: bool) -> Any:
+        """Run it and return what the command returned."""
+
+
+def application(arguments: Sequence[str]) -> Command:
     """Return the application for one command line; only what it needs is loaded."""
     app = typer.Typer(
         name=streams.NAME,
@@ -61,9 +66,14 @@ def application(arguments: Sequence[str]) -> typer.Typer:
         context_settings={"help_option_names": ["--help", "-h"]},
     )
     app.callback(invoke_without_command=True)(_root)
-    for name in COMMANDS if COMPLETING in os.environ else _needed(arguments):
-        import_module(f"aui_tui.cli.{MODULES.get(name, name)}").add(app)
-    return app
+    needed = tuple(COMMANDS) if COMPLETING in os.environ else _needed(arguments)
+    for module in dict.fromkeys(COMMANDS[name] for name in needed):
+        app.add_typer(import_module(f"aui_tui.cli.{module}").app)
+    root: Any = typer.main.get_command(app)
+    root.commands = {name: root.commands[name] for name in COMMANDS if name in root.commands}
+    for option in root.params:
+        option.hidden = option.hidden and option.name not in COMMON
+    return root  # type: ignore[no-any-return]
 
 
 def _needed(arguments: Sequence[str]) -> Sequence[str]:
@@ -75,7 +85,7 @@ def _needed(arguments: Sequence[str]) -> Sequence[str]:
         elif word in COMMANDS:
             return (word,)
         elif not word.startswith("-") or word in ("--help", "-h", "--"):
-            return COMMANDS
+            return tuple(COMMANDS)
     return ()
 
 
@@ -111,8 +121,6 @@ def _root(
     debug: Debug = False,
 ) -> int:
     """How usable is a website by AI agents that act live for a person?"""
-    given = {"data_dir": data_dir, "source": source, "config_file": config_file, "quiet": quiet, "debug": debug}
-    context.obj = merged(context, {name: given[name] for name in COMMON})
     if context.invoked_subcommand is not None:
         if theme or ascii_only or no_mouse or host or allow_private or connect_to:
             raise ConfigError(
@@ -122,9 +130,9 @@ def _root(
         return 0
     from aui_tui.cli import dashboard
 
-    flags = context.obj | {"theme": theme, "ascii": ascii_only or None, "mouse": False if no_mouse else None}
+    run = run_of(context, theme=theme, ascii=ascii_only or None, mouse=False if no_mouse else None)
     access = access_of(allow_private=allow_private, connect_to=connect_to)
-    return dashboard.show(Run.of(flags), access=access, host=host)
+    return dashboard.show(run, access=access, host=host)
 
 
 def run(arguments: Sequence[str]) -> int:

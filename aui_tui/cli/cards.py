@@ -1,62 +1,290 @@
-"""Report cards from files: one record, an array of them, or one a line."""
+"""Commands on report cards that are kept or lie in files: ``site``, ``diff``, ``plan``, ``badge``, ``regrade``."""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Annotated
 
-from aui_tui.cli import streams
-from aui_tui.errors import ConfigError, RecordError
+import typer
+
+from aui_tui.cli import cardfiles, complete, streams
+from aui_tui.cli.gating import (
+    INCONCLUSIVE,
+    FailGrade,
+    FailOn,
+    FailUnder,
+    FirstRun,
+    Gating,
+    MustServe,
+    NoRegress,
+    RequireStance,
+)
+from aui_tui.cli.options import Config, DataDir, Debug, Host, Method, Quiet, Source, example, method_of, run_of
+from aui_tui.cli.output import CardForm, Deterministic, Fields, File, FormatName, Json, KeyNames, Linear, emit, path_of
+from aui_tui.cli.services import dossier_of, opened
+from aui_tui.diff import FORMATS, write
+from aui_tui.errors import AuiError, BadValue, ConfigError
+from aui_tui.gates import Outcome, worst
+from aui_tui.plan import WhatIf, as_json, lines, write_snippets
+from aui_tui.plan import plan as planned
 from aui_tui.records.card import ReportCard
-from aui_tui.records.codec import MAX_BYTES, decode_card
-from aui_tui.text import clean
+from aui_tui.changes import diff as difference
+from aui_tui.records.methods import method as method_called
+from aui_tui.records.view import Dossier
+from aui_tui.records.vocabulary import GRADES, choose
+from aui_tui.regrade import regrade
+from aui_tui.regrade import regrade as graded_again
+from aui_tui.service.protocol import Service
 
-STDIN: Final = "-"
-
-
-def is_file(name: str) -> bool:
-    """Return whether ``name`` means a file of cards rather than a host: ``-``, a JSON file, or one that is there."""
-    return name == STDIN or name.endswith((".json", ".ndjson")) or ("\0" not in name and Path(name).is_file())
-
-
-def read_bytes(name: str) -> bytes:
-    """Return what the file ``name`` holds, ``-`` for standard input. Raises ConfigError."""
-    try:
-        if name == STDIN:
-            return streams.source().read(MAX_BYTES + 1)
-        with Path(name).expanduser().open("rb") as file:
-            return file.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ConfigError(f"Cannot read {clean(name, 200)}: {clean(reason, 200)}.") from None
+app = typer.Typer()
 
 
-def read(name: str) -> tuple[ReportCard, ...]:
-    """Return the cards in the file ``name``. Raises ConfigError, or RecordError naming the record at fault."""
-    data = read_bytes(name)
-    texts = _texts(data)
-    cards = []
-    for number, text in enumerate(texts, 1):
-        try:
-            cards.append(decode_card(text))
-        except RecordError as error:
-            where = f"{clean(name, 200)}, record {number}" if len(texts) > 1 else clean(name, 200)
-            raise RecordError(f"{where}: {error}") from None
-    if not cards:
-        raise RecordError(f"{clean(name, 200)} holds no report card.")
-    return tuple(cards)
+@app.command("site", epilog=example("aui-tui site example.com --text"))
+def site(
+    context: typer.Context,
+    host: Host,
+    as_json: Json = False,
+    linear: Linear = False,
+    format_name: FormatName = "",
+    output: File = "",
+    fields: Fields = "",
+    deterministic: Deterministic = False,
+    keys: KeyNames = "names",
+    fail_under: FailUnder = None,
+    fail_grade: FailGrade = None,
+    require_stance: RequireStance = None,
+    must_serve: MustServe = None,
+    fail_on: FailOn = None,
+    no_regress: NoRegress = None,
+    first_run: FirstRun = INCONCLUSIVE,
+    method: Method = "",
+    at: Annotated[str, typer.Option("--at", metavar="TIME", help="The kept scan whose time begins so.")] = "",
+    data_dir: DataDir = None,
+    source: Source = None,
+    config_file: Config = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> int:
+    """Print the stored report card of a host, without scanning."""
+    run = run_of(context)
+    form = CardForm.of(context)
+    gating = Gating.of(context)
+    method = method_of(method)
+
+    async def work() -> tuple[Dossier, Outcome]:
+        async with opened(run) as service:
+            dossier = await cardfiles.at(service, host, at or cardfiles.LAST, method=method)
+            return dossier, await gating.judge(service, dossier.card, dossier)
+
+    dossier, outcome = run.wait(work())
+    card = dossier.card
+    scans = len(dossier.history)
+    notes = {card.host: f"scan {scans} of this host"} if scans > 1 else {}
+    emit(form.chunks(run, [card], notes=notes, gates=gating.told([outcome])), form.path)
+    return outcome.exit_code
 
 
-def _texts(data: bytes) -> list[bytes]:
-    """Part ``data`` into the texts of single records; what cannot be parted stays whole and fails later."""
-    try:
-        whole = json.loads(data)
-    except (ValueError, RecursionError):
-        lines = [line for line in data.splitlines() if line.strip()]
-        return (
-            lines
-            if len(lines) > 1 and lines[0].lstrip().startswith(b"{") and lines[0].rstrip().endswith(b"}")
-            else [data]
-        )
-    return [json.dumps(item).encode() for item in whole] if isinstance(whole, list) else [data]
+USAGE = "Give HOST, or HOST TIME TIME, or two of hosts and files."
+
+
+def _one(name: str) -> ReportCard:
+    found = cardfiles.read(name)
+    if len(found) != 1:
+        raise BadValue(f"{name} holds {len(found)} cards; diff takes files of one.")
+    return found[0]
+
+
+async def _of_host(service: Service, host: str, times: Sequence[str], method: str) -> tuple[ReportCard, ReportCard]:
+    if times:
+        first, second = [(await cardfiles.at(service, host, when, method=method)).card for when in times]
+        return first, second
+    dossier = await dossier_of(service, host, method=method)
+    return cardfiles.before(dossier), dossier.card
+
+
+async def _side(service: Service, side: str | ReportCard, method: str) -> ReportCard:
+    return side if isinstance(side, ReportCard) else (await dossier_of(service, side, method=method)).card
+
+
+@app.command("diff", epilog=example("aui-tui diff example.com 2026-11-01 last --format markdown"))
+def diff(
+    context: typer.Context,
+    what: Annotated[
+        list[str],
+        typer.Argument(metavar="HOST [TIME TIME] | A B", help="A host with two times, or two of hosts and files."),
+    ],
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format", "-f", metavar="NAME", help="text, json or markdown.", autocompletion=complete.of(FORMATS)
+        ),
+    ] = "text",
+    method: Method = "",
+    output: File = "",
+    deterministic: Deterministic = False,
+    data_dir: DataDir = None,
+    source: Source = None,
+    config_file: Config = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Say field by field what changed between two cards: a host's last two scans, or any two.
+
+    TIME is the beginning of a kept scan's time, such as 2026-11-20, or first, or last.
+    """
+    run = run_of(context)
+    form, path = choose("format", form, FORMATS), path_of(output)
+    method = method_of(method)
+    if len(what) not in (1, 2, 3) or (len(what) != 2 and cardfiles.is_file(what[0])):
+        raise BadValue(USAGE)
+    if len(what) != 2 and run.settings.source:
+        raise ConfigError("A published index tells of no earlier scan; give two of hosts and files.")
+    sides = [_one(name) if cardfiles.is_file(name) else name for name in what] if len(what) == 2 else []
+
+    async def work() -> tuple[ReportCard, ReportCard]:
+        match sides:
+            case [ReportCard() as before, ReportCard() as after]:
+                return before, after
+        async with opened(run) as service:
+            match sides:
+                case [one, other]:
+                    return await _side(service, one, method), await _side(service, other, method)
+            return await _of_host(service, what[0], what[1:], method)
+
+    pair = run.wait(work())
+    if method:
+        pair = (regrade(pair[0], method), regrade(pair[1], method))
+    emit(write(difference(*pair), form, deterministic=deterministic), path)
+
+
+PARTLY = 1
+"""Exit code when no set of fixes reaches the goal."""
+
+
+def reckoner(dossier: Dossier) -> WhatIf | None:
+    """Return what reckons a set of fixes exactly, from what was seen; None where that is not kept."""
+    seen = dossier.observations
+    if seen is None:
+        return None
+    from aui_tui.engine.fixes import what_if
+
+    method = method_called(dossier.card.method)
+    return lambda fixes: what_if(seen, fixes, method)
+
+
+@app.command("plan", epilog=example("aui-tui plan example.com --grade B --write fixes/"))
+def plan(
+    context: typer.Context,
+    host: Host,
+    grade: Annotated[
+        str,
+        typer.Option(
+            "--grade", metavar="A-F", help="The goal; default: the next one.", autocompletion=complete.of(GRADES)
+        ),
+    ] = "",
+    score: Annotated[int | None, typer.Option("--score", metavar="N", help="The goal as a score.")] = None,
+    method: Method = "",
+    folder: Annotated[str, typer.Option("--write", metavar="DIR", help="Write each fix's snippet there.")] = "",
+    force: Annotated[bool, typer.Option("--force", help="Replace snippets that are there.")] = False,
+    json_out: Annotated[bool, typer.Option("--json", help="As a JSON object.")] = False,
+    data_dir: DataDir = None,
+    source: Source = None,
+    config_file: Config = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> int:
+    """Name the cheapest set of fixes that reaches a grade, and write their snippets on request."""
+    run = run_of(context)
+    method = method_of(method)
+
+    async def work() -> Dossier:
+        async with opened(run) as service:
+            return await dossier_of(service, host, method=method)
+
+    dossier = run.wait(work())
+    found = planned(dossier.card, grade=grade, score=score, what_if=reckoner(dossier))
+    written = write_snippets(found, Path(folder).expanduser(), force=force) if folder else []
+    emit([as_json(found)] if json_out else (line + "\n" for line in lines(found)), None)
+    for path in () if run.quiet else written:
+        streams.say(f"wrote {path}")
+    return 0 if found.reached else PARTLY
+
+
+@app.command("badge", epilog=example("aui-tui badge example.com -o badge.svg"))
+def badge(
+    context: typer.Context,
+    host: Host,
+    output: File = "",
+    data_dir: DataDir = None,
+    source: Source = None,
+    config_file: Config = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Write the grade and score of a host as a self-contained SVG badge."""
+    run = run_of(context)
+    from aui_tui.export.badge import badge as drawn
+
+    path = path_of(output)
+
+    async def work() -> ReportCard:
+        async with opened(run) as service:
+            return (await dossier_of(service, host)).card
+
+    emit([drawn(run.wait(work()))], path)
+
+
+@app.command("regrade", epilog=example("aui-tui export --cards -f ndjson | aui-tui regrade - --method v0.1 --json"))
+def regrade_cards(
+    context: typer.Context,
+    what: Annotated[
+        list[str], typer.Argument(metavar="HOST|FILE...", help="Stored hosts, or files of cards; - reads stdin.")
+    ],
+    method: Method,
+    as_json: Json = False,
+    linear: Linear = False,
+    format_name: FormatName = "",
+    output: File = "",
+    fields: Fields = "",
+    deterministic: Deterministic = False,
+    keys: KeyNames = "names",
+    data_dir: DataDir = None,
+    source: Source = None,
+    config_file: Config = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> int:
+    """Grade cards again under a method, from what was seen then; nothing is stored."""
+    run = run_of(context)
+    form = CardForm.of(context)
+    method = method_of(method)
+    found: list[ReportCard] = []
+    codes: list[int] = []
+
+    def of_file(name: str) -> None:
+        for card in cardfiles.read(name):
+            try:
+                found.append(graded_again(card, method))
+            except AuiError as error:
+                streams.say(str(error))
+                codes.append(error.exit_code)
+
+    async def of_hosts(names: Sequence[str]) -> None:
+        async with opened(run) as service:
+            for name in names:
+                try:
+                    found.append((await dossier_of(service, name, method=method)).card)
+                except AuiError as error:
+                    streams.say(str(error))
+                    codes.append(error.exit_code)
+
+    hosts = [name for name in what if not cardfiles.is_file(name)]
+    for name in what:
+        if cardfiles.is_file(name):
+            of_file(name)
+    if hosts:
+        run.wait(of_hosts(hosts))
+    if found:
+        emit(form.chunks(run, found, many=len(found) > 1), form.path)
+    return worst(codes)

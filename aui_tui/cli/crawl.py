@@ -5,24 +5,171 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import asynccontextmanager
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from aui_tui.cli import output, streams
-from aui_tui.cli.choices import Method, method_of
-from aui_tui.cli.command import Run, command
-from aui_tui.cli.crawlview import narrating
+from aui_tui.cli import output, streams, words
+from aui_tui.cli.options import Config, DataDir, Debug, Method, Quiet, Source, example, method_of, run_of
 from aui_tui.cli.reach import AllowPrivate, CaFile, ConnectTo, Insecure, access_of
 from aui_tui.cli.services import local, only_local
 from aui_tui.errors import BadValue, ConfigError
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
-    from aui_tui.crawl import BadRow, Row, Terms
+    from rich.text import Text
+
+    from aui_tui.crawl import BadRow, Counts, Crawl, Done, Row, Terms
     from aui_tui.crawl.pool import Workers
+
+app = typer.Typer()
+
+
+EVERY: Final = 5.0
+"""Seconds between the lines of progress where there is no terminal."""
+WINDOW: Final = 30.0
+"""Seconds over which the rate is taken."""
+BAR: Final = 30
+
+
+class Narration:
+    """Hears what became of each row. ``total``: rows of the list, None when nobody knows.
+
+    ``refused`` counts hosts that turned out to be none to scan.
+    """
+
+    def __init__(self, total: int | None, *, quiet: bool, as_json: bool, ascii_only: bool = False) -> None:
+        self.crawl: Crawl | None = None
+        self.refused = 0
+        self._total = total
+        self._quiet = quiet
+        self._as_json = as_json
+        self._ascii = ascii_only
+        self._began = time.monotonic()
+        self._marks: list[tuple[float, int]] = [(self._began, 0)]
+        self.plain = False
+        self._last = self._began
+
+    @property
+    def counts(self) -> Counts | None:
+        """The counts of the crawl, None before it begins."""
+        return self.crawl.counts if self.crawl is not None else None
+
+    def tell(self, done: Done) -> None:
+        """Take in what became of one row."""
+        if done.kind == "bad":
+            shown = f" ({done.row.text})" if done.row.text else ""  # type: ignore[union-attr]
+            streams.say(f"line {done.row.line}: {done.row.reason}{shown}")  # type: ignore[union-attr]
+        elif done.kind == "failed" and done.result is not None:
+            self.refused += done.result.status == 400
+            streams.say(f"line {done.row.line}: {done.result.error}")
+        if self._as_json and done.kind != "fresh":
+            streams.put_line(record_of(done))
+        if self.plain and time.monotonic() - self._last >= EVERY:
+            self._last = time.monotonic()
+            streams.say(self.line())
+
+    def rate(self) -> float:
+        """Return the hosts per second of the last WINDOW seconds."""
+        counts, now = self.counts, time.monotonic()
+        worked = counts.worked if counts is not None else 0
+        if now - self._marks[-1][0] > 0.5:
+            self._marks.append((now, worked))
+        while len(self._marks) > 2 and now - self._marks[1][0] > WINDOW:
+            del self._marks[0]
+        then, before = self._marks[0]
+        return (worked - before) / max(now - then, 0.001)
+
+    def line(self) -> str:
+        """Return the progress in one line."""
+        counts, rate = self.counts, self.rate()
+        dealt = counts.total if counts is not None else 0
+        whole = f" of {self._total:,}" if self._total is not None else ""
+        parts = [f"{dealt:,}{whole} rows", f"{rate:.1f} hosts/s"]
+        if self._total is not None and rate > 0 and dealt < self._total:
+            parts.append(f"about {words.age((self._total - dealt) / rate)} left")
+        if self.crawl is not None:
+            parts.append(f"{self.crawl.in_flight} in flight")
+        if counts is not None:
+            named = (("unreachable", counts.unreachable), ("failed", counts.failed), ("bad rows", counts.bad))
+            parts += [f"{number:,} {name}" for name, number in named if number]
+        return ", ".join(parts)
+
+    def summary(self) -> str:
+        """Return the end of the story in one sentence."""
+        counts = self.counts
+        if counts is None:
+            return ""
+        seconds = time.monotonic() - self._began
+        parts = [
+            f"{words.count(counts.worked, 'host')} scanned in {seconds:.1f} s",
+            f"{counts.worked / max(seconds, 0.001):.1f}/s",
+            f"{counts.unreachable:,} unreachable",
+            f"{counts.fresh:,} skipped with a recent card",
+            f"{counts.failed:,} failed",
+            words.count(counts.bad, "bad row"),
+        ]
+        if counts.unsaved:
+            parts.append(f"{counts.unsaved:,} not saved")
+        return ", ".join(parts) + "."
+
+    def __rich__(self) -> Text:
+        from rich.text import Text
+
+        counts = self.counts
+        full, empty = "#." if self._ascii else "█░"
+        text = Text("crawl ", no_wrap=True, overflow="crop" if self._ascii else "ellipsis")
+        if self._total:
+            filled = min(BAR, (counts.total if counts is not None else 0) * BAR // self._total)
+            text.append(full * filled, "green").append(empty * (BAR - filled), "dim").append(" ")
+        return text.append(self.line())
+
+
+@contextmanager
+def narrating(total: int | None, *, quiet: bool, as_json: bool, ascii_only: bool = False) -> Iterator[Narration]:
+    """Yield the narration of a crawl; the summary comes at its end, interrupted or not."""
+    narration = Narration(total, quiet=quiet, as_json=as_json, ascii_only=ascii_only)
+    try:
+        if quiet or sys.stderr is None:
+            yield narration
+        elif sys.stderr.isatty():
+            with _live(narration):
+                yield narration
+        else:
+            narration.plain = True
+            yield narration
+    finally:
+        if not quiet and narration.counts is not None:
+            streams.say(narration.summary())
+
+
+@contextmanager
+def _live(narration: Narration) -> Iterator[None]:
+    from rich.console import Console
+    from rich.live import Live
+
+    console = Console(stderr=True, highlight=False)
+    with Live(narration, console=console, refresh_per_second=4, transient=True, redirect_stdout=False):
+        yield
+
+
+def record_of(done: Done) -> bytes:
+    """Return the line of JSON for one row: the card, else an object with line, host, title, status and detail."""
+    import msgspec
+
+    result = done.result
+    if result is not None and result.card:
+        return result.card
+    if result is not None:
+        told = {"host": done.row.site, "title": result.title, "status": result.status, "detail": result.error}  # type: ignore[union-attr]
+    else:
+        told = {"host": done.row.text, "title": "Bad row", "status": 400, "detail": done.row.reason}  # type: ignore[union-attr]
+    return msgspec.json.encode({"found": False, "line": done.row.line} | told)
+
 
 BAD_ROWS: Final = 1
 """Exit code of a crawl that passed over bad rows."""
@@ -41,109 +188,112 @@ def seconds_of(name: str, text: str) -> float:
     return float(int(found[1]) * UNITS[found[2]])
 
 
-def add(app: typer.Typer) -> None:
-    """Add the command to ``app``."""
+@app.command("crawl", epilog=example("aui-tui crawl hosts.csv --older-than 7d"))
+def crawl(
+    context: typer.Context,
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="Lines or CSV of host, name, category; - is standard input.")
+    ] = "",
+    starter: Annotated[bool, typer.Option("--starter", help="Take the packaged list of known hosts.")] = False,
+    older_than: Annotated[
+        str, typer.Option("--older-than", metavar="AGE", help="Skip hosts with a card younger than this.")
+    ] = "7d",
+    resume: Annotated[
+        bool, typer.Option("--resume/--no-resume", help="Go by the cards that are kept, or scan every host.")
+    ] = True,
+    concurrency: Annotated[
+        int | None,
+        typer.Option(
+            "--concurrency",
+            min=1,
+            max=10_000,
+            show_default=f"{IN_FLIGHT}; with --fast {FAST_IN_FLIGHT}",
+            help="Hosts in flight at most; a cluster takes what it can.",
+        ),
+    ] = None,
+    max_per_second: Annotated[
+        float, typer.Option("--max-per-second", min=0, help="Hosts begun per second at most; 0: no limit.")
+    ] = 0,
+    processes: Annotated[
+        int, typer.Option("--processes", min=0, max=MOST_PROCESSES, help="Scanning processes; 0: one per core.")
+    ] = 0,
+    dask: Annotated[
+        str, typer.Option("--dask", metavar="ADDRESS", help="Scan on this Dask cluster, such as tcp://head:8786.")
+    ] = "",
+    fast: Annotated[
+        bool, typer.Option("--fast", help="Ask by the extra fast, an HTTP client in Rust; for large crawls.")
+    ] = False,
+    method: Method = "",
+    as_json: Annotated[
+        bool,
+        typer.Option("--json", help="Print every result, one line of JSON each.", rich_help_panel=output.OUTPUT),
+    ] = False,
+    keys: output.KeyNames = "names",
+    allow_private: AllowPrivate = False,
+    connect_to: ConnectTo = None,
+    cacert: CaFile = None,
+    insecure: Insecure = False,
+    data_dir: DataDir = None,
+    source: Source = None,
+    config_file: Config = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> int:
+    """Scan a list of hosts into the index; started again, it goes on where it ended.
 
-    @command(app, "crawl", example="aui-tui crawl hosts.csv --older-than 7d")
-    def crawl(
-        run: Run,
-        file: Annotated[
-            str, typer.Argument(metavar="FILE", help="Lines or CSV of host, name, category; - is standard input.")
-        ] = "",
-        starter: Annotated[bool, typer.Option("--starter", help="Take the packaged list of known hosts.")] = False,
-        older_than: Annotated[
-            str, typer.Option("--older-than", metavar="AGE", help="Skip hosts with a card younger than this.")
-        ] = "7d",
-        resume: Annotated[
-            bool, typer.Option("--resume/--no-resume", help="Go by the cards that are kept, or scan every host.")
-        ] = True,
-        concurrency: Annotated[
-            int | None,
-            typer.Option(
-                "--concurrency",
-                min=1,
-                max=10_000,
-                show_default=f"{IN_FLIGHT}; with --fast {FAST_IN_FLIGHT}",
-                help="Hosts in flight at most; a cluster takes what it can.",
-            ),
-        ] = None,
-        max_per_second: Annotated[
-            float, typer.Option("--max-per-second", min=0, help="Hosts begun per second at most; 0: no limit.")
-        ] = 0,
-        processes: Annotated[
-            int, typer.Option("--processes", min=0, max=MOST_PROCESSES, help="Scanning processes; 0: one per core.")
-        ] = 0,
-        dask: Annotated[
-            str, typer.Option("--dask", metavar="ADDRESS", help="Scan on this Dask cluster, such as tcp://head:8786.")
-        ] = "",
-        fast: Annotated[
-            bool, typer.Option("--fast", help="Ask by the extra fast, an HTTP client in Rust; for large crawls.")
-        ] = False,
-        method: Method = "",
-        as_json: Annotated[
-            bool,
-            typer.Option("--json", help="Print every result, one line of JSON each.", rich_help_panel=output.OUTPUT),
-        ] = False,
-        keys: output.KeyNames = "names",
-        allow_private: AllowPrivate = False,
-        connect_to: ConnectTo = None,
-        cacert: CaFile = None,
-        insecure: Insecure = False,
-    ) -> int:
-        """Scan a list of hosts into the index; started again, it goes on where it ended.
+    Costs none of the ten scans an hour.
+    """
+    run = run_of(context)
+    only_local(run, "A crawl")
+    if bool(file) == starter:
+        raise BadValue("Name one list: a FILE, - for standard input, or --starter.")
+    if file == "-":
+        streams.source()
+    if math.isnan(max_per_second):
+        raise BadValue("--max-per-second takes a number of hosts; 0 is no limit.")
+    if fast:
+        _check_fast(dask)
+    age = seconds_of("--older-than", older_than) if resume else 0.0
+    method = method_of(method) or run.settings.method
+    in_flight = concurrency or (FAST_IN_FLIGHT if fast else IN_FLIGHT)
+    chosen_keys = output.keys_of(keys)
+    access = access_of(allow_private=allow_private, connect_to=connect_to, cacert=cacert, insecure=insecure)
 
-        Costs none of the ten scans an hour.
-        """
-        only_local(run, "A crawl")
-        if bool(file) == starter:
-            raise BadValue("Name one list: a FILE, - for standard input, or --starter.")
-        if file == "-":
-            streams.source()
-        if math.isnan(max_per_second):
-            raise BadValue("--max-per-second takes a number of hosts; 0 is no limit.")
-        if fast:
-            _check_fast(dask)
-        age = seconds_of("--older-than", older_than) if resume else 0.0
-        method = method_of(method) or run.settings.method
-        in_flight = concurrency or (FAST_IN_FLIGHT if fast else IN_FLIGHT)
-        chosen_keys = output.keys_of(keys)
-        access = access_of(allow_private=allow_private, connect_to=connect_to, cacert=cacert, insecure=insecure)
+    from aui_tui.crawl import Crawl, Terms, read, starter_rows
+    from aui_tui.crawl.source import chunks, count_lines, groups
+    from aui_tui.records.starter import Starter
 
-        from aui_tui.crawl import Crawl, Terms, read, starter_rows
-        from aui_tui.crawl.source import chunks, count_lines, groups
-        from aui_tui.records.starter import Starter
+    total = len(Starter()) if starter else count_lines(file)
 
-        total = len(Starter()) if starter else count_lines(file)
+    async def work() -> int:
+        async with local(run, access) as service:
+            terms = Terms.of(
+                service.access,
+                method=method,
+                base_url=run.settings.base_url,
+                keys=chosen_keys if as_json else None,
+                fast=fast,
+            )
 
-        async def work() -> int:
-            async with local(run, access) as service:
-                terms = Terms.of(
-                    service.access,
-                    method=method,
-                    base_url=run.settings.base_url,
-                    keys=chosen_keys if as_json else None,
-                    fast=fast,
-                )
+            def rows(pause: Callable[[], None]) -> Iterable[Row | BadRow]:
+                return starter_rows() if starter else read(chunks(file, pause), service.access.target)
 
-                def rows(pause: Callable[[], None]) -> Iterable[Row | BadRow]:
-                    return starter_rows() if starter else read(chunks(file, pause), service.access.target)
+            plain = run.settings.ascii
+            with narrating(total, quiet=run.quiet, as_json=as_json, ascii_only=plain) as narration:
+                async with _workers(terms, in_flight, processes, dask) as (workers, places):
+                    narration.crawl = crawl = Crawl(
+                        service,
+                        workers,
+                        concurrency=places,
+                        older_than=age,
+                        rate=max_per_second,
+                        on_result=narration.tell,
+                        notice=streams.say,
+                    )
+                    counts = await crawl.run(groups(rows))
+        return BAD_ROWS if counts.bad or narration.refused else 0
 
-                plain = run.settings.ascii
-                with narrating(total, quiet=run.quiet, as_json=as_json, ascii_only=plain) as narration:
-                    async with _workers(terms, in_flight, processes, dask) as (workers, places):
-                        narration.crawl = crawl = Crawl(
-                            service,
-                            workers,
-                            concurrency=places,
-                            older_than=age,
-                            rate=max_per_second,
-                            on_result=narration.tell,
-                            notice=streams.say,
-                        )
-                        counts = await crawl.run(groups(rows))
-            return BAD_ROWS if counts.bad or narration.refused else 0
-
-        return run.wait(work())
+    return run.wait(work())
 
 
 def _check_fast(dask: str) -> None:

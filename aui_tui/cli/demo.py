@@ -11,57 +11,61 @@ from typing import Annotated
 
 import typer
 
-from aui_tui.cli import indexview, streams
-from aui_tui.cli.command import Run, command
+from aui_tui.cli import streams
+from aui_tui.cli.index import json_parts
+from aui_tui.cli.options import Config, DataDir, Debug, Quiet, Source, example, run_of
 from aui_tui.cli.services import only_local
 from aui_tui.errors import ConfigError
 from aui_tui.records.card import ReportCard
 from aui_tui.records.query import Query
 
+app = typer.Typer()
 
-def add(app: typer.Typer) -> None:
-    """Add the command to ``app``."""
 
-    @command(app, "demo", example="aui-tui demo")
-    def demo(
-        run: Run,
-        headless: Annotated[
-            bool, typer.Option("--headless", help="Print the index as JSON instead of opening the dashboard.")
-        ] = False,
-    ) -> int:
-        """Serve a small web on this machine, scan it for real, and open the dashboard on it.
+@app.command("demo", epilog=example("aui-tui demo"))
+def demo(
+    context: typer.Context,
+    headless: Annotated[
+        bool, typer.Option("--headless", help="Print the index as JSON instead of opening the dashboard.")
+    ] = False,
+    data_dir: DataDir = None,
+    source: Source = None,
+    config_file: Config = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> int:
+    """Serve a small web on this machine, scan it for real, and open the dashboard on it.
 
-        Nothing outside this machine is contacted, and nothing is kept: the cards lie in a temporary folder.
-        """
-        only_local(run, "The demo")
-        if not headless and not streams.interactive():
-            raise ConfigError(f"{streams.NO_SCREEN}; use `aui-tui demo --headless`.")
-        from aui_tui.demo.tour import fill, rounds, service_of
-        from aui_tui.demo.web import DemoWeb
+    Nothing outside this machine is contacted, and nothing is kept: the cards lie in a temporary folder.
+    """
+    run = run_of(context)
+    only_local(run, "The demo")
+    if not headless and not streams.interactive():
+        raise ConfigError(f"{streams.NO_SCREEN}; use `aui-tui demo --headless`.")
+    from aui_tui.demo.tour import fill, rounds, service_of
+    from aui_tui.demo.web import DemoWeb
 
-        settings = run.settings
-        with tempfile.TemporaryDirectory(prefix="aui-tui-demo-") as name, DemoWeb() as web:
+    settings = run.settings
+    with tempfile.TemporaryDirectory(prefix="aui-tui-demo-") as name, DemoWeb() as web:
 
-            async def work() -> None:
-                service = service_of(web, Path(name), base_url=settings.base_url, method=settings.method)
-                try:
-                    with _progress(rounds(web), quiet=run.quiet) as told:
-                        await fill(service, web, told)
-                    if headless:
-                        for part in indexview.json_parts(await service.index(Query())):
-                            streams.write(part)
-                        streams.flush()
-                finally:
-                    await service.aclose()
+        async def work() -> None:
+            service = service_of(web, Path(name), base_url=settings.base_url, method=settings.method)
+            try:
+                with _progress(rounds(web), quiet=run.quiet) as told:
+                    await fill(service, web, told)
+                if headless:
+                    for part in json_parts(await service.index(Query())):
+                        streams.write(part)
+                    streams.flush()
+            finally:
+                await service.aclose()
 
-            run.wait(work())
-            if headless:
-                return 0
-            from aui_tui.cli import dashboard
+        run.wait(work())
+        if headless:
+            return 0
+        from aui_tui.cli import dashboard
 
-            return dashboard.open_on(
-                run, service_of(web, Path(name), base_url=settings.base_url, method=settings.method)
-            )
+        return dashboard.open_on(run, service_of(web, Path(name), base_url=settings.base_url, method=settings.method))
 
 
 @contextmanager

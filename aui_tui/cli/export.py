@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from aui_tui.cli import streams, words
-from aui_tui.cli.command import Run, command
 from aui_tui.cli.index import Category, Limit, Line, Reverse, Sort, Stance
+from aui_tui.cli.options import Config, DataDir, Debug, Quiet, Source, example, run_of
 from aui_tui.cli.output import Deterministic, Fields, File, FormatName, KeyNames, emit, keys_of, path_of
 from aui_tui.cli.services import service_of
 from aui_tui.errors import NeverScanned
@@ -20,6 +20,8 @@ from aui_tui.records.card import ReportCard
 from aui_tui.records.query import Query
 from aui_tui.records.view import IndexView, rows
 from aui_tui.service.protocol import Service
+
+app = typer.Typer()
 
 
 class Cards:
@@ -38,48 +40,51 @@ class Cards:
                     self.missing += 1
 
 
-def add(app: typer.Typer) -> None:
-    """Add the command to ``app``."""
-
-    @command(app, "export", example="aui-tui export --stance Walled --format csv -o walled.csv")
-    def export(
-        run: Run,
-        category: Category = "",
-        stance: Stance = "",
-        line: Line = "",
-        sort: Sort = "rank",
-        reverse: Reverse = False,
-        limit: Limit = 0,
-        cards: Annotated[bool, typer.Option("--cards", help="Whole report cards instead of rows.")] = False,
-        format_name: FormatName = "json",
-        output: File = "",
-        fields: Fields = "",
-        deterministic: Deterministic = False,
-        keys: KeyNames = "names",
-    ) -> int:
-        """Write the list, or the cards behind it, as JSON, NDJSON, CSV, Markdown or HTML."""
-        chosen_keys, path = keys_of(keys), path_of(output)
-        query = Query.of(category=category, stance=stance, line=line, sort=sort, descending=reverse)
-        with asyncio.Runner() as runner:
-            service = service_of(run)
-            try:
-                view = runner.run(service.index(query))
-                if view.notice:
-                    streams.say(view.notice)
-                whole = Cards(runner, service, view, limit)
-                if cards:
-                    chunks = write_cards(
-                        format_name, whole, fields=fields, keys=chosen_keys, deterministic=deterministic, many=True
-                    )
-                else:
-                    listing = Listing.of_view(view, limit)
-                    chunks = write_listing(
-                        format_name, listing, fields=fields, keys=chosen_keys, deterministic=deterministic
-                    )
-                emit(chunks, path)
-                if whole.missing:
-                    streams.say(f"{words.count(whole.missing, 'host')} left out: only their summaries are known.")
-                    return NeverScanned.exit_code
-                return 0
-            finally:
-                runner.run(service.aclose())
+@app.command("export", epilog=example("aui-tui export --stance Walled --format csv -o walled.csv"))
+def export(
+    context: typer.Context,
+    category: Category = "",
+    stance: Stance = "",
+    line: Line = "",
+    sort: Sort = "rank",
+    reverse: Reverse = False,
+    limit: Limit = 0,
+    cards: Annotated[bool, typer.Option("--cards", help="Whole report cards instead of rows.")] = False,
+    format_name: FormatName = "json",
+    output: File = "",
+    fields: Fields = "",
+    deterministic: Deterministic = False,
+    keys: KeyNames = "names",
+    data_dir: DataDir = None,
+    source: Source = None,
+    config_file: Config = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> int:
+    """Write the list, or the cards behind it, as JSON, NDJSON, CSV, Markdown or HTML."""
+    run = run_of(context)
+    chosen_keys, path = keys_of(keys), path_of(output)
+    query = Query.of(category=category, stance=stance, line=line, sort=sort, descending=reverse)
+    with asyncio.Runner() as runner:
+        service = service_of(run)
+        try:
+            view = runner.run(service.index(query))
+            if view.notice:
+                streams.say(view.notice)
+            whole = Cards(runner, service, view, limit)
+            if cards:
+                chunks = write_cards(
+                    format_name, whole, fields=fields, keys=chosen_keys, deterministic=deterministic, many=True
+                )
+            else:
+                listing = Listing.of_view(view, limit)
+                chunks = write_listing(
+                    format_name, listing, fields=fields, keys=chosen_keys, deterministic=deterministic
+                )
+            emit(chunks, path)
+            if whole.missing:
+                streams.say(f"{words.count(whole.missing, 'host')} left out: only their summaries are known.")
+                return NeverScanned.exit_code
+            return 0
+        finally:
+            runner.run(service.aclose())

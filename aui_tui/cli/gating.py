@@ -5,75 +5,114 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, ClassVar, Final, Self
+from pathlib import Path
+from typing import Annotated, Final
 
 import typer
+from msgspec.structs import replace
 
-from aui_tui.cli import complete, streams
-from aui_tui.cli.cards import read
-from aui_tui.cli.command import Group
-from aui_tui.errors import NeverScanned
+from aui_tui.cli import cardfiles, complete, streams
+from aui_tui.errors import BadValue, NeverScanned
 from aui_tui.gates import Gates, Outcome, check
 from aui_tui.records.card import ReportCard
 from aui_tui.records.view import Dossier
-from aui_tui.records.vocabulary import GRADES, SEVERITIES, STANCES
+from aui_tui.records.vocabulary import GRADES, SEVERITIES, STANCES, choose
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
 
 PANEL: Final = "Gates: exit 1 when one fails, 3 when it cannot be told"
 _option = partial(typer.Option, rich_help_panel=PANEL)
 LAST: Final = "last"
+PASS, INCONCLUSIVE = "pass", "inconclusive"
+"""Values of ``--first-run``."""
 
 FailUnder = Annotated[int | None, _option("--fail-under", metavar="N", help="The score must reach N.")]
 FailGrade = Annotated[
-    str,
-    _option("--fail-grade", metavar="A-F", help="The grade must reach this one.", autocompletion=complete.of(GRADES)),
+    str | None,
+    _option(
+        "--fail-grade", metavar="A|B|C|D|F", help="The grade must reach this one.", autocompletion=complete.of(GRADES)
+    ),
 ]
 RequireStance = Annotated[
-    str, _option("--require-stance", metavar="NAME", help="At least this open.", autocompletion=complete.of(STANCES))
+    str | None,
+    _option(
+        "--require-stance",
+        metavar="Open|Selective|Walled",
+        help="At least this open.",
+        autocompletion=complete.of(STANCES),
+    ),
 ]
 MustServe = Annotated[
-    str, _option("--must-serve", metavar="A,B", help="These agents must get in.", autocompletion=complete.agents)
+    str | None,
+    _option(
+        "--must-serve",
+        metavar="NAME,NAME",
+        help="These agents must get in: product, token or company.",
+        autocompletion=complete.agents,
+    ),
 ]
 FailOn = Annotated[
-    str,
+    str | None,
     _option("--fail-on", metavar="critical|warn", help="No such finding.", autocompletion=complete.of(SEVERITIES[:2])),
 ]
 NoRegress = Annotated[
-    str, _option("--no-regress", metavar="FILE|last", help="Nothing worse than that card, or the scan before.")
+    str | None,
+    _option("--no-regress", metavar="FILE|last", help="Nothing worse than the card in FILE, or the scan before."),
+]
+FirstRun = Annotated[
+    str,
+    _option(
+        "--first-run",
+        metavar="pass|inconclusive",
+        help="What --no-regress says where there is no card to compare with.",
+        autocompletion=complete.of(("pass", "inconclusive")),
+    ),
 ]
 
 
 @dataclass(frozen=True, slots=True)
-class Gating(Group):
-    """The gates of one command; ``baseline`` names a file of cards, or LAST, or nothing."""
+class Gating:
+    """The gates of one command; ``baseline`` names a file of cards, or LAST, or nothing.
 
-    OPTIONS: ClassVar = {
-        "fail_under": (FailUnder, None),
-        "fail_grade": (FailGrade, ""),
-        "require_stance": (RequireStance, ""),
-        "must_serve": (MustServe, ""),
-        "fail_on": (FailOn, ""),
-        "no_regress": (NoRegress, ""),
-    }
+    ``cards`` is what the file holds, ``first_run`` what counts when it holds no card of the host.
+    """
+
     gates: Gates
     baseline: str = ""
     cards: tuple[ReportCard, ...] = ()
+    first_run: str = INCONCLUSIVE
 
     @classmethod
-    def of(cls, **values: Any) -> Self:
+    def of(cls, context: typer.Context) -> Gating:
         """Return the gates asked for. Raises BadValue, or ConfigError and RecordError for a bad baseline file."""
-        baseline = values.pop("no_regress")
-        gates = Gates.of(**values, no_regress=bool(baseline))
-        cards = read(baseline) if baseline and baseline != LAST else ()
-        return cls(gates, baseline, cards)
+        given = context.params
+        baseline = given["no_regress"] or ""
+        first_run = choose("value of --first-run", given["first_run"], (PASS, INCONCLUSIVE))
+        if first_run == PASS and not baseline:
+            raise BadValue("--first-run goes with --no-regress: it says what counts without a card to compare with.")
+        gates = Gates.of(
+            fail_under=given["fail_under"],
+            fail_grade=given["fail_grade"],
+            require_stance=given["require_stance"],
+            must_serve=given["must_serve"],
+            fail_on=given["fail_on"],
+            no_regress=bool(baseline),
+        )
+        missing = first_run == PASS and baseline != cardfiles.STDIN and not Path(baseline).expanduser().exists()
+        cards = () if missing or baseline in ("", LAST) else cardfiles.read(baseline)
+        return cls(gates, baseline, cards, first_run)
 
     async def judge(self, service: Service, card: ReportCard, known: Dossier | None = None) -> Outcome:
         """Return what the gates say of ``card``, having told each failure; ``known`` is what the service knows of it.
 
         Raises AuiError.
         """
-        outcome = check(card, self.gates, await self._before(service, card, known))
+        before = await self._before(service, card, known) if self.gates.no_regress else None
+        gates = self.gates
+        if gates.no_regress and before is None and self.first_run == PASS and not card.unreachable:
+            gates = replace(gates, no_regress=False)
+            streams.say(f"gate no-regress passes: {clean(card.host)}: first run, no card to compare with.")
+        outcome = check(card, gates, before)
         tell(outcome)
         return outcome
 

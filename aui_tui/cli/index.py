@@ -1,21 +1,146 @@
-"""``index``: every card, ranked, filtered, as a table or as the record."""
+"""``index``: every card, ranked, filtered, as a table or as the record, and figures over them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Final
 
 import msgspec
 import typer
 
-from aui_tui.cli import complete, indexview, streams
-from aui_tui.cli.command import Run, command
+from aui_tui.cli import complete, streams, words
+from aui_tui.cli.options import Config, DataDir, Debug, Quiet, Source, example, run_of
 from aui_tui.cli.output import Json, KeyNames, keys_of
-from aui_tui.cli.paint import Paint
+from aui_tui.cli.paint import TINTS, Paint
+from aui_tui.cli.run import Run
 from aui_tui.cli.services import opened
+from aui_tui.records import labels
+from aui_tui.records.codec import Keys, encode_summary
+from aui_tui.engine.checks import BY_FIX
 from aui_tui.records.query import SORTS, Query
+from aui_tui.records.view import IndexView, Overview, Row, rows
 from aui_tui.records.vocabulary import CATEGORIES, STANCES
 from aui_tui.service.protocol import Service
+from aui_tui.text import fit
+
+app = typer.Typer()
+
+
+WIDTHS: Final = {"#": 5, "Score": 5, "Δ": 4, "Gr": 2, "Stance": 11, "Host": 0, "Category": 15, "Age": 4}
+"""Columns in their order and their widths in cells; the host takes what is left."""
+RIGHT: Final = frozenset({"#", "Score", "Δ"})
+DROPPED: Final = ("Age", "Category", "Δ", "#")
+"""Columns that a narrow terminal does without, the first to go first; never the stance."""
+LEAST_HOST: Final = 18
+
+
+def json_parts(view: IndexView, *, keys: Keys = "names", limit: int = 0) -> Iterator[bytes]:
+    """Yield the Index record (specification 4.1) piece by piece, a row on each line, without holding it all."""
+    yield b'{"scanned_at":"' + view.scanned_at.encode() + b'"'
+    for name, window in ((b"ranked", view.ranked), (b"unreachable", view.unreachable)):
+        yield b',"' + name + b'":['
+        between = b"\n"
+        for row in rows(window, limit):
+            yield between + encode_summary(row.summary, keys)
+            between = b",\n"
+        yield b"]"
+    yield b"}\n"
+
+
+def table(view: IndexView, paint: Paint, *, limit: int = 0) -> Iterator[str]:
+    """Yield the ranked list, the unreachable hosts, and a closing line with the counts."""
+    total = len(view.ranked) + len(view.unreachable)
+    widths = widths_for(paint.width)
+    if len(view.ranked):
+        head = _line({name: name for name in widths}, widths)
+        yield paint.heading(head.replace("Δ", "+") if paint.ascii else head)
+        for row in rows(view.ranked, limit):
+            yield _ranked(row, paint, widths)
+    if len(view.unreachable):
+        yield from [""] if len(view.ranked) else []
+        yield paint.heading("Unreachable")
+        for row in rows(view.unreachable, limit):
+            summary = row.summary
+            yield from paint.hanging(f"  {fit(summary.host, widths['Host'])} ", summary.top_evidence)
+    yield from [""] if total else []
+    asked = view.query.words()
+    yield from paint.hanging(
+        "",
+        f"Ranked {len(view.ranked):,}, unreachable {len(view.unreachable):,}{' (' + asked + ')' if asked else ''}; "
+        f"newest card {labels.moment(view.scanned_at)}"
+        if total
+        else "No cards" + (f" {asked}." if asked else " yet; begin with: aui-tui scan HOST"),
+    )
+
+
+def widths_for(width: int) -> dict[str, int]:
+    """Return the columns that fit into ``width`` cells, and their widths."""
+    kept = dict(WIDTHS)
+    for name in (*DROPPED, ""):
+        host = width - sum(kept.values()) - len(kept) + 1
+        if host >= LEAST_HOST or not name:
+            break
+        del kept[name]
+    return kept | {"Host": max(host, 8)}
+
+
+def _line(texts: Mapping[str, str], widths: Mapping[str, int]) -> str:
+    return " ".join(fit(texts[name], width, right=name in RIGHT) for name, width in widths.items()).rstrip()
+
+
+def _ranked(row: Row, paint: Paint, widths: Mapping[str, int]) -> str:
+    summary = row.summary
+    stance = f"{paint.glyph(summary.stance)} {summary.stance}"
+    texts = {
+        "#": str(row.rank or ""),
+        "Score": str(summary.score),
+        "Δ": f"{row.change:+d}" if row.change else "",
+        "Gr": summary.grade,
+        "Stance": stance,
+        "Host": summary.host,
+        "Category": summary.category,
+        "Age": words.age(words.seconds_since(summary.scanned_at)),
+    }
+    shown = fit(stance, widths["Stance"])
+    return _line(texts, widths).replace(shown, paint.style(shown, TINTS.get(summary.stance, "")), 1)
+
+
+NAME: Final = 34
+BAR: Final = 20
+
+
+def figure_lines(figures: Overview, paint: Paint) -> Iterator[str]:
+    """Yield the lines of ``figures``, every number with its share of the hosts."""
+    if not figures.hosts:
+        yield "No host matches, so there is nothing to count."
+        return
+    yield paint.heading(f"Grades of {figures.hosts:,} {'host' if figures.hosts == 1 else 'hosts'}")
+    for grade, number in figures.grades.items():
+        yield _row(grade, number, figures.hosts, paint)
+    yield ""
+    yield paint.heading("Stances per category")
+    for category, shares in figures.stances.items():
+        if sum(shares.values()):
+            parts = [f"{paint.glyph(word)} {word} {shares.get(word, 0):,}" for word in STANCES]
+            yield "  " + fit(category, 16) + "   ".join(_tinted(part, paint) for part in parts)
+    yield ""
+    yield paint.heading("Commonest failing checks")
+    failing = sorted(figures.failing.items(), key=lambda item: (-item[1], item[0]))
+    for key, number in failing:
+        yield _row(BY_FIX[key].lacking if key in BY_FIX else key, number, figures.hosts, paint)
+    if not failing:
+        yield "  not known to this source"
+
+
+def _tinted(part: str, paint: Paint) -> str:
+    return paint.style(part, TINTS.get(part.split(" ")[1], ""))
+
+
+def _row(name: str, part: int, whole: int, paint: Paint) -> str:
+    bar = paint.bar(part, whole, BAR) + " " if paint.width >= NAME + BAR + 20 else ""
+    return f"  {fit(name, NAME)}{bar}{part:>9,} {100 * part / whole:>4.0f} %"
+
 
 FILTERS = "Filters"
 _option = partial(typer.Option, rich_help_panel=FILTERS)
@@ -40,43 +165,46 @@ Figures = Annotated[
 ]
 
 
-def add(app: typer.Typer) -> None:
-    """Add the command to ``app``."""
+@app.command("index", epilog=example("aui-tui index --category Retail --stance Walled --json"))
+def index(
+    context: typer.Context,
+    category: Category = "",
+    stance: Stance = "",
+    line: Line = "",
+    sort: Sort = "rank",
+    reverse: Reverse = False,
+    limit: Limit = 0,
+    overview: Figures = False,
+    as_json: Json = False,
+    keys: KeyNames = "names",
+    data_dir: DataDir = None,
+    source: Source = None,
+    config_file: Config = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """List every scanned host by score, and the unreachable ones."""
+    run = run_of(context)
+    chosen_keys = keys_of(keys)
+    query = Query.of(category=category, stance=stance, line=line, sort=sort, descending=reverse)
 
-    @command(app, "index", example="aui-tui index --category Retail --stance Walled --json")
-    def index(
-        run: Run,
-        category: Category = "",
-        stance: Stance = "",
-        line: Line = "",
-        sort: Sort = "rank",
-        reverse: Reverse = False,
-        limit: Limit = 0,
-        overview: Figures = False,
-        as_json: Json = False,
-        keys: KeyNames = "names",
-    ) -> None:
-        """List every scanned host by score, and the unreachable ones."""
-        chosen_keys = keys_of(keys)
-        query = Query.of(category=category, stance=stance, line=line, sort=sort, descending=reverse)
+    async def work() -> None:
+        async with opened(run) as service:
+            if overview:
+                await _overview(run, service, query, as_json=as_json)
+                return
+            view = await service.index(query)
+            if view.notice:
+                streams.say(view.notice)
+            if as_json:
+                for part in json_parts(view, keys=chosen_keys, limit=limit):
+                    streams.write(part)
+            else:
+                paint = Paint.for_output(ascii_only=run.settings.ascii)
+                for row in table(view, paint, limit=limit):
+                    streams.write_line(row)
 
-        async def work() -> None:
-            async with opened(run) as service:
-                if overview:
-                    await _overview(run, service, query, as_json=as_json)
-                    return
-                view = await service.index(query)
-                if view.notice:
-                    streams.say(view.notice)
-                if as_json:
-                    for part in indexview.json_parts(view, keys=chosen_keys, limit=limit):
-                        streams.write(part)
-                else:
-                    paint = Paint.for_output(ascii_only=run.settings.ascii)
-                    for row in indexview.table(view, paint, limit=limit):
-                        streams.write_line(row)
-
-        run.wait(work())
+    run.wait(work())
 
 
 async def _overview(run: Run, service: Service, query: Query, *, as_json: bool) -> None:
@@ -84,7 +212,6 @@ async def _overview(run: Run, service: Service, query: Query, *, as_json: bool) 
     if as_json:
         streams.write(msgspec.json.encode(found) + b"\n")
         return
-    from aui_tui.cli import figures
 
-    for line in figures.lines(found, Paint.for_output(ascii_only=run.settings.ascii)):
+    for line in figure_lines(found, Paint.for_output(ascii_only=run.settings.ascii)):
         streams.write_line(line)

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from aui_tui.cli import complete, streams
-from aui_tui.cli.command import Group, Run
 from aui_tui.cli.paint import Paint
+from aui_tui.cli.run import Run
 from aui_tui.errors import BadValue, ConfigError
 from aui_tui.records.card import ReportCard
 from aui_tui.records.codec import Keys, encode_card
@@ -83,18 +83,9 @@ def emit(chunks: Iterable[str], path: Path | None) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CardForm(Group):
+class CardForm:
     """How report cards are printed: ``name`` is READABLE, TEXT, RECORD or a format of ``export``."""
 
-    OPTIONS: ClassVar = {
-        "as_json": (Json, False),
-        "linear": (Linear, False),
-        "format_name": (FormatName, ""),
-        "output": (File, ""),
-        "fields": (Fields, ""),
-        "deterministic": (Deterministic, False),
-        "keys": (KeyNames, "names"),
-    }
     name: str
     keys: Keys
     fields: str
@@ -102,8 +93,9 @@ class CardForm(Group):
     path: Path | None
 
     @classmethod
-    def of(cls, **values: Any) -> Self:
+    def of(cls, context: typer.Context) -> CardForm:
         """Return the form that the options ask for. Raises BadValue or ConfigError."""
+        values = context.params
         given = [("--json", values["as_json"]), ("--text", values["linear"]), ("--format", values["format_name"])]
         chosen = [name for name, on in given if on]
         if len(chosen) > 1:

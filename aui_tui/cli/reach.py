@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from aui_tui.cli.command import Group
 from aui_tui.errors import BadValue, ConfigError
 from aui_tui.text import clean
 
@@ -39,24 +37,13 @@ CaFile = Annotated[str | None, _option("--cacert", metavar="FILE", help="Trust t
 Insecure = Annotated[bool, _option("--insecure", help="Don't check certificates; the card says so.")]
 
 
-@dataclass(frozen=True, slots=True)
-class Reach(Group):
-    """How a scan may reach its site; ``access`` is None when no option was given."""
+def reach_of(context: typer.Context) -> Access | None:
+    """Return what the options of this module allow a command, None when none was given.
 
-    OPTIONS: ClassVar = {
-        "allow_private": (AllowPrivate, False),
-        "connect_to": (ConnectTo, None),
-        "header": (Header, None),
-        "basic_auth_env": (BasicAuth, None),
-        "cacert": (CaFile, None),
-        "insecure": (Insecure, False),
-    }
-    access: Access | None = None
-
-    @classmethod
-    def of(cls, **values: Any) -> Self:
-        """Return what the options allow. Raises BadValue or ConfigError."""
-        return cls(access_of(**values))
+    Raises BadValue or ConfigError.
+    """
+    names = ("allow_private", "connect_to", "header", "basic_auth_env", "cacert", "insecure")
+    return access_of(**{name: context.params[name] for name in names})
 
 
 def access_of(

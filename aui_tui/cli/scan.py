@@ -1,32 +1,208 @@
-"""``scan``: look at a site now, or take the answer of the last 24 hours."""
+"""``scan``: look at a site now, take the answer of the last 24 hours, or replay a recording."""
 
 from __future__ import annotations
 
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from aui_tui.cli import complete, streams, words
-from aui_tui.cli.choices import Method, method_of
-from aui_tui.cli.command import Run, command
-from aui_tui.cli.gating import Gating
-from aui_tui.cli.narrate import narrated
-from aui_tui.cli.output import CardForm, emit
-from aui_tui.cli.reach import Reach
+from aui_tui.cli import cardfiles, complete, streams, words
+from aui_tui.cli.gating import (
+    INCONCLUSIVE,
+    FailGrade,
+    FailOn,
+    FailUnder,
+    FirstRun,
+    Gating,
+    MustServe,
+    NoRegress,
+    RequireStance,
+)
+from aui_tui.cli.options import Config, DataDir, Debug, Method, Quiet, Source, example, method_of, run_of
+from aui_tui.cli.output import CardForm, Deterministic, Fields, File, FormatName, Json, KeyNames, Linear, emit
+from aui_tui.cli.reach import AllowPrivate, BasicAuth, CaFile, ConnectTo, Header, Insecure, reach_of
+from aui_tui.cli.run import Run
 from aui_tui.cli.services import opened
-from aui_tui.cli.tape import Tape
-from aui_tui.errors import AuiError, InvalidHost
+from aui_tui.errors import AuiError, BadValue, ConfigError, InvalidHost
 from aui_tui.gates import Outcome, worst
+from aui_tui.records import labels
 from aui_tui.records.card import ReportCard
+from aui_tui.records.progress import ProbeEvent, Progress
 from aui_tui.records.view import ScanAnswer
 from aui_tui.records.vocabulary import CATEGORIES, choose
 from aui_tui.service.protocol import Service
+from aui_tui.settings import Settings
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from aui_tui.export.options import Refusal
+
+app = typer.Typer()
+
+
+MARKS: Final = MappingProxyType(
+    {
+        "served": ("✓", "green"),
+        "found": ("✓", "green"),
+        "hit": ("✓", "green"),
+        "challenged": ("✗", "red"),
+        "refused": ("✗", "red"),
+        "inconclusive": ("?", "yellow"),
+    }
+)
+"""Symbol and colour of an outcome."""
+QUIET_OUTCOME: Final = ("·", "dim")
+LIMIT: Final = 12
+"""Seconds a probe may take (specification 8)."""
+
+
+def outcome_words(event: ProbeEvent) -> str:
+    """Return what became of a finished probe, such as ``403 challenged, cloudflare``."""
+    parts = [str(event.status)] if event.status else []
+    parts += [event.outcome] if event.outcome else []
+    return " ".join(parts) + (f", {event.note}" if event.note else "")
+
+
+@contextmanager
+def narrated(host: str, *, quiet: bool) -> Iterator[Progress | None]:
+    """Yield the callback that tells the progress of a scan of ``host``; None when ``quiet``."""
+    host = clean(host, 253)
+    if quiet or sys.stderr is None:
+        yield None
+    elif sys.stderr.isatty():
+        with _live(host) as tell:
+            yield tell
+    else:
+        yield _plain(host)
+
+
+def _plain(host: str) -> Progress:
+    def tell(event: ProbeEvent) -> None:
+        if event.state == "done":
+            took = f" {event.elapsed_ms / 1000:.2f} s" if event.elapsed_ms else ""
+            streams.say(f"{host}: {labels.probe(event.name)}: {outcome_words(event)}{took}")
+        elif event.state == "retrying" and not event.note:
+            streams.say(f"{host}: {labels.probe(event.name)}: once more, alone")
+        elif event.state == "retrying" and event.name == "browser":
+            streams.say(f"{host}: once more {event.note}")
+
+    return tell
+
+
+class _Checklist:
+    """The probes of one scan in the order in which they began."""
+
+    def __init__(self, host: str) -> None:
+        self.host = host
+        self.began: dict[str, float] = {}
+        self.events: dict[str, ProbeEvent] = {}
+
+    def tell(self, event: ProbeEvent) -> None:
+        if event.state != "done" or event.name not in self.began:
+            self.began[event.name] = time.monotonic()
+        self.events[event.name] = event
+
+    def __rich__(self) -> Text:
+        from rich.text import Text
+
+        text = Text(f"scan  {self.host}\n", no_wrap=True, overflow="ellipsis")
+        for name, event in self.events.items():
+            mark, style = MARKS.get(event.outcome, QUIET_OUTCOME) if event.state == "done" else ("…", "cyan")
+            text.append(f"  {mark} ", style)
+            text.append(f"{labels.probe(name):<15}")
+            if event.state == "done":
+                took = f"  {event.elapsed_ms / 1000:.2f} s" if event.elapsed_ms else ""
+                text.append(f"{outcome_words(event)}{took}\n")
+            else:
+                waited = time.monotonic() - self.began[name]
+                again = "once more, " if event.state == "retrying" else ""
+                text.append(f"{again}{waited:.1f}/{LIMIT} s\n", "dim")
+        return text
+
+
+@contextmanager
+def _live(host: str) -> Iterator[Progress]:
+    from rich.console import Console
+    from rich.live import Live
+
+    checklist = _Checklist(host)
+    console = Console(stderr=True, highlight=False)
+    with Live(checklist, console=console, refresh_per_second=10, transient=True):
+        yield checklist.tell
+
+
+TAPE: Final = "Recordings"
+_option = partial(typer.Option, rich_help_panel=TAPE)
+
+Record = Annotated[str, _option("--record", metavar="FILE", help="Keep what the scan saw in FILE, to replay.")]
+Replay = Annotated[str, _option("--replay", metavar="FILE", help="Grade the scan kept in FILE, no network.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tape:
+    """Where a scan is recorded, or which recording is replayed; both empty for an ordinary scan."""
+
+    record: str
+    replay: str
+
+    @classmethod
+    def of(cls, context: typer.Context) -> Tape:
+        """Return the tape that the options ask for. Raises BadValue."""
+        record, replay = context.params["record_to"], context.params["replay_of"]
+        if record and replay:
+            raise BadValue("Choose one of --record and --replay.")
+        if "\0" in record:
+            raise BadValue("--record names no path.")
+        return cls(record=record, replay=replay)
+
+    def asked(self, urls: Sequence[str], settings: Settings) -> tuple[str, ...]:
+        """Return what there is to do: ``urls``, or the recording alone. Raises BadValue and ConfigError."""
+        if self.replay and urls:
+            raise BadValue("--replay reads a recording instead of scanning; name no host beside it.")
+        if self.record and len(urls) > 1:
+            raise BadValue("--record keeps one scan; name one host.")
+        if self.record and settings.source:
+            raise ConfigError("A published index does not tell what its scan saw; only a scan made here is recorded.")
+        if not urls and not self.replay:
+            raise BadValue("Name a host to scan, such as example.com.")
+        return tuple(urls) or (self.replay,)
+
+    def keep(self, answer: ScanAnswer) -> None:
+        """Write what ``answer`` rests on, whole or not at all. Raises ConfigError."""
+        if not self.record:
+            return
+        if answer.observations is None:
+            raise ConfigError("What this scan saw is not kept, so it cannot be recorded.")
+        from aui_tui.export.atomic import replace
+        from aui_tui.records.recording import Recording, encode
+
+        card = answer.card
+        kept = Recording(observations=answer.observations, name=card.name, category=card.category, seed=card.seed)
+        replace(Path(self.record).expanduser(), [encode(kept).decode()])
+
+    def answer(self, settings: Settings, *, method: str = "", category: str = "") -> ScanAnswer:
+        """Return the card of the recording; nothing is stored and no scan is spent. Raises ConfigError, RecordError."""
+        from aui_tui.engine.scoring import Labels, grade_card
+        from aui_tui.records.recording import decode
+
+        kept = decode(cardfiles.read_bytes(self.replay))
+        labels = Labels(
+            name=kept.name, category=category or kept.category, seed=kept.seed, base_url=settings.base_url.rstrip("/")
+        )
+        card = grade_card(kept.observations, method or settings.method, labels=labels)
+        return ScanAnswer(card=card, source="replay", observations=kept.observations)
+
 
 Force = Annotated[bool, typer.Option("--force", help="Scan again; costs one of the ten an hour.")]
 Category = Annotated[
@@ -99,58 +275,83 @@ class Batch:
         self.codes.append(outcome.exit_code)
 
 
-def add(app: typer.Typer) -> None:
-    """Add the command to ``app``."""
+@app.command("scan", epilog=example("aui-tui scan example.com --fail-grade C"))
+def scan(
+    context: typer.Context,
+    as_json: Json = False,
+    linear: Linear = False,
+    format_name: FormatName = "",
+    output: File = "",
+    fields: Fields = "",
+    deterministic: Deterministic = False,
+    keys: KeyNames = "names",
+    fail_under: FailUnder = None,
+    fail_grade: FailGrade = None,
+    require_stance: RequireStance = None,
+    must_serve: MustServe = None,
+    fail_on: FailOn = None,
+    no_regress: NoRegress = None,
+    first_run: FirstRun = INCONCLUSIVE,
+    allow_private: AllowPrivate = False,
+    connect_to: ConnectTo = None,
+    header: Header = None,
+    basic_auth_env: BasicAuth = None,
+    cacert: CaFile = None,
+    insecure: Insecure = False,
+    record_to: Record = "",
+    replay_of: Replay = "",
+    url: Annotated[list[str] | None, typer.Argument(metavar="URL...", help="Hosts or http(s) addresses.")] = None,
+    force: Force = False,
+    method: Method = "",
+    category: Category = "",
+    data_dir: DataDir = None,
+    source: Source = None,
+    config_file: Config = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> int:
+    """Scan a site as a browser and as AI agents, and print its report card."""
+    run = run_of(context)
+    form = CardForm.of(context)
+    gating = Gating.of(context)
+    access = reach_of(context)
+    tape = Tape.of(context)
+    method = method_of(method)
+    category = choose("category", category, CATEGORIES) if category else ""
+    asked = tape.asked(url or (), run.settings)
+    batch = Batch()
 
-    @command(app, "scan", example="aui-tui scan example.com --fail-grade C")
-    def scan(
-        run: Run,
-        form: CardForm,
-        gating: Gating,
-        reach: Reach,
-        tape: Tape,
-        url: Annotated[list[str] | None, typer.Argument(metavar="URL...", help="Hosts or http(s) addresses.")] = None,
-        force: Force = False,
-        method: Method = "",
-        category: Category = "",
-    ) -> int:
-        """Scan a site as a browser and as AI agents, and print its report card."""
-        method = method_of(method)
-        category = choose("category", category, CATEGORIES) if category else ""
-        asked = tape.asked(url or (), run.settings)
-        batch = Batch()
+    async def work() -> None:
+        async with opened(run, access) as service:
+            for one in asked:
+                try:
+                    if tape.replay:
+                        answer = tape.answer(run.settings, method=method, category=category)
+                    else:
+                        answer = await scan_one(run, service, one, force=force, method=method, category=category)
+                    tape.keep(answer)
+                    outcome = await gating.judge(service, answer.card)
+                except AuiError as error:
+                    streams.say(str(error))
+                    batch.codes.append(error.exit_code)
+                    if len(asked) > 1:
+                        if form.streams:
+                            emit(
+                                chain(batch.between(form), form.chunks(run, (), refused=[refusal(one, error)])),
+                                None,
+                            )
+                        batch.refused.append(refusal(one, error))
+                    continue
+                if form.streams:
+                    notes = {answer.card.host: note_of(answer)}
+                    between = batch.between(form)
+                    emit(chain(between, form.chunks(run, [answer.card], notes=notes)), None)
+                batch.add(answer, outcome)
 
-        async def work() -> None:
-            async with opened(run, reach.access) as service:
-                for one in asked:
-                    try:
-                        if tape.replay:
-                            answer = tape.answer(run.settings, method=method, category=category)
-                        else:
-                            answer = await scan_one(run, service, one, force=force, method=method, category=category)
-                        tape.keep(answer)
-                        outcome = await gating.judge(service, answer.card)
-                    except AuiError as error:
-                        streams.say(str(error))
-                        batch.codes.append(error.exit_code)
-                        if len(asked) > 1:
-                            if form.streams:
-                                emit(
-                                    chain(batch.between(form), form.chunks(run, (), refused=[refusal(one, error)])),
-                                    None,
-                                )
-                            batch.refused.append(refusal(one, error))
-                        continue
-                    if form.streams:
-                        notes = {answer.card.host: note_of(answer)}
-                        between = batch.between(form)
-                        emit(chain(between, form.chunks(run, [answer.card], notes=notes)), None)
-                    batch.add(answer, outcome)
-
-        run.wait(work())
-        if (batch.cards or batch.refused) and not form.streams:
-            many = len(asked) > 1
-            gates = gating.told(batch.outcomes)
-            chunks = form.chunks(run, batch.cards, notes=batch.notes, gates=gates, many=many, refused=batch.refused)
-            emit(chunks, form.path)
-        return worst(batch.codes)
+    run.wait(work())
+    if (batch.cards or batch.refused) and not form.streams:
+        many = len(asked) > 1
+        gates = gating.told(batch.outcomes)
+        chunks = form.chunks(run, batch.cards, notes=batch.notes, gates=gates, many=many, refused=batch.refused)
+        emit(chunks, form.path)
+    return worst(batch.codes)

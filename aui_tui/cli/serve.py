@@ -7,75 +7,81 @@ from typing import Annotated, Final
 import typer
 
 from aui_tui.cli import streams
-from aui_tui.cli.command import Run, command
+from aui_tui.cli.options import Config, DataDir, Debug, Quiet, Source, example, run_of
 from aui_tui.cli.reach import CaFile, ConnectTo, access_of
 from aui_tui.cli.services import only_local
+
+app = typer.Typer()
+
 
 PORT: Final = 8600
 MAX_WORKERS: Final = 64
 
 
-def add(app: typer.Typer) -> None:
-    """Add the command to ``app``."""
+@app.command("serve", epilog=example("aui-tui serve --port 8600 --base-url https://index.example"))
+def serve(
+    context: typer.Context,
+    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0 takes a free one.")
+    ] = PORT,
+    base_url: Annotated[
+        str | None,
+        typer.Option("--base-url", metavar="URL", help="Public address of the service; names every record."),
+    ] = None,
+    workers: Annotated[int, typer.Option("--workers", min=1, max=MAX_WORKERS, help="Processes.")] = 1,
+    trust_proxy: Annotated[
+        list[str] | None,
+        typer.Option("--trust-proxy", metavar="NETWORK", help="Proxy whose X-Forwarded-For names the client."),
+    ] = None,
+    cors: Annotated[
+        list[str] | None, typer.Option("--cors", metavar="ORIGIN", help="Origin whose pages may read the API.")
+    ] = None,
+    allow_origin: Annotated[
+        list[str] | None,
+        typer.Option("--allow-origin", metavar="ORIGIN", help="Origin whose pages may also start scans."),
+    ] = None,
+    connect_to: ConnectTo = None,
+    cacert: CaFile = None,
+    data_dir: DataDir = None,
+    source: Source = None,
+    config_file: Config = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> int:
+    """Publish the index: JSON endpoints, pages for people, and tools for agents, until ctrl+c.
 
-    @command(app, "serve", example="aui-tui serve --port 8600 --base-url https://index.example")
-    def serve(
-        run: Run,
-        host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
-        port: Annotated[
-            int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0 takes a free one.")
-        ] = PORT,
-        base_url: Annotated[
-            str | None,
-            typer.Option("--base-url", metavar="URL", help="Public address of the service; names every record."),
-        ] = None,
-        workers: Annotated[int, typer.Option("--workers", min=1, max=MAX_WORKERS, help="Processes.")] = 1,
-        trust_proxy: Annotated[
-            list[str] | None,
-            typer.Option("--trust-proxy", metavar="NETWORK", help="Proxy whose X-Forwarded-For names the client."),
-        ] = None,
-        cors: Annotated[
-            list[str] | None, typer.Option("--cors", metavar="ORIGIN", help="Origin whose pages may read the API.")
-        ] = None,
-        allow_origin: Annotated[
-            list[str] | None,
-            typer.Option("--allow-origin", metavar="ORIGIN", help="Origin whose pages may also start scans."),
-        ] = None,
-        connect_to: ConnectTo = None,
-        cacert: CaFile = None,
-    ) -> int:
-        """Publish the index: JSON endpoints, pages for people, and tools for agents, until ctrl+c.
+    Clients scan public hosts on ports 80 and 443 only, ten times an hour each.
+    """
+    run = run_of(context)
+    only_local(run, "Serving")
+    from aui_tui.engine.access import PUBLIC
+    from aui_tui.records.starter import Starter
+    from aui_tui.service.api import run as publish
+    from aui_tui.service.publication import LocalPublication
 
-        Clients scan public hosts on ports 80 and 443 only, ten times an hour each.
-        """
-        only_local(run, "Serving")
-        from aui_tui.engine.access import PUBLIC
-        from aui_tui.records.starter import Starter
-        from aui_tui.service.api import run as publish
-        from aui_tui.service.publication import LocalPublication
-
-        settings = run.settings
-        if base_url is None and settings.origins["base_url"] != "default":
-            base_url = settings.base_url
-        publication = LocalPublication(
-            folder=settings.data_dir,
-            base_url=base_url or settings.base_url,
-            method=settings.method,
-            access=access_of(connect_to=connect_to, cacert=cacert) or PUBLIC,
-            known=Starter(),
-        )
-        opened = publication()
-        warnings = opened.warnings
-        run.wait(opened.aclose())
-        for sentence in warnings:
-            streams.say(sentence)
-        return publish(
-            publication,
-            host=host,
-            port=port,
-            base_url=base_url,
-            workers=workers,
-            trusted_proxies=tuple(trust_proxy or ()),
-            cors=tuple(cors or ()),
-            allow_origin=tuple(allow_origin or ()),
-        )
+    settings = run.settings
+    if base_url is None and settings.origins["base_url"] != "default":
+        base_url = settings.base_url
+    publication = LocalPublication(
+        folder=settings.data_dir,
+        base_url=base_url or settings.base_url,
+        method=settings.method,
+        access=access_of(connect_to=connect_to, cacert=cacert) or PUBLIC,
+        known=Starter(),
+    )
+    opened = publication()
+    warnings = opened.warnings
+    run.wait(opened.aclose())
+    for sentence in warnings:
+        streams.say(sentence)
+    return publish(
+        publication,
+        host=host,
+        port=port,
+        base_url=base_url,
+        workers=workers,
+        trusted_proxies=tuple(trust_proxy or ()),
+        cors=tuple(cors or ()),
+        allow_origin=tuple(allow_origin or ()),
+    )

@@ -15,10 +15,10 @@ import typer
 
 from aui_tui.changes import diff
 from aui_tui.cli import streams
-from aui_tui.cli.choices import Method, method_of
-from aui_tui.cli.command import Run, command
+from aui_tui.cli.options import Config, DataDir, Debug, Method, Quiet, Source, example, method_of, run_of
 from aui_tui.cli.output import Json
-from aui_tui.cli.reach import Reach
+from aui_tui.cli.reach import AllowPrivate, BasicAuth, CaFile, ConnectTo, Header, Insecure, reach_of
+from aui_tui.cli.run import Run
 from aui_tui.cli.scan import Category, scan_one
 from aui_tui.cli.services import opened
 from aui_tui.diff import text_lines
@@ -27,6 +27,9 @@ from aui_tui.records.card import ReportCard
 from aui_tui.records.codec import encode_card
 from aui_tui.service.protocol import Service
 from aui_tui.watch import Trigger, interval, snapshot
+
+app = typer.Typer()
+
 
 TICK: Final = 0.25
 """Seconds between looks at the keys and the files."""
@@ -76,44 +79,53 @@ def reading_keys(keys: Keys) -> Iterator[bool]:
         termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
 
 
-def add(app: typer.Typer) -> None:
-    """Add the command to ``app``."""
+@app.command("watch", epilog=example("aui-tui watch http://localhost:8000 --allow-private --path public/"))
+def watch(
+    context: typer.Context,
+    url: Annotated[str, typer.Argument(metavar="URL", help="Host name or http(s) address.")],
+    allow_private: AllowPrivate = False,
+    connect_to: ConnectTo = None,
+    header: Header = None,
+    basic_auth_env: BasicAuth = None,
+    cacert: CaFile = None,
+    insecure: Insecure = False,
+    every: Annotated[str, typer.Option("--every", metavar="6m", help="Scan on this interval.")] = "",
+    folder: Annotated[str, typer.Option("--path", metavar="DIR", help="Scan when files under it change.")] = "",
+    count: Annotated[int, typer.Option("--count", metavar="N", min=0, help="Leave after N scans.")] = 0,
+    method: Method = "",
+    category: Category = "",
+    as_json: Json = False,
+    data_dir: DataDir = None,
+    source: Source = None,
+    config_file: Config = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> int:
+    """Scan a site again and again, and show what moved. A key scans at once; q leaves.
 
-    @command(app, "watch", example="aui-tui watch http://localhost:8000 --allow-private --path public/")
-    def watch(
-        run: Run,
-        url: Annotated[str, typer.Argument(metavar="URL", help="Host name or http(s) address.")],
-        reach: Reach,
-        every: Annotated[str, typer.Option("--every", metavar="6m", help="Scan on this interval.")] = "",
-        folder: Annotated[str, typer.Option("--path", metavar="DIR", help="Scan when files under it change.")] = "",
-        count: Annotated[int, typer.Option("--count", metavar="N", min=0, help="Leave after N scans.")] = 0,
-        method: Method = "",
-        category: Category = "",
-        as_json: Json = False,
-    ) -> int:
-        """Scan a site again and again, and show what moved. A key scans at once; q leaves.
+    Each scan costs one of the ten an hour.
+    """
+    run = run_of(context)
+    access = reach_of(context)
+    method = method_of(method)
+    seconds = interval(every, 0) if every else 0.0
+    path = Path(folder).expanduser() if folder else None
+    if path is not None:
+        snapshot(path)
 
-        Each scan costs one of the ten an hour.
-        """
-        method = method_of(method)
-        seconds = interval(every, 0) if every else 0.0
-        path = Path(folder).expanduser() if folder else None
-        if path is not None:
-            snapshot(path)
+    async def work() -> int:
+        keys = Keys()
+        async with opened(run, access) as service:
+            quota = await service.quota()
+            if every and quota is not None:
+                interval(every, quota.limit)
+            with reading_keys(keys) as able:
+                if not (able or every or path):
+                    raise BadValue("Without a terminal, watch needs --every or --path to know when to scan.")
+                session = _Session(run, service, url, method, category, as_json)
+                return await _loop(session, keys, Trigger(every=seconds), path, count)
 
-        async def work() -> int:
-            keys = Keys()
-            async with opened(run, reach.access) as service:
-                quota = await service.quota()
-                if every and quota is not None:
-                    interval(every, quota.limit)
-                with reading_keys(keys) as able:
-                    if not (able or every or path):
-                        raise BadValue("Without a terminal, watch needs --every or --path to know when to scan.")
-                    session = _Session(run, service, url, method, category, as_json)
-                    return await _loop(session, keys, Trigger(every=seconds), path, count)
-
-        return run.wait(work())
+    return run.wait(work())
 
 
 async def _loop(session: _Session, keys: Keys, trigger: Trigger, path: Path | None, count: int) -> int:

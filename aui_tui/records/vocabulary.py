@@ -39,6 +39,8 @@ def choose(what: str, value: str, allowed: Sequence[str]) -> str:
     Raises BadValue with a sentence that names ``what`` and the allowed values.
     """
     wanted = value.strip().casefold()
+    if not wanted:
+        raise BadValue(f"The {what} is empty; allowed are: {', '.join(allowed)}.", allowed=allowed)
     for word in allowed:
         if word.casefold() == wanted:
             return word

@@ -33,7 +33,7 @@ def test_version(tmp_path: Path) -> None:
         (["index", "--data-dir", "/dev/null/x"], ("/dev/null/x cannot be used",)),
         (["schema"], ("Missing argument",)),
         (["schema", "cards"], ("Unknown record 'cards'", "card, index, summary")),
-        (["paths", "--data-dir", ""], ("--data-dir names no path",)),
+        (["paths", "--data-dir", ""], ("--data-dir is empty: it takes DIR",)),
         (["--data-dir"], ("--data-dir",)),
     ],
 )
@@ -157,7 +157,7 @@ def test_unexpected_error_is_one_sentence_and_a_traceback_only_on_request(
     def broken(*_: object) -> None:
         raise LookupError("the moon is missing")
 
-    monkeypatch.setattr("aui_tui.cli.paths.places", broken)
+    monkeypatch.setattr("aui_tui.cli.about.places", broken)
     done = here(tmp_path, "paths")
     assert done.code == 3
     assert done.sentence.startswith("aui-tui: Unexpected LookupError: the moon is missing")

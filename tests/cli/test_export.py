@@ -82,7 +82,7 @@ def test_one_card_in_every_format(home: Path) -> None:
         (["site", "shop.example", "-f", "json", "--json"], "--json and --format"),
         (["site", "shop.example", "--fail-under", "120"], "from 0 to 100"),
         (["site", "shop.example", "--fail-grade", "Z"], "A, B, C, D, F"),
-        (["site", "shop.example", "--must-serve", "nobody"], "claude"),
+        (["site", "shop.example", "--must-serve", "nobody"], "Claude"),
         (["site", "shop.example", "--no-regress", "none.json"], "Cannot read none.json"),
         (["badge", "none.example"], "never been scanned"),
     ],
@@ -125,7 +125,8 @@ def test_no_regress_compares_with_the_scan_before_or_a_file(home: Path) -> None:
     assert old.code == 1
     assert "The score fell by 6 points, from 42 to 36." in old.err
     first = here(home, "site", "tickets.example", "--at", EARLIER.scanned_at, "--no-regress", "last")
-    assert (first.code, first.sentence.endswith("There is no earlier scan to compare with.")) == (3, True)
+    assert first.code == 3
+    assert "There is no earlier card to compare with. Keep one in a file" in first.sentence
     broken = home / "broken.json"
     broken.write_text('{"found": true}', encoding="utf-8")
     refused = here(home, "site", "tickets.example", "--no-regress", "broken.json")
@@ -146,3 +147,23 @@ def test_badge(home: Path) -> None:
     done = here(home, "badge", "tickets.example", "-o", "badge.svg")
     assert done.code == 0
     assert "F 42" in (home / "badge.svg").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("baseline", ["last", "not-yet.json"])
+def test_a_first_run_passes_only_when_that_was_asked_for(home: Path, baseline: str) -> None:
+    asked = ("site", "shop.example", "--no-regress", baseline)
+    assert here(home, *asked).code == (3 if baseline == "last" else 2)
+    done = here(home, *asked, "--first-run", "pass", "--json")
+    assert (done.code, json.loads(done.out)["host"]) == (0, "shop.example")
+    assert "gate no-regress passes: shop.example: first run, no card to compare with." in done.err
+    assert here(home, *asked, "--first-run", "pass", "--fail-under", "100", "-q").code == 1
+
+
+def test_first_run_changes_nothing_once_there_is_a_card_to_compare_with(home: Path) -> None:
+    (home / "better.json").write_bytes(encode_card(WALLED))
+    earlier = ("site", "tickets.example", "--at", EARLIER.scanned_at, "--no-regress", "better.json")
+    assert here(home, *earlier, "--first-run", "pass").code == 1
+    dead = here(home, "site", "gone.example", "--no-regress", "last", "--first-run", "pass")
+    assert dead.code == 3
+    alone = here(home, "site", "shop.example", "--first-run", "pass")
+    assert (alone.code, "--first-run goes with --no-regress" in alone.sentence) == (2, True)

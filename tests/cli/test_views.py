@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 
-from aui_tui.cli import cardtext, cardview, indexview
+from aui_tui.cli import cardtext, cardview, index
 from aui_tui.cli.paint import Paint, wrapped
 from aui_tui.records.card import Evidence, ReportCard
 from aui_tui.records.query import Query
@@ -35,14 +35,14 @@ def test_nothing_is_wider_than_the_paper(width: int) -> None:
     )
     for card in (*SAMPLES, DEAD, long):
         assert max(cells(line) for line in cardview.lines(card, Paint(width=width))) <= width
-    assert max(cells(line) for line in indexview.table(view(RICH_OPEN, long, DEAD), Paint(width=width))) <= width
+    assert max(cells(line) for line in index.table(view(RICH_OPEN, long, DEAD), Paint(width=width))) <= width
 
 
 def test_narrow_lists_drop_columns_but_never_the_stance() -> None:
-    assert list(indexview.widths_for(80)) == ["#", "Score", "Δ", "Gr", "Stance", "Host", "Category", "Age"]
-    assert list(indexview.widths_for(40)) == ["Score", "Gr", "Stance", "Host"]
+    assert list(index.widths_for(80)) == ["#", "Score", "Δ", "Gr", "Stance", "Host", "Category", "Age"]
+    assert list(index.widths_for(40)) == ["Score", "Gr", "Stance", "Host"]
     for width in range(40, 101):
-        widths = indexview.widths_for(width)
+        widths = index.widths_for(width)
         assert sum(widths.values()) + len(widths) - 1 == width
         assert "Stance" in widths
 
@@ -52,9 +52,7 @@ def test_colour_only_where_it_is_wanted_and_ascii_only_on_request() -> None:
     coloured = "\n".join(cardview.lines(WALLED, Paint(colour=True)))
     assert "\x1b" not in plain
     assert "\x1b[31m" in coloured
-    ascii_only = "\n".join(
-        [*cardview.lines(WALLED, Paint(ascii=True)), *indexview.table(view(WALLED), Paint(ascii=True))]
-    )
+    ascii_only = "\n".join([*cardview.lines(WALLED, Paint(ascii=True)), *index.table(view(WALLED), Paint(ascii=True))])
     assert ascii_only.isascii()
     assert "Walled" in ascii_only
 

@@ -1,0 +1,151 @@
+"""Commands that explain the program and its records: ``method``, ``schema``, ``config``, ``paths``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from importlib.resources import files
+from typing import Annotated, Final
+
+import typer
+
+from aui_tui.cli import complete, streams
+from aui_tui.cli.options import Config, DataDir, Debug, Quiet, Source, example, run_of
+from aui_tui.cli.paint import Paint
+from aui_tui.engine.explain import sections
+from aui_tui.records.vocabulary import choose
+from aui_tui.settings import FIELDS, KEYS, Settings
+from aui_tui.store.folder import places as store_places
+from aui_tui.text import cells, fit
+
+app = typer.Typer()
+
+
+def lines(method: str, paint: Paint) -> Iterator[str]:
+    """Yield the explanation of ``method``. Raises BadValue."""
+    for number, section in enumerate(sections(method)):
+        if number:
+            yield ""
+        yield paint.heading(section.title)
+        for paragraph in section.paragraphs:
+            yield from paint.hanging("  ", paragraph)
+        width = max((cells(name) for name, _ in section.rows), default=0) + 2
+        for name, meaning in section.rows:
+            yield from paint.hanging(f"  {fit(name, width)}", meaning)
+
+
+@app.command("method", epilog=example("aui-tui method v0.1"))
+def method(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="[v0.1|v0.2]", help="Default: the one in force.")] = "",
+    data_dir: DataDir = None,
+    source: Source = None,
+    config_file: Config = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Explain how verdicts, stance, points and grades come about."""
+    run = run_of(context)
+    for line in lines(name or run.settings.method, Paint.for_output(ascii_only=run.settings.ascii)):
+        streams.write_line(line)
+
+
+RECORDS: Final = ("card", "index", "summary")
+
+
+@app.command("schema", epilog=example("aui-tui schema card > card.schema.json"))
+def schema(
+    context: typer.Context,
+    record: Annotated[str, typer.Argument(help="card, index or summary.", autocompletion=complete.of(RECORDS))],
+    data_dir: DataDir = None,
+    source: Source = None,
+    config_file: Config = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Print the JSON Schema of a record."""
+    run_of(context)
+    name = choose("record", record, RECORDS)
+    streams.write(files("aui_tui.records").joinpath("schemas", f"{name}.schema.json").read_bytes())
+
+
+def table(settings: Settings) -> dict[str, dict[str, object]]:
+    """Return value, origin and meaning of every setting by name."""
+    rows: dict[str, dict[str, object]] = {
+        "data_dir": {
+            "value": str(settings.data_dir),
+            "origin": settings.origins["data_dir"],
+            "meaning": "folder of cards, cache and quota",
+        },
+        "config_file": {
+            "value": str(settings.config_file),
+            "origin": settings.origins["config_file"],
+            "meaning": "the settings file",
+        },
+    }
+    for field in (*FIELDS, KEYS):
+        value = getattr(settings, field.name)
+        rows[field.name] = {
+            "value": dict(value) if field is KEYS else value,
+            "origin": settings.origins[field.name],
+            "meaning": field.meaning,
+        }
+    return rows
+
+
+@app.command("config", epilog=example("aui-tui config --json"))
+def config(
+    context: typer.Context,
+    as_json: Annotated[bool, typer.Option("--json", help="As a JSON object.")] = False,
+    data_dir: DataDir = None,
+    source: Source = None,
+    config_file: Config = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Print every setting, its value, and where it came from."""
+    run = run_of(context)
+    rows = table(run.settings)
+    if as_json:
+        streams.write_line(json.dumps(rows, ensure_ascii=False, indent=2))
+        return
+    width = max(map(len, rows))
+    for name, row in rows.items():
+        value = row["value"] if isinstance(row["value"], str) else json.dumps(row["value"])
+        streams.write_line(f"{name:<{width}} = {value or '(none)'}")
+        streams.write_line(f"{'':<{width}}   {row['meaning']}; from {row['origin']}")
+
+
+def places(settings: Settings) -> dict[str, str]:
+    """Return every place by name; none of them needs to exist."""
+    inside = store_places(settings.data_dir)
+    return {
+        "data": str(inside.folder),
+        "index": str(inside.index),
+        "cache": str(inside.scans),
+        "limits": str(inside.limits),
+        "sources": str(inside.folder / "sources"),
+        "settings": str(settings.config_file),
+        "themes": str(settings.theme_dir),
+    }
+
+
+@app.command("paths", epilog=example("aui-tui paths --json"))
+def paths(
+    context: typer.Context,
+    as_json: Annotated[bool, typer.Option("--json", help="As a JSON object.")] = False,
+    data_dir: DataDir = None,
+    source: Source = None,
+    config_file: Config = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Print every place where the program keeps or looks for something."""
+    run = run_of(context)
+    found = places(run.settings)
+    if as_json:
+        streams.write_line(json.dumps(found, ensure_ascii=False, indent=2))
+        return
+    width = max(map(len, found))
+    for name, place in found.items():
+        streams.write_line(f"{name:<{width}}  {place}")

@@ -1,0 +1,75 @@
+"""An empty value is bad input: what an unset variable of a script leaves behind never passes for "not asked"."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aui_tui.cli.app import COMMANDS, application
+from tests.cards import WALLED
+from tests.cli.runner import here
+from tests.cli.stored import fill
+
+COMMAND: Any = application(["--help"])
+WITH_VALUE = [
+    (name, option.opts[0])
+    for name in COMMANDS
+    for option in COMMAND.commands[name].params
+    if option.param_type_name == "option" and not option.is_flag
+]
+
+
+def required(name: str) -> list[str]:
+    """Return a value for each argument and option that command ``name`` insists on."""
+    words = []
+    for one in COMMAND.commands[name].params:
+        if one.required:
+            words += ["shop.example"] if one.param_type_name == "argument" else [one.opts[0], "v0.1"]
+    return words
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_option_of_any_command_takes_an_empty_value(tmp_path: Path, name: str) -> None:
+    for option in (option for command, option in WITH_VALUE if command == name):
+        for value in ("", "  "):
+            done = here(tmp_path, name, *required(name), option, value)
+            assert (done.code, done.out) == (2, ""), (option, done)
+            assert option in done.sentence
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize("option", [option for command, option in WITH_VALUE if command == "paths"])
+def test_nor_does_an_option_before_the_command(tmp_path: Path, option: str) -> None:
+    done = here(tmp_path, option, "", "paths")
+    assert (done.code, done.out) == (2, "")
+    assert option in done.sentence
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if required(name)])
+def test_an_empty_argument_is_named(tmp_path: Path, name: str) -> None:
+    done = here(tmp_path, name, *(["", *required(name)[1:]]))
+    assert (done.code, done.out) == (2, "")
+    assert done.sentence.startswith(f"aui-tui: An argument is empty: {name} takes ")
+
+
+@pytest.mark.parametrize(
+    ("gate", "value"),
+    [
+        ("--fail-grade", ""),
+        ("--must-serve", ""),
+        ("--must-serve", ","),
+        ("--must-serve", "chatgpt,"),
+        ("--fail-on", ""),
+        ("--no-regress", ""),
+        ("--require-stance", ""),
+        ("--fail-under", ""),
+        ("--first-run", ""),
+    ],
+)
+def test_a_gate_of_nothing_fails_on_a_grade_f(tmp_path: Path, gate: str, value: str) -> None:
+    fill(tmp_path)
+    done = here(tmp_path, "site", WALLED.host, gate, value)
+    assert (done.code, done.out) == (2, ""), done
+    assert "is empty" in done.sentence or "--fail-under" in done.sentence
