@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from aui_tui.changes import diff as difference
 from aui_tui.cli import cardfiles, complete, streams
 from aui_tui.cli.gating import (
     INCONCLUSIVE,
@@ -29,7 +30,6 @@ from aui_tui.gates import Outcome, worst
 from aui_tui.plan import WhatIf, as_json, lines, write_snippets
 from aui_tui.plan import plan as planned
 from aui_tui.records.card import ReportCard
-from aui_tui.changes import diff as difference
 from aui_tui.records.methods import method as method_called
 from aui_tui.records.view import Dossier
 from aui_tui.records.vocabulary import GRADES, choose

@@ -15,9 +15,9 @@ from aui_tui.cli.output import Json, KeyNames, keys_of
 from aui_tui.cli.paint import TINTS, Paint
 from aui_tui.cli.run import Run
 from aui_tui.cli.services import opened
+from aui_tui.engine.checks import BY_FIX
 from aui_tui.records import labels
 from aui_tui.records.codec import Keys, encode_summary
-from aui_tui.engine.checks import BY_FIX
 from aui_tui.records.query import SORTS, Query
 from aui_tui.records.view import IndexView, Overview, Row, rows
 from aui_tui.records.vocabulary import CATEGORIES, STANCES
