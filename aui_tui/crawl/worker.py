@@ -16,10 +16,9 @@ from typing import Final
 import msgspec
 
 from aui_tui.crawl.job import Gate, Job, Result, Terms, scan
-from aui_tui.engine import child
+from aui_tui.engine import child, identity
 from aui_tui.engine.network import Swift
 from aui_tui.engine.parser_pool import Analyser
-from aui_tui.records.registry import registry
 
 GARBAGE: Final = 100_000
 """Objects made since the last collection after which there is one: each walks all that a hundred scans hold."""
@@ -74,7 +73,7 @@ async def _serve(inbox: int, outbox: int) -> None:
     terms = msgspec.msgpack.decode(first, type=Terms)
     access, analyser, gate = terms.access(), Analyser(), Gate()
     analyser.prestart()
-    swift = Swift(access, 1 + len(registry().live)) if terms.fast else None
+    swift = Swift(access, identity.versions()) if terms.fast else None
     watch = asyncio.create_task(gate.watch())
     running: set[asyncio.Task[Result]] = set()
 

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 import zlib
 from collections.abc import Sequence
 from typing import Final, Protocol
 
 import brotli
 
-ACCEPT_ENCODING: Final = "gzip, deflate, br"
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
 MAX_CODINGS: Final = 2
 _STEP: Final = 1 << 16
 _MAGIC_BYTES: Final = 2
+_ZSTD_OPTIONS: Final[dict[int, int]] = {zstd.DecompressionParameter.window_log_max: 23}
+"""A window of at most 8 MiB, as a client of HTTP takes it (RFC 9659 3)."""
 
 
 class DecodeError(ValueError):
@@ -124,6 +131,36 @@ class _Brotli:
         return self._inner.is_finished() or self._fresh
 
 
+class _Zstd:
+    """Zstandard of any number of frames (RFC 8878 3)."""
+
+    def __init__(self) -> None:
+        self._inner = zstd.ZstdDecompressor(options=_ZSTD_OPTIONS)
+        self._fresh = True
+
+    def feed(self, data: bytes, room: int) -> bytes:
+        self._fresh = self._fresh and not data
+        try:
+            while True:
+                if self._inner.eof:
+                    data = self._inner.unused_data + data
+                    if not data:
+                        return b""
+                    self._inner = zstd.ZstdDecompressor(options=_ZSTD_OPTIONS)
+                if not data and self._inner.needs_input:
+                    return b""
+                out = self._inner.decompress(data, room)
+                data = b""
+                if out:
+                    return out
+        except zstd.ZstdError as error:
+            raise DecodeError("the body is not compressed as its header says") from error
+
+    @property
+    def whole(self) -> bool:
+        return self._fresh or (self._inner.eof and not self._inner.unused_data)
+
+
 def decoders(content_encoding: str) -> list[Decoder] | None:
     """Return the decoders that undo ``content_encoding``, the last coding first; None when unknown or too deep."""
     names = [name for name in (part.strip().lower() for part in content_encoding.split(",")) if name]
@@ -138,6 +175,8 @@ def decoders(content_encoding: str) -> list[Decoder] | None:
                 found.append(_Zlib(deflate=True))
             case "br":
                 found.append(_Brotli())
+            case "zstd":
+                found.append(_Zstd())
             case "identity":
                 found.append(_Identity())
             case _:

@@ -1,73 +1,89 @@
-"""Who a probe says it is: header tables in which browser and agents differ in identity alone.
+"""Who a probe speaks for: the fields, their order and the HTTP version of each client, from ``profiles.toml``.
 
-The order of the fields, Accept, Accept-Encoding, Accept-Language and the fetch metadata are the same for every
-homepage probe; only User-Agent and the client hints that belong to it (W3C UA Client Hints) change. If anything else
-differed, an unequal answer would prove nothing about the agent's name.
+A probe sends what the client under its name is known to send. An agent's name with a browser's other fields would be
+neither of the two: a filter may refuse the mixture and let the agent in, or the reverse.
 """
 
 from __future__ import annotations
 
 import re
+import tomllib
 from functools import cache
-from typing import Final
+from importlib.resources import files
+from typing import Any, Final, NamedTuple
 
-from aui_tui.engine.decode import ACCEPT_ENCODING
-from aui_tui.records.registry import Registry
-
-IDENTITY_FIELDS: Final = frozenset({"user-agent", "sec-ch-ua", "sec-ch-ua-mobile", "sec-ch-ua-platform"})
-"""Lower-case names of the fields in which homepage probes may differ."""
-
-_PLATFORMS: Final = (("Android", "Android"), ("Windows", "Windows"), ("Macintosh", "macOS"), ("Linux", "Linux"))
-_CHROME: Final = re.compile(r"\bChrome/(\d+)")
+from aui_tui.records.observations import BROWSER, FILE_PROBES
+from aui_tui.records.registry import registry
 
 Fields = tuple[tuple[str, str], ...]
 
+FILE: Final = "file"
+_PLATFORMS: Final = (("Android", "Android"), ("Windows", "Windows"), ("Macintosh", "macOS"), ("Linux", "Linux"))
+_CHROME: Final = re.compile(r"\bChrome/(\d+)")
+_GREASE_CHARACTERS: Final = (" ", "(", ":", "-", ".", "/", ")", ";", "=", "?", "_")
+_GREASE_VERSIONS: Final = ("8", "99", "24")
+_BRAND_ORDERS: Final = ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))
 
-def user_agent(name: str, registry: Registry) -> str:
+
+class Profile(NamedTuple):
+    """What one client sends: ``fields`` in sending order without Host; ``http2``: it speaks HTTP/2 where offered."""
+
+    fields: Fields
+    http2: bool
+
+
+def user_agent(name: str) -> str:
     """Return the User-Agent of the probe ``name``: the agent's own for an agent slot, else the browser's."""
-    return next((agent.user_agent for agent in registry.live if agent.key == name), registry.browser_user_agent)
+    return next((agent.user_agent for agent in registry().live if agent.key == name), registry().browser_user_agent)
 
 
 @cache
-def page_fields(agent: str) -> Fields:
-    """Return the fields of a homepage request by User-Agent ``agent``, in sending order, without Host."""
-    return (
-        *_hints(agent),
-        ("Upgrade-Insecure-Requests", "1"),
-        ("User-Agent", agent),
-        ("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"),
-        ("Sec-Fetch-Site", "none"),
-        ("Sec-Fetch-Mode", "navigate"),
-        ("Sec-Fetch-User", "?1"),
-        ("Sec-Fetch-Dest", "document"),
-        ("Accept-Encoding", ACCEPT_ENCODING),
-        ("Accept-Language", "en-US,en;q=0.9"),
-    )
+def profile(name: str) -> Profile:
+    """Return what the probe ``name`` sends: ``browser``, an agent slot or a name of FILE_PROBES."""
+    tables = _tables()
+    key = next((agent.token for agent in registry().live if agent.key == name), BROWSER)
+    table = tables[FILE if name in FILE_PROBES else key]
+    table = tables[table["like"]] if "like" in table else table
+    agent = user_agent(name)
+    facts = {"{user-agent}": agent, "{brands}": brands(_major(agent)), "{platform}": f'"{_platform(agent)}"'}
+    fields: list[tuple[str, str]] = []
+    for line in table["fields"]:
+        field, _, value = line.partition(": ")
+        fields.append((field, facts.get(value, value)))
+    return Profile(tuple(fields), table["http2"])
 
 
-@cache
-def file_fields(agent: str) -> Fields:
-    """Return the fields of a request for a file such as robots.txt, in sending order, without Host."""
-    return (
-        *_hints(agent),
-        ("User-Agent", agent),
-        ("Accept", "*/*"),
-        ("Sec-Fetch-Site", "same-origin"),
-        ("Sec-Fetch-Mode", "cors"),
-        ("Sec-Fetch-Dest", "empty"),
-        ("Accept-Encoding", ACCEPT_ENCODING),
-        ("Accept-Language", "en-US,en;q=0.9"),
-    )
+def versions() -> tuple[bool, ...]:
+    """Return, for the browser and each live-probed agent in slot order, whether it speaks HTTP/2."""
+    return tuple(profile(name).http2 for name in (BROWSER, *(agent.key for agent in registry().live)))
 
 
-def _hints(agent: str) -> Fields:
+def brands(major: int) -> str:
+    """Return ``sec-ch-ua`` of Chrome ``major``: the made-up brand and the order change with each version.
+
+    The rule is Chromium's (``components/embedder_support/user_agent_utils.cc``, ``GenerateBrandVersionList``).
+    """
+    first, second = (_GREASE_CHARACTERS[(major + step) % len(_GREASE_CHARACTERS)] for step in (0, 1))
+    made_up = (f"Not{first}A{second}Brand", _GREASE_VERSIONS[major % len(_GREASE_VERSIONS)])
+    listed = [made_up] * 3
+    for entry, place in zip(
+        (made_up, ("Chromium", str(major)), ("Google Chrome", str(major))),
+        _BRAND_ORDERS[major % len(_BRAND_ORDERS)],
+        strict=True,
+    ):
+        listed[place] = entry
+    return ", ".join(f'"{brand}";v="{version}"' for brand, version in listed)
+
+
+def _major(agent: str) -> int:
     found = _CHROME.search(agent)
-    if found is None:
-        return ()
-    major = found[1]
-    platform = next((label for word, label in _PLATFORMS if word in agent), "Unknown")
-    return (
-        ("sec-ch-ua", f'"Chromium";v="{major}", "Google Chrome";v="{major}", "Not.A/Brand";v="99"'),
-        ("sec-ch-ua-mobile", "?1" if "Mobile" in agent else "?0"),
-        ("sec-ch-ua-platform", f'"{platform}"'),
-    )
+    return int(found[1]) if found else 0
+
+
+def _platform(agent: str) -> str:
+    return next((label for word, label in _PLATFORMS if word in agent), "Unknown")
+
+
+@cache
+def _tables() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(files("aui_tui.engine").joinpath("profiles.toml").read_text(encoding="utf-8"))

@@ -158,10 +158,11 @@ class _Scan:
     async def _probe_all(self, limit: float, *, tentative: bool = False) -> dict[str, Exchange] | None:
         """Return every exchange by name; None when ``tentative`` and nothing listened for any of them."""
         async with AsyncExitStack() as stack:
-            browser = await stack.enter_async_context(self._network.client())
-            clients = {BROWSER: browser} | dict.fromkeys(FILE_PROBES, browser)
-            for name in self._agents:
-                clients[name] = await stack.enter_async_context(self._network.client())
+            clients = {
+                name: await stack.enter_async_context(self._network.client(http2=identity.profile(name).http2))
+                for name in (BROWSER, *self._agents)
+            }
+            clients |= dict.fromkeys(FILE_PROBES, clients[BROWSER])
             ready = asyncio.Event()
             listening: list[bool] = []
 
@@ -204,12 +205,12 @@ class _Scan:
 
     def _plan(self, name: str, path: str) -> Plan:
         limits = self._access.limits
-        agent = identity.user_agent(name, self._registry)
+        fields = identity.profile(name).fields
         url = Url(self.origin, path)
         if name in FILE_PROBES:
             cap = limits.robots if name == "robots" else limits.file
-            return Plan(name, url, identity.file_fields(agent), cap, whole_lines=name == "robots")
-        return Plan(name, url, identity.page_fields(agent), limits.page)
+            return Plan(name, url, fields, cap, whole_lines=name == "robots")
+        return Plan(name, url, fields, limits.page)
 
     async def _take(self, answer: Answer) -> Exchange:
         """Return the record of ``answer`` after its facts are taken."""
@@ -250,7 +251,7 @@ class _Scan:
         """Probe a refused agent once more, alone and on a fresh connection; the second answer counts."""
         self._tell(ProbeEvent(name=first.name, state="retrying", status=first.status, outcome=first.outcome))
         await asyncio.sleep(self._access.limits.pace)
-        async with self._network.client() as client:
+        async with self._network.client(http2=identity.profile(first.name).http2) as client:
             answer = await self._ask(client, first.name, self._access.limits.probe)
         found = exchanges.replaced(first, self._exchange(answer, judged=True))
         self._done(found, found.outcome)

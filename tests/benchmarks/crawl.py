@@ -104,9 +104,9 @@ def hosts(count: int, prefix: str) -> list[str]:
 async def bare(access: Access, names: list[str]) -> Measured:
     """Send the GETs of a scan and read the answers."""
     places = asyncio.Semaphore(IN_FLIGHT)
-    agents = [identity.page_fields(identity.user_agent(agent.key, registry())) for agent in registry().live]
-    browser = identity.page_fields(identity.user_agent(BROWSER, registry()))
-    plain = identity.file_fields(identity.user_agent(BROWSER, registry()))
+    agents = [identity.profile(agent.key).fields for agent in registry().live]
+    browser = identity.profile(BROWSER).fields
+    plain = identity.profile("robots").fields
 
     async def get(client: Client, origin: Origin, path: str, fields: identity.Fields) -> None:
         encoded = [(name.encode(), value.encode()) for name, value in fields]
@@ -191,8 +191,8 @@ async def crawl(
 
 def scrapy(port: int, names: list[str]) -> Measured:
     """Send the same GETs by Scrapy, in a process of its own that measures itself."""
-    agents = [identity.user_agent(agent.key, registry()) for agent in registry().live]
-    plan = {"port": port, "hosts": names, "agents": [identity.user_agent(BROWSER, registry()), *agents]}
+    agents = [identity.user_agent(agent.key) for agent in registry().live]
+    plan = {"port": port, "hosts": names, "agents": [identity.user_agent(BROWSER), *agents]}
     done = subprocess.run(
         [sys.executable, "-m", "tests.benchmarks.scrapy_side"],
         input=json.dumps(plan | {"files": FILES, "in_flight": IN_FLIGHT}),

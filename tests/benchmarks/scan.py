@@ -22,7 +22,6 @@ from aui_tui.engine.redirects import Url
 from aui_tui.engine.scan import observe
 from aui_tui.engine.target import parse
 from aui_tui.records.observations import BROWSER
-from aui_tui.records.registry import registry
 
 DELAY = 0.1
 ROUNDS = 20
@@ -39,7 +38,7 @@ async def measure(port: int) -> tuple[float, float]:
     """Return the median seconds of one request and of one scan."""
     access = Access(connect_to=(Detour("", None, "127.0.0.1", port),))
     target = parse("http://shop.test", allow_private=True)
-    fields = identity.page_fields(identity.user_agent(BROWSER, registry()))
+    fields = identity.profile(BROWSER).fields
 
     async def request() -> None:
         async with Network(access) as network, network.client() as client:

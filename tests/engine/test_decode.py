@@ -8,6 +8,11 @@ import zlib
 
 import brotli
 import pytest
+
+try:
+    from compression import zstd
+except ImportError:
+    from backports import zstd
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +23,7 @@ PACKERS = {
     "x-gzip": gzip.compress,
     "deflate": zlib.compress,
     "br": brotli.compress,
+    "zstd": zstd.compress,
     "identity": bytes,
 }
 
@@ -58,11 +64,25 @@ def test_gzip_members_follow_one_another(parts: list[bytes], step: int) -> None:
     assert unpack("gzip", packed, step=step) == (b"".join(parts), True)
 
 
+@given(st.lists(st.binary(max_size=500), min_size=1, max_size=4), st.integers(1, 200))
+def test_zstd_frames_follow_one_another(parts: list[bytes], step: int) -> None:
+    packed = b"".join(zstd.compress(part) for part in parts)
+    assert unpack("zstd", packed, step=step) == (b"".join(parts), True)
+
+
+def test_a_zstd_window_over_8_mib_is_refused() -> None:
+    options = {zstd.CompressionParameter.window_log: 24, zstd.CompressionParameter.content_size_flag: 0}
+    packer = zstd.ZstdCompressor(options=options)
+    packed = packer.compress(b"\0" * 100) + packer.flush()
+    with pytest.raises(DecodeError):
+        unpack("zstd", packed)
+
+
 def test_bytes_after_the_last_member_are_ignored() -> None:
     assert unpack("gzip", gzip.compress(b"body") + b"\0\0trailing") == (b"body", True)
 
 
-@pytest.mark.parametrize("name", ["gzip", "deflate", "br"])
+@pytest.mark.parametrize("name", ["gzip", "deflate", "br", "zstd"])
 def test_a_cut_body_gives_what_came_and_is_not_whole(name: str) -> None:
     body = bytes(range(256)) * 40
     packed = PACKERS[name](body)
@@ -71,13 +91,13 @@ def test_a_cut_body_gives_what_came_and_is_not_whole(name: str) -> None:
     assert not whole
 
 
-@pytest.mark.parametrize("name", ["gzip", "deflate", "br"])
+@pytest.mark.parametrize("name", ["gzip", "deflate", "br", "zstd"])
 def test_bytes_of_another_kind_are_refused(name: str) -> None:
     with pytest.raises(DecodeError):
         unpack(name, b"<!doctype html><title>not packed at all</title>" * 10)
 
 
-@pytest.mark.parametrize("header", ["zstd", "compress", "gzip, gzip, gzip", "gzip;q=1", "br, x"])
+@pytest.mark.parametrize("header", ["zstandard", "compress", "gzip, gzip, gzip", "gzip;q=1", "br, x"])
 def test_unknown_and_deep_codings_are_refused(header: str) -> None:
     assert decoders(header) is None
 
@@ -87,7 +107,7 @@ def test_no_coding_is_the_identity() -> None:
     assert unpack(" , ", b"body", room=2)[0] == b"bo"
 
 
-@given(st.sampled_from(["gzip", "deflate", "br", "gzip, br"]), st.binary(max_size=600))
+@given(st.sampled_from(["gzip", "deflate", "br", "zstd", "gzip, br"]), st.binary(max_size=600))
 def test_any_bytes_decode_or_are_refused(header: str, packed: bytes) -> None:
     try:
         out, _ = unpack(header, packed, room=1000, step=7)
@@ -96,7 +116,7 @@ def test_any_bytes_decode_or_are_refused(header: str, packed: bytes) -> None:
     assert len(out) <= 1000
 
 
-@pytest.mark.parametrize("header", ["gzip", "deflate", "br", "gzip, gzip", "gzip, br"])
+@pytest.mark.parametrize("header", ["gzip", "deflate", "br", "zstd", "gzip, gzip", "gzip, br", "zstd, zstd"])
 def test_a_bomb_takes_no_more_memory_than_its_room(header: str) -> None:
     packed = b"\0" * (32 << 20)
     for name in header.split(", "):

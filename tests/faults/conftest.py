@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from aui_tui.engine.parser_pool import Analyser
+from tests.faults.authority import Authority
 
 
 @pytest.fixture(scope="session")
@@ -16,3 +17,9 @@ def analyser() -> Iterator[Analyser]:
     found = Analyser()
     yield found
     asyncio.run(found.aclose())
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    """A throw-away certificate authority for ``shop.test``."""
+    return Authority(tmp_path_factory.mktemp("authority"), "shop.test")

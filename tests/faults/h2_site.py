@@ -13,8 +13,10 @@ import h2.config
 import h2.connection
 import h2.errors
 import h2.events
+import h2.exceptions
 
-from tests.faults.site import GOOD, Asked
+from tests.faults.site import GOOD, Asked, parse_head
+from tests.faults.site import good as good_http11
 
 Turn = Callable[["Talk"], Awaitable[None]]
 
@@ -139,7 +141,7 @@ class H2Site:
     port: int = 0
 
     async def __aenter__(self) -> H2Site:
-        self.tls.set_alpn_protocols(["h2"])
+        self.tls.set_alpn_protocols(["h2", "http/1.1"])
         self._tasks: set[asyncio.Task[None]] = set()
         self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0, ssl=self.tls)
         self.port = self._server.sockets[0].getsockname()[1]
@@ -163,6 +165,9 @@ class H2Site:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.opened += 1
         number = self.opened
+        if writer.get_extra_info("ssl_object").selected_alpn_protocol() != "h2":
+            await self._serve_http11(number, reader, writer)
+            return
         connection = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False, header_encoding="utf-8"))
         connection.initiate_connection()
         writer.write(connection.data_to_send())
@@ -175,6 +180,17 @@ class H2Site:
                         connection.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
                 writer.write(connection.data_to_send())
                 await writer.drain()
+        writer.close()
+
+    async def _serve_http11(self, number: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer a client that asks for HTTP/1.1: as a healthy site, or not at all where a fault is planted."""
+        with contextlib.suppress(OSError, asyncio.IncompleteReadError):
+            while True:
+                asked = parse_head(number, await reader.readuntil(b"\r\n\r\n"))
+                self.asked.append(asked)
+                if asked.place in self.faults:
+                    break
+                await good_http11(asked, writer)
         writer.close()
 
     def _start(

@@ -173,7 +173,7 @@ class Site:
                 await self.greeting(reader, writer)
                 return
             while not writer.is_closing():
-                asked = _parse(number, await reader.readuntil(b"\r\n\r\n"))
+                asked = parse_head(number, await reader.readuntil(b"\r\n\r\n"))
                 self.asked.append(asked)
                 await self.faults.get(asked.place, self.default)(asked, writer)
         except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
@@ -184,7 +184,7 @@ class Site:
                 await writer.wait_closed()
 
 
-def _parse(connection: int, head: bytes) -> Asked:
+def parse_head(connection: int, head: bytes) -> Asked:
     line, *rest = head.decode("latin-1").split("\r\n")
     fields = tuple((name, value.strip()) for name, _, value in (text.partition(":") for text in rest if text))
     return Asked(connection, line, fields)

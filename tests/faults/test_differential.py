@@ -1,4 +1,4 @@
-"""The heart of the method: browser and agents differ in identity headers and in nothing else."""
+"""The heart of the method: browser and agents ask the same, each as itself, on connections of their own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import asyncio
 import pytest
 
 from aui_tui.engine.access import Detour
-from aui_tui.engine.identity import IDENTITY_FIELDS
 from aui_tui.engine.parser_pool import Analyser
 from aui_tui.records.observations import BROWSER, FILE_PROBES
 from aui_tui.records.progress import ProbeEvent
@@ -19,26 +18,6 @@ from tests.faults.site import AGENTS, HOMEPAGES, Asked, Site, answer, good
 REFUSE = sends(answer(b"no", "403 Forbidden"))
 
 
-def without_identity(asked: Asked) -> list[tuple[str, str]]:
-    return [(name, value) for name, value in asked.fields if name.lower() not in IDENTITY_FIELDS]
-
-
-async def test_homepage_probes_differ_in_identity_alone(analyser: Analyser) -> None:
-    async with Site() as site:
-        await scan(site, analyser)
-    probes = {asked.place: asked for asked in site.asked if asked.place in HOMEPAGES}
-    assert set(probes) == set(HOMEPAGES)
-    assert len({asked.line for asked in probes.values()}) == 1
-    browser = without_identity(probes[BROWSER])
-    for name in AGENTS:
-        assert without_identity(probes[name]) == browser
-    names = [name.lower() for name, _ in probes[BROWSER].fields]
-    for asked in probes.values():
-        own = [name.lower() for name, _ in asked.fields]
-        assert [name for name in names if name in own] == own
-    assert [name for name in names if name == "host"] == names[:1]
-
-
 async def test_each_probe_says_who_it_is(analyser: Analyser) -> None:
     async with Site() as site:
         await scan(site, analyser)
@@ -48,18 +27,6 @@ async def test_each_probe_says_who_it_is(analyser: Analyser) -> None:
         assert agent.token.lower() in said[agent.key].lower()
     assert said[BROWSER] == registry().browser_user_agent
     assert {said[name] for name in FILE_PROBES} == {said[BROWSER]}
-
-
-async def test_client_hints_agree_with_the_user_agent(analyser: Analyser) -> None:
-    async with Site() as site:
-        await scan(site, analyser)
-    for asked in site.asked:
-        agent = asked.field("user-agent")
-        assert ("Chrome/" in agent) == bool(asked.field("sec-ch-ua"))
-        if "Windows" in agent:
-            assert asked.field("sec-ch-ua-platform") == '"Windows"'
-        if asked.field("sec-ch-ua"):
-            assert agent.partition("Chrome/")[2].partition(".")[0] in asked.field("sec-ch-ua")
 
 
 async def test_each_identity_has_its_own_connection(analyser: Analyser) -> None:

@@ -53,9 +53,12 @@ class Network:
         for _ in range(_FAREWELL_TURNS):
             await asyncio.sleep(0)
 
-    def client(self) -> Client:
-        """Return a client for one identity, to be used as an async context manager."""
-        return Client(self._access, self._routes, self._passages.pop(0) if self._passages else None)
+    def client(self, *, http2: bool = True) -> Client:
+        """Return a client for one identity, to be used as an async context manager; ``http2``: it offers HTTP/2."""
+        passage = next((passage for passage in self._passages if passage.http2 == http2), None)
+        if passage is not None:
+            self._passages.remove(passage)
+        return Client(self._access, self._routes, passage, http2=http2)
 
     async def prepare(self, origin: Origin) -> None:
         """Let the first clients ask ``origin`` by way of ``swift``; without one there is nothing to do."""

@@ -19,7 +19,7 @@ from aui_tui.engine.access import Access
 from aui_tui.engine.network.backend import Backend
 from aui_tui.engine.network.failures import NetworkError, answer_failure
 from aui_tui.engine.network.lanes import Lanes
-from aui_tui.engine.network.reply import FINAL_STATUSES, Field, Reply
+from aui_tui.engine.network.reply import FINAL_STATUSES, HTTP2_ONLY, Field, Reply
 from aui_tui.engine.network.routes import Routes
 from aui_tui.engine.network.swift import Passage
 from aui_tui.engine.target import Origin
@@ -30,8 +30,10 @@ MAX_CONNECTIONS: Final = 12
 
 
 @lru_cache(maxsize=8)
-def ssl_context(cafile: str = "", insecure: bool = False) -> ssl.SSLContext:
+def ssl_context(cafile: str = "", insecure: bool = False, http2: bool = True) -> ssl.SSLContext:
     """Return the TLS settings shared by the whole process: system and Mozilla roots, and those in ``cafile``.
+
+    Clients with and without ``http2`` need settings of their own: the offer of protocols (ALPN) is part of them.
 
     Raises ConfigError when ``cafile`` cannot be read.
     """
@@ -51,11 +53,13 @@ def ssl_context(cafile: str = "", insecure: bool = False) -> ssl.SSLContext:
 class Client:
     """Connections of one identity; an async context manager that leaves none open.
 
-    ``passage``: another way to some origin, tried first; what it does not bring back is asked here.
+    ``passage``: another way to some origin, tried first; what it does not bring back is asked here. ``http2``: whether
+    HTTP/2 is offered.
     """
 
-    def __init__(self, access: Access, routes: Routes, passage: Passage | None = None) -> None:
+    def __init__(self, access: Access, routes: Routes, passage: Passage | None = None, *, http2: bool = True) -> None:
         self._passage = passage
+        self._http2 = http2
         self._access = access
         self._backend = Backend(routes)
         self._lanes = Lanes(access.limits.patience)
@@ -64,10 +68,10 @@ class Client:
     def _connections(self) -> httpcore.AsyncConnectionPool:
         if self._pool is None:
             self._pool = httpcore.AsyncConnectionPool(
-                ssl_context=ssl_context(self._access.cafile, self._access.insecure),
+                ssl_context=ssl_context(self._access.cafile, self._access.insecure, self._http2),
                 max_connections=MAX_CONNECTIONS,
                 http1=True,
-                http2=True,
+                http2=self._http2,
                 network_backend=self._backend,
             )
         return self._pool
@@ -110,6 +114,9 @@ class Client:
         async def trace(event: str, info: dict[str, Any]) -> None:
             nonlocal fresh
             fresh = fresh or event == "connection.connect_tcp.started"
+            if event == "http11.send_request_headers.started":
+                sent: httpcore.Request = info["request"]
+                sent.headers = [field for field in sent.headers if field[0].lower() not in HTTP2_ONLY]
 
         while True:
             request = httpcore.Request("GET", url, headers=headers, extensions={"trace": trace})

@@ -9,6 +9,8 @@ from typing import Final
 Field = tuple[bytes, bytes]
 FINAL_STATUSES: Final = (200, 999)
 """Statuses that end an exchange; sites do use numbers beyond 599."""
+HTTP2_ONLY: Final = frozenset({b"priority"})
+"""Lower-case names of fields that are not sent over HTTP/1.1: what browsers send there over HTTP/2 alone."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,9 @@
 
 A client of that library takes the addresses that it may dial when it is built, and building one costs CPU time; so
 hosts that are scanned at about the same time share a ``Crew``, one client for each identity. It is given no more than
-a GET of a plain path. What it cannot bring to a status line is asked again by the ordinary client, whose words are the
-ones that are told.
+a GET of a plain path, with the fields of the client that it speaks for. What it cannot bring to a status line is asked
+again by the ordinary client, whose words are the ones that are told. One difference stays: a server that speaks TLS
+but not HTTP/2 gets ``Host`` last and ``priority``, since the library learns the version after the fields are given.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 from aui_tui.engine.access import Access
 from aui_tui.engine.network.failures import NetworkError
-from aui_tui.engine.network.reply import FINAL_STATUSES, Field, Reply
+from aui_tui.engine.network.reply import FINAL_STATUSES, HTTP2_ONLY, Field, Reply
 from aui_tui.engine.target import Origin
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ def installed() -> bool:
 class Crew:
     """Clients, one for each identity, and the address and port to dial for each host that they serve."""
 
-    def __init__(self) -> None:
+    def __init__(self, identities: Sequence[bool]) -> None:
+        self.identities = identities
         self.dialled: dict[str, tuple[str, int]] = {}
         self.full = asyncio.Event()
         self.ready = asyncio.Event()
@@ -55,7 +57,7 @@ class Crew:
 
     def passages(self, origin: Origin) -> list[Passage]:
         """Return each identity's way to ``origin``; none when no client could be built."""
-        return [Passage(client, origin) for client in self.clients]
+        return [Passage(client, origin, http2) for client, http2 in zip(self.clients, self.identities, strict=False)]
 
     async def close(self) -> None:
         """Drop every connection."""
@@ -65,12 +67,13 @@ class Crew:
 
 
 class Swift:
-    """Makes up crews of ``identities`` clients under ``access``, on one event loop; an async context manager.
+    """Makes up crews of clients under ``access``, on one event loop; an async context manager.
 
-    ``most`` and ``window``: hosts that share a crew, and seconds for which it waits for them.
+    ``identities``: for each client of a crew, whether it offers HTTP/2. ``most`` and ``window``: hosts that share a
+    crew, and seconds for which it waits for them.
     """
 
-    def __init__(self, access: Access, identities: int, *, most: int = MOST, window: float = WINDOW) -> None:
+    def __init__(self, access: Access, identities: Sequence[bool], *, most: int = MOST, window: float = WINDOW) -> None:
         self._access = access
         self._identities = identities
         self._most = most
@@ -103,7 +106,7 @@ class Swift:
         """Return a crew that dials ``address`` and ``port`` for ``host``; it is to be given back by :meth:`leave`."""
         crew = self._joining
         if crew is None or crew.dialled.get(host, (address, port)) != (address, port):
-            crew = self._joining = Crew()
+            crew = self._joining = Crew(self._identities)
             self._start(self._man(crew))
         crew.dialled[host] = (address, port)
         crew.users += 1
@@ -144,12 +147,12 @@ class Swift:
     def _build(self, dialled: dict[str, tuple[str, int]]) -> Sequence[RustClient]:
         cafile = self._access.cafile
         trusted = _CERTIFICATE.findall(Path(cafile).read_bytes()) if cafile else []
-        return [self._client(dialled, trusted) for _ in range(self._identities)]
+        return [self._client(dialled, trusted, http2) for http2 in self._identities]
 
-    def _client(self, dialled: dict[str, tuple[str, int]], trusted: Sequence[bytes]) -> RustClient:
+    def _client(self, dialled: dict[str, tuple[str, int]], trusted: Sequence[bytes], http2: bool) -> RustClient:
         from pyreqwest.client import ClientBuilder
 
-        builder = ClientBuilder().http2(True).follow_redirects(False).no_proxy().referer(False)
+        builder = ClientBuilder().http2(http2).follow_redirects(False).no_proxy().referer(False)
         builder = builder.gzip(False).brotli(False).zstd(False).deflate(False)
         limits = self._access.limits
         builder = builder.connect_timeout(timedelta(seconds=limits.connect))
@@ -170,7 +173,8 @@ class Swift:
 class Passage:
     """One identity's way through a crew to one origin."""
 
-    def __init__(self, client: RustClient, origin: Origin) -> None:
+    def __init__(self, client: RustClient, origin: Origin, http2: bool = True) -> None:
+        self.http2 = http2
         self._client = client
         self._origin = origin
 
@@ -179,8 +183,10 @@ class Passage:
         if origin != self._origin or not _is_plain(path):
             return None
         headers = [(name.decode("ascii"), value.decode("ascii")) for name, value in fields]
-        if origin.scheme == "http":
-            headers.insert(0, ("Host", origin.authority))
+        if not any(name.lower() == "accept" for name, _ in headers):
+            return None  # the library would add one
+        if origin.scheme == "http" or not self.http2:
+            headers = [("Host", origin.authority), *(field for field in headers if field[0].encode() not in HTTP2_ONLY)]
         request = self._client.get(f"{origin.scheme}://{origin.authority}{path}").headers(headers)
         request = request.streamed_read_buffer_limit(0)  # so that the status comes before the body
         try:

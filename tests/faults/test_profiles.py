@@ -1,0 +1,120 @@
+"""What a server receives is what each client is known to send: fields, values, order and HTTP version."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterable
+
+import pytest
+
+from aui_tui.engine import identity
+from aui_tui.engine.access import Access, Detour
+from aui_tui.engine.network import Swift
+from aui_tui.engine.parser_pool import Analyser
+from aui_tui.engine.scan import observe
+from aui_tui.records.observations import BROWSER
+from aui_tui.records.registry import registry
+from tests.faults.authority import Authority
+from tests.faults.h2_site import H2Site
+from tests.faults.site import AGENTS, HOMEPAGES, QUICK, Asked, Site
+
+CHATGPT, CLAUDE, GOOGLE, PERPLEXITY = AGENTS
+CHROME_ORDER = [
+    *("sec-ch-ua", "sec-ch-ua-mobile", "sec-ch-ua-platform", "upgrade-insecure-requests", "user-agent", "accept"),
+    *("sec-fetch-site", "sec-fetch-mode", "sec-fetch-user", "sec-fetch-dest", "accept-encoding", "accept-language"),
+]
+ORDERS = {
+    BROWSER: CHROME_ORDER,
+    CHATGPT: ["user-agent", "accept", "accept-encoding", "accept-language"],
+    CLAUDE: ["user-agent", "accept", "accept-encoding"],
+    GOOGLE: CHROME_ORDER,
+    PERPLEXITY: ["user-agent", "accept-encoding"],
+}
+
+
+async def received(site: Site | H2Site, access: Access, analyser: Analyser, *, fast: bool = False) -> dict[str, Asked]:
+    """Return what ``site`` received for each homepage probe of one scan, by the client of ``fast`` or the ordinary."""
+    scheme = "https" if isinstance(site, H2Site) else "http"
+    target = access.target(f"{scheme}://shop.test")
+    async with Swift(access, identity.versions(), window=0.0) as swift:
+        await observe(target, analyser=analyser, access=access, swift=swift if fast else None)
+    return {asked.place: asked for asked in site.asked if asked.path == "/"}
+
+
+def names(asked: Asked, without: Iterable[str] = ("host",)) -> list[str]:
+    return [name.lower() for name, _ in asked.fields if name.lower() not in without and not name.startswith(":")]
+
+
+@pytest.mark.parametrize("fast", [False, True])
+async def test_over_http_1_1_each_client_sends_its_own_fields_in_its_own_order(analyser: Analyser, fast: bool) -> None:
+    async with Site() as site:
+        seen = await received(site, site.access(), analyser, fast=fast)
+    assert {name: names(asked) for name, asked in seen.items()} == ORDERS
+    for name, asked in seen.items():
+        assert asked.fields[0] == ("Host", "shop.test")
+        assert [value for _, value in asked.fields[1:]] == [
+            value for field, value in identity.profile(name).fields if field != "priority"
+        ]
+
+
+@pytest.mark.parametrize("fast", [False, True])
+async def test_over_tls_claude_speaks_http_1_1_and_the_others_http_2(
+    analyser: Analyser, authority: Authority, fast: bool
+) -> None:
+    async with H2Site(authority.server()) as site:
+        rule = Detour("shop.test", 443, "127.0.0.1", site.port)
+        access = Access(connect_to=(rule,), cafile=authority.cafile, limits=QUICK)
+        seen = await received(site, access, analyser, fast=fast)
+    versions = {name: asked.line.rpartition(" ")[2] for name, asked in seen.items()}
+    assert versions == dict.fromkeys(HOMEPAGES, "HTTP/2") | {CLAUDE: "HTTP/1.1"}
+    for name, order in ORDERS.items():
+        priority = ["priority"] if name in (BROWSER, GOOGLE) else []
+        assert names(seen[name]) == order + priority
+    assert seen[BROWSER].field("priority") == "u=0, i"
+
+
+async def test_over_tls_without_http_2_chrome_sends_no_priority(analyser: Analyser, authority: Authority) -> None:
+    async with Site(tls=authority.server()) as site:
+        access = site.access(cafile=authority.cafile)
+        await observe(access.target(site.url), analyser=analyser, access=access)
+    assert all("priority" not in names(asked) for asked in site.asked)
+
+
+async def test_all_identities_at_once_offer_the_protocols_of_their_own(
+    analyser: Analyser, authority: Authority
+) -> None:
+    async with H2Site(authority.server()) as site:
+        rule = Detour("shop.test", 443, "127.0.0.1", site.port)
+        access = Access(connect_to=(rule,), cafile=authority.cafile, limits=QUICK)
+        target = access.target("https://shop.test")
+        scans = [observe(target, analyser=analyser, access=access) for _ in range(4)]
+        await asyncio.gather(*scans)
+    assert {asked.line.rpartition(" ")[2] for asked in site.asked if asked.place == CLAUDE} == {"HTTP/1.1"}
+    assert {asked.line.rpartition(" ")[2] for asked in site.asked if asked.place != CLAUDE} == {"HTTP/2"}
+
+
+def test_chromes_version_stands_in_one_place() -> None:
+    major = registry().chrome_version.partition(".")[0]
+    for name in (BROWSER, GOOGLE, "robots"):
+        fields = dict(identity.profile(name).fields)
+        assert set(re.findall(r"Chrome/(\d+)", fields["User-Agent"])) == {major}
+        assert f'"Chromium";v="{major}"' in fields["sec-ch-ua"]
+
+
+def test_brands_are_made_up_as_chromium_does() -> None:
+    assert identity.brands(156) == '"Not:A-Brand";v="8", "Chromium";v="156", "Google Chrome";v="156"'
+    assert identity.brands(152).split(", ")[0] == '"Chromium";v="152"'
+    assert identity.brands(152).split(", ")[2] == '"Google Chrome";v="152"'
+
+
+def test_the_platform_is_that_of_the_user_agent() -> None:
+    assert dict(identity.profile(BROWSER).fields)["sec-ch-ua-platform"] == '"Windows"'
+    assert dict(identity.profile(GOOGLE).fields)["sec-ch-ua-platform"] == '"Linux"'
+
+
+def test_every_probed_agent_has_a_profile() -> None:
+    for agent in registry().live:
+        fields = dict(identity.profile(agent.key).fields)
+        assert fields["User-Agent"] == agent.user_agent
+        assert not any("{" in value for value in fields.values())
