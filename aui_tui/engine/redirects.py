@@ -66,6 +66,8 @@ def follow(base: Url, location: str, access: Access) -> Url:
         return Url(base.origin, _resolve(base.path, rest))
     authority = re.split(r"[/\\?]", rest[slashes:], maxsplit=1)[0]
     try:
+        if "@" in re.split(r"[/?]", rest[slashes:], maxsplit=1)[0]:
+            raise ValueError(authority)
         origin = target.parse(f"{kind}://{_decoded(authority)}", allow_private=True).origin
     except (InvalidHost, ValueError) as error:
         raise Unfollowed("redirect-target", f"it redirects to “{shown}”, which is not a valid address") from error

@@ -72,6 +72,7 @@ def test_followed(location: str, reached: str) -> None:
         ("https://a..com/", "redirect-target"),
         ("https://a.com:x/", "redirect-target"),
         ("https://u@a.com/", "redirect-target"),
+        ("https://a.com\\@b.com/", "redirect-target"),
         ("https://" + "a" * 9000 + ".com/", "redirect-target"),
         ("https://0x7f.1/", "redirect-target"),
         ("ftp://a.com/", "redirect-scheme"),
