@@ -1,4 +1,4 @@
-"""Linear passes over HTML without a tree: the title, readable text, and bodies that no parser survives.
+"""Linear passes over HTML without a tree: the title, readable text, inline styles, bodies that no parser survives.
 
 The tokens follow HTML Standard 13.2.5 closely enough to see what a parser sees on ordinary pages; every pass looks
 at each octet a bounded number of times, whatever the page does. Input is UTF-8.
@@ -14,7 +14,6 @@ from typing import Final, TypeAlias
 from aui_tui.text import clean
 
 MAX_ATTRIBUTES: Final = 500
-MAX_TAG: Final = 1 << 16
 MAX_DEPTH: Final = 1000
 TITLE_LIMIT: Final = 300
 """Characters kept of a title."""
@@ -36,6 +35,26 @@ _FLAT: Final = _VOID | _SELF_CLOSING
 _MERGED: Final = frozenset((b"html", b"body"))
 """A second tag of these adds its attributes to the first (HTML Standard 13.2.6.4.7)."""
 _HIDDEN: Final = frozenset((b"noscript", b"template"))
+
+_STYLED: Final = ("display", "visibility")
+_CSS: Final = re.compile(
+    r"""(?P<comment>/\*.*?(?:\*/|\Z)|\s++)|(?P<end>;)|(?P<open>[(\[{])|(?P<close>[)\]}])"""
+    r"""|(?P<opaque>url\(\s*+(?!["'])[^)]*+\)?+|"(?:[^"\\\n]|\\.)*+"?+|'(?:[^'\\\n]|\\.)*+'?+)"""
+    r"""|(?P<mark>[:!])|(?P<word>(?:[^\s;:!"'(){}\[\]/\\]|\\[0-9a-f]{1,6}+\s?+|\\.)++)|.""",
+    re.DOTALL | re.IGNORECASE,
+)
+"""Tokens of a style attribute, as coarse as it takes to find its declarations (CSS Syntax 3, 4)."""
+_CLOSES: Final = {"(": ")", "[": "]", "{": "}"}
+_CSS_ESCAPE: Final = re.compile(r"\\(?:([0-9a-f]{1,6})\s?|(.))", re.DOTALL | re.IGNORECASE)
+_CSS_WIDE: Final = frozenset(("inherit", "initial", "unset", "revert", "revert-layer"))
+_VISIBILITY: Final = frozenset(("visible", "hidden", "collapse")) | _CSS_WIDE
+_DISPLAY_WORDS: Final = """
+block inline run-in flow flow-root table flex grid ruby math list-item contents none
+inline-block inline-flex inline-grid inline-table -webkit-box -webkit-flex -webkit-inline-box
+table-row-group table-header-group table-footer-group table-row table-cell table-column-group table-column table-caption
+ruby-base ruby-text ruby-base-container ruby-text-container
+"""
+_DISPLAY: Final = frozenset(_DISPLAY_WORDS.split()) | _CSS_WIDE
 
 
 Tag: TypeAlias = tuple[bytes, bool, int, int, int]
@@ -84,18 +103,16 @@ def tags(page: bytes, budget: int | None = None) -> Iterator[Tag]:
 def trouble(page: bytes) -> str:
     """Return why ``page`` must not be given to a parser, in words, or an empty string.
 
-    A tag with over 500 attributes or 64 KiB, or nesting over 1,000, takes parsers time that grows with the square.
+    A tag with over 500 attributes, or nesting over 1,000, takes parsers time that grows with the square. A long value
+    of one attribute, such as a data: URL, does not.
     """
     deep = page.count(b"<") > MAX_DEPTH
     stack: list[bytes] = []
     opened: dict[bytes, int] = {}
     merged = 0
     for name, closing, start, end, _ in tags(page):
-        if end - start > 2 * MAX_ATTRIBUTES:
-            if end - start > MAX_TAG:
-                return f"a tag is longer than {MAX_TAG // 1024} KiB"
-            if _attributes(page[start:end], len(name)) > MAX_ATTRIBUTES:
-                return f"a tag has more than {MAX_ATTRIBUTES} attributes"
+        if end - start > 2 * MAX_ATTRIBUTES and _attributes(page[start:end], len(name)) > MAX_ATTRIBUTES:
+            return f"a tag has more than {MAX_ATTRIBUTES} attributes"
         if name in _MERGED:
             merged += _attributes(page[start:end], len(name))
             if merged > MAX_ATTRIBUTES:
@@ -211,3 +228,51 @@ def _attributes(tag: bytes, name: int) -> int:
             while at < size and tag[at] not in b"\t\n\f\r >":
                 at += 1
     return count
+
+
+def styles(attribute: str) -> dict[str, str]:
+    """Return what a style attribute declares of ``display`` and ``visibility``, in lower case.
+
+    The last valid declaration counts, one with ``!important`` before all others (CSS Cascade 4, 6.1).
+    """
+    folded = attribute.lower()
+    if "\\" not in folded and not any(name in folded for name in _STYLED):
+        return {}
+    found: dict[str, str] = {}
+    important: dict[str, str] = {}
+    parts: list[str] = []
+    closing: list[str] = []
+    for token in _CSS.finditer(attribute):
+        kind, text = token.lastgroup, token.group()
+        if closing:
+            if kind == "open":
+                closing.append(_CLOSES[text])
+            elif kind == "close" and text == closing[-1]:
+                closing.pop()
+        elif kind == "open":
+            closing.append(_CLOSES[text])
+            parts.append(text)
+        elif kind == "end":
+            _declare(parts, found, important)
+            parts = []
+        elif kind != "comment":
+            parts.append(_CSS_ESCAPE.sub(_css_character, text).lower() if kind == "word" else text)
+    _declare(parts, found, important)
+    return found | important
+
+
+def _declare(parts: list[str], found: dict[str, str], important: dict[str, str]) -> None:
+    """Take one declaration, ``parts`` its tokens without white space, when it is valid and one of ``_STYLED``."""
+    if len(parts) < len(("name", ":", "value")) or parts[0] not in _STYLED or parts[1] != ":":
+        return
+    strong = parts[-2:] == ["!", "important"]
+    words = parts[2:-2] if strong else parts[2:]
+    alone = len(words) == 1
+    valid = (alone and words[0] in _VISIBILITY) if parts[0] == "visibility" else words and _DISPLAY.issuperset(words)
+    if valid and (alone or "none" not in words):
+        (important if strong else found)[parts[0]] = " ".join(words)
+
+
+def _css_character(escape: re.Match[str]) -> str:
+    code = int(escape[1], 16) if escape[1] else 0
+    return escape[2] or (chr(code) if 0 < code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF else "\ufffd")

@@ -19,7 +19,9 @@ _TITLE_HEAD: Final = 1 << 16
 """Octets in which a title is looked for before the whole page is."""
 _ESCAPE: Final = b"\x1b"  # ISO-2022-JP writes with it
 READABLE_ENOUGH: Final = 200
-"""Readable characters below which a page with scripts is a shell."""
+"""Readable characters below which a page with scripts is a shell, unless it has something to act on."""
+LINKS_ENOUGH: Final = 2
+"""Links with text that make a short page more than a shell: a table of contents."""
 
 _ROLE_WORDS: Final = """
 alert alertdialog application article banner blockquote button caption cell checkbox code columnheader combobox
@@ -37,9 +39,15 @@ _CONTROLS: Final = frozenset(("input", "select", "textarea"))
 _NO_LABEL: Final = frozenset(("hidden", "submit", "reset", "button", "image"))
 _UNREAD: Final = frozenset(("script", "style", "noscript", "template", "head", "title"))
 _DRAWING: Final = frozenset(("svg", "math"))
+_HEADINGS: Final = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+_HEADING: Final = -1
+_OFFERS: Final = _HEADINGS | _CONTROLS | {"a", "img", "button"}
+"""Elements that may make a short page more than a shell."""
 _CHANGING: Final = _UNREAD | _DRAWING | {"label"}
-_COUNTED: Final = _CHANGING | _CONTROLS | _IMPLICIT.keys() | {"form", "meta"}
-_TELLING: Final = frozenset(("hidden", "inert", "aria-hidden", "style", "role", "aria-label", "aria-labelledby"))
+_COUNTED: Final = _CHANGING | _CONTROLS | _IMPLICIT.keys() | {"form", "meta", "dialog"}
+_TELLING: Final = frozenset(
+    ("hidden", "inert", "aria-hidden", "popover", "style", "role", "aria-label", "aria-labelledby")
+)
 """An element that is none of ``_COUNTED`` and has none of these attributes counts for nothing itself."""
 _SCRIPT_WORDS: Final = ("javascript", "ecmascript", "module", "babel", "jsx", "jscript")
 
@@ -86,14 +94,18 @@ def _utf8(body: bytes, content_type: str) -> bytes:
 class _Context:
     """What an element passes on to its descendants."""
 
-    __slots__ = ("drawing", "form", "hidden", "labelled", "unread")
+    __slots__ = ("drawing", "form", "gone", "holder", "invisible", "labelled", "unread")
 
-    def __init__(self, hidden: bool, unread: bool, labelled: bool, drawing: bool, form: int) -> None:
-        self.hidden = hidden
+    def __init__(
+        self, gone: bool, invisible: bool, unread: bool, labelled: bool, drawing: bool, form: int, holder: int
+    ) -> None:
+        self.gone = gone
+        self.invisible = invisible
         self.unread = unread
         self.labelled = labelled
         self.drawing = drawing
         self.form = form
+        self.holder = holder
 
 
 class _Walk:
@@ -104,6 +116,9 @@ class _Walk:
         self.site_name = ""
         self.jsonld = self.broken = self.scripts = 0
         self.main = self.nav = self.aria = self.forms = 0
+        self.offers = False
+        self.links = 0
+        self.linked: set[int] = set()
         self.texts: list[str] = []
         self.form_ids: dict[str, int] = {}
         self.label_for: set[str] = set()
@@ -111,13 +126,16 @@ class _Walk:
 
     def run(self, root: LexborNode) -> None:
         node: LexborNode | None = root
-        context = _Context(False, False, False, False, -1)
+        context = _Context(False, False, False, False, False, -1, 0)
         above: list[tuple[LexborNode | None, _Context]] = []
         while node is not None:
             child = below = None
             if node.is_text_node:
                 if not context.unread:
-                    self.texts.append(node.text_content or "")
+                    text = node.text_content or ""
+                    self.texts.append(text)
+                    if context.holder and not self.offers and text.strip():
+                        self.held(context.holder)
             elif node.is_element_node:
                 below = self.element(node, context)
                 child = node.child
@@ -134,7 +152,8 @@ class _Walk:
         """Count one element; return the context of its children, or None when they count for nothing."""
         tag = node.tag or ""
         attributes = node.attributes
-        if tag not in _COUNTED and _TELLING.isdisjoint(attributes):
+        offering = tag in _OFFERS and not self.offers
+        if not offering and tag not in _COUNTED and _TELLING.isdisjoint(attributes):
             return context
         if tag == "template" and not context.drawing:
             return None
@@ -146,8 +165,12 @@ class _Walk:
             self.title = markup.tidy(_text(node))
         elif tag == "meta" and attributes and not self.site_name:
             self.meta(attributes)
-        hidden = context.hidden or (bool(attributes) and _hidden(attributes))
+        gone, invisible = _hidden(tag, attributes, context) if attributes or tag == "dialog" else _inherited(context)
+        hidden = gone or invisible
         role = _role(attributes) if attributes else ""
+        holder = context.holder
+        if not (hidden or context.unread or self.offers) and (offering or role == "heading"):
+            holder = self.offer("h1" if role == "heading" else tag, attributes, holder)
         role = role or _IMPLICIT.get(tag, "")
         if role and not hidden:
             self.main += role == "main"
@@ -165,15 +188,39 @@ class _Walk:
                 self.label_for.add(attributes["for"] or "")
         elif tag in _CONTROLS and not hidden:
             self.control(tag, attributes, context)
-        if hidden is context.hidden and form == context.form and tag not in _CHANGING:
+        unchanged = gone is context.gone and invisible is context.invisible and form == context.form
+        if unchanged and holder == context.holder and tag not in _CHANGING:
             return context
         return _Context(
-            hidden,
+            gone,
+            invisible,
             context.unread or tag in _UNREAD,
             context.labelled or tag == "label",
             context.drawing or tag in _DRAWING,
             form,
+            holder,
         )
+
+    def offer(self, tag: str, attributes: dict[str, str | None], holder: int) -> int:
+        """Note what a reader finds on a page however short; return the holder of the text in it.
+
+        A holder is 0, ``_HEADING`` or the number of a link: its text decides whether it is something to read.
+        """
+        if tag == "img":
+            self.offers = _filled(attributes, "alt")
+        elif tag in _HEADINGS:
+            return _HEADING
+        elif tag != "a":
+            self.offers = (attributes.get("type") or "").strip().lower() != "hidden"
+        elif "href" in attributes and holder == 0:
+            self.links += 1
+            return self.links
+        return holder
+
+    def held(self, holder: int) -> None:
+        """Note text in a heading or a link."""
+        self.linked.add(holder)
+        self.offers = holder == _HEADING or len(self.linked) >= LINKS_ENOUGH
 
     def script(self, node: LexborNode, kind: str) -> None:
         kind = kind.partition(";")[0].strip().lower()
@@ -211,7 +258,7 @@ class _Walk:
             forms_unlabelled=len(bare),
             readable=readable,
             scripts=self.scripts,
-            noscript_shell=readable < READABLE_ENOUGH and self.scripts > 0,
+            noscript_shell=readable < READABLE_ENOUGH and self.scripts > 0 and not self.offers,
         )
 
 
@@ -241,14 +288,29 @@ def _exposed(attributes: dict[str, str | None]) -> bool:
     return "tabindex" in attributes or any(name.startswith("aria-") for name in attributes)
 
 
-def _hidden(attributes: dict[str, str | None]) -> bool:
-    """Tell whether an element is out of the accessibility tree with everything in it (HTML-AAM 3.1, ARIA 7.1)."""
-    if "hidden" in attributes and (attributes["hidden"] or "").strip().lower() != "until-found":
-        return True
-    if "inert" in attributes or (attributes.get("aria-hidden") or "").strip().lower() == "true":
-        return True
+def _inherited(context: _Context) -> tuple[bool, bool]:
+    return context.gone, context.invisible
+
+
+def _hidden(tag: str, attributes: dict[str, str | None], context: _Context) -> tuple[bool, bool]:
+    """Tell whether an element is out of the accessibility tree: with everything in it, and until it turns visible.
+
+    HTML-AAM 3.1, ARIA 7.1, HTML 15.3.1 (closed dialogs and popovers); a display of the style attribute wins over those.
+    """
     style = attributes.get("style")
-    return bool(style) and "display:none" in (style or "").replace(" ", "").lower()
+    declared = markup.styles(style) if style else {}
+    gone = context.gone or "inert" in attributes or (attributes.get("aria-hidden") or "").strip().lower() == "true"
+    display = declared.get("display", "")
+    if display:
+        gone = gone or display == "none"
+    elif "popover" in attributes or (tag == "dialog" and "open" not in attributes):
+        gone = True
+    elif "hidden" in attributes:
+        gone = gone or (attributes["hidden"] or "").strip().lower() != "until-found"
+    visibility = declared.get("visibility", "inherit")
+    if visibility in ("hidden", "collapse"):
+        return gone, True
+    return gone, context.invisible and visibility not in ("visible", "initial")
 
 
 def _parses(text: str) -> bool:

@@ -158,7 +158,8 @@ class PageFacts(Record, frozen=True):
 
     ``jsonld``: JSON-LD blocks; ``jsonld_broken`` of them do not parse. ``forms_unlabelled``: forms with a visible
     control without a label. ``readable``: readable characters without scripts. ``noscript_shell``: under 200 of
-    them and at least one script. ``problem``: why the page was not analysed (then all counts are 0), or empty.
+    them, at least one script, and nothing to read or act on. ``problem``: why the page was not analysed (then all
+    counts are 0), or empty.
     ``rendered``: what a browser made of it, None when no tasks were run.
     """
 

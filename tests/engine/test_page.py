@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from aui_tui.engine import charset, markup, page
@@ -20,6 +22,16 @@ from aui_tui.engine import charset, markup, page
         ("<div hidden=until-found><nav>x</nav></div><div inert><nav>y</nav></div>", 0, 1),
         ("<nav role=nonsense>x</nav>", 0, 1),
         ("<template><main>x</main></template><!-- <nav></nav> -->", 0, 0),
+        ("<nav style='visibility:hidden'>x</nav><main style='visibility: collapse'>y</main>", 0, 0),
+        ("<div style='visibility:hidden'><nav style='visibility:visible'>x</nav><main>y</main></div>", 0, 1),
+        ("<div style='display:none'><nav style='visibility:visible;display:block'>x</nav></div>", 0, 0),
+        ("<dialog><main>x</main></dialog><dialog open><nav>y</nav></dialog>", 0, 1),
+        ("<dialog style='display:block'><main>x</main></dialog><div popover><nav>y</nav></div>", 1, 0),
+        ("<main hidden style='display:flex'>x</main>", 1, 0),
+        ("<main style='--x:display:none'>x</main><nav style='content:\"display:none\"'>y</nav>", 1, 1),
+        ("<main style='background:url(a;display:none)'>x</main><nav style='/*display:none*/'>y</nav>", 1, 1),
+        ("<main style='display:none;display:block'>x</main><nav style='display:none!important;display:block'>y", 1, 0),
+        ("<main style='d\\69 splay : NONE'>x</main><nav style='display:none nonsense'>y</nav>", 0, 1),
     ],
 )
 def test_landmarks(html: str, main: int, nav: int) -> None:
@@ -52,6 +64,43 @@ def test_structured_data() -> None:
     assert (facts.jsonld, facts.jsonld_broken) == (3, 2)
 
 
+PAGES = Path(__file__).parents[1] / "data" / "pages"
+"""Short pages as generators and servers write them: ``whole`` ones, and the empty mounts of ``shell``s."""
+
+
+@pytest.mark.parametrize("path", sorted(PAGES.glob("*/*.html")), ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_a_short_page_with_something_to_read_or_act_on_is_not_a_shell(path: Path) -> None:
+    facts = page.read(path.read_bytes())
+    assert facts.scripts > 0
+    assert facts.readable < page.READABLE_ENOUGH
+    assert facts.noscript_shell is (path.parent.name == "shell")
+
+
+@pytest.mark.parametrize(
+    ("html", "shell"),
+    [
+        ("<h2>Shop</h2>", False),
+        ("<h2><i>Sh</i>op</h2>", False),
+        ("<h2> <img src=a alt=''></h2>", True),
+        ("<div role=heading>Shop</div>", False),
+        ("<h1 hidden>Shop</h1><div style='display:none'><h1>Shop</h1></div>", True),
+        ("<noscript><h1>Scripts</h1><form><input></form></noscript><template><h1>x</h1></template>", True),
+        ("<input type=hidden>", True),
+        ("<input>", False),
+        ("<button></button>", False),
+        ("<select></select>", False),
+        ("<img src=a alt=Logo>", False),
+        ("<img src=a><img src=b alt=' '>", True),
+        ("<a href=/a>A</a>", True),
+        ("<a href=/a>A</a><a href=/b></a><a name=c>C</a>", True),
+        ("<a href=/a><b>A</b></a><p><a href=/b>B</a>", False),
+        ("<a href=/a>A<b>B</b></a>", True),
+    ],
+)
+def test_what_makes_a_short_page_more_than_a_shell(html: str, shell: bool) -> None:
+    assert page.read(f"<script src=a.js></script><div>{html}</div>".encode()).noscript_shell is shell
+
+
 def test_shell() -> None:
     shell = page.read(
         b"<title>App</title><div id=root></div><noscript>"
@@ -68,7 +117,6 @@ def test_shell() -> None:
     [
         b"<div>" * 2_000,
         b"<a " + b" ".join(b"a%d" % i for i in range(501)) + b">",
-        b"<a title='" + b"x" * 70_000 + b"'>",
     ],
 )
 def test_pathological_bodies_are_not_parsed(body: bytes) -> None:
@@ -76,6 +124,13 @@ def test_pathological_bodies_are_not_parsed(body: bytes) -> None:
     assert facts.problem
     assert facts.title == "T"
     assert facts.semantic.main == 0
+
+
+def test_a_long_attribute_value_costs_no_facts() -> None:
+    image = b"<img alt='' src='data:image/png;base64," + b"iVBORw0KGgo/+A==" * 5_000 + b"'>"
+    facts = page.read(b"<title>T</title><main><h1>Shop</h1>" + image + b"<nav>x</nav><script src=a></script>")
+    assert (facts.problem, facts.title, facts.semantic.main, facts.semantic.nav) == ("", "T", 1, 1)
+    assert not facts.noscript_shell
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def test_any_body_gives_facts(body: bytes, content_type: str) -> None:
     assert facts.problem == ""
     assert 0 <= facts.jsonld_broken <= facts.jsonld
     assert 0 <= facts.forms_unlabelled <= facts.semantic.forms
-    assert facts.noscript_shell is (facts.readable < 200 and facts.scripts > 0)
+    assert not facts.noscript_shell or (facts.readable < 200 and facts.scripts > 0)
     for text in (facts.title, facts.site_name, page.title(body, content_type)):
         assert "\x1b" not in text
         assert len(text) <= markup.TITLE_LIMIT
