@@ -55,8 +55,9 @@ class Settings:
 
     ``data_dir``: cards, cache and quota. ``source``: address of a published index, empty for the local one.
     ``method``: scoring method of new cards. ``base_url``: start of the ``url`` of local records. ``theme``: name,
-    empty for the default. ``ascii``: glyphs of ASCII only. ``mouse``: dashboard listens to it. ``keys``: binding
-    id to keys, checked by the dashboard. ``config_file`` may not exist.
+    empty for the default. ``ascii``: glyphs of ASCII only. ``mouse``: dashboard listens to it. ``no_limit``:
+    scans of the user's own hosts are not counted. ``keys``: binding id to keys, checked by the dashboard.
+    ``config_file`` may not exist.
     """
 
     data_dir: Path
@@ -67,6 +68,7 @@ class Settings:
     theme: str
     ascii: bool
     mouse: bool
+    no_limit: bool
     keys: Mapping[str, str]
     origins: Mapping[str, str]
 
@@ -130,6 +132,7 @@ FIELDS: Final = (
     Field("theme", "", _text, "theme of the dashboard; empty: its default"),
     Field("ascii", False, _switch, "draw with ASCII characters only"),
     Field("mouse", True, _switch, "the dashboard listens to the mouse"),
+    Field("no_limit", False, _switch, "scans of your own hosts (see --no-limit) cost none of the ten an hour"),
 )
 """The settings that a flag, a variable or the file can give."""
 

@@ -13,7 +13,7 @@ import typer
 
 from aui_tui.cli import streams
 from aui_tui.cli.options import COMMON, COMPLETING, Config, DataDir, Debug, Quiet, Source, run_of
-from aui_tui.cli.reach import AllowPrivate, ConnectTo, access_of
+from aui_tui.cli.reach import AllowPrivate, ConnectTo, NoLimit, access_of
 from aui_tui.cli.run import INTERRUPTED, told
 from aui_tui.errors import ConfigError
 
@@ -114,6 +114,7 @@ def _root(
     ] = "",
     allow_private: AllowPrivate = False,
     connect_to: ConnectTo = None,
+    no_limit: NoLimit = False,
     data_dir: DataDir = None,
     source: Source = None,
     config_file: Config = None,
@@ -122,7 +123,7 @@ def _root(
 ) -> int:
     """How usable is a website by AI agents that act live for a person?"""
     if context.invoked_subcommand is not None:
-        if theme or ascii_only or no_mouse or host or allow_private or connect_to:
+        if theme or ascii_only or no_mouse or host or allow_private or connect_to or no_limit:
             raise ConfigError(
                 f"Options before {context.invoked_subcommand} that belong to the dashboard or to a scan have no effect "
                 f"there; put them after it, see {streams.NAME} {context.invoked_subcommand} --help."
@@ -131,7 +132,7 @@ def _root(
     from aui_tui.cli import dashboard
 
     run = run_of(context, theme=theme, ascii=ascii_only or None, mouse=False if no_mouse else None)
-    access = access_of(allow_private=allow_private, connect_to=connect_to)
+    access = access_of(allow_private=allow_private, connect_to=connect_to, no_limit=no_limit)
     return dashboard.show(run, access=access, host=host)
 
 

@@ -34,6 +34,10 @@ BasicAuth = Annotated[
     str | None, _option("--basic-auth-env", metavar="VARIABLE", help="Variable that holds user:password of the site.")
 ]
 CaFile = Annotated[str | None, _option("--cacert", metavar="FILE", help="Trust the certificates in FILE too.")]
+NoLimit = Annotated[
+    bool,
+    _option("--no-limit", help="No ten an hour for a host of your own, under --allow-private or --connect-to."),
+]
 Insecure = Annotated[bool, _option("--insecure", help="Don't check certificates; the card says so.")]
 
 
@@ -42,7 +46,7 @@ def reach_of(context: typer.Context) -> Access | None:
 
     Raises BadValue or ConfigError.
     """
-    names = ("allow_private", "connect_to", "header", "basic_auth_env", "cacert", "insecure")
+    names = ("allow_private", "connect_to", "header", "basic_auth_env", "cacert", "insecure", "no_limit")
     return access_of(**{name: context.params[name] for name in names})
 
 
@@ -54,8 +58,11 @@ def access_of(
     basic_auth_env: str | None = None,
     cacert: str | None = None,
     insecure: bool = False,
+    no_limit: bool = False,
 ) -> Access | None:
     """Return what the options allow, None when none was given. Raises BadValue or ConfigError."""
+    if no_limit and not (allow_private or connect_to):
+        raise BadValue("--no-limit is for hosts of your own: it goes with --allow-private or --connect-to.")
     if not (allow_private or connect_to or header or basic_auth_env or cacert or insecure):
         return None
     from aui_tui.engine.access import Access, Detour
@@ -67,6 +74,7 @@ def access_of(
         basic_auth=_credentials(basic_auth_env) if basic_auth_env else None,
         cafile=_readable(cacert) if cacert else "",
         insecure=insecure,
+        no_limit=no_limit,
     )
 
 

@@ -29,13 +29,14 @@ from aui_tui.cli.gating import (
 )
 from aui_tui.cli.options import Config, DataDir, Debug, Method, Quiet, Source, example, method_of, run_of
 from aui_tui.cli.output import CardForm, Deterministic, Fields, File, FormatName, Json, KeyNames, Linear, emit
-from aui_tui.cli.reach import AllowPrivate, BasicAuth, CaFile, ConnectTo, Header, Insecure, reach_of
+from aui_tui.cli.reach import AllowPrivate, BasicAuth, CaFile, ConnectTo, Header, Insecure, NoLimit, reach_of
 from aui_tui.cli.run import Run
-from aui_tui.cli.services import opened
+from aui_tui.cli.services import counts, opened
 from aui_tui.errors import AuiError, BadValue, ConfigError, InvalidHost
 from aui_tui.gates import Outcome, worst
 from aui_tui.records import labels
 from aui_tui.records.card import ReportCard
+from aui_tui.records.observations import Observations
 from aui_tui.records.progress import ProbeEvent, Progress
 from aui_tui.records.view import ScanAnswer
 from aui_tui.records.vocabulary import CATEGORIES, choose
@@ -211,6 +212,11 @@ Category = Annotated[
 ]
 
 
+UNAUTHORIZED: Final = 401
+UNKNOWN_ISSUER: Final = ("local issuer certificate", "self-signed certificate", "self signed certificate")
+"""What OpenSSL says of a certificate whose issuer it does not know."""
+
+
 def note_of(answer: ScanAnswer) -> str:
     """Return in words where an answer came from; empty for a scan made now."""
     if answer.source == "cache":
@@ -242,7 +248,32 @@ async def scan_one(
         raise InvalidHost(f"{error} If it is yours, --allow-private scans it.") from None
     for sentence in answer.warnings:
         streams.say(sentence)
+    if answer.observations is not None and not run.settings.source:
+        for sentence in hints(answer.observations):
+            streams.say(sentence)
     return answer
+
+
+def hints(seen: Observations) -> Iterator[str]:
+    """Yield which option would let a scan of the user's own site see more than a sign-in or a refused certificate."""
+    browser = seen.homepages[0] if seen.homepages else None
+    if browser is None:
+        return
+    if browser.status == UNAUTHORIZED and "credentials" not in seen.limits:
+        yield (
+            f"{seen.host} asks for a password (401). If it is yours, --basic-auth-env VARIABLE sends the user:password "
+            "that the variable holds, and --header another field."
+        )
+    if browser.error == "tls" and any(words in browser.detail for words in UNKNOWN_ISSUER):
+        yield (
+            f"{seen.host} has a certificate from an issuer that is not known here. If it is yours, --cacert FILE "
+            "trusts the certificates in FILE too."
+        )
+
+
+def not_own(url: str) -> BadValue:
+    """Return the error for ``--no-limit`` on a public host."""
+    return BadValue(f"--no-limit is for hosts of your own, and {clean(url, 253)} is public: leave --no-limit out.")
 
 
 def refusal(url: str, error: AuiError) -> Refusal:
@@ -298,6 +329,7 @@ def scan(
     basic_auth_env: BasicAuth = None,
     cacert: CaFile = None,
     insecure: Insecure = False,
+    no_limit: NoLimit = False,
     record_to: Record = "",
     replay_of: Replay = "",
     url: Annotated[list[str] | None, typer.Argument(metavar="URL...", help="Hosts or http(s) addresses.")] = None,
@@ -328,6 +360,8 @@ def scan(
                     if tape.replay:
                         answer = tape.answer(run.settings, method=method, category=category)
                     else:
+                        if access is not None and access.no_limit and await counts(service, one):
+                            raise not_own(one)
                         answer = await scan_one(run, service, one, force=force, method=method, category=category)
                     tape.keep(answer)
                     outcome = await gating.judge(service, answer.card)

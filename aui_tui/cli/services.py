@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
@@ -27,7 +28,7 @@ def service_of(run: Run, access: Access | None = None) -> Service:
     if not run.settings.source:
         return local_of(run, access)
     if access is not None:
-        raise ConfigError("A published index scans by its own rules: no option on how to reach the site applies.")
+        raise ConfigError("A published index scans by its own rules; leave out the options on how to reach a site.")
     from aui_tui.service.remote import open_source
 
     return open_source(run.settings.source, folder=run.settings.data_dir / "sources")
@@ -39,6 +40,8 @@ def local_of(run: Run, access: Access | None = None) -> LocalService:
     from aui_tui.service.local import LocalService
 
     settings = run.settings
+    if access is not None and settings.no_limit:
+        access = dataclasses.replace(access, no_limit=True)
     service = LocalService(
         settings.data_dir,
         base_url=settings.base_url,
@@ -69,6 +72,20 @@ async def local(run: Run, access: Access | None = None) -> AsyncIterator[LocalSe
         yield service
     finally:
         await service.aclose()
+
+
+async def own_host(service: Service, url: str) -> bool:
+    """Return whether ``url`` is a host of the local user's own (see ``Access.owns``). Raises InvalidHost."""
+    from aui_tui.service.local import LocalService
+
+    return isinstance(service, LocalService) and await service.owns(url)
+
+
+async def counts(service: Service, url: str) -> bool:
+    """Return whether a scan of ``url`` costs one of the scans of the hour. Raises InvalidHost."""
+    from aui_tui.service.local import LocalService
+
+    return not (isinstance(service, LocalService) and service.access.no_limit and await service.owns(url))
 
 
 async def dossier_of(service: Service, host: str, *, method: str = "", at: str = "") -> Dossier:

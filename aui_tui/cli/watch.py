@@ -17,10 +17,10 @@ from aui_tui.changes import diff
 from aui_tui.cli import streams
 from aui_tui.cli.options import Config, DataDir, Debug, Method, Quiet, Source, example, method_of, run_of
 from aui_tui.cli.output import Json
-from aui_tui.cli.reach import AllowPrivate, BasicAuth, CaFile, ConnectTo, Header, Insecure, reach_of
+from aui_tui.cli.reach import AllowPrivate, BasicAuth, CaFile, ConnectTo, Header, Insecure, NoLimit, reach_of
 from aui_tui.cli.run import Run
-from aui_tui.cli.scan import Category, scan_one
-from aui_tui.cli.services import opened
+from aui_tui.cli.scan import Category, not_own, scan_one
+from aui_tui.cli.services import counts, opened, own_host
 from aui_tui.diff import text_lines
 from aui_tui.errors import AuiError, BadValue
 from aui_tui.records.card import ReportCard
@@ -79,7 +79,7 @@ def reading_keys(keys: Keys) -> Iterator[bool]:
         termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
 
 
-@app.command("watch", epilog=example("aui-tui watch http://localhost:8000 --allow-private --path public/"))
+@app.command("watch", epilog=example("aui-tui watch http://localhost:8000 --allow-private --no-limit --path public/"))
 def watch(
     context: typer.Context,
     url: Annotated[str, typer.Argument(metavar="URL", help="Host name or http(s) address.")],
@@ -89,6 +89,7 @@ def watch(
     basic_auth_env: BasicAuth = None,
     cacert: CaFile = None,
     insecure: Insecure = False,
+    no_limit: NoLimit = False,
     every: Annotated[str, typer.Option("--every", metavar="6m", help="Scan on this interval.")] = "",
     folder: Annotated[str, typer.Option("--path", metavar="DIR", help="Scan when files under it change.")] = "",
     count: Annotated[int, typer.Option("--count", metavar="N", min=0, help="Leave after N scans.")] = 0,
@@ -103,7 +104,7 @@ def watch(
 ) -> int:
     """Scan a site again and again, and show what moved. A key scans at once; q leaves.
 
-    Each scan costs one of the ten an hour.
+    Each scan costs one of the ten an hour; --no-limit scans a host of your own all day.
     """
     run = run_of(context)
     access = reach_of(context)
@@ -116,9 +117,12 @@ def watch(
     async def work() -> int:
         keys = Keys()
         async with opened(run, access) as service:
-            quota = await service.quota()
+            counted = await counts(service, url)
+            if counted and access is not None and access.no_limit:
+                raise not_own(url)
+            quota = await service.quota() if counted else None
             if every and quota is not None:
-                interval(every, quota.limit)
+                await _check_interval(every, quota.limit, service, url)
             with reading_keys(keys) as able:
                 if not (able or every or path):
                     raise BadValue("Without a terminal, watch needs --every or --path to know when to scan.")
@@ -126,6 +130,16 @@ def watch(
                 return await _loop(session, keys, Trigger(every=seconds), path, count)
 
     return run.wait(work())
+
+
+async def _check_interval(every: str, limit: int, service: Service, url: str) -> None:
+    """Raise BadValue when ``every`` asks for more scans an hour than ``limit``, and InvalidHost."""
+    try:
+        interval(every, limit)
+    except BadValue as error:
+        own = await own_host(service, url)
+        hint = " This is a host of your own: --no-limit scans it as often as you like." if own else ""
+        raise BadValue(f"{error}{hint}") from None
 
 
 async def _loop(session: _Session, keys: Keys, trigger: Trigger, path: Path | None, count: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import re
 from collections.abc import Awaitable, Callable, Sequence
@@ -73,7 +74,8 @@ class Access:
     the address of a rule may be private. ``remote``: somebody else names the site, so no rule excuses a private host or
     another port. ``headers`` and ``basic_auth`` (user, password) go to the scanned origin alone and never into a
     record. ``cafile``: certificates trusted besides the usual ones. ``insecure``: certificates are not checked.
-    ``resolver``: instead of the system's.
+    ``no_limit``: scans of the user's own hosts (see :meth:`owns`) cost none of the scans of the hour. ``resolver``:
+    instead of the system's.
     """
 
     allow_private: bool = False
@@ -83,6 +85,7 @@ class Access:
     basic_auth: tuple[str, str] | None = field(default=None, repr=False)
     cafile: str = ""
     insecure: bool = False
+    no_limit: bool = False
     resolver: Resolver | None = None
     limits: Limits = Limits()
 
@@ -107,6 +110,30 @@ class Access:
             if not any(self._vouched(origin) for origin in target.origins):
                 raise
             return target
+
+    async def owns(self, target: Target, resolver: Resolver) -> bool:
+        """Return whether ``target`` is a host of the user's own: private by name or address, or under ``connect_to``.
+
+        A public name counts as private where every address that ``resolver`` finds for it is.
+        """
+        if self.remote:
+            return False
+        if all(self._vouched(origin) for origin in target.origins):
+            return True
+        if not self.allow_private:
+            return False
+        try:
+            parse(f"https://{target.origin._replace(scheme='https', port=443).authority}/")
+        except InvalidHost:
+            return True
+        if addresses.parse(target.host) is not None:
+            return False
+        try:
+            async with asyncio.timeout(self.limits.lookup):
+                found = await resolver(target.host)
+        except OSError:
+            return False
+        return bool(found) and not any(addresses.is_public(address) for address in found)
 
     def detour(self, host: str, port: int) -> Detour | None:
         """Return the first rule that covers connections to ``host`` and ``port``."""
@@ -148,7 +175,12 @@ class Access:
     @property
     def relaxed(self) -> tuple[str, ...]:
         """Return what was relaxed, in the words of ``Observations.limits``."""
-        marks = (("insecure", self.insecure), ("private", self.allow_private), ("connect-to", bool(self.connect_to)))
+        marks = (
+            ("insecure", self.insecure),
+            ("credentials", bool(self.private_fields())),
+            ("private", self.allow_private),
+            ("connect-to", bool(self.connect_to)),
+        )
         return tuple(word for word, on in marks if on)
 
 

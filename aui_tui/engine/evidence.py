@@ -21,6 +21,11 @@ from aui_tui.records.vocabulary import SEVERITIES
 UNREACHABLE = critical("unreachable", "<<host>> could not be judged: <<reasons>>.")
 LIMITS = (
     warn("insecure", "Certificates were not checked, at your word: nothing here vouches for who answered."),
+    warn(
+        "credentials",
+        "Header fields of your own, such as a password, went with every request, at your word: an agent without them"
+        " may see another site or none.",
+    ),
     warn("warning", "<<note>>"),
     good(
         "connect-to",

@@ -193,7 +193,7 @@ class Observations(Record, frozen=True):
     given and differ from the default. ``input_host``: as typed. ``origin``: scheme, host and port that were asked.
     ``scanned_at``: ISO 8601 UTC with milliseconds, the start. ``elapsed_ms``: whole scan. ``exchanges``: the browser
     first, then the four agents, then robots, llms, ai-plugin, ucp, mcp. ``limits``: what was relaxed at the
-    user's word (``insecure``, ``private``, ``connect-to``).
+    user's word (``insecure``, ``credentials``, ``private``, ``connect-to``).
     """
 
     host: str

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
-from aui_tui.errors import InvalidHost
+from aui_tui.errors import InvalidHost, RateLimited
 from aui_tui.records.methods import DEFAULT_METHOD
 from aui_tui.records.methods import method as method_called
 from aui_tui.records.progress import Progress
@@ -223,8 +223,21 @@ class LocalService:
         target = self.access.target(url)
         from aui_tui.service.scans import Order
 
+        free = free or (self.access.no_limit and await self.owns(url))
         order = Order(None if free else client or self._client, name, category)
-        return await self.scans.scan(target, order, force=force, method=wanted, progress=progress)
+        try:
+            return await self.scans.scan(target, order, force=force, method=wanted, progress=progress)
+        except RateLimited as error:
+            if not await self.owns(url):
+                raise
+            sentence = f"{error} {target.site} is a host of your own: --no-limit scans it without that limit."
+            raise RateLimited(sentence, retry_after=error.retry_after, reset_at=error.reset_at) from None
+
+    async def owns(self, url: str) -> bool:
+        """Return whether ``url`` is a host of the local user's own (see ``Access.owns``). Raises InvalidHost."""
+        from aui_tui.engine.network.resolver import system_resolver
+
+        return await self.access.owns(self.access.target(url), self.access.resolver or system_resolver())
 
     async def cached(self, url: str) -> ScanAnswer | None:
         """Return the answer of the cache for ``url``, None when only a scan would answer. Raises InvalidHost."""

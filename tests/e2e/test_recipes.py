@@ -22,7 +22,8 @@ from tests.cli.runner import ROOT, environment
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="the recipes are for a POSIX shell")]
 
-SECTION = (ROOT / "README.md").read_text(encoding="utf-8").partition("## In CI\n")[2].partition("\n## ")[0]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SECTION = README.partition("## In CI\n")[2].partition("\n## ")[0]
 GITHUB, GITLAB, PRE_COMMIT = (block.partition("```")[0] for block in SECTION.split("```yaml\n")[1:])
 
 PAGE = """<!DOCTYPE html><html lang="en"><head><title>Shop</title>
@@ -131,6 +132,41 @@ def test_gitlab(runner: Runner, robots: str, code: int) -> None:
         case.get("name"): len(case) for case in suite.findall("testcase") if "gates" in (case.get("classname") or "")
     }
     assert gates == ({"all": 0} if code == 0 else {"fail-grade": 1})
+
+
+def test_the_same_machine_twice_and_then_a_worse_site(runner: Runner) -> None:
+    """A second run neither passes by an old answer nor fails by the limit."""
+    scan = next(step["run"] for step in parsed(GITHUB)["jobs"]["agents"]["steps"] if "scan" in step.get("run", ""))
+    assert scan.splitlines()[-1].split("--format")[0] in parsed(GITLAB)["agents"]["script"][-1]
+    for _ in range(2):
+        done = runner.run(scan)
+        assert done.returncode == 0, done.stderr
+    runner.robots(SHUT)
+    assert runner.run(scan).returncode == 1
+
+
+def test_hold_a_line(runner: Runner) -> None:
+    """The lines of the section on gates, on a machine that knows nothing, twice, and then on a worse site."""
+    text = README.partition("**Hold a line in CI.**")[2].partition("\n**")[0]
+    server = f"python -m http.server 8000 --directory public & {GITLAB_WAIT}"
+    lines = [line.strip() for line in text.splitlines() if line.startswith("    ")]
+    mine = [line.replace("https://shop.example", "http://localhost:8000 --allow-private") for line in lines]
+    assert len(mine) == 2
+    for _ in range(2):
+        done = runner.run(server, *mine)
+        assert done.returncode == 0, done.stderr
+    runner.robots("User-agent: Claude-User\nDisallow: /\n")
+    done = runner.run(server, f"{mine[1]} --force")
+    assert done.returncode == 1
+    assert "Claude: went from allowed to disallowed." in done.stderr
+
+
+@pytest.mark.parametrize(("options", "code"), [("", 3), ("--first-run pass", 0)])
+def test_no_regress_on_an_empty_machine(runner: Runner, options: str, code: int) -> None:
+    server = f"python -m http.server 8000 --directory public & {GITLAB_WAIT}"
+    scan = f"aui-tui scan http://localhost:8000 --allow-private --no-limit --force --no-regress last {options}"
+    assert runner.run(server, scan).returncode == code
+    assert runner.run(server, scan).returncode == 0
 
 
 def test_pre_commit(runner: Runner) -> None:

@@ -87,6 +87,8 @@ def test_what_was_relaxed_is_named() -> None:
     assert PUBLIC.relaxed == ()
     access = Access(allow_private=True, insecure=True, connect_to=(Detour("", None, "127.0.0.1", 1),))
     assert access.relaxed == ("insecure", "private", "connect-to")
+    assert Access(basic_auth=("me", "word")).relaxed == ("credentials",)
+    assert Access(headers=(("X-Key", "abcdef"),)).relaxed == ("credentials",)
 
 
 def test_secrets_are_known_and_not_shown() -> None:
@@ -94,3 +96,42 @@ def test_secrets_are_known_and_not_shown() -> None:
     assert access.private_fields()[-1] == ("Authorization", "Basic dXNlcjpww6Rzczp3b3Jk")
     assert {"abcdef", "päss:word", "dXNlcjpww6Rzczp3b3Jk"} <= set(access.secrets)
     assert not any(secret in repr(access) for secret in access.secrets)
+
+
+@pytest.mark.parametrize(
+    ("access", "url", "own"),
+    [
+        (Access(allow_private=True), "localhost:8000", True),
+        (Access(allow_private=True), "http://127.0.0.1", True),
+        (Access(allow_private=True), "[::1]:8000", True),
+        (Access(allow_private=True), "shop.internal", True),
+        (Access(allow_private=True), "nas", True),
+        (Access(allow_private=True), "staging.example.com", True),
+        (Access(allow_private=True), "mixed.example.com", False),
+        (Access(allow_private=True), "www.example.com", False),
+        (Access(allow_private=True), "www.example.com:8443", False),
+        (Access(allow_private=True), "gone.example.com", False),
+        (Access(allow_private=True), "8.8.8.8", False),
+        (Access(), "staging.example.com", False),
+        (Access(connect_to=(Detour("shop.com", None, "10.0.0.7", 8443),)), "shop.com", True),
+        (Access(connect_to=(Detour("shop.com", 443, "10.0.0.7", 8443),)), "https://shop.com", True),
+        (Access(connect_to=(Detour("shop.com", 443, "10.0.0.7", 8443),)), "shop.com", False),
+        (Access(connect_to=(Detour("shop.com", None, "", 8443),)), "shop.com", False),
+        (Access(connect_to=(Detour("shop.com", None, "10.0.0.7", 8443),)), "other.com", False),
+        (Access(allow_private=True, remote=True), "staging.example.com", False),
+    ],
+)
+async def test_a_host_of_the_users_own_is_private_or_under_a_rule(access: Access, url: str, own: bool) -> None:
+    names = {
+        "staging.example.com": ["10.1.2.3", "fd00::7"],
+        "mixed.example.com": ["10.1.2.3", "8.8.8.8"],
+        "www.example.com": ["8.8.8.8"],
+    }
+
+    async def resolver(host: str) -> list[str]:
+        if host not in names:
+            raise OSError("no such name")
+        return names[host]
+
+    target = access.target(url) if not access.remote else Access(allow_private=True).target(url)
+    assert await access.owns(target, resolver) is own

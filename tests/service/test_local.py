@@ -272,3 +272,35 @@ async def test_opening_the_index_reads_neither_the_starter_list_nor_the_cache(tm
     assert starter.cache_info().currsize == 0
     assert not local.places.scans.exists()
     await local.aclose()
+
+
+async def test_the_limit_names_the_way_out_for_a_host_of_ones_own(tmp_path: Path, site: Site) -> None:
+    async with service(tmp_path / "data") as local:
+        for _ in range(10):
+            local.scans.quota.spend("local")
+        with pytest.raises(RateLimited) as refused:
+            await local.scan(site.url)
+        assert f"{site.host} is a host of your own: --no-limit scans it without that limit." in str(refused.value)
+    free = LocalService(tmp_path / "data", access=Access(allow_private=True, no_limit=True))
+    try:
+        for force in (False, True, True):
+            assert (await free.scan(site.url, force=force)).source == "scan"
+        assert (await free.quota()).left == 0
+    finally:
+        await free.aclose()
+    assert site.scans == 3
+
+
+async def test_no_limit_frees_no_public_host(tmp_path: Path) -> None:
+    async def resolver(host: str) -> list[str]:
+        return ["8.8.8.8"]
+
+    local = LocalService(tmp_path / "data", access=Access(allow_private=True, no_limit=True, resolver=resolver))
+    try:
+        for _ in range(10):
+            local.scans.quota.spend("local")
+        with pytest.raises(RateLimited) as refused:
+            await local.scan("https://shop.example.com", force=True)
+        assert "--no-limit" not in str(refused.value)
+    finally:
+        await local.aclose()

@@ -1,0 +1,125 @@
+"""An owner's own site: behind a password, behind an issuer of its own, and scanned as often as wanted."""
+
+from __future__ import annotations
+
+import base64
+import json
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+import trustme
+
+from tests.cli.runner import here
+from tests.e2e.conftest import RICH, Options
+
+TOKEN = "Basic " + base64.b64encode(b"anna:Correct-Horse").decode()
+PAGE = b"<!doctype html><title>Shop</title><main>" + b"words " * 200 + b"</main>"
+LIMIT = "Header fields of your own, such as a password, went with every request, at your word"
+
+
+class Staging(BaseHTTPRequestHandler):
+    """Asks for a password, and then serves one page."""
+
+    def do_GET(self) -> None:
+        known = self.headers["Authorization"] == TOKEN
+        status = 401 if not known else 200 if self.path == "/" else 404
+        self.send_response(status)
+        if not known:
+            self.send_header("WWW-Authenticate", 'Basic realm="staging"')
+        body = PAGE if status == 200 else b""
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        return
+
+
+@contextmanager
+def staging(authority: trustme.CA | None = None) -> Iterator[int]:
+    """Yield the port of a staging server, over TLS where an ``authority`` signs for it."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Staging)
+    if authority is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        authority.issue_cert("staging.test").configure_cert(context)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def test_a_401_names_the_option_and_the_card_says_that_credentials_were_used(tmp_path: Path) -> None:
+    with staging() as port:
+        rule = ("--connect-to", f"staging.test:80:127.0.0.1:{port}")
+        shut = here(tmp_path, "scan", "http://staging.test", *rule, "--json", "-q")
+        assert "staging.test asks for a password (401)." in shut.err
+        assert "--basic-auth-env VARIABLE" in shut.err
+        assert LIMIT not in shut.out
+        asked = ("scan", "http://staging.test", *rule, "--basic-auth-env", "STAGING", "--force", "-q")
+        done = here(tmp_path, *asked, "--json", env={"STAGING": "anna:Correct-Horse"})
+    assert (done.code, done.err) == (0, "")
+    card = json.loads(done.out)
+    assert card["human_status"] == 200
+    assert [item["t"] for item in card["evidence"] if item["text"].startswith(LIMIT)] == ["warn"]
+    assert LIMIT in " ".join(here(tmp_path, "site", "http://staging.test").out.split())
+
+
+def test_an_issuer_that_is_not_known_names_the_option(tmp_path: Path) -> None:
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
+    with staging(authority) as port:
+        asked = ("scan", "https://staging.test", "--connect-to", f"staging.test:443:127.0.0.1:{port}", "-q", "--force")
+        shut = here(tmp_path, *asked)
+        assert shut.code == 3
+        assert "--cacert FILE trusts the certificates in FILE too." in shut.err
+        done = here(tmp_path, *asked, "--cacert", "ca.pem")
+    assert "--cacert" not in done.err
+    assert "401" in done.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("scan", "example.com", "--no-limit"), "--no-limit is for hosts of your own: it goes with --allow-private"),
+        (("watch", "example.com", "--no-limit"), "--no-limit is for hosts of your own: it goes with --allow-private"),
+        (("scan", "8.8.8.8", "--allow-private", "--no-limit"), "--no-limit is for hosts of your own, and 8.8.8.8 is"),
+        (
+            ("watch", "8.8.8.8", "--allow-private", "--no-limit", "--every", "1m"),
+            "--no-limit is for hosts of your own, and 8.8.8.8 is public",
+        ),
+        (
+            ("watch", "localhost:1", "--allow-private", "--every", "1m"),
+            "the shortest interval is 6m. This is a host of your own: --no-limit scans it as often as you like.",
+        ),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_no_limit_is_for_hosts_of_ones_own(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
+    done = here(tmp_path, *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert words in done.sentence
+
+
+@pytest.mark.slow
+def test_twelve_scans_of_ones_own_host_in_a_row(tmp_path: Path, serve: Callable[..., Options]) -> None:
+    """What ``watch`` and a hook before each push need: the option, or the setting, and then all day."""
+    rules = serve(RICH)
+    for _ in range(12):
+        done = here(tmp_path, "scan", "http://rich.test", *rules, "--force", "--no-limit", "--fail-grade", "A", "-q")
+        assert done.code == 0, done.err
+    setting = {"AUI_TUI_NO_LIMIT": "yes"}
+    watched = here(
+        tmp_path, "watch", "http://rich.test", *rules, "--every", "1s", "--count", "2", "--json", "-q", env=setting
+    )
+    assert (watched.code, len(watched.out.splitlines())) == (0, 2), watched.err
