@@ -48,7 +48,9 @@ class Crawler(msgspec.Struct, frozen=True, kw_only=True):
     operator: str
     short: str = ""
     role: str = ""
+    kind: str = "crawler"
     doc: str = ""
+    ip_ranges: str = ""
 
 
 class Surface(msgspec.Struct, frozen=True, kw_only=True):

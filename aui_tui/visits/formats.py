@@ -1,0 +1,658 @@
+"""The formats of access logs: how a line is recognised, searched quickly for its User-Agent, and parsed.
+
+The cost of a log lies in the lines that are of no interest. Each format therefore cuts the User-Agent out of a line
+by a cheap rule; only lines whose User-Agent names a client, or where the rule is in doubt, are parsed.
+Lines are bytes as the server wrote them; what is parsed is plain: escapes are undone.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta, timezone
+from functools import cache, lru_cache
+from importlib.resources import files
+from io import BytesIO
+from typing import Any, Final, NamedTuple
+from urllib.parse import unquote_to_bytes
+
+import msgspec
+
+from aui_tui.records.visits import Kind
+
+DOUBT: Final = b"?"
+"""What a cut gives where the cheap rule cannot be trusted: the line is parsed."""
+NO_AGENT: Final = b"-"
+EARLIEST: Final = datetime(1990, 1, 1, tzinfo=UTC).timestamp()
+LATEST: Final = datetime(2100, 1, 1, tzinfo=UTC).timestamp()
+
+
+class Visit(NamedTuple):
+    """One parsed line. ``address`` is the peer as logged, ``forwarded`` its X-Forwarded-For where that is logged.
+
+    ``moment``: whole seconds since the epoch. ``seconds``, ``accept``: None where they are not logged. ``host``: the
+    virtual host, empty where it is not logged.
+    """
+
+    address: str
+    moment: int
+    target: str
+    status: int
+    size: int
+    seconds: float | None = None
+    accept: str | None = None
+    forwarded: str = ""
+    host: str = ""
+
+
+Found = tuple[bytes, Visit]
+"""The User-Agent as sent, and the rest of the line."""
+Interesting = Mapping[bytes, bool]
+"""Whether a cut-out User-Agent, with what may still stand behind it, calls for parsing its line."""
+
+
+class Format:
+    """A format of lines. ``name`` is what ``--format`` takes, ``expected`` describes a line in words.
+
+    ``kind`` is where such logs are written. ``whole``: a file must be read from its beginning. ``notes``: what such a
+    log cannot show.
+    """
+
+    name: str = ""
+    expected: str = ""
+    kind: Kind = "unknown"
+    whole: bool = False
+
+    def cut(self, line: bytes) -> bytes:
+        """Return the User-Agent of ``line`` as it is written there, or DOUBT."""
+        raise NotImplementedError
+
+    def parse(self, line: bytes) -> Found | None:
+        """Return what ``line`` says, None when it is not of this format."""
+        raise NotImplementedError
+
+    def plain(self, cut: bytes) -> bytes:
+        """Return a cut-out User-Agent without the escapes of the format, as far as a look at its words needs it."""
+        return cut
+
+    def wanted(self, block: bytes, interesting: Interesting) -> Iterable[bytes]:
+        """Yield the lines of ``block`` that call for parsing."""
+        cut = self.cut
+        return [line for line in BytesIO(block) if interesting[cut(line)]]
+
+    def is_line(self, line: bytes) -> bool:
+        """Say whether ``line`` counts as one: no directive and not empty."""
+        return bool(line.strip())
+
+    def learn(self, lines: Sequence[bytes]) -> None:
+        """Take from the first lines of a file what the cut needs to know."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on what such a log cannot show, after ``learn``."""
+        return ()
+
+
+@cache
+def names() -> Mapping[str, Any]:
+    """Return the packaged ``formats.toml``."""
+    return tomllib.loads(files("aui_tui.visits").joinpath("formats.toml").read_text(encoding="utf-8"))
+
+
+# ---------------------------------------------------------------- values
+
+MONTHS: Final = {name: n for n, name in enumerate(b"Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), 1)}
+_ESCAPE: Final = re.compile(rb'\\(?:x([0-9A-Fa-f]{2})|(["\\])|([ntrvbf]))')
+_LETTERS: Final = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"v": b"\v", b"b": b"\b", b"f": b"\f"}
+
+
+def unescaped(text: bytes) -> bytes:
+    r"""Return ``text`` without the escapes of nginx (``\x22``) and Apache (``\"``, ``\\``, ``\n``, ``\xff``)."""
+    if b"\\" not in text:
+        return text
+    return _ESCAPE.sub(lambda m: bytes([int(m[1], 16)]) if m[1] else m[2] or _LETTERS[m[3]], text)
+
+
+@lru_cache(maxsize=1 << 12)
+def _day(date: bytes, zone: bytes) -> int:
+    """Return the epoch seconds at which ``22/Nov/2026`` begins in the zone ``+0100``. Raises ValueError."""
+    offset = timedelta(hours=int(zone[1:3]), minutes=int(zone[3:])) * (-1 if zone[:1] == b"-" else 1)
+    month = MONTHS.get(date[3:6], 0)
+    if not month or abs(offset) >= timedelta(hours=24):
+        raise ValueError(date)
+    return sane(datetime(int(date[7:]), month, int(date[:2]), tzinfo=timezone(offset)).timestamp())
+
+
+def clf_time(text: bytes) -> int:
+    """Return the epoch seconds of ``22/Nov/2026:04:54:30 +0000``. Raises ValueError."""
+    hour, minute, second = int(text[12:14]), int(text[15:17]), int(text[18:20])
+    if len(text) != 26 or not (0 <= hour < 24 and 0 <= minute < 60 and 0 <= second <= 60):
+        raise ValueError(text)
+    return _day(text[:11], text[21:]) + 3600 * hour + 60 * minute + second
+
+
+def any_time(value: object) -> int:
+    """Return the epoch seconds of a number (in s, ms, µs or ns), an ISO 8601 time or one of a common log.
+
+    Raises ValueError, TypeError.
+    """
+    if isinstance(value, str):
+        text = value.strip("[] ")
+        if text[2:3] == "/":
+            return clf_time(text[:26].encode())
+        if "T" in text or "-" in text[1:]:
+            moment = datetime.fromisoformat(text)
+            return sane((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+        value = float(text)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError
+    while value > 1e11:
+        value /= 1000
+    return sane(value)
+
+
+def sane(moment: float) -> int:
+    """Return ``moment`` in whole seconds. Raises ValueError for a time before 1990 or after 2099."""
+    if not EARLIEST <= moment < LATEST:
+        raise ValueError(moment)
+    return int(moment)
+
+
+def target_of(request: bytes) -> str:
+    """Return the request target of a request line; the whole of it when it is not of HTTP."""
+    words = request.split(b" ")
+    if len(words) > 2 and words[-1].startswith(b"HTTP/"):
+        words = [words[0], b" ".join(words[1:-1])]
+    return (words[1] if len(words) > 1 else words[0]).decode("utf-8", "replace")
+
+
+def whole_number(text: bytes) -> int:
+    """Return a count of a log; ``-`` is 0. Raises ValueError."""
+    if text in (b"-", b""):
+        return 0
+    if not text.isdigit():
+        raise ValueError(text)
+    return int(text[:18])
+
+
+@lru_cache(maxsize=1 << 12)
+def is_address(text: bytes) -> bool:
+    """Say whether ``text`` is an IP address."""
+    try:
+        ipaddress.ip_address(text.decode("ascii", "replace").partition("%")[0])
+    except ValueError:
+        return False
+    return True
+
+
+def without_port(text: str) -> str:
+    """Return an address without its port: ``192.0.2.1:80``, ``[2001:db8::1]:80`` or ``2001:db8::1:80`` (AWS)."""
+    if text.startswith("["):
+        return text[1:].partition("]")[0]
+    head, colon, _ = text.rpartition(":")
+    return head if colon and (head.count(":") != 0 or head.count(".") == 3) else text
+
+
+# ---------------------------------------------------------------- common and combined
+
+_TEXT: Final = rb'"((?:[^"\\]++|\\.)*+)"'
+_CLF: Final = re.compile(
+    rb'(\S*) (\S+) ([^"]*?)\[([^\]"]{26})\] ' + _TEXT + rb" (\d{3}|-) (\d+|-)(?: " + _TEXT + rb" " + _TEXT + rb")?"
+    rb"((?: .*)?)",
+    re.DOTALL,
+)
+_REQUEST_TIME: Final = re.compile(rb'(?:^|[ "=])(\d{1,6}\.\d{3})(?=$|[ "])|(?:^| )(\d{1,8})ms(?=$| )')
+_FORWARDED: Final = re.compile(rb'"([0-9A-Fa-f.:%, \[\]-]{2,400})"')
+
+
+class Clf(Format):
+    """Common and combined (Apache, nginx, Traefik), with a virtual host first and further fields at the end."""
+
+    name = "combined"
+    expected = 'lines such as 192.0.2.1 - - [22/Nov/2026:04:54:30 +0000] "GET / HTTP/1.1" 200 512 "-" "User-Agent"'
+
+    def __init__(self) -> None:
+        self._without = False
+
+    def cut(self, line: bytes) -> bytes:
+        """Return the third quoted field."""
+        parts = line.split(b'"', 6)
+        return parts[5] if len(parts) > 6 and parts[4] == b" " and b"\\" not in line else DOUBT
+
+    def wanted(self, block: bytes, interesting: Interesting) -> Iterable[bytes]:
+        """Yield the lines that call for parsing; where the User-Agent ends the lines it is cut from behind."""
+        first = block[: block.find(b"\n") + 1]
+        if first.count(b'"') == 6 and first.endswith(b'"\n'):
+            return [line for line in BytesIO(block) if line.count(b'"') != 6 or interesting[line.rpartition(b'" "')[2]]]
+        return super().wanted(block, interesting)
+
+    def learn(self, lines: Sequence[bytes]) -> None:
+        """Notice the common format, which has no User-Agent."""
+        found = [m for m in (_CLF.fullmatch(line.rstrip(b"\r\n")) for line in lines) if m]
+        self._without = bool(found) and all(m[9] is None for m in found)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Say that the common format has no User-Agent."""
+        if not self._without:
+            return ()
+        return ("The log has no User-Agent (common format), so no client can be told apart: log the combined format.",)
+
+    def parse(self, line: bytes) -> Found | None:
+        """Return what ``line`` says; the plain case is read without a pattern."""
+        quick = _quick_clf(line)
+        if quick is not None:
+            return quick
+        found = _CLF.fullmatch(line.rstrip(b"\r\n"))
+        if found is None:
+            return None
+        first, second, _, stamp, request, status, size, _, agent, rest = found.groups(b"")
+        behind_host = is_address(second) or (not first and second != b"-")
+        try:
+            visit = Visit(
+                (second if behind_host else first).decode("ascii", "replace"),
+                clf_time(stamp),
+                target_of(unescaped(request)),
+                whole_number(status),
+                whole_number(size),
+                _time_taken(rest),
+                None,
+                _forwarded(rest),
+                first.decode("ascii", "replace") if behind_host else "",
+            )
+        except ValueError:
+            return None
+        return unescaped(agent), visit
+
+
+def _quick_clf(line: bytes) -> Found | None:
+    """Return what a line without escapes, user and further fields says; None for any other."""
+    parts = line.split(b'"', 7)
+    if len(parts) != 7 or parts[4] != b" " or parts[6] not in (b"\n", b"\r\n", b"") or b"\\" in line:
+        return None
+    head, tail = parts[0].split(b" "), parts[2].split(b" ")
+    if len(head) != 6 or head[1] != b"-" or len(tail) != 4:
+        return None
+    try:
+        moment = clf_time(head[3][1:] + b" " + head[4][:-1])
+        status, size = whole_number(tail[1]), whole_number(tail[2])
+    except ValueError:
+        return None
+    return parts[5], Visit(head[0].decode("ascii", "replace"), moment, target_of(parts[1]), status, size)
+
+
+def _time_taken(rest: bytes) -> float | None:
+    """Return the seconds among further fields: nginx writes ``0.123``, Traefik ``5ms``."""
+    found = _REQUEST_TIME.search(rest)
+    if found is None:
+        return None
+    return float(found[1]) if found[1] else int(found[2]) / 1000
+
+
+def _forwarded(rest: bytes) -> str:
+    """Return the quoted field that holds nothing but addresses."""
+    for text in _FORWARDED.findall(rest):
+        entries = [entry.strip() for entry in text.split(b",")]
+        if all(is_address(without_port(entry.decode()).encode()) for entry in entries):
+            return str(text.decode())
+    return ""
+
+
+# ---------------------------------------------------------------- JSON lines
+
+_HEADERS: Final = frozenset({"headers", "request_headers", "requestheaders", "req_headers"})
+_ANSWERS: Final = frozenset({"resp_headers", "response_headers", "responseheaders", "response", "res"})
+
+
+class JsonLines(Format):
+    """One JSON object a line (Caddy, nginx, Traefik, Cloudflare Logpush, others by their key names)."""
+
+    name = "json"
+    expected = "one JSON object a line, with keys such as remote_addr, time, request, status and user_agent"
+
+    def __init__(self) -> None:
+        self._marker = b""
+        self._asked = False
+
+    def learn(self, lines: Sequence[bytes]) -> None:
+        """Find how the User-Agent is written, and whether the log is Cloudflare's."""
+        self._asked = True
+        wanted = [re.escape(name.encode()) for name in names()["json"]["agent"][:-1]]
+        pattern = re.compile(rb'"(?:' + b"|".join(wanted) + rb')"\s*:\s*\[?\s*"', re.IGNORECASE)
+        for line in lines:
+            if b'"EdgeStartTimestamp"' in line:
+                self.name, self.kind = "cloudflare", "edge"
+            elif b'"DownstreamStatus"' in line:
+                self.name = "traefik"
+            found = pattern.search(line)
+            if found and not self._marker:
+                self._marker = found[0]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Say that no User-Agent is logged."""
+        if self._marker or not self._asked:
+            return ()
+        return ("The log has no User-Agent, so no client can be told apart: let the server log that field.",)
+
+    def cut(self, line: bytes) -> bytes:
+        """Return the string after the key of the User-Agent."""
+        at = line.find(self._marker) if self._marker else -1
+        if at < 0:
+            return DOUBT
+        at += len(self._marker)
+        text = line[at : line.find(b'"', at)]
+        return DOUBT if b"\\" in text else text
+
+    def parse(self, line: bytes) -> Found | None:
+        """Return what ``line`` says; invalid UTF-8 is replaced."""
+        try:
+            record = msgspec.json.decode(line.decode("utf-8", "replace"))
+            return _json_visit(_flat(record)) if isinstance(record, dict) else None
+        except (ValueError, TypeError, RecursionError, OverflowError):
+            return None
+
+
+def _flat(record: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of ``record`` and of the objects in it by key in lower case, outer ones first.
+
+    Of the request's own header fields, whose names the client chooses, only those that are asked for count.
+    """
+    flat: dict[str, Any] = {}
+    headers: dict[str, Any] = {}
+    todo = [record]
+    for part in todo:
+        for key, value in part.items():
+            name = key.lower()
+            if isinstance(value, dict):
+                if name in _HEADERS:
+                    headers |= {field.lower(): item for field, item in value.items()}
+                elif name not in _ANSWERS:
+                    todo.append(value)
+            else:
+                flat.setdefault(name, value)
+    for name in ("user-agent", "accept", "x-forwarded-for"):
+        if name in headers:
+            flat.setdefault(name, headers[name])
+    return flat
+
+
+def _json_visit(flat: Mapping[str, Any]) -> Found | None:
+    got = {
+        field: _plain(next((flat[key] for key in keys if key in flat), None))
+        for field, keys in names()["json"].items()
+        if isinstance(keys, list)
+    }
+    if got["time"] is None or got["status"] is None:
+        return None
+    target = str(got["target"] or "")
+    if " " in target:
+        target = target_of(target.encode("utf-8", "replace"))
+    visit = Visit(
+        str(got["address"] or ""),
+        any_time(got["time"]),
+        target,
+        whole_number(str(got["status"]).encode()),
+        whole_number(str(got["size"] or 0).encode()),
+        _json_seconds(flat),
+        None if got["accept"] is None else str(got["accept"]),
+        str(got["forwarded"] or ""),
+        str(got["host"] or ""),
+    )
+    return str(got["agent"] or "").encode("utf-8", "replace"), visit
+
+
+def _json_seconds(flat: Mapping[str, Any]) -> float | None:
+    table = names()["json"]
+    for key, unit in table["seconds"].items():
+        if flat.get(key) not in (None, ""):
+            nanoseconds = key in table["nanoseconds"]["keys"] and table["nanoseconds"]["beside"] in flat
+            return float(flat[key]) * (1e-9 if nanoseconds else unit)
+    return None
+
+
+def _plain(value: object) -> object:
+    """Return the first value of a list, else the value."""
+    return value[0] if isinstance(value, list) and value else None if isinstance(value, list) else value
+
+
+# ---------------------------------------------------------------- W3C extended
+
+
+class W3c(Format):
+    """W3C extended log file format (IIS, CloudFront); a ``#Fields`` line may come again and change the columns."""
+
+    name = "w3c"
+    expected = "a #Fields: line with date, time, c-ip, cs-uri-stem, sc-status and cs(User-Agent), then a line a request"
+    whole = True
+
+    def __init__(self) -> None:
+        self._at: dict[str, int] = {}
+        self._agent = -1
+
+    def learn(self, lines: Sequence[bytes]) -> None:
+        """Notice CloudFront, which writes its log at the edge."""
+        if any(b"x-edge-location" in line for line in lines[:10]):
+            self.name, self.kind = "cloudfront", "edge"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Say that no User-Agent is logged."""
+        if not self._at or self._agent >= 0:
+            return ()
+        return ("The log has no cs(User-Agent) field, so no client can be told apart: let the server log it.",)
+
+    def is_line(self, line: bytes) -> bool:
+        """Directives are not lines; ``#Fields`` takes effect."""
+        if not line.startswith(b"#"):
+            return bool(line.strip())
+        if line.startswith(b"#Fields:"):
+            fields = line[8:].decode("utf-8", "replace").lower().split()
+            self._at = {name: place for place, name in enumerate(fields)}
+            self._agent = self._at.get(names()["w3c"]["agent"][0], -1)
+        return False
+
+    def cut(self, line: bytes) -> bytes:
+        """Return the column of the User-Agent."""
+        if line[:1] == b"#" or self._agent < 0:
+            return NO_AGENT if line[:1] != b"#" and self._at else DOUBT
+        parts = line.split(b"\t" if b"\t" in line else b" ", self._agent + 1)
+        return parts[self._agent].rstrip(b"\r\n") if self._agent < len(parts) else DOUBT
+
+    def plain(self, cut: bytes) -> bytes:
+        """Return the User-Agent as sent."""
+        return _w3c_agent(cut)
+
+    def wanted(self, block: bytes, interesting: Interesting) -> Iterable[bytes]:
+        """Yield lines one by one: a ``#Fields`` line takes effect before the next line is cut."""
+        for line in BytesIO(block):
+            if interesting[self.cut(line)]:
+                yield line
+
+    def parse(self, line: bytes) -> Found | None:
+        """Return what ``line`` says under the ``#Fields`` in force."""
+        if not self._at:
+            return None
+        parts = line.rstrip(b"\r\n").decode("utf-8", "replace").split("\t" if b"\t" in line else " ")
+        if len(parts) != len(self._at):
+            return None
+        table = names()["w3c"]
+
+        def get(*wanted: str) -> str:
+            return next((parts[self._at[name]] for name in wanted if name in self._at), "-")
+
+        try:
+            taken = get("time-taken")
+            unit = 1.0 if "x-edge-location" in self._at else 0.001
+            accept, forwarded, host = (get(*table[name]) for name in ("accept", "forwarded", "host"))
+            visit = Visit(
+                get(*table["address"]),
+                any_time(f"{get('date')}T{get('time')}+00:00"),
+                get(*table["target"]),
+                int(get(*table["status"])),
+                whole_number(get(*table["size"]).encode()),
+                None if taken == "-" else float(taken) * unit,
+                None if accept == "-" else _w3c_agent(accept.encode()).decode("utf-8", "replace"),
+                "" if forwarded == "-" else unquote_to_bytes(forwarded.replace("+", " ")).decode("utf-8", "replace"),
+                "" if host == "-" else host,
+            )
+        except ValueError:
+            return None
+        return _w3c_agent(get(*table["agent"]).encode()), visit
+
+
+def _w3c_agent(text: bytes) -> bytes:
+    """Return a User-Agent as sent: IIS writes + for a space, CloudFront percent-encodes, once or twice."""
+    text = text.replace(b"+", b" ") if b"%20" not in text and b"%2520" not in text else text
+    if b"%" in text:
+        text = unquote_to_bytes(text)
+    return unquote_to_bytes(text) if b"%" in text else text
+
+
+# ---------------------------------------------------------------- load balancers
+
+_ALB: Final = re.compile(
+    rb"(?:(?:https?|h2|grpcs?|wss?) )?(\d{4}-\d\d-\d\dT[0-9:.]+Z) \S+ (\S+) (\S+) (\S+) (\S+) (\S+) (\d{3}|-) (\d{3}|-)"
+    rb" (\d+|-) (\d+|-) " + _TEXT + rb" " + _TEXT + rb"(?: .*)?",
+    re.DOTALL,
+)
+
+
+class Alb(Format):
+    """AWS application and classic load balancers, written where requests arrive unless a network stands before it."""
+
+    name = "alb"
+    expected = 'lines such as https 2026-11-22T04:54:30.1Z app/lb/1 192.0.2.1:443 10.0.0.1:80 0 0 0 200 200 9 9 "GET…'
+    kind = "edge"
+
+    def cut(self, line: bytes) -> bytes:
+        """Return the second quoted field."""
+        parts = line.split(b'"', 4)
+        return parts[3] if len(parts) > 4 and parts[2] == b" " and b"\\" not in parts[3] else DOUBT
+
+    def parse(self, line: bytes) -> Found | None:
+        """Return what ``line`` says."""
+        found = _ALB.fullmatch(line.rstrip(b"\r\n"))
+        if found is None:
+            return None
+        try:
+            times = [float(found[n]) for n in (4, 5, 6)]
+            visit = Visit(
+                without_port(found[2].decode("ascii", "replace")),
+                any_time(found[1].decode()),
+                target_of(unescaped(found[11])),
+                whole_number(found[7]),
+                whole_number(found[10]),
+                round(sum(times), 6) if min(times) >= 0 else None,
+            )
+        except ValueError:
+            return None
+        return unescaped(found[12]), visit
+
+
+_HAPROXY: Final = re.compile(
+    rb"(?:.*? )?(\S+):(\d+) \[(\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d)\.\d{3}\] \S+ \S+ "
+    rb"-?\d+/-?\d+/-?\d+/-?\d+/\+?(-?\d+) (-?\d+) \+?(\d+) \S+ \S+ \S+ \S+ \S+ "
+    rb'(?:\{([^}]*)\} )?(?:\{([^}]*)\} )?"([^"]*)"?(?: .*)?',
+    re.DOTALL,
+)
+_HASH: Final = re.compile(rb"#([0-9A-F]{2})")
+_PRODUCT: Final = re.compile(rb"[A-Za-z][\w.-]*/[\w.]")
+
+
+class Haproxy(Format):
+    """HAProxy's HTTP log, with or without the head that syslog puts before it.
+
+    It has no User-Agent unless the configuration captures it, and no time zone: times are taken as UTC.
+    """
+
+    name = "haproxy"
+    expected = 'lines of "option httplog" with "capture request header User-Agent len 256"'
+
+    def __init__(self) -> None:
+        self._captured = True
+
+    def learn(self, lines: Sequence[bytes]) -> None:
+        """Notice that nothing is captured."""
+        self._captured = any(b" {" in line for line in lines)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Say what must be captured, and that times are taken as UTC."""
+        if self._captured:
+            return ("HAProxy writes times without their zone: they are taken as UTC.",)
+        return (
+            "HAProxy's log has no User-Agent, so no client can be told apart: add "
+            "“capture request header User-Agent len 256” to the frontend.",
+        )
+
+    def cut(self, line: bytes) -> bytes:
+        """Return the captured request fields."""
+        _, brace, rest = line.partition(b" {")
+        if not brace:
+            return NO_AGENT
+        return rest.partition(b"}")[0]
+
+    def plain(self, cut: bytes) -> bytes:
+        """Return the captured fields as sent."""
+        return _unhashed(cut)
+
+    def parse(self, line: bytes) -> Found | None:
+        """Return what ``line`` says; the captured field that looks like a User-Agent is taken as it."""
+        found = _HAPROXY.fullmatch(line.rstrip(b"\r\n"))
+        if found is None:
+            return None
+        captured = [_unhashed(text) for text in (found[7] or b"").split(b"|")]
+        agent = next((text for text in captured if _PRODUCT.match(text)), captured[-1])
+        try:
+            visit = Visit(
+                found[1].decode("ascii", "replace"),
+                clf_time(found[3] + b" +0000"),
+                target_of(_unhashed(found[9])),
+                max(int(found[5]), 0),
+                int(found[6]),
+                int(found[4]) / 1000 if int(found[4]) >= 0 else None,
+                None,
+                next((text.decode() for text in captured if is_address(text)), ""),
+            )
+        except ValueError:
+            return None
+        return agent, visit
+
+
+def _unhashed(text: bytes) -> bytes:
+    """Return ``text`` without HAProxy's escapes (``#22``)."""
+    return _HASH.sub(lambda m: bytes([int(m[1], 16)]), text) if b"#" in text else text
+
+
+# ---------------------------------------------------------------- choosing
+
+FORMATS: Final[Mapping[str, Callable[[], Format]]] = {
+    "combined": Clf,
+    "common": Clf,
+    "json": JsonLines,
+    "caddy": JsonLines,
+    "cloudflare": JsonLines,
+    "traefik": JsonLines,
+    "w3c": W3c,
+    "iis": W3c,
+    "cloudfront": W3c,
+    "alb": Alb,
+    "haproxy": Haproxy,
+}
+"""What ``--format`` takes."""
+SAMPLE: Final = 200
+"""Lines by which a format is recognised."""
+
+
+def detect(lines: Sequence[bytes]) -> Format | None:
+    """Return the format that most of ``lines`` fit, ready to read on; None when none fits a single line."""
+    best: Format | None = None
+    most = 0
+    for made in (JsonLines(), W3c(), Alb(), Haproxy(), Clf()):
+        fitting = sum(made.is_line(line) and made.parse(line) is not None for line in lines[:SAMPLE])
+        if fitting > most:
+            best, most = made, fitting
+    return best

@@ -1,0 +1,265 @@
+"""Bytes of access logs: files, patterns and standard input, compressed or not, in blocks that end at a line's end."""
+
+from __future__ import annotations
+
+import bz2
+import glob
+import lzma
+import os
+import select
+import sys
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, BinaryIO, Final, Protocol
+
+from aui_tui.errors import BadValue, ConfigError
+from aui_tui.text import clean
+
+BLOCK: Final = 1 << 18
+LINE_LIMIT: Final = 1 << 20
+"""Bytes of a line above which only its beginning is looked at."""
+SHORTENED: Final = 1 << 10
+STDIN: Final = "-"
+
+
+class Stream(Protocol):
+    """What a log is read from."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return at most ``size`` bytes, none at the end."""
+        ...
+
+    def close(self) -> None:
+        """Give back the file."""
+        ...
+
+
+class Unpacked:
+    """The unpacked content of ``raw``; an end that is cut off or damaged is noted, and what came before it counts."""
+
+    def __init__(self, raw: Any, beneath: BinaryIO) -> None:
+        self._raw, self._beneath = raw, beneath
+        self.cut_off = False
+
+    def read(self, size: int, /) -> bytes:
+        """Return at most ``size`` bytes."""
+        if self.cut_off:
+            return b""
+        try:
+            return bytes(self._raw.read(size))
+        except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error):
+            self.cut_off = True
+        except Exception as error:
+            if "zstd" not in type(error).__name__.lower():
+                raise
+            self.cut_off = True
+        return b""
+
+    def close(self) -> None:
+        """Close both layers."""
+        with suppress(Exception):
+            self._raw.close()
+        self._beneath.close()
+
+
+class Gzip:
+    """Gzip data of any number of members in large steps, several times faster than ``gzip.open``."""
+
+    def __init__(self, raw: BinaryIO) -> None:
+        self._raw, self._left = raw, b""
+        self._unpacker = zlib.decompressobj(31)
+
+    def read(self, size: int, /) -> bytes:
+        """Return at most ``size`` bytes. Raises EOFError at an end that is cut off."""
+        while True:
+            data = self._left or self._raw.read(BLOCK)
+            if not data:
+                if not self._unpacker.eof:
+                    raise EOFError
+                return b""
+            if self._unpacker.eof:
+                self._left, data = b"", data.lstrip(b"\0")
+                if not data:
+                    continue
+                self._unpacker = zlib.decompressobj(31)
+            out = self._unpacker.decompress(data, size)
+            self._left = self._unpacker.unused_data if self._unpacker.eof else self._unpacker.unconsumed_tail
+            if out:
+                return out
+
+    def close(self) -> None:
+        """Do nothing: the file beneath is closed by its owner."""
+
+
+def open_log(name: str) -> Stream:
+    """Open a file, or ``-`` for standard input, unpacked by its first bytes whatever its name says.
+
+    Raises ConfigError with one sentence when it cannot be opened.
+    """
+    raw: Any = _open(name)
+    magic = raw.peek(6)[:6] if hasattr(raw, "peek") else b""
+    if magic[:2] == b"\x1f\x8b":
+        return Unpacked(Gzip(raw), raw)
+    if magic[:4] == b"\x28\xb5\x2f\xfd":
+        return Unpacked(_zstd(raw), raw)
+    if magic[:3] == b"BZh":
+        return Unpacked(bz2.open(raw), raw)
+    if magic == b"\xfd7zXZ\0":
+        return Unpacked(lzma.open(raw), raw)
+    plain: Stream = raw
+    return plain
+
+
+def _open(name: str) -> Any:
+    if name == STDIN:
+        if sys.stdin is None:
+            raise ConfigError("There is no standard input.")
+        return sys.stdin.buffer
+    try:
+        return Path(name).open("rb")
+    except OSError as error:
+        raise ConfigError(f"Cannot read {clean(name, 200)}: {error.strerror or error}.") from None
+
+
+def _zstd(raw: BinaryIO) -> Any:
+    """Return a reader of zstd data: Python's own from 3.14 on, else of the extra ``logs``. Raises ConfigError."""
+    if sys.version_info >= (3, 14):  # pragma: no cover
+        from compression import zstd
+
+        return zstd.open(raw)
+    try:
+        import zstandard
+    except ImportError:
+        raise ConfigError("A log packed by zstd needs the extra “logs”: pip install 'aui-tui[logs]'.") from None
+    return zstandard.ZstdDecompressor(max_window_size=1 << 31).stream_reader(raw, read_across_frames=True)
+
+
+def is_plain(name: str) -> bool:
+    """Say whether ``name`` is an ordinary file that is not compressed, so that it can be read in parts."""
+    if name == STDIN or not Path(name).is_file():
+        return False
+    with Path(name).open("rb") as file:
+        magic = file.read(6)
+    return not magic.startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ\0"))
+
+
+def files_of(logs: Sequence[str]) -> list[str]:
+    """Return the files that ``logs`` name, patterns such as ``access.log*`` resolved, each once.
+
+    Raises BadValue when one names none, ConfigError when one cannot be read.
+    """
+    found: list[str] = []
+    for log in logs:
+        if not log.strip() or "\0" in log:
+            raise BadValue("A log must be the name of a file, a pattern such as access.log*, or - for standard input.")
+        is_file = log == STDIN or Path(log).exists()
+        matches = [log] if is_file else sorted(glob.glob(log, recursive=True))  # noqa: PTH207
+        if not matches:
+            raise ConfigError(f"There is no file {clean(log, 200)}.")
+        for match in matches:
+            if Path(match).is_dir():
+                raise ConfigError(
+                    f"{clean(match, 200)} is a folder: name its files, such as {clean(match, 200)}/*.log."
+                )
+        found += matches
+    return list(dict.fromkeys(found))
+
+
+def blocks(stream: Stream, owned: int | None = None) -> Iterator[bytes]:
+    """Yield blocks of whole lines; the last line gets its line feed if it has none.
+
+    ``owned``: stop after the line that covers that many bytes. Of a line over LINE_LIMIT only the beginning is given.
+    """
+    tail, skipping = b"", False
+    while block := stream.read(BLOCK):
+        if skipping:
+            end = block.find(b"\n") + 1
+            if owned is not None:
+                owned -= end or len(block)
+            if not end:
+                continue
+            skipping, block = False, block[end:]
+            if owned is not None and owned <= 0:
+                return
+        block = tail + block
+        if owned is not None and len(block) >= owned:
+            yield from _last(stream, block, owned)
+            return
+        end = block.rfind(b"\n") + 1
+        if not end and len(block) > LINE_LIMIT:
+            yield block[:SHORTENED] + b"\n"
+            skipping, tail = True, b""
+            if owned is not None:
+                owned -= len(block)
+            continue
+        tail = block[end:]
+        if owned is not None:
+            owned -= end
+        if end:
+            yield block[:end]
+    if tail:
+        yield tail + b"\n"
+
+
+def _last(stream: Stream, block: bytes, owned: int) -> Iterator[bytes]:
+    """Yield ``block`` up to the end of the line that covers its byte ``owned``."""
+    while (end := block.find(b"\n", max(owned - 1, 0))) < 0:
+        more = stream.read(BLOCK)
+        if not more:
+            break
+        block += more
+        if len(block) > owned + LINE_LIMIT:
+            start = block.rfind(b"\n", 0, owned) + 1
+            block = block[: start + SHORTENED]
+            break
+    if end >= 0:
+        yield block[: end + 1]
+    elif block:
+        yield block + b"\n"
+
+
+class Tail:
+    """A growing file: whole lines as they are written, through rotation (a new file) and truncation."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._file = _open(name)
+        self._rest = b""
+
+    def read(self) -> bytes:
+        """Return the whole lines written since, at most BLOCK bytes or so; none when there is nothing new."""
+        data = self._more()
+        if not data and self._is_replaced():
+            self._file.close()
+            with suppress(ConfigError):
+                self._file = _open(self._name)
+                data = self._more()
+        block = self._rest + data
+        end = block.rfind(b"\n") + 1
+        self._rest = block[end:][-LINE_LIMIT:]
+        return block[:end]
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._name != STDIN:
+            self._file.close()
+
+    def _more(self) -> bytes:
+        if self._name == STDIN:
+            number = self._file.fileno()
+            return os.read(number, BLOCK) if select.select([number], [], [], 0)[0] else b""
+        if os.fstat(self._file.fileno()).st_size < self._file.tell():
+            self._file.seek(0)
+            self._rest = b""
+        return bytes(self._file.read(BLOCK))
+
+    def _is_replaced(self) -> bool:
+        if self._name == STDIN:
+            return False
+        try:
+            new, old = os.stat(self._name), os.fstat(self._file.fileno())  # noqa: PTH116
+        except OSError:
+            return False
+        return (new.st_dev, new.st_ino) != (old.st_dev, old.st_ino)

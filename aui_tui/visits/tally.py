@@ -1,0 +1,300 @@
+"""The figures of each client, in bounded memory, and adding them up."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import pairwise
+from typing import Final
+from urllib.parse import unquote
+
+from aui_tui.records.times import stamp
+from aui_tui.records.visits import Addresses, Gap, PathCount, Visitor
+from aui_tui.text import clean
+from aui_tui.visits.clients import Client
+from aui_tui.visits.formats import Visit
+
+PATH_LIMIT: Final = 20_000
+"""Different paths of one client up to which its counts are exact; then the rarer half is dropped, and that is said."""
+PATHS_SHOWN: Final = 10
+PATH_LENGTH: Final = 200
+REFUSALS: Final = frozenset({401, 402, 403, 405, 406, 429, 451, 503})
+HOUR: Final = 3600
+MOST_SPANS: Final = 4096
+MOST_GAPS: Final = 100
+
+_MAIL: Final = re.compile(r"[^/\s@]+@[^/\s@]+\.[^/\s@]+")
+_UUID: Final = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
+_RUN: Final = re.compile(r"[A-Za-z0-9_~+=-]{20,}")
+_NUMBER: Final = re.compile(r"\d{9,}")
+
+
+@lru_cache(maxsize=1 << 15)
+def path_of(target: str) -> str:
+    """Return the path of a request target as it may be kept.
+
+    Without scheme, host, query, parameters and fragment; mail addresses, long numbers and tokens masked; at most
+    PATH_LENGTH characters, cleaned.
+    """
+    if "://" in target[:12]:
+        target = "/" + target.partition("://")[2].partition("/")[2]
+    path = re.split(r"[?#]|;[A-Za-z0-9_.-]+=", target, maxsplit=1)[0]
+    shown = unquote(path) if "%" in path else path
+    if len(shown) >= 9 or "@" in shown:
+        masked = "/".join(_masked(part) for part in shown.split("/"))
+        path = masked if masked != shown else path
+    return clean(path, PATH_LENGTH) or "/"
+
+
+def _masked(part: str) -> str:
+    part = _MAIL.sub("{mail}", part)
+    part = _UUID.sub("{id}", part)
+    part = _RUN.sub(lambda found: "{token}" if _is_token(found[0]) else found[0], part)
+    return _NUMBER.sub("{number}", part)
+
+
+def _is_token(text: str) -> bool:
+    """Say whether a long run of letters and digits is made by a machine: digits and letters mixed within its words."""
+    return any(
+        len(word) >= 16 and any(c.isdigit() for c in word) and any(c.isalpha() for c in word)
+        for word in re.split(r"[_~+=-]", text)
+    ) or (sum(c.isdigit() for c in text) >= 5 and sum(c.isupper() for c in text) >= 3)
+
+
+class Paths:
+    """Counts of paths: exact up to PATH_LIMIT different ones."""
+
+    __slots__ = ("counts", "exact")
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.exact = True
+
+    def add(self, path: str, number: int = 1) -> None:
+        """Count ``path``."""
+        self.counts[path] += number
+        if len(self.counts) > PATH_LIMIT:
+            self.exact = False
+            self.counts = Counter(dict(self.counts.most_common(PATH_LIMIT // 2)))
+
+    def join(self, other: Paths) -> None:
+        """Add the counts of ``other``."""
+        self.exact = self.exact and other.exact
+        for path, number in other.counts.items():
+            self.add(path, number)
+
+    def top(self, factor: int) -> tuple[PathCount, ...]:
+        """Return the most frequent paths, equal ones by name."""
+        best = sorted(self.counts.items(), key=lambda item: (-item[1], item[0]))[:PATHS_SHOWN]
+        return tuple(PathCount(path=path, requests=number * factor) for path, number in best)
+
+
+@dataclass(slots=True)
+class Row:
+    """The figures of one client; see ``aui_tui.records.visits.Visitor``."""
+
+    requests: int = 0
+    first: int = 0
+    last: int = 0
+    days: Counter[int] = field(default_factory=Counter)
+    status: Counter[int] = field(default_factory=Counter)
+    served: int = 0
+    refused: int = 0
+    bytes: int = 0
+    times: Counter[int] = field(default_factory=Counter)
+    paths: Paths = field(default_factory=Paths)
+    refused_paths: Paths = field(default_factory=Paths)
+    robots_txt: int = 0
+    llms_txt: int = 0
+    markdown: int = 0
+    verified: int = 0
+    verified_served: int = 0
+    verified_refused: int = 0
+    outside: int = 0
+
+    def add(self, visit: Visit, *, inside: bool | None) -> None:
+        """Count one visit; ``inside`` says whether its address is published, None when that is not known."""
+        moment, path = visit.moment, path_of(visit.target)
+        if not self.requests:
+            self.first = self.last = moment
+        elif moment > self.last:
+            self.last = moment
+        elif moment < self.first:
+            self.first = moment
+        self.requests += 1
+        self.days[moment // 86400] += 1
+        self.status[visit.status // 100] += 1
+        self.bytes += visit.size
+        if visit.seconds is not None and 0 <= visit.seconds < 1e6:
+            self.times[bucket(visit.seconds)] += 1
+        refused = visit.status in REFUSALS
+        robots = path == "/robots.txt"
+        served = not robots and (200 <= visit.status < 300 or visit.status == 304)
+        self.paths.add(path)
+        if refused:
+            self.refused_paths.add(path)
+        self.served += served
+        self.refused += refused
+        self.robots_txt += robots
+        self.llms_txt += path == "/llms.txt"
+        self.markdown += path.endswith(".md") or (visit.accept is not None and "text/markdown" in visit.accept.lower())
+        if inside is not None:
+            self.verified += inside
+            self.outside += not inside
+            self.verified_served += inside and served
+            self.verified_refused += inside and refused and not robots
+
+    def join(self, other: Row) -> None:
+        """Add the figures of ``other``, which has at least one visit."""
+        self.first = min(self.first, other.first) if self.requests else other.first
+        self.last = max(self.last, other.last) if self.requests else other.last
+        for name in ("paths", "refused_paths"):
+            getattr(self, name).join(getattr(other, name))
+        for name in ("days", "status", "times"):
+            getattr(self, name).update(getattr(other, name))
+        for name in _SUMS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+    def visitor(self, client: Client, addresses: Addresses, shared_with: Sequence[str], factor: int) -> Visitor:
+        """Return the record; counts are multiplied by ``factor`` (sampled logs)."""
+        checked = addresses == "checked"
+        counts = {name: getattr(self, name) * factor for name in _SUMS}
+        for name in ("verified", "verified_served", "verified_refused", "outside"):
+            counts[name] = counts[name] if checked else 0
+        return Visitor(
+            token=client.token,
+            label=client.label,
+            kind=client.kind,
+            first=stamp(self.first),
+            last=stamp(self.last),
+            per_day={stamp(day * 86400)[:10]: number * factor for day, number in sorted(self.days.items())},
+            status={
+                f"{group}xx" if 1 <= group <= 5 else "other": number * factor
+                for group, number in sorted(self.status.items())
+            },
+            median_seconds=median(self.times),
+            paths=self.paths.top(factor),
+            refused_paths=self.refused_paths.top(factor),
+            paths_exact=self.paths.exact and self.refused_paths.exact,
+            addresses=addresses,
+            unchecked=counts["requests"] - counts["verified"] - counts["outside"],
+            shared_with=tuple(shared_with),
+            **counts,
+        )
+
+
+_SUMS: Final = (
+    "requests",
+    "served",
+    "refused",
+    "bytes",
+    "robots_txt",
+    "llms_txt",
+    "markdown",
+    "verified",
+    "verified_served",
+    "verified_refused",
+    "outside",
+)
+
+
+def bucket(seconds: float) -> int:
+    """Return the bucket of a time in 10^-4 s: four digits of it are kept."""
+    units = round(seconds * 10_000)
+    step = int(10 ** max(len(str(units)) - 4, 0))
+    return round(units / step) * step
+
+
+def median(times: Counter[int]) -> float | None:
+    """Return the median of bucketed times in seconds, the mean of the two middle ones; None of no times."""
+    total = sum(times.values())
+    if not total:
+        return None
+    middle: list[int] = []
+    seen = 0
+    wanted = [(total - 1) // 2, total // 2]
+    for value, number in sorted(times.items()):
+        seen += number
+        while len(middle) < 2 and wanted[len(middle)] < seen:
+            middle.append(value)
+    return sum(middle) / 2 / 10_000
+
+
+class Spans:
+    """The times that a log covers: stretches without a pause of over an hour."""
+
+    def __init__(self) -> None:
+        self._found: list[tuple[int, int]] = []
+
+    def add(self, first: int, last: int) -> None:
+        """Add a stretch."""
+        if self._found and self._found[-1][0] <= first <= self._found[-1][1] + HOUR:
+            self._found[-1] = (self._found[-1][0], max(self._found[-1][1], last))
+        else:
+            self._found.append((first, last))
+            if len(self._found) > MOST_SPANS:
+                self._found = self.merged()
+
+    def join(self, other: Spans) -> None:
+        """Add the stretches of ``other``."""
+        for first, last in other._found:
+            self.add(first, last)
+
+    def read(self, lines: Sequence[bytes], moment: Callable[[bytes], int | None]) -> None:
+        """Add the times of ``lines``, which are in order or nearly so; few of them are parsed."""
+        todo = [(0, len(lines) - 1)]
+        while todo:
+            low, high = todo.pop()
+            low, first = _nearest(lines, moment, range(low, high + 1))
+            high, last = _nearest(lines, moment, range(high, low - 1, -1))
+            if first is None or last is None:
+                continue
+            first, last = min(first, last), max(first, last)
+            if last - first <= HOUR:
+                self.add(first, last)
+            elif high - low < 2:
+                self.add(first, first)
+                self.add(last, last)
+            else:
+                middle = (low + high) // 2
+                todo += [(middle, high), (low, middle)]
+
+    def merged(self) -> list[tuple[int, int]]:
+        """Return the stretches in order, those that touch joined; beyond MOST_SPANS the nearest are joined too."""
+        whole: list[tuple[int, int]] = []
+        for first, last in sorted(self._found):
+            if whole and first <= whole[-1][1] + HOUR:
+                whole[-1] = (whole[-1][0], max(whole[-1][1], last))
+            else:
+                whole.append((first, last))
+        if len(whole) > MOST_SPANS // 2:
+            widths = sorted((b[0] - a[1] for a, b in pairwise(whole)), reverse=True)
+            least = widths[MOST_SPANS // 2 - 1]
+            kept = [whole[0]]
+            for first, last in whole[1:]:
+                if first - kept[-1][1] < least:
+                    kept[-1] = (kept[-1][0], max(kept[-1][1], last))
+                else:
+                    kept.append((first, last))
+            whole = kept
+        return whole
+
+    def gaps(self) -> Iterator[Gap]:
+        """Yield the pauses of over an hour, the longest MOST_GAPS of them, in order."""
+        whole = self.merged()
+        pauses = [(a[1], b[0]) for a, b in pairwise(whole)]
+        longest = sorted(sorted(pauses, key=lambda pause: pause[0] - pause[1])[:MOST_GAPS])
+        for first, last in longest:
+            yield Gap(first=stamp(first), last=stamp(last))
+
+
+def _nearest(lines: Sequence[bytes], moment: Callable[[bytes], int | None], places: range) -> tuple[int, int | None]:
+    """Return the first of ``places`` whose line has a time, and that time; at most 20 are tried."""
+    for place in places[:20]:
+        found = moment(lines[place])
+        if found is not None:
+            return place, found
+    return places[0] if places else 0, None
