@@ -36,7 +36,7 @@ PURE = (
     "aui_tui.watch",
 )
 LOCAL = (*PURE, "aui_tui.engine", "aui_tui.store", "aui_tui.service.protocol")
-SERVICES = (*LOCAL, "aui_tui.service", "aui_tui.settings", "aui_tui.crawl", "aui_tui.demo")
+SERVICES = (*LOCAL, "aui_tui.service", "aui_tui.visits", "aui_tui.settings", "aui_tui.crawl", "aui_tui.demo")
 
 MAY_IMPORT = {
     "aui_tui.text": (),
@@ -53,6 +53,7 @@ MAY_IMPORT = {
     "aui_tui.plan": PURE,
     "aui_tui.regrade": PURE,
     "aui_tui.validate": CONTRACT,
+    "aui_tui.visits": (*CONTRACT, "aui_tui.engine", "aui_tui.gates", "aui_tui.visits"),
     "aui_tui.watch": CONTRACT,
     "aui_tui.service.protocol": CONTRACT,
     "aui_tui.service.flight": CONTRACT,

@@ -285,10 +285,11 @@ def _unverified(record: Visits, found: Visitor, probe: str, *, origin: bool) -> 
 class VisitRow(NamedTuple):
     """One row of a table of visits; None stands for a dash.
 
-    Shares are 0 to 1; ``days``: requests of each day of the log in turn, days without any included. ``probe``: what the
-    probe got, in one word (``in``, ``refused``, ``challenged``, ``unclear``, ``not asked``). ``together``: the word for
-    log and probe, ``crawler`` or ``other client`` for what is never probed. ``agrees``: False where they disagree, True
-    where they agree, else None. ``gets_in``: whether the real agent gets in, as far as the log shows.
+    Shares of the requests are 0 to 1, ``served``: answered 2xx or 3xx. ``days``: requests of each day of the log in
+    turn, days without any included. ``probe``: what the probe got, in one word (``in``, ``refused``, ``challenged``,
+    ``unclear``, ``not asked``). ``together``: the word for log and probe, ``crawler`` or ``other client`` for what is
+    never probed. ``agrees``: False where they disagree, True where they agree, else None. ``gets_in``: whether the real
+    agent gets in, as far as the log shows.
     """
 
     token: str
@@ -335,7 +336,7 @@ def visit_rows(record: Visits, card: ReportCard | None = None) -> tuple[VisitRow
 
 
 def _row(record: Visits, found: Visitor, said: Comparison | None) -> VisitRow:
-    counted = found.served + found.refused
+    answered = found.status.get("2xx", 0) + found.status.get("3xx", 0)
     probe, together, agrees, gets_in, sentence = _beside(said, found.kind)
     return VisitRow(
         token=found.token,
@@ -343,7 +344,7 @@ def _row(record: Visits, found: Visitor, said: Comparison | None) -> VisitRow:
         kind=found.kind,
         requests=found.requests,
         days=tuple(_per_day(record, found)),
-        served=found.served / counted if counted else None,
+        served=answered / found.requests,
         refused=found.refused_share,
         address_ok=found.verified_share,
         addresses=found.addresses,

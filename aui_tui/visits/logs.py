@@ -194,7 +194,7 @@ def follow(
                 for _, _, reading in tails:
                     whole.join(reading.count)
                 yield whole
-            if not wait():
+            if all(tail.ended for _, tail, _ in tails) or not wait():
                 return
     finally:
         for _, tail, _ in tails:

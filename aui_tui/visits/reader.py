@@ -227,6 +227,8 @@ class Tail:
         self._name = name
         self._file = _open(name)
         self._rest = b""
+        self.ended = False
+        """Standard input has come to its end; a file never does."""
 
     def read(self) -> bytes:
         """Return the whole lines written since, at most BLOCK bytes or so; none when there is nothing new."""
@@ -249,7 +251,11 @@ class Tail:
     def _more(self) -> bytes:
         if self._name == STDIN:
             number = self._file.fileno()
-            return os.read(number, BLOCK) if select.select([number], [], [], 0)[0] else b""
+            if self.ended or not select.select([number], [], [], 0)[0]:
+                return b""
+            data = os.read(number, BLOCK)
+            self.ended = not data
+            return data
         if os.fstat(self._file.fileno()).st_size < self._file.tell():
             self._file.seek(0)
             self._rest = b""

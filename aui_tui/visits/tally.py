@@ -145,7 +145,7 @@ class Row:
             self.verified += inside
             self.outside += not inside
             self.verified_served += inside and served
-            self.verified_refused += inside and refused and not robots
+            self.verified_refused += inside and refused
 
     def join(self, other: Row) -> None:
         """Add the figures of ``other``, which has at least one visit."""

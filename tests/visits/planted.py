@@ -148,7 +148,7 @@ def _agent(
     figures["inside"] += checked and address in INSIDE[token]
     figures["outside"] += checked and address in OUTSIDE
     figures["inside_served"] += checked and address in INSIDE[token] and served
-    figures["inside_refused"] += checked and address in INSIDE[token] and refused and path != "/robots.txt"
+    figures["inside_refused"] += checked and address in INSIDE[token] and refused
     figures["status"][f"{status // 100}xx"] += 1
     figures["days"][datetime.fromtimestamp(moment, UTC).date().isoformat()] += 1
     figures["paths"][path] += 1

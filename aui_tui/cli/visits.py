@@ -1,0 +1,400 @@
+"""``visits``: what access logs say of agents, beside what the probes got."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from aui_tui.cli import complete, streams
+from aui_tui.cli.options import Config, DataDir, Debug, Quiet, Source, example, run_of
+from aui_tui.cli.output import File, emit, path_of
+from aui_tui.cli.paint import Paint
+from aui_tui.cli.reach import AllowPrivate, CaFile, ConnectTo, access_of
+from aui_tui.cli.run import Run
+from aui_tui.cli.services import local, only_local
+from aui_tui.cli.upkeep import counted
+from aui_tui.errors import BadValue, ConfigError, NeverScanned
+from aui_tui.records.card import ReportCard
+from aui_tui.records.visits import VisitRow, Visits, visit_rows
+from aui_tui.text import cells as width_of
+from aui_tui.text import clean, fit
+
+if TYPE_CHECKING:
+    from aui_tui.visits.counting import Count, Options
+    from aui_tui.visits.published import RangeBook
+
+app = typer.Typer()
+
+READING: Final = "How to read the log"
+GATES: Final = "Gate: exit 1 when it fails, 3 when the log cannot tell"
+KINDS: Final = ("edge", "origin", "unknown")
+SAVE_EVERY: Final = 10.0
+"""Seconds between two times at which a followed log's figures are kept."""
+SHOW_EVERY: Final = 0.5
+MIB: Final = 1 << 20
+
+Logs = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="LOG...", help="Files, patterns such as 'access.log*', or - for standard input."),
+]
+HostOption = Annotated[
+    str,
+    typer.Option(
+        "--host", metavar="HOST", help="Keep the figures beside this host's card.", autocompletion=complete.hosts
+    ),
+]
+LogFormatName = Annotated[
+    str,
+    typer.Option(
+        "--format", "-f", metavar="NAME", help="Format of the log; detected otherwise.", rich_help_panel=READING
+    ),
+]
+LogFormat = Annotated[
+    str,
+    typer.Option(
+        "--log-format", metavar="STRING", help="nginx log_format or Apache LogFormat string.", rich_help_panel=READING
+    ),
+]
+LogKind = Annotated[
+    str,
+    typer.Option(
+        "--log-kind", metavar="edge|origin|unknown", help="Where the log was written.", rich_help_panel=READING
+    ),
+]
+TrustedProxy = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--trusted-proxy", metavar="NETWORK", help="Proxy whose X-Forwarded-For is believed.", rich_help_panel=READING
+    ),
+]
+TrustForwarded = Annotated[
+    int,
+    typer.Option(
+        "--trust-forwarded",
+        metavar="N",
+        min=0,
+        max=20,
+        help="So many proxies each added an X-Forwarded-For entry.",
+        rich_help_panel=READING,
+    ),
+]
+Sampled = Annotated[
+    int,
+    typer.Option(
+        "--sampled", metavar="N", min=1, max=1_000_000, help="One of N requests was logged.", rich_help_panel=READING
+    ),
+]
+Follow = Annotated[bool, typer.Option("--follow", "-F", help="Go on reading as the files grow, until ctrl+c.")]
+UpdateRanges = Annotated[
+    bool, typer.Option("--update-ranges", help="Fetch the address ranges that vendors publish first.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the record, one line of JSON.")]
+Csv = Annotated[bool, typer.Option("--csv", help="Print one line a client.")]
+Markdown = Annotated[bool, typer.Option("--markdown", help="Print a section for notes and pull requests.")]
+FailRefused = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fail-refused", metavar="NAME=PERCENT", help="No more may be refused: claude=1%.", rich_help_panel=GATES
+    ),
+]
+
+
+@app.command("visits", epilog=example("aui-tui visits '/var/log/nginx/access.log*' --host example.com"))
+def visits(
+    context: typer.Context,
+    logs: Logs = None,
+    host: HostOption = "",
+    log_format_name: LogFormatName = "",
+    log_format: LogFormat = "",
+    log_kind: LogKind = "",
+    trusted_proxy: TrustedProxy = None,
+    trust_forwarded: TrustForwarded = 0,
+    sampled: Sampled = 1,
+    follow: Follow = False,
+    update_ranges: UpdateRanges = False,
+    as_json: Json = False,
+    as_csv: Csv = False,
+    as_markdown: Markdown = False,
+    output: File = "",
+    fail_refused: FailRefused = None,
+    connect_to: ConnectTo = None,
+    cacert: CaFile = None,
+    allow_private: AllowPrivate = False,
+    data_dir: DataDir = None,
+    source: Source = None,
+    config_file: Config = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> int:
+    """Count the visits of AI agents in access logs, and compare them with the probes.
+
+    Only figures are kept, beside the host's card: no address, no query, no user. Without LOG: what was kept.
+    """
+    run = run_of(context)
+    only_local(run, "Reading logs")
+    from aui_tui.visits import gate
+    from aui_tui.visits.published import RangeBook
+
+    asked = gate.limits(fail_refused or ())
+    form = _form(as_json, as_csv, as_markdown)
+    options = _options(host, log_format_name, log_format, log_kind, trusted_proxy, trust_forwarded, sampled)
+    book = RangeBook(run.settings.data_dir / "ranges")
+    if update_ranges:
+        access = access_of(allow_private=allow_private, connect_to=connect_to, cacert=cacert)
+        failed = _update(run, book, access)
+        if not logs and not host:
+            return 3 if failed else 0
+    if not logs and not host:
+        raise BadValue("Name the access logs to read, or --host to print what was kept of a host.")
+    if follow and not logs:
+        raise BadValue("--follow needs the access logs to follow.")
+    printer = _Printer(run, form, output)
+    if not logs:
+        record, card = _kept(run, host)
+    elif follow:
+        record, card = _follow(run, logs, options, book, printer)
+    else:
+        record, card = _read(run, logs, options, book)
+    if not follow:
+        printer.show(record, card)
+    outcome = gate.check(record, asked)
+    from aui_tui.cli.gating import tell
+
+    tell(outcome)
+    return outcome.exit_code
+
+
+def _form(as_json: bool, as_csv: bool, as_markdown: bool) -> str:
+    chosen = [name for name, on in (("json", as_json), ("csv", as_csv), ("markdown", as_markdown)) if on]
+    if len(chosen) > 1:
+        raise BadValue(f"Choose one of {' and '.join('--' + name for name in chosen)}.")
+    return chosen[0] if chosen else ""
+
+
+def _options(
+    host: str,
+    name: str,
+    log_format: str,
+    kind: str,
+    trusted: list[str] | None,
+    forwarded: int,
+    sampled: int,
+) -> Options:
+    from aui_tui.engine.target import parse
+    from aui_tui.visits.counting import Options, checked_format
+
+    if name and log_format:
+        raise BadValue("Choose one of --format and --log-format.")
+    if trusted and forwarded:
+        raise BadValue("Choose one of --trusted-proxy and --trust-forwarded.")
+    if kind and kind not in KINDS:
+        raise BadValue(f"--log-kind takes {', '.join(KINDS)}, not {clean(kind, 40)!r}.", allowed=KINDS)
+    options = Options(
+        format=checked_format(name) if name else "",
+        log_format=log_format,
+        kind=kind or None,  # type: ignore[arg-type]
+        host=parse(host, allow_private=True).site if host else "",
+        trusted=tuple(trusted or ()),
+        forwarded=forwarded,
+        sampled=sampled,
+    )
+    options.proxies()
+    options.named()
+    return options
+
+
+def _update(run: Run, book: RangeBook, access: object) -> int:
+    """Fetch the published ranges, tell how that went, and return how many lists failed."""
+    from aui_tui.engine.access import PUBLIC, Access
+    from aui_tui.visits.published import Updated, summary
+
+    def told(done: Updated) -> None:
+        if done.state == "failed":
+            streams.say(f"{done.url}: not fetched, {done.detail}.")
+
+    assert access is None or isinstance(access, Access)
+    counts = summary(run.wait(book.update(access or PUBLIC, tell=told)))
+    if not run.quiet:
+        streams.say(
+            f"Published ranges: {counts['fetched']} lists fetched, {counts['unchanged']} unchanged, "
+            f"{counts['failed']} failed."
+        )
+    return counts["failed"]
+
+
+def _kept(run: Run, host: str) -> tuple[Visits, ReportCard | None]:
+    """Return what was kept of ``host``. Raises NeverScanned when no log of it was read."""
+
+    async def work() -> tuple[Visits | None, ReportCard | None]:
+        async with local(run) as service:
+            card = None
+            with suppress(NeverScanned):
+                card = (await service.site(host)).card
+            return await service.visits(host), card
+
+    record, card = run.wait(work())
+    if record is None:
+        error = NeverScanned(clean(host, 253))
+        error.args = (f"No access log of {clean(host, 253)} was read.",)
+        raise error
+    return record, card
+
+
+def _keep(run: Run, record: Visits) -> tuple[Visits, ReportCard | None]:
+    """Keep ``record`` beside the card of its host; return it with that card, None when there is none."""
+    if not record.host:
+        return record, None
+
+    async def work() -> tuple[Visits, ReportCard | None]:
+        async with local(run) as service:
+            kept = await service.keep_visits(record)
+            with suppress(NeverScanned):
+                return kept, (await service.site(kept.host)).card
+            return kept, None
+
+    return run.wait(work())
+
+
+def _read(run: Run, names: list[str], options: Options, book: RangeBook) -> tuple[Visits, ReportCard | None]:
+    from aui_tui.visits import logs
+    from aui_tui.visits.reader import files_of
+
+    files = files_of(names)
+    ranges, fetched = book.ranges()
+    with counted("Reading, MiB", quiet=run.quiet) as tell:
+        whole = logs.count(files, options, ranges, progress=lambda done, of: tell(done // MIB, of // MIB))
+    _narrate(run, whole, book)
+    return _keep(run, logs.record(whole, files, options, fetched))
+
+
+def _narrate(run: Run, whole: Count, book: RangeBook) -> None:
+    """Tell what is not part of the record: lines that were not understood, ranges that cannot be read."""
+    for sentence in book.broken:
+        streams.say(sentence)
+    for line in whole.quotes if not run.quiet else ():
+        streams.say(f"not understood: {line}")
+
+
+def _follow(
+    run: Run, names: list[str], options: Options, book: RangeBook, printer: _Printer
+) -> tuple[Visits, ReportCard | None]:
+    """Show the figures as the logs grow, until ctrl+c; what was counted is kept from time to time and at the end."""
+    from aui_tui.visits import logs
+    from aui_tui.visits.reader import files_of
+
+    files = files_of(names)
+    ranges, fetched = book.ranges()
+    record: Visits | None = None
+    card: ReportCard | None = None
+    saved = shown = 0.0
+    waiting = False
+
+    def wait() -> bool:
+        nonlocal waiting, shown
+        if waiting and record is not None and time.monotonic() - shown >= SHOW_EVERY:
+            printer.show(record, card)
+            waiting, shown = False, time.monotonic()
+        time.sleep(logs.POLL)
+        return True
+
+    try:
+        for whole in logs.follow(files, options, ranges, wait=wait):
+            record, waiting = logs.record(whole, files, options, fetched), True
+            if not saved or time.monotonic() - saved > SAVE_EVERY:
+                record, card = _keep(run, record)
+                saved = time.monotonic()
+    finally:
+        printer.end()
+        if record is not None:
+            record, card = _keep(run, record)
+    if record is None:
+        raise ConfigError("The logs ended before a line came.")
+    printer.show(record, card)
+    return record, card
+
+
+class _Printer:
+    """Prints records in one form; a followed log redraws its table on a terminal."""
+
+    def __init__(self, run: Run, form: str, output: str) -> None:
+        self._run, self._form, self._path = run, form, path_of(output)
+        self._drawn = 0
+
+    def show(self, record: Visits, card: ReportCard | None) -> None:
+        """Print ``record``."""
+        chunks = list(self._chunks(record, card))
+        if self._path is None and not self._form and self._drawn and sys.stdout.isatty():
+            streams.write(f"\x1b[{self._drawn}A\x1b[J")
+        emit(chunks, self._path)
+        self._drawn = sum(chunk.count("\n") for chunk in chunks)
+
+    def end(self) -> None:
+        """Leave what was drawn as it is."""
+        self._drawn = 0
+
+    def _chunks(self, record: Visits, card: ReportCard | None) -> Iterator[str]:
+        from aui_tui.export import visits
+
+        if self._form == "json":
+            return visits.visits_json(record)
+        if self._form == "csv":
+            return visits.visits_csv(record, card)
+        if self._form == "markdown":
+            return visits.visits_markdown(record, card)
+        paint = Paint.for_output(ascii_only=self._run.settings.ascii) if self._path is None else Paint()
+        return (line + "\n" for line in lines(record, card, paint))
+
+
+def lines(record: Visits, card: ReportCard | None, paint: Paint) -> Iterator[str]:
+    """Yield the lines of ``record`` for a terminal."""
+    from aui_tui.export.visits import heading, remarks
+
+    yield paint.heading(f"Visits of agents{' to ' + record.host if record.host else ''}")
+    for text in heading(record):
+        yield from paint.hanging("", text)
+    yield ""
+    rows = visit_rows(record, card)
+    yield from _table(rows, paint, beside=card is not None)
+    said = [row for row in rows if row.sentence and row.agrees is not None]
+    if said:
+        yield ""
+    for row in said:
+        mark = "good" if row.gets_in else "critical" if row.gets_in is False else "warn"
+        yield from paint.hanging(f"{paint.glyph(mark)} ", row.sentence, style={"critical": "bad"}.get(mark, mark))
+    for one in record.visitors[:5]:
+        wanted = ", ".join(f"{path.path} {path.requests:,}" for path in one.paths[:5])
+        refused = ", ".join(f"{path.path} {path.requests:,}" for path in one.refused_paths[:3])
+        yield ""
+        yield from paint.hanging(
+            f"{one.label}: ", f"most requested {wanted}{'; refused ' + refused if refused else ''}."
+        )
+    yield ""
+    for text in remarks(record):
+        yield from paint.hanging("", text)
+
+
+def _table(rows: tuple[VisitRow, ...], paint: Paint, *, beside: bool) -> Iterator[str]:
+    """Yield the table, as many columns of it as there is room for; those of the probe only ``beside`` a card."""
+    from aui_tui.export.visits import HEADER, cells
+
+    body = [cells(row) for row in rows]
+    chosen = [place for place in range(len(HEADER)) if place < 8 or beside]
+    for unneeded in (7, 6, 5, 8, 2):
+        if sum(_width(place, body) for place in chosen) <= paint.width:
+            break
+        chosen = [place for place in chosen if place != unneeded]
+    yield paint.style(" ".join(fit(HEADER[p], _width(p, body) - 1, right=1 <= p <= 7) for p in chosen).rstrip(), "dim")
+    for row, shown in zip(rows, body, strict=True):
+        line = " ".join(fit(shown[p], _width(p, body) - 1, right=1 <= p <= 7) for p in chosen).rstrip()
+        yield paint.style(line, "warn") if row.agrees is False else line
+
+
+def _width(place: int, body: list[tuple[str, ...]]) -> int:
+    from aui_tui.export.visits import HEADER
+
+    return 1 + max(width_of(text) for text in (HEADER[place], *(row[place] for row in body)))

@@ -1,0 +1,145 @@
+"""``aui-tui visits``: figures of a log, kept beside the card, in every form, with gates and clear errors."""
+
+from __future__ import annotations
+
+import csv
+import json
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from aui_tui.cli.app import run
+from tests.cards import WALLED
+from tests.cli.runner import aui
+from tests.cli.stored import fill
+
+LINE = '{address} - - [{day}/Nov/2026:04:54:30 +0000] "GET {path} HTTP/1.1" {status} 512 "-" "{agent}"\n'
+CLAUDE = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; Claude-User/1.0; +Claude-User@anthropic.com)"
+
+
+def line(status: int = 200, agent: str = CLAUDE, path: str = "/", address: str = "198.51.100.7", day: int = 19) -> str:
+    return LINE.format(status=status, agent=agent, path=path, address=address, day=day)
+
+
+def log(home: Path, *lines: str, name: str = "access.log") -> str:
+    path = home / name
+    path.write_text("".join(lines))
+    return str(path)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home for commands that run in this process."""
+    monkeypatch.setenv("AUI_TUI_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("AUI_TUI_CONFIG", "")
+    return tmp_path
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> str:
+    return log(tmp_path, *[line()] * 99, line(403), *[line(agent="curl/8")] * 10)
+
+
+def test_figures_as_a_record(tmp_path: Path, served: str) -> None:
+    done = aui(tmp_path, "visits", served, "--json")
+    assert done.code == 0, done.err
+    record = json.loads(done.out)
+    assert (record["lines"], record["agent_lines"], record["log"]) == (110, 100, "access.log")
+    claude = record["visitors"][0]
+    assert (claude["token"], claude["requests"], claude["refused"]) == ("Claude-User", 100, 1)
+    assert claude["addresses"] == "not fetched"
+
+
+@pytest.mark.parametrize(
+    ("limit", "more", "code"),
+    [
+        ("claude=1%", (), 0),
+        ("Claude-User=0.5 %", (), 1),
+        ("anthropic=0.5%", (), 1),
+        ("claude=1%,chatgpt=1%", (), 3),
+        ("claude=1%", ("--log-kind", "origin"), 3),
+        ("claude=0.5%", ("--log-kind", "origin"), 1),
+        ("claude=1%", ("--sampled", "10"), 3),
+        ("claude=1", (), 2),
+        ("nobody=1%", (), 2),
+    ],
+)
+def test_the_gate_never_passes_on_doubt(home: Path, served: str, limit: str, more: tuple[str, ...], code: int) -> None:
+    assert run(["visits", served, "--fail-refused", limit, *more]) == code
+
+
+def test_figures_are_kept_beside_the_card_and_forgotten_with_it(tmp_path: Path, served: str) -> None:
+    fill(tmp_path, (WALLED,))
+    assert aui(tmp_path, "visits", "--host", "tickets.example").code == 3
+    done = aui(tmp_path, "visits", served, "--host", "https://tickets.example/")
+    assert done.code == 0, done.err
+    assert "Visits of agents to tickets.example" in done.out
+    kept = aui(tmp_path, "visits", "--host", "tickets.example", "--json")
+    assert json.loads(kept.out)["agent_lines"] == 100
+    assert "198.51.100" not in (tmp_path / "data" / "index.db").read_bytes().decode("latin-1")
+    assert aui(tmp_path, "forget", "tickets.example").code == 0
+    assert aui(tmp_path, "visits", "--host", "tickets.example").code == 3
+
+
+def test_csv_and_markdown(tmp_path: Path, served: str) -> None:
+    rows = list(csv.DictReader(StringIO(aui(tmp_path, "visits", served, "--csv").out)))
+    claude = next(row for row in rows if row["token"] == "Claude-User")
+    assert (claude["requests"], claude["refused"], claude["refused_share"]) == ("100", "1", "0.01")
+    assert "| Claude | 100 |" in aui(tmp_path, "visits", served, "--markdown").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "Name the access logs"),
+        (("nowhere.log",), "There is no file nowhere.log"),
+        (("",), "An argument is empty: visits takes LOG"),
+        (("{log}", "--format", "nginxx"), "There is no log format 'nginxx'"),
+        (("{log}", "--format", "json", "--log-format", "$status"), "Choose one of --format and --log-format"),
+        (("{log}", "--log-format", "plain words"), "--log-format takes an nginx string"),
+        (("{log}", "--log-format", "$remote_addr $status"), "no $http_user_agent"),
+        (("{log}", "--log-format", "%h %Q"), "Apache log format cannot be used"),
+        (("{log}", "--log-kind", "cdn"), "--log-kind takes edge, origin, unknown"),
+        (("{log}", "--trusted-proxy", "proxy"), "--trusted-proxy takes a network"),
+        (("{log}", "--trusted-proxy", "10.0.0.0/8", "--trust-forwarded", "1"), "Choose one of"),
+        (("{log}", "--json", "--csv"), "Choose one of --json and --csv"),
+        (("--follow", "--host", "tickets.example"), "--follow needs the access logs"),
+        (("{log}", "--host", "no host"), "no host"),
+    ],
+)
+def test_bad_input_is_one_sentence(
+    home: Path, capfd: pytest.CaptureFixture[str], served: str, arguments: tuple[str, ...], words: str
+) -> None:
+    code = run(["visits", *(served if word == "{log}" else word for word in arguments)])
+    told = capfd.readouterr().err
+    assert code == 2
+    assert words in told
+    assert len(told.splitlines()) == 1
+
+
+def test_what_is_not_a_log_says_what_was_expected(tmp_path: Path) -> None:
+    done = aui(tmp_path, "visits", log(tmp_path, *["not a line of a log\n"] * 20, name="notes.txt"))
+    assert done.code == 2
+    assert "notes.txt: its first lines are in no known format (combined, common, json" in done.err
+    mixed = aui(tmp_path, "visits", log(tmp_path, *[line()] * 3, *["nonsense\n"] * 20))
+    assert mixed.code == 2
+    assert "20 of its first 23 lines could not be understood; expected were lines such as" in mixed.err
+
+
+def test_lines_not_understood_are_quoted_without_what_tells_of_a_visitor(tmp_path: Path) -> None:
+    bad = '203.0.113.9 - joe@mail.example [bad] "GET /a?token=s3cret HTTP/1.1" \x1b[2J\n'
+    done = aui(tmp_path, "visits", log(tmp_path, *[line()] * 10, bad))
+    assert done.code == 0
+    assert "not understood: (address) - (address) [bad]" in done.err
+    for secret in ("203.0.113.9", "joe", "s3cret", "\x1b"):
+        assert secret not in done.err
+    assert "s3cret" not in done.out
+
+
+def test_a_log_of_other_sites_says_so(tmp_path: Path) -> None:
+    path = log(tmp_path, *["other.example:443 " + line()] * 5)
+    done = aui(tmp_path, "visits", path, "--host", "tickets.example")
+    assert done.code == 2
+    assert "No line of an agent is of tickets.example: the log names other.example." in done.err
+    assert aui(tmp_path, "visits", path, "--host", "www.other.example").code == 0
