@@ -14,6 +14,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Protocol
 
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
 from aui_tui.errors import BadValue, ConfigError
 from aui_tui.text import clean
 
@@ -49,13 +54,9 @@ class Unpacked:
             return b""
         try:
             return bytes(self._raw.read(size))
-        except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error):
+        except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error, zstd.ZstdError):
             self.cut_off = True
-        except Exception as error:
-            if "zstd" not in type(error).__name__.lower():
-                raise
-            self.cut_off = True
-        return b""
+            return b""
 
     def close(self) -> None:
         """Close both layers."""
@@ -103,7 +104,7 @@ def open_log(name: str) -> Stream:
     if magic[:2] == b"\x1f\x8b":
         return Unpacked(Gzip(raw), raw)
     if magic[:4] == b"\x28\xb5\x2f\xfd":
-        return Unpacked(_zstd(raw), raw)
+        return Unpacked(zstd.open(raw), raw)
     if magic[:3] == b"BZh":
         return Unpacked(bz2.open(raw), raw)
     if magic == b"\xfd7zXZ\0":
@@ -121,19 +122,6 @@ def _open(name: str) -> Any:
         return Path(name).open("rb")
     except OSError as error:
         raise ConfigError(f"Cannot read {clean(name, 200)}: {error.strerror or error}.") from None
-
-
-def _zstd(raw: BinaryIO) -> Any:
-    """Return a reader of zstd data: Python's own from 3.14 on, else of the extra ``logs``. Raises ConfigError."""
-    if sys.version_info >= (3, 14):  # pragma: no cover
-        from compression import zstd
-
-        return zstd.open(raw)
-    try:
-        import zstandard
-    except ImportError:
-        raise ConfigError("A log packed by zstd needs the extra “logs”: pip install 'aui-tui[logs]'.") from None
-    return zstandard.ZstdDecompressor(max_window_size=1 << 31).stream_reader(raw, read_across_frames=True)
 
 
 def is_plain(name: str) -> bool:
