@@ -1,0 +1,67 @@
+"""The wheel as its users get it: small, the same from the same source, and run without an installation."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import aui_tui
+from tests.cli.runner import ROOT
+
+pytestmark = pytest.mark.slow
+SOURCES = ("aui_tui", "themes", "pyproject.toml", "README.md", "LICENSE")
+
+
+def build(folder: Path) -> Path:
+    """Return the wheel of a copy of the sources, made in ``folder``."""
+    source = folder / "source"
+    source.mkdir(parents=True)
+    for name in SOURCES:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy2(ROOT / name, source / name)
+    run("pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(source))
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+def run(*module: str, cwd: Path | None = None) -> str:
+    done = subprocess.run([sys.executable, "-m", *module], capture_output=True, text=True, timeout=170, cwd=cwd)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("wheel"))
+
+
+def test_the_wheel_is_small_and_whole(wheel: Path) -> None:
+    assert wheel.stat().st_size < 1_000_000
+    names = set(zipfile.ZipFile(wheel).namelist())
+    packaged = {path.relative_to(ROOT).as_posix() for path in (ROOT / "aui_tui").rglob("*") if path.is_file()}
+    assert {name for name in packaged if "__pycache__" not in name} <= names
+    assert {f"aui_tui/themes/{path.name}" for path in (ROOT / "themes").glob("*.toml")} <= names
+
+
+def test_the_same_source_gives_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
+    again = build(tmp_path)
+    assert hashlib.sha256(again.read_bytes()).digest() == hashlib.sha256(wheel.read_bytes()).digest()
+
+
+@pytest.mark.parametrize("runner", ["uvx", "pipx"])
+def test_it_runs_without_being_installed(wheel: Path, tmp_path: Path, runner: str) -> None:
+    command = {
+        "uvx": ("uv", "tool", "run", "--quiet", "--python", sys.executable, "--from", str(wheel)),
+        "pipx": ("pipx", "run", "--quiet", "--python", sys.executable, "--spec", str(wheel)),
+    }[runner]
+    assert run(*command, "aui-tui", "--version", cwd=tmp_path).split()[-1] == aui_tui.__version__
+    assert "oneOf" in json.loads(run(*command, "aui-tui", "schema", "card", cwd=tmp_path))
