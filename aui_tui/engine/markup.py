@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from aui_tui.text import clean
 
@@ -35,6 +35,10 @@ _FLAT: Final = _VOID | _SELF_CLOSING
 _MERGED: Final = frozenset((b"html", b"body"))
 """A second tag of these adds its attributes to the first (HTML Standard 13.2.6.4.7)."""
 _HIDDEN: Final = frozenset((b"noscript", b"template"))
+
+_FILLED_IN: Final = frozenset((b"input", b"select", b"textarea"))
+_NOT_FILLED_IN: Final = frozenset((b"hidden", b"submit", b"image", b"reset", b"button"))
+_KIND: Final = re.compile(rb"[\s\"'/]type\s*+=\s*+[\"']?+([a-z]++)", re.IGNORECASE)
 
 _STYLED: Final = ("display", "visibility")
 _CSS: Final = re.compile(
@@ -177,6 +181,41 @@ def readable(page: bytes, enough: int = 200) -> int:
     if not hidden:
         total += _shown(page[at:])
     return min(max(total - 1, 0), enough)
+
+
+class Parts(NamedTuple):
+    """A page taken apart: ``code`` is its tags and scripts, ``text`` the rest; ``controls`` for a person to fill in.
+
+    Link elements and policies are no part of the code: they name hosts that are merely allowed. The title, which has
+    tests of its own, is no part of the text. Widgets keep their answer in a text area that is not counted.
+    """
+
+    code: bytes
+    text: bytes
+    controls: int
+
+
+def parts(page: bytes) -> Parts:
+    """Take ``page`` apart, as far as the budget of tags goes."""
+    code: list[bytes] = []
+    text: list[bytes] = []
+    controls = at = 0
+    for name, closing, start, end, after in tags(page, TAG_BUDGET):
+        text.append(page[at:start])
+        at = after
+        tag = page[start:end]
+        if name == b"link" or (name == b"meta" and b"content-security-policy" in tag.lower()):
+            continue
+        code.append(tag)
+        if name in (b"script", b"style"):
+            code.append(page[end:after])
+        elif name != b"title":
+            text.append(page[end:after])
+        if name in _FILLED_IN and not closing:
+            kind = _KIND.search(tag)
+            controls += not (kind and kind[1].lower() in _NOT_FILLED_IN) and b"-response" not in tag
+    text.append(page[at:])
+    return Parts(b"\n".join(code), b" ".join(text), controls)
 
 
 def letters(text: str) -> int:

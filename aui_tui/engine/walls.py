@@ -1,14 +1,14 @@
 """Block and challenge pages, machine-readable terms, and the names of edges and servers.
 
 The signals are data (``walls.toml``); this module only knows how tiers decide. Substring and header tests alone, on
-the title and the first 40 KiB of the body.
+the title and the first 40 KiB of the body: code apart from text, so that a page about walls is not taken for one.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
-from functools import cache, lru_cache
+from collections.abc import Mapping, Sequence
+from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 from typing import Any, Final, NamedTuple
 
@@ -29,10 +29,10 @@ class Signal(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tier: str
     header: str = ""
     title: str = ""
-    in_title: str = ""
-    body: tuple[str, ...] = ()
+    code: tuple[str, ...] = ()
+    text: tuple[str, ...] = ()
     url: str = ""
-    not_2xx: bool = False
+    refusing: bool = False
 
     def words(self) -> str:
         """The signal for a person, as it is written in the table."""
@@ -41,12 +41,19 @@ class Signal(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             parts.append(f"header {self.header}")
         if self.title:
             parts.append(f"title {self.title}")
-        if self.in_title:
-            parts.append(f"title with {self.in_title}")
-        parts += self.body
+        parts += (*self.code, *self.text)
         if self.url:
             parts.append(f"address {self.url}")
         return " with ".join(parts)
+
+
+class Captcha(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One row of ``walls.toml``: the widget of a captcha, known by one string of each kind and none of ``without``."""
+
+    vendor: str
+    script: tuple[str, ...]
+    widget: tuple[str, ...]
+    without: tuple[str, ...] = ()
 
 
 class Reference(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -70,8 +77,10 @@ class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     refusing: frozenset[int]
     bare: int
+    short: int
     head: int
     signal: tuple[Signal, ...]
+    captcha: tuple[Captcha, ...]
     reference: tuple[Reference, ...]
     edge: tuple[Edge, ...]
 
@@ -94,31 +103,26 @@ def recognise(
     """Return the block or challenge page that an answer is, or None.
 
     ``headers`` in any case, duplicates joined with commas; ``url``: the final address; ``title``: that of the page
-    where it is known already. Tier A decides alone; tier B with a refusing status, or on a page of fewer than 200
-    readable characters. Terms (402 with a price) are no challenge.
+    where it is known already. Tier A decides alone, by the body only with a refusing status or on a short page; tier B
+    with a refusing status or on a bare page; so does a captcha without another control. Terms (402 with a price) are
+    not a challenge.
     """
     if terms(status, headers):
         return None
-    signals = table()
     fields = _fold(headers)
-    content_type = fields.get("content-type", "")
-    head = _head(body[: signals.head], content_type)
-    known = head.title if title is None else _fold_text(title)
-    address = url.lower()
+    page = _Page(status, body, fields.get("content-type", ""))
+    known = page.head.title if title is None else _fold_text(title)
     weak: Signal | None = None
-    for signal in signals.signal:
-        if (signal.tier == "B" and weak is not None) or not _matches(
-            signal, status, fields, known, head.words, address
-        ):
+    for signal in table().signal:
+        if (signal.tier == "B" and weak is not None) or not _matches(signal, page, fields, known, url.lower()):
             continue
-        if signal.tier == "A":
-            return _challenge(signal, fields, head.text)
-        weak = signal
-    if weak is None:
-        return None
-    if status in signals.refusing or _bare(body, content_type, head.text, signals):
-        return _challenge(weak, fields, head.text)
-    return None
+        if signal.tier == "B":
+            weak = signal
+        elif page.refusing or signal.header or signal.title or signal.url or page.under(table().short):
+            return _challenge(signal, fields, page.head.text)
+    if weak is not None and (page.refusing or page.under(table().bare)):
+        return _challenge(weak, fields, page.head.text)
+    return _captcha(page)
 
 
 def terms(status: int, headers: Mapping[str, str]) -> bool:
@@ -142,7 +146,7 @@ def edge(headers: Mapping[str, str]) -> str:
 
 
 class _Head(NamedTuple):
-    """The head of a body: its text, its title folded, and those words of the signals that stand in it."""
+    """The head of a body: its text, its title folded, and those strings of the table that stand somewhere in it."""
 
     text: str
     title: str
@@ -153,24 +157,104 @@ class _Head(NamedTuple):
 def _head(body: bytes, content_type: str) -> _Head:
     """Return the head of a body. Many sites give every identity the same one, within half a second."""
     text = charset.decode(body, content_type)
-    lowered = text.lower()
+    folded = _fold_code(text)
     title = _fold_text(markup.title(text.encode("utf-8", "replace")))
-    return _Head(text, title, frozenset(words for words in _sought() if words.lower() in lowered))
+    return _Head(text, title, frozenset(words for words in _sought() if _fold_code(words) in folded))
 
 
 @cache
 def _sought() -> frozenset[str]:
-    return frozenset(words for signal in table().signal for words in signal.body)
+    known = table()
+    signals = {words for signal in known.signal for words in (*signal.code, *signal.text)}
+    return frozenset(signals.union(*(captcha.script for captcha in known.captcha)))
 
 
-def _matches(signal: Signal, status: int, fields: dict[str, str], title: str, words: frozenset[str], url: str) -> bool:
+class _Page:
+    """An answer as the signals see it; what takes a pass over the body is found when it is asked for."""
+
+    def __init__(self, status: int, body: bytes, content_type: str) -> None:
+        self._body = body
+        self._content_type = content_type
+        self.status = status
+        self.refusing = status in table().refusing
+        self.html = not content_type or "html" in content_type.lower()
+        self.head = _head(body[: table().head], content_type)
+
+    @cached_property
+    def parts(self) -> markup.Parts:
+        """Code and text of the head."""
+        return markup.parts(self.head.text.encode("utf-8", "replace"))
+
+    @cached_property
+    def code(self) -> str:
+        """Code of the head, folded."""
+        return _fold_code(self.parts.code.decode("utf-8", "replace"))
+
+    @cached_property
+    def text(self) -> str:
+        """Text of the head in lower case."""
+        return self.parts.text.decode("utf-8", "replace").lower()
+
+    def holds(self, code: Sequence[str], text: Sequence[str]) -> bool:
+        """Tell whether every string stands in the body, and where it must."""
+        if not self.head.words.issuperset((*code, *text)):
+            return False
+        if self.refusing:
+            return True
+        return (
+            self.html
+            and all(_fold_code(words) in self.code for words in code)
+            and all(words.lower() in self.text for words in text)
+        )
+
+    @cached_property
+    def readable(self) -> int:
+        """Readable characters of the whole body, counted up to the largest limit."""
+        text = self.head.text
+        if len(self._body) > table().head:
+            text = charset.decode(self._body, self._content_type)
+        return markup.readable(text.encode("utf-8", "replace"), table().short)
+
+    def under(self, limit: int) -> bool:
+        """Tell whether fewer than ``limit`` characters can be read."""
+        return self.readable < limit
+
+
+def _matches(signal: Signal, page: _Page, fields: dict[str, str], title: str, url: str) -> bool:
     return not (
-        (signal.not_2xx and 200 <= status <= 299)
+        (signal.refusing and not page.refusing)
         or (signal.header and not _has(fields, signal.header))
-        or (signal.title and title != _fold_text(signal.title))
-        or (signal.in_title and _fold_text(signal.in_title) not in title)
+        or (signal.title and not _is_title(title, _fold_text(signal.title)))
         or (signal.url and signal.url.lower() not in url)
-        or not words.issuperset(signal.body)
+        or ((signal.code or signal.text) and not page.holds(signal.code, signal.text))
+    )
+
+
+def _is_title(title: str, pattern: str) -> bool:
+    start, star, end = pattern.partition("*")
+    if not star:
+        return title == pattern
+    return len(title) >= len(start) + len(end) and title.startswith(start) and title.endswith(end)
+
+
+def _captcha(page: _Page) -> Challenge | None:
+    """Return the captcha that is all a page has: hardly any text, and no other control."""
+    if not page.html or not (page.refusing or 200 <= page.status <= 299):
+        return None
+    for captcha in table().captcha:
+        if not page.head.words.isdisjoint(captcha.script) and _shows(captcha, page):
+            name = f"a captcha and nothing else ({captcha.vendor})"
+            return Challenge(vendor=captcha.vendor, signal=name, tier="B")
+    return None
+
+
+def _shows(captcha: Captcha, page: _Page) -> bool:
+    return (
+        page.under(table().bare)
+        and page.parts.controls == 0
+        and any(_fold_code(words) in page.code for words in captcha.script)
+        and any(_fold_code(words) in page.code for words in captcha.widget)
+        and not any(_fold_code(words) in page.code for words in captcha.without)
     )
 
 
@@ -184,12 +268,6 @@ def _has(fields: dict[str, str], test: str) -> bool:
 
 def _begins(server: str, name: str) -> bool:
     return server.startswith(name) and not (name[-1].isalpha() and server[len(name) : len(name) + 1].isalpha())
-
-
-def _bare(body: bytes, content_type: str, text: str, signals: Table) -> bool:
-    if len(body) > signals.head:
-        text = charset.decode(body, content_type)
-    return markup.readable(text.encode("utf-8", "replace"), signals.bare) < signals.bare
 
 
 def _challenge(signal: Signal, fields: dict[str, str], text: str) -> Challenge:
@@ -239,3 +317,8 @@ def _fold(headers: Mapping[str, str]) -> dict[str, str]:
 
 def _fold_text(text: str) -> str:
     return " ".join(text.split()).lower()
+
+
+def _fold_code(code: str) -> str:
+    """Return code in lower case without quotation marks, which differ from writer to writer."""
+    return code.lower().replace('"', "").replace("'", "")

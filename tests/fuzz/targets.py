@@ -171,7 +171,7 @@ _ROBOTS = (
 _WALL_WORDS = tuple(
     words.encode()
     for signal in walls.table().signal
-    for words in (*signal.body, signal.title, signal.header, signal.url)
+    for words in (*signal.code, *signal.text, signal.title, signal.header, signal.url)
     if words
 )
 _EDGE_WORDS = tuple(words.encode() for known in walls.table().edge for words in (*known.server, *known.header))

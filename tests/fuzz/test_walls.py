@@ -18,7 +18,11 @@ VALUES = st.one_of(
 )
 HEADERS = st.dictionaries(NAMES, VALUES, max_size=8)
 WORDS = st.sampled_from(
-    [words for signal in walls.table().signal for words in (*signal.body, f"<title>{signal.title}</title>")]
+    [
+        words
+        for signal in walls.table().signal
+        for words in (*signal.code, *signal.text, f"<title>{signal.title}</title>")
+    ]
     + ["Ray ID: ", "<b>", "x " * 120]
 )
 BODIES = st.one_of(
