@@ -1,9 +1,9 @@
-"""Commands that explain the program and its records: ``method``, ``schema``, ``config``, ``paths``."""
+"""Commands that explain the program and its records: ``help``, ``method``, ``schema``, ``config``, ``paths``."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from typing import Annotated, Final
 
@@ -12,7 +12,8 @@ import typer
 from aui_tui.cli import complete, streams
 from aui_tui.cli.options import Config, DataDir, Debug, Quiet, Source, example, run_of
 from aui_tui.cli.paint import Paint
-from aui_tui.engine.explain import sections
+from aui_tui.engine.explain import Section, sections
+from aui_tui.records import queryhelp
 from aui_tui.records.vocabulary import choose
 from aui_tui.settings import FIELDS, KEYS, Settings
 from aui_tui.store.folder import places as store_places
@@ -21,9 +22,9 @@ from aui_tui.text import cells, fit
 app = typer.Typer()
 
 
-def lines(method: str, paint: Paint) -> Iterator[str]:
-    """Yield the explanation of ``method``. Raises BadValue."""
-    for number, section in enumerate(sections(method)):
+def lines(page: Sequence[Section], paint: Paint) -> Iterator[str]:
+    """Yield a page of explanation."""
+    for number, section in enumerate(page):
         if number:
             yield ""
         yield paint.heading(section.title)
@@ -46,7 +47,39 @@ def method(
 ) -> None:
     """Explain how verdicts, stance, points and grades come about."""
     run = run_of(context)
-    for line in lines(name or run.settings.method, Paint.for_output(ascii_only=run.settings.ascii)):
+    for line in lines(sections(name or run.settings.method), Paint.for_output(ascii_only=run.settings.ascii)):
+        streams.write_line(line)
+
+
+TOPICS: Final = ("query", "method")
+
+
+def query_page() -> tuple[Section, ...]:
+    """Return the page of help on the query language."""
+    return (
+        Section(queryhelp.TITLE, queryhelp.INTRODUCTION),
+        Section("Terms", rows=queryhelp.TERMS),
+        Section("Joining terms", rows=queryhelp.JOINING),
+        Section("For example", rows=queryhelp.EXAMPLES),
+    )
+
+
+@app.command("help", epilog=example("aui-tui help query"))
+def help_on(
+    context: typer.Context,
+    topic: Annotated[
+        str, typer.Argument(metavar="query|method", help="The topic.", autocompletion=complete.of(TOPICS))
+    ],
+    data_dir: DataDir = None,
+    source: Source = None,
+    config_file: Config = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Explain a topic: the query language, or the scoring method."""
+    run = run_of(context)
+    page = query_page() if choose("topic", topic, TOPICS) == "query" else sections(run.settings.method)
+    for line in lines(page, Paint.for_output(ascii_only=run.settings.ascii)):
         streams.write_line(line)
 
 

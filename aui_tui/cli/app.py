@@ -40,6 +40,7 @@ COMMANDS: Final = MappingProxyType(
         "forget": "upkeep",
         "cache": "upkeep",
         "method": "about",
+        "help": "about",
         "schema": "about",
         "config": "about",
         "paths": "about",

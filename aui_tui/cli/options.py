@@ -52,7 +52,7 @@ Stance = Annotated[
         "--stance", metavar="NAME", help="Only Open, Selective or Walled ones.", autocompletion=complete.of(STANCES)
     ),
 ]
-Line = Annotated[str, _filter("--query", metavar="TEXT", help="Words and terms, as in the dashboard's search.")]
+Line = Annotated[str, _filter("--query", metavar="TEXT", help="Words and terms: aui-tui help query.")]
 Sort = Annotated[
     str, _filter("--sort", metavar="COLUMN", help="Order by this column.", autocompletion=complete.of(SORTS))
 ]

@@ -24,11 +24,11 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     fixes: frozenset[str]
     edge: str
     method: str
-    contradiction: bool
+    contradictions: frozenset[str]
 
 
 def facts_of(card: ReportCard, observations: Observations | None = None) -> Facts:
-    """Return the facts of ``card``; ``observations`` make ``contradiction`` exact where robots.txt names an agent."""
+    """Return the facts of ``card``; ``observations`` make ``contradictions`` exact where robots.txt names an agent."""
     holds = {
         "llms": "llms.txt" in card.files,
         "ai-plugin": "ai-plugin.json" in card.files,
@@ -45,21 +45,21 @@ def facts_of(card: ReportCard, observations: Observations | None = None) -> Fact
         fixes=frozenset(item.k for item in card.recommendations),
         edge=card.edge,
         method=card.method,
-        contradiction=contradicts(card, observations),
+        contradictions=contradictions(card, observations),
     )
 
 
-def contradicts(card: ReportCard, observations: Observations | None = None) -> bool:
-    """Say whether robots.txt and the edge disagree about a live-probed agent.
+def contradictions(card: ReportCard, observations: Observations | None = None) -> frozenset[str]:
+    """Say how robots.txt and the edge disagree about a live-probed agent.
 
-    True when robots.txt leaves an agent every path and its probe was refused or challenged, or robots.txt shuts it
+    ``out``: robots.txt leaves an agent every path and its probe was refused or challenged. ``in``: robots.txt shuts it
     out (own group, else ``*``; RFC 9309 2.2.1) and its probe was served.
     """
     policies, outcomes = _seen(observations) if observations is not None else _told(card)
-    return any(
-        (policy == "open" and outcome in SHUT) or (policy == "blocked" and outcome == SERVED)
-        for policy, outcome in zip(policies, outcomes, strict=False)
-    )
+    pairs = tuple(zip(policies, outcomes, strict=False))
+    out = any(policy == "open" and outcome in SHUT for policy, outcome in pairs)
+    let_in = any(policy == "blocked" and outcome == SERVED for policy, outcome in pairs)
+    return frozenset(word for word, held in (("out", out), ("in", let_in)) if held)
 
 
 def _seen(observations: Observations) -> tuple[list[str], list[str]]:

@@ -11,7 +11,7 @@ from aui_tui.records.card import ReportCard, SiteSummary
 from aui_tui.records.codec import names_of
 from aui_tui.records.facts import Facts
 from aui_tui.records.methods import METHODS
-from aui_tui.records.query import Query, Term
+from aui_tui.records.query import ALL, Query, Term
 from aui_tui.records.times import age
 
 NEEDS_CARD: Final = frozenset({"has", "signal", "fix", "contradiction", "edge", "method"})
@@ -40,6 +40,9 @@ def matches(summary: SiteSummary, query: Query, *, now: float, facts: Facts | No
 
 def holds(term: Term, summary: SiteSummary, *, now: float, facts: Facts | None = None) -> bool:
     """Say whether one term holds, its negation included. Raises BadValue as :func:`matches`."""
+    if term.parts:
+        every = all if term.field == ALL else any
+        return every([holds(part, summary, now=now, facts=facts) for part in term.parts]) != term.negated
     if term.field in NEEDS_CARD:
         if facts is None:
             raise BadValue(f"This source lists summaries only, so the query term {term.field}: cannot be answered.")
@@ -60,7 +63,7 @@ def _of_card(term: Term, facts: Facts) -> bool:
         case "method":
             return facts.method.casefold() == term.value
         case _:
-            return facts.contradiction
+            return term.value in facts.contradictions or (not term.value and bool(facts.contradictions))
 
 
 def _of_summary(term: Term, summary: SiteSummary, now: float) -> bool:

@@ -2,20 +2,21 @@
 
 The query line is free text plus terms, all of which must hold::
 
-    stance:walled category:travel agent:claude=blocked edge:akamai score:<40 grade:f
-    has:llms signal:no fresh:<7d contradiction
+    stance:walled category:travel agent:claude=blocked edge:akamai score:40..60 grade:<c
+    has:llms signal:no fresh:<7d contradiction:out
 
-A leading ``-`` turns a term round; ``"double quotes"`` keep a value with spaces together.
+``OR`` joins the terms on either side of it and binds them closer than a space does; a comma does the same between
+values of one term (``grade:a,b``). ``NOT`` or a leading ``-`` turns a term round; ``"double quotes"`` keep a value with
+spaces together and make an operator a word. The page of help on it is :mod:`aui_tui.records.queryhelp`.
 """
 
 from __future__ import annotations
 
 import re
-import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -33,29 +34,47 @@ FIELDS: Final = MappingProxyType(
         "category": "category:travel",
         "agent": "agent:claude=blocked",
         "edge": "edge:akamai",
-        "score": "score:<40",
-        "grade": "grade:f",
+        "score": "score:40..60",
+        "grade": "grade:<c",
         "has": "has:llms",
         "signal": "signal:no",
         "fresh": "fresh:<7d",
         "method": "method:v0.2",
         "fix": "fix:llms",
         "tasks": "tasks:yes",
-        "contradiction": "contradiction",
+        "contradiction": "contradiction:out",
     }
 )
 """Every term's name and an example of it."""
 
 HAS: Final = ("llms", "ai-plugin", "jsonld", "main", "nav", "forms", "signal", "wildcard", "shell")
 AGES: Final = MappingProxyType({"m": 60, "h": 3600, "d": 86400, "w": 604800})
+CONTRADICTIONS: Final = ("out", "in")
+"""``out``: robots.txt lets a live-probed agent in and the site turns it away; ``in``: the reverse."""
+VERDICT_WORDS: Final = MappingProxyType(
+    {
+        "in": ("allowed", "allowed-robots", "partial"),
+        "out": ("blocked", "walled", "disallowed"),
+        "part": ("partial",),
+        "refused": ("blocked",),
+        "challenged": ("walled",),
+        "unclear": ("untested",),
+    }
+)
+"""Words for one verdict or several beside the verdicts themselves."""
+OPERATORS: Final = ("OR", "AND", "NOT")
+ANY, ALL = "any", "all"
+"""Fields of a compound term."""
 _COMPARE = re.compile(r"^(<=|>=|<|>|=)?(\d{1,9})([mhdw]?)$")
+_WORDS = re.compile(r'(?:"[^"]*"|[^\s"])+|"')
 
 
 class Term(msgspec.Struct, frozen=True, kw_only=True):
     """One condition: ``field`` (a key of FIELDS or ``text``), ``op`` (``=``, ``<``, ``<=``, ``>``, ``>=``), ``value``.
 
     ``key`` is the surface slug of an ``agent`` term; ``number`` the value of a comparison (``fresh``: seconds);
-    ``negated`` turns the condition round.
+    ``negated`` turns the condition round. A compound term has the field ANY or ALL: one of its ``parts`` must hold, or
+    each of them.
     """
 
     field: str
@@ -64,6 +83,7 @@ class Term(msgspec.Struct, frozen=True, kw_only=True):
     key: str = ""
     number: int = 0
     negated: bool = False
+    parts: tuple[Term, ...] = ()
 
 
 class Query(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,119 +133,199 @@ def _sort(name: str) -> str:
     return choose("sort column", name or "rank", (*SORTS, *slugs))
 
 
+def leaves(terms: Sequence[Term]) -> Iterator[Term]:
+    """Yield every plain term in ``terms``, those inside compound ones too."""
+    for term in terms:
+        if term.parts:
+            yield from leaves(term.parts)
+        else:
+            yield term
+
+
+class _Word(NamedTuple):
+    """A word of the line without its quotes; ``quoted`` says whether it began with one."""
+
+    text: str
+    quoted: bool
+
+    @property
+    def operator(self) -> str:
+        """The operator that the word is, else empty."""
+        upper = self.text.upper()
+        return upper if upper in OPERATORS and not self.quoted else ""
+
+
 def parse(line: str) -> tuple[Term, ...]:
     """Return the terms of a query line. Raises BadValue with one sentence that names the term at fault."""
-    return tuple(_term(word) for word in _split(line))
+    groups: list[list[Term]] = []
+    joining = negated = False
+    before = ""
+    for word in _split(line):
+        operator = word.operator
+        if operator == "NOT":
+            negated = not negated
+        elif operator:
+            if not groups or before in OPERATORS:
+                raise BadValue(f"{operator} needs a term before it; to search for the word, write it in quotes.")
+            joining = operator == "OR"
+        else:
+            term = _term(word)
+            term = msgspec.structs.replace(term, negated=not term.negated) if negated else term
+            if joining:
+                groups[-1].append(term)
+            else:
+                groups.append([term])
+            joining = negated = False
+        before = operator
+    if before:
+        raise BadValue(f"{before} needs a term after it; to search for the word, write it in quotes.")
+    return tuple(_joined(ANY, group) for group in groups)
 
 
-def _split(line: str) -> list[str]:
-    lexer = shlex.shlex(clean(line, 500), posix=True, punctuation_chars=False)
-    lexer.whitespace_split = True
-    lexer.commenters = ""
-    lexer.escape = ""
-    lexer.quotes = '"'
-    try:
-        return list(lexer)
-    except ValueError:
-        raise BadValue('The query has a double quote (") that is not closed.') from None
+def _joined(field: str, terms: Sequence[Term], value: str = "") -> Term:
+    unique = tuple(dict.fromkeys(terms))
+    return unique[0] if len(unique) == 1 else Term(field=field, value=value, parts=unique)
 
 
-def _term(word: str) -> Term:
-    negated = word.startswith("-") and len(word) > 1
-    body = word[1:] if negated else word
-    if body.casefold() == "contradiction":
-        return Term(field="contradiction", value="", negated=negated)
+def _split(line: str) -> list[_Word]:
+    found = []
+    for word in _WORDS.findall(clean(line, 500)):
+        if word == '"' or word.count('"') % 2:
+            raise BadValue('The query has a double quote (") that is not closed.')
+        found.append(_Word(word.replace('"', ""), word.startswith('"')))
+    return [word for word in found if word.text]
+
+
+def _term(word: _Word) -> Term:
+    negated = word.text.startswith("-") and len(word.text) > 1 and not word.quoted
+    body = word.text[1:] if negated else word.text
     name, colon, value = body.partition(":")
     name = name.casefold()
+    if body.casefold() == "contradiction":
+        return Term(field="contradiction", value="", negated=negated)
     if not colon or not name.isalpha() or (name not in FIELDS and value.isdigit()):
         return Term(field="text", value=body.casefold(), negated=negated)
-    if name not in FIELDS or name == "contradiction":
+    if name not in FIELDS:
         near = get_close_matches(name, FIELDS, n=1)
         hint = f"did you mean {near[0]}:?" if near else f"allowed are: {', '.join(FIELDS)}."
-        raise BadValue(f"Unknown query term {name}: in {clean(word, 60)!r}; {hint}", allowed=tuple(FIELDS))
-    if not value:
+        raise BadValue(f"Unknown query term {name}: in {clean(word.text, 60)!r}; {hint}", allowed=tuple(FIELDS))
+    parts = value.split(",") if name != "agent" else [value]
+    if not all(part.strip() for part in parts):
         raise BadValue(f"The query term {name}: needs a value, for example {FIELDS[name]}.")
-    return _READERS[name](value, negated)
+    found = _joined(ANY, [_READERS[name](part) for part in parts])
+    return msgspec.structs.replace(found, negated=True) if negated else found
 
 
-def _stance(value: str, negated: bool) -> Term:
-    return Term(field="stance", value=choose("stance", value, STANCES), negated=negated)
+def _chosen(field: str, what: str, allowed: Sequence[str]) -> Callable[[str], Term]:
+    return lambda value: Term(field=field, value=choose(what, value, allowed))
 
 
-def _category(value: str, negated: bool) -> Term:
+def _folded(field: str) -> Callable[[str], Term]:
+    return lambda value: Term(field=field, value=value.casefold())
+
+
+def _category(value: str) -> Term:
     wanted = value.casefold()
     hits = [word for word in CATEGORIES if word.casefold().startswith(wanted)]
-    return Term(field="category", value=hits[0] if hits else choose("category", value, CATEGORIES), negated=negated)
+    return Term(field="category", value=hits[0] if hits else choose("category", value, CATEGORIES))
 
 
-def _agent(value: str, negated: bool) -> Term:
-    name, _, verdict = value.partition("=")
-    found = registry().surfaces_of(name)
-    slug = found[0].slug if found else choose("agent", name, tuple(s.slug for s in registry().surfaces))
-    if not verdict:
-        raise BadValue(f"agent:{slug} needs a verdict, for example agent:{slug}=blocked.", allowed=VERDICTS)
-    return Term(field="agent", key=slug, value=choose("verdict", verdict, VERDICTS), negated=negated)
+def _agent(value: str) -> Term:
+    names, _, words = value.partition("=")
+    slugs = [slug for name in names.split(",") for slug in _slugs(name)]
+    if not words:
+        raise BadValue(f"agent:{slugs[0]} needs a verdict, for example agent:{slugs[0]}=blocked.", allowed=VERDICTS)
+    verdicts = [verdict for word in words.split(",") for verdict in _verdicts(word)]
+    return _joined(ANY, [Term(field="agent", key=slug, value=verdict) for slug in slugs for verdict in verdicts])
 
 
-def _grade(value: str, negated: bool) -> Term:
-    return Term(field="grade", value=choose("grade", value, GRADES), negated=negated)
+def _slugs(name: str) -> tuple[str, ...]:
+    """Return the matrix surfaces that a name of the registry means, all of them for ``any``."""
+    known = registry().surfaces
+    found = known if name.casefold() == ANY else registry().surfaces_of(name)
+    return tuple(s.slug for s in found) or (choose("agent", name, (*(s.slug for s in known), ANY)),)
 
 
-def _has(value: str, negated: bool) -> Term:
-    return Term(field="has", value=choose("has: word", value, HAS), negated=negated)
+def _verdicts(word: str) -> tuple[str, ...]:
+    return VERDICT_WORDS.get(word.casefold()) or (choose("verdict", word, (*VERDICTS, *VERDICT_WORDS)),)
 
 
-def _signal(value: str, negated: bool) -> Term:
-    return Term(field="signal", value=choose("signal: word", value, ("yes", "no")), negated=negated)
+def _grade(value: str) -> Term:
+    low, dots, high = value.partition("..")
+    found = re.match(r"<=|>=|<|>|=", value)
+    if dots:
+        ends = sorted(GRADES.index(_letter(end, value)) for end in (low or GRADES[0], high or GRADES[-1]))
+        grades = GRADES[ends[0] : ends[1] + 1]
+    elif found is None or found[0] == "=":
+        grades = (_letter(value.removeprefix("="), value),)
+    else:
+        place = GRADES.index(_letter(value[found.end() :], value))
+        grades = GRADES[place:] if found[0].startswith("<") else GRADES[: place + 1]
+        grades = grades if found[0].endswith("=") else tuple(word for word in grades if word != GRADES[place])
+    if not grades:
+        raise BadValue(f"No grade is {clean(value, 40)}. Grades are A to F, best first: grade:f, grade:<c, grade:a..b.")
+    return _joined(ANY, [Term(field="grade", value=word) for word in grades])
 
 
-def _tasks(value: str, negated: bool) -> Term:
-    return Term(field="tasks", value=choose("tasks: word", value, ("yes", "no")), negated=negated)
+def _letter(text: str, shown: str) -> str:
+    if text.strip().upper() not in GRADES:
+        raise BadValue(
+            f"There is no grade {clean(text, 40) or clean(shown, 40)}. Grades are A, B, C, D, F: grade:f, grade:<c.",
+            allowed=GRADES,
+        )
+    return text.strip().upper()
 
 
-def _score(value: str, negated: bool) -> Term:
-    found = _COMPARE.match(value)
-    if found is None or found[3]:
-        raise BadValue(f"score: takes a number such as score:<40, not {clean(value, 40)!r}.")
-    return Term(field="score", value=value, op=found[1] or "=", number=int(found[2]), negated=negated)
+def _range(field: str, value: str, one: Callable[[str], Term]) -> Term:
+    """Return the term of ``LOW..HIGH``, both ends included and either left out, or of a single value."""
+    low, dots, high = value.partition("..")
+    if not dots:
+        return one(value)
+    if not low and not high:
+        raise BadValue(f"The query term {field}: needs a value, for example {FIELDS[field]}.")
+    ends = [one(">=" + low) if low else None, one("<=" + high) if high else None]
+    found = [end for end in ends if end is not None]
+    if len(found) == 2 and found[0].number > found[1].number:
+        raise BadValue(f"The range {field}:{clean(value, 40)} is empty: write the smaller value first.")
+    return _joined(ALL, found, value)
 
 
-def _fresh(value: str, negated: bool) -> Term:
-    found = _COMPARE.match(value)
-    if found is None or not found[3]:
-        raise BadValue(f"fresh: takes an age such as fresh:<7d (m, h, d or w), not {clean(value, 40)!r}.")
-    return Term(field="fresh", value=value, op=found[1] or "<=", number=int(found[2]) * AGES[found[3]], negated=negated)
+def _score(value: str) -> Term:
+    def one(text: str) -> Term:
+        found = _COMPARE.match(text)
+        if found is None or found[3]:
+            shown = clean(value, 40)
+            raise BadValue(f"score: takes a number such as score:<40 or a range such as score:40..60, not {shown!r}.")
+        return Term(field="score", value=text, op=found[1] or "=", number=int(found[2]))
+
+    return _range("score", value, one)
 
 
-def _plain(field: str, value: str, negated: bool) -> Term:
-    return Term(field=field, value=value.casefold(), negated=negated)
+def _fresh(value: str) -> Term:
+    def one(text: str) -> Term:
+        found = _COMPARE.match(text)
+        if found is None or not found[3]:
+            shown = clean(value, 40)
+            raise BadValue(f"fresh: takes an age such as fresh:<7d or fresh:1d..7d (m, h, d or w), not {shown!r}.")
+        return Term(field="fresh", value=text, op=found[1] or "<=", number=int(found[2]) * AGES[found[3]])
+
+    return _range("fresh", value, one)
 
 
-def _edge(value: str, negated: bool) -> Term:
-    return Term(field="edge", value=value.casefold(), negated=negated)
-
-
-def _method(value: str, negated: bool) -> Term:
-    return Term(field="method", value=value.casefold(), negated=negated)
-
-
-def _fix(value: str, negated: bool) -> Term:
-    return Term(field="fix", value=choose("fix", value, FIXES), negated=negated)
-
-
-_READERS: Final[MappingProxyType[str, Callable[[str, bool], Term]]] = MappingProxyType(
+_READERS: Final[MappingProxyType[str, Callable[[str], Term]]] = MappingProxyType(
     {
-        "stance": _stance,
+        "stance": _chosen("stance", "stance", STANCES),
         "category": _category,
         "agent": _agent,
-        "edge": _edge,
+        "edge": _folded("edge"),
         "score": _score,
         "grade": _grade,
-        "has": _has,
-        "signal": _signal,
-        "tasks": _tasks,
+        "has": _chosen("has", "has: word", HAS),
+        "signal": _chosen("signal", "signal: word", ("yes", "no")),
+        "tasks": _chosen("tasks", "tasks: word", ("yes", "no")),
         "fresh": _fresh,
-        "method": _method,
-        "fix": _fix,
+        "method": _folded("method"),
+        "fix": _chosen("fix", "fix", FIXES),
+        "contradiction": _chosen("contradiction", "contradiction", CONTRADICTIONS),
     }
 )

@@ -12,7 +12,7 @@ from aui_tui.records.facts import Facts, facts_of
 from aui_tui.records.match import has_tasks, verdicts
 from aui_tui.records.methods import METHODS
 from aui_tui.records.observations import Observations
-from aui_tui.records.query import HAS
+from aui_tui.records.query import CONTRADICTIONS, HAS
 from aui_tui.records.vocabulary import CATEGORIES, FIXES, GRADES, STANCES, SURFACES_TOTAL, VERDICTS
 
 OTHER: Final = 9
@@ -36,13 +36,16 @@ GRADE_AT: Final = CONTRADICTION_AT + 1
 METHOD_AT: Final = GRADE_AT + 3
 SUMMARY_AT: Final = METHOD_AT + 2
 TASKS_AT: Final = SUMMARY_AT + 1
+DIRECTION_AT: Final = TASKS_AT + 1
+"""One bit for each of CONTRADICTIONS; neither is set in a row that a program before them wrote."""
 
 
 class Columns(msgspec.Struct, frozen=True, kw_only=True):
     """One card's summary columns. ``name``: case folded.
 
     ``bits`` packs, from bit 0: eight verdicts of three bits, the words of HAS, the fixes, the contradiction, the
-    grade (three bits), the method (two bits), whether only a summary is known, and whether tasks were run.
+    grade (three bits), the method (two bits), whether only a summary is known, whether tasks were run, and the
+    directions of the contradiction.
     """
 
     name: str
@@ -54,7 +57,7 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True):
     edge: str
 
 
-NOTHING: Final = Facts(has=frozenset(), fixes=frozenset(), edge="", method="", contradiction=False)
+NOTHING: Final = Facts(has=frozenset(), fixes=frozenset(), edge="", method="", contradictions=frozenset())
 
 
 def columns_of(card: ReportCard, observations: Observations | None = None) -> Columns:
@@ -85,7 +88,9 @@ def _columns(record: ReportCard | SiteSummary, facts: Facts, *, ranked: bool) ->
         bits |= (word in facts.has) << (HAS_AT + position)
     for position, key in enumerate(FIXES):
         bits |= (key in facts.fixes) << (FIX_AT + position)
-    bits |= facts.contradiction << CONTRADICTION_AT
+    bits |= bool(facts.contradictions) << CONTRADICTION_AT
+    for position, word in enumerate(CONTRADICTIONS):
+        bits |= (word in facts.contradictions) << (DIRECTION_AT + position)
     bits |= GRADE.get(record.grade[:1], 7) << GRADE_AT
     bits |= METHOD.get(facts.method, 0) << METHOD_AT
     bits |= has_tasks(record) << TASKS_AT

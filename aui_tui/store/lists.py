@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Final
 
-from aui_tui.records.query import Query
+from aui_tui.records.query import Query, leaves
 from aui_tui.records.times import stamp
 from aui_tui.records.view import Facets, IndexView
 from aui_tui.records.vocabulary import CATEGORIES, STANCES
@@ -59,7 +59,7 @@ def index_view(
 
 def first_page(db: sqlite3.Connection, reader: Reader, query: Query, now: float) -> IndexView | None:
     """Return the first rows of the lists of ``query``, None where ``index_view`` has all of them as quickly."""
-    slow = any(term.field in ("text", "fresh") for term in query.terms)
+    slow = any(term.field in ("text", "fresh") for term in leaves(query.terms))
     if not slow or query.sort not in RANK_ORDERS or _hosts(db) < LONG:
         return None
     condition = query_sql.conditions(query, now)

@@ -8,7 +8,9 @@ from typing import Final, NamedTuple
 
 from aui_tui.records.codec import names_of
 from aui_tui.records.order import BEST_VERDICT_FIRST
-from aui_tui.records.query import HAS, Query, Term
+from aui_tui.records.query import ALL as ALL_OF
+from aui_tui.records.query import CONTRADICTIONS, HAS, Query, Term
+from aui_tui.records.registry import surfaces
 from aui_tui.records.vocabulary import FIXES
 from aui_tui.store import columns
 
@@ -57,8 +59,41 @@ def terms(query: Query, now: float) -> Condition:
 
 def of_term(term: Term, now: float) -> Condition:
     """Return the condition of one term, its negation included."""
-    plain = _WRITERS[term.field](term, now)
+    plain = _compound(term, now) if term.parts else _WRITERS[term.field](term, now)
     return Condition(f"NOT ({plain.sql})", plain.values) if term.negated else Condition(f"({plain.sql})", plain.values)
+
+
+def _compound(term: Term, now: float) -> Condition:
+    parts = [of_term(part, now) for part in term.parts]
+    joined = (" AND " if term.field == ALL_OF else " OR ").join(part.sql for part in parts)
+    return Condition(joined, tuple(value for part in parts for value in part.values))
+
+
+def _contradiction(term: Term, now: float) -> Condition:
+    """Return the condition of one direction, or of either.
+
+    Rows without directions, which a program before them wrote, are judged by the verdicts of the live agents.
+    """
+    if not term.value:
+        return _bit(columns.CONTRADICTION_AT)
+    shut = ("blocked", "walled") if term.value == "out" else ("disallowed",)
+    places = [place for place, surface in enumerate(surfaces()) if surface.live]
+    verdicts = [_verdict(place, word) for place in places for word in shut]
+    known = _bit(columns.DIRECTION_AT + CONTRADICTIONS.index(term.value))
+    contradiction, directions = 1 << columns.CONTRADICTION_AT, 3 << columns.DIRECTION_AT
+    return Condition(
+        f"{known.sql} OR (bits & ? = ? AND ({' OR '.join(one.sql for one in verdicts)}))",
+        (
+            *known.values,
+            contradiction | directions,
+            contradiction,
+            *(value for one in verdicts for value in one.values),
+        ),
+    )
+
+
+def _verdict(place: int, word: str) -> Condition:
+    return _field(columns.VERDICT_WIDTH * place, columns.VERDICT_WIDTH, columns.VERDICT[word])
 
 
 def _bit(position: int, *, wanted: bool = True) -> Condition:
@@ -71,8 +106,7 @@ def _field(position: int, width: int, value: int) -> Condition:
 
 
 def _agent(term: Term, now: float) -> Condition:
-    place = columns.VERDICT_WIDTH * names_of("matrix").index(term.key)
-    return _field(place, columns.VERDICT_WIDTH, columns.VERDICT[term.value])
+    return _verdict(names_of("matrix").index(term.key), term.value)
 
 
 def _edge(term: Term, now: float) -> Condition:
@@ -119,7 +153,7 @@ _WRITERS: Final[MappingProxyType[str, Callable[[Term, float], Condition]]] = Map
         "fresh": _fresh,
         "method": _method,
         "fix": lambda term, now: _bit(columns.FIX_AT + FIXES.index(term.value)),
-        "contradiction": lambda term, now: _bit(columns.CONTRADICTION_AT),
+        "contradiction": _contradiction,
         "tasks": lambda term, now: _bit(columns.TASKS_AT, wanted=term.value == "yes"),
         "text": _text,
     }

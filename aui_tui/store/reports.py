@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from aui_tui.errors import NeverScanned, NoCard, RecordError
 from aui_tui.records.card import ReportCard
 from aui_tui.records.observations import Observations
-from aui_tui.records.query import Query
+from aui_tui.records.query import Query, leaves
 from aui_tui.records.times import epoch_ms, stamp
 from aui_tui.records.view import HistoryPoint, IndexView, Overview, Row
 from aui_tui.records.visits import Visits, decode_visits, encode_visits
@@ -275,7 +275,7 @@ class Reports:
     def _index(self, db: sqlite3.Connection, query: Query) -> IndexView:
         """Return the lists of ``query``: those made before while nothing has changed and time plays no part."""
         state = self._state(db)
-        timeless = state[1] > 0 and all(term.field != "fresh" for term in query.terms)
+        timeless = state[1] > 0 and all(term.field != "fresh" for term in leaves(query.terms))
         known = self._views.get(query) if timeless else None
         if known is not None and known[0] == state:
             return known[1]

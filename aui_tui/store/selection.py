@@ -8,7 +8,7 @@ from operator import and_, or_
 
 import msgspec
 
-from aui_tui.records.query import Query, Term
+from aui_tui.records.query import ALL, Query, Term
 from aui_tui.records.view import Facets, Overview
 from aui_tui.records.vocabulary import CATEGORIES, FIXES, GRADES, STANCES
 from aui_tui.store import bitmaps, columns, query_sql, tags
@@ -79,6 +79,9 @@ class Selection:
         return self.tagged(tags.STANCE + columns.STANCE[word]) if word else self.everything
 
     def _of(self, term: Term) -> int:
+        if term.parts:
+            whole = reduce(and_ if term.field == ALL else or_, map(self._of, term.parts))
+            return self.everything & ~whole if term.negated else whole
         if term.field == "signal" and term.value == "no":
             term = msgspec.structs.replace(term, value="yes", negated=not term.negated)
         wanted = self._edges(term.value) if term.field == "edge" else tags.wanted(term)

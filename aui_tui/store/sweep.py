@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlite3
 from typing import NamedTuple
 
-from aui_tui.records.query import Query
+from aui_tui.records.query import Query, leaves
 from aui_tui.records.view import Facets
 from aui_tui.records.vocabulary import CATEGORIES, STANCES
 from aui_tui.store import query_sql
@@ -23,7 +23,7 @@ class Sweep(NamedTuple):
 
 def needed(query: Query) -> bool:
     """Say whether a term of ``query`` has to be looked up host by host."""
-    return any(_unindexed(term.field, term.value) or term.field == "fresh" for term in query.terms)
+    return any(_unindexed(term.field, term.value) or term.field == "fresh" for term in leaves(query.terms))
 
 
 def _unindexed(field: str, text: str) -> bool:

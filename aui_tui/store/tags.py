@@ -76,7 +76,7 @@ def wanted(term: Term) -> tuple[int, ...] | None:
             return (METHOD + columns.METHOD[term.value],) if term.value in columns.METHOD else ()
         case "fix":
             return (FIX + FIXES.index(term.value),)
-        case "contradiction":
+        case "contradiction" if not term.value:
             return (CONTRADICTION,)
         case "tasks" if term.value == "yes":
             return (TASKS,)

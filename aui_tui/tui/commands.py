@@ -43,7 +43,7 @@ def views() -> tuple[View, ...]:
         View("Open hosts", stance="Open"),
         View("Selective hosts", stance="Selective"),
         View("Walled hosts", stance="Walled"),
-        View("robots.txt says yes, the edge says no", line="contradiction"),
+        View("robots.txt says yes, the edge says no", line="contradiction:out"),
         View("Scanned within a week", line="fresh:<7d"),
         View("Not scanned for a month", line="fresh:>30d"),
         View("Failing grades", line="grade:f"),

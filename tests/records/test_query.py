@@ -1,11 +1,33 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from aui_tui.errors import BadValue
-from aui_tui.records.query import Query, Term, parse
+from aui_tui.records import queryhelp
+from aui_tui.records.codec import names_of
+from aui_tui.records.query import CONTRADICTIONS, FIELDS, HAS, VERDICT_WORDS, Query, Term, parse
+from aui_tui.records.vocabulary import FIXES, VERDICTS
+
+
+def either(*parts: Term) -> Term:
+    return Term(field="any", value="", parts=parts)
+
+
+def TEXT(value: str, *, negated: bool = False) -> Term:
+    return Term(field="text", value=value, negated=negated)
+
+
+def GRADE(value: str) -> Term:
+    return Term(field="grade", value=value)
+
+
+def AGENT(key: str, value: str) -> Term:
+    return Term(field="agent", key=key, value=value)
 
 
 @pytest.mark.parametrize(
@@ -21,6 +43,57 @@ from aui_tui.records.query import Query, Term, parse
         ("agent:google-agent=blocked", (Term(field="agent", key="gemini", value="blocked"),)),
         ('agent:"Google agents"=walled', (Term(field="agent", key="gemini", value="walled"),)),
         ("edge:Akamai", (Term(field="edge", value="akamai"),)),
+        ("contradiction", (Term(field="contradiction", value=""),)),
+        ("contradiction:OUT", (Term(field="contradiction", value="out"),)),
+        ("not contradiction:in", (Term(field="contradiction", value="in", negated=True),)),
+        ("NOT -shop", (Term(field="text", value="shop"),)),
+        ('"not" "or shop"', (Term(field="text", value="not"), Term(field="text", value="or shop"))),
+        ("shop and goods", (Term(field="text", value="shop"), Term(field="text", value="goods"))),
+        ("shop or goods fair", (either(TEXT("shop"), TEXT("goods")), TEXT("fair"))),
+        ("a OR -b OR not c", (either(TEXT("a"), TEXT("b", negated=True), TEXT("c", negated=True)),)),
+        ("grade:a,B", (either(GRADE("A"), GRADE("B")),)),
+        ("-grade:a,b", (replace(either(GRADE("A"), GRADE("B")), negated=True),)),
+        ("grade:<c", (either(GRADE("D"), GRADE("F")),)),
+        ("grade:>=b", (either(GRADE("A"), GRADE("B")),)),
+        ("grade:>b", (GRADE("A"),)),
+        ("grade:<=F", (GRADE("F"),)),
+        ("grade:d..b", (either(GRADE("B"), GRADE("C"), GRADE("D")),)),
+        ("grade:c..", (either(GRADE("C"), GRADE("D"), GRADE("F")),)),
+        ("stance:walled,Walled", (Term(field="stance", value="Walled"),)),
+        (
+            "score:40..60",
+            (
+                Term(
+                    field="all",
+                    value="40..60",
+                    parts=(
+                        Term(field="score", value=">=40", op=">=", number=40),
+                        Term(field="score", value="<=60", op="<=", number=60),
+                    ),
+                ),
+            ),
+        ),
+        ("score:40..", (Term(field="score", value=">=40", op=">=", number=40),)),
+        ("score:..60", (Term(field="score", value="<=60", op="<=", number=60),)),
+        (
+            "fresh:1d..1w",
+            (
+                Term(
+                    field="all",
+                    value="1d..1w",
+                    parts=(
+                        Term(field="fresh", value=">=1d", op=">=", number=86400),
+                        Term(field="fresh", value="<=1w", op="<=", number=604800),
+                    ),
+                ),
+            ),
+        ),
+        ("agent:claude,google=refused", (either(AGENT("claude", "blocked"), AGENT("gemini", "blocked")),)),
+        (
+            "agent:claude=out",
+            (either(*(AGENT("claude", word) for word in ("blocked", "walled", "disallowed"))),),
+        ),
+        ("agent:any=partial", (either(*(AGENT(slug, "partial") for slug in names_of("matrix"))),)),
         ("score:<40", (Term(field="score", value="<40", op="<", number=40),)),
         ("score:87", (Term(field="score", value="87", op="=", number=87),)),
         ("grade:f", (Term(field="grade", value="F"),)),
@@ -44,7 +117,19 @@ def test_terms(line: str, terms: tuple[Term, ...]) -> None:
         ("agent:claude", "agent:claude=blocked"),
         ("agent:bard=blocked", "perplexity"),
         ("agent:claude=eaten", "walled"),
-        ("score:high", "score:<40"),
+        ("score:high", "score:40..60"),
+        ("score:60..40", "write the smaller value first"),
+        ("score:..", "score: needs a value"),
+        ("score:1..x", "a range such as score:40..60"),
+        ("grade:z", "There is no grade z. Grades are A, B, C, D, F"),
+        ("grade:<f", "No grade is <f"),
+        ("grade:a,", "grade: needs a value, for example grade:<c"),
+        ("OR shop", "OR needs a term before it"),
+        ("shop or", "OR needs a term after it; to search for the word, write it in quotes"),
+        ("shop or or goods", "OR needs a term before it"),
+        ("not", "NOT needs a term after it"),
+        ("shop not or goods", "OR needs a term before it"),
+        ("contradiction:maybe", "allowed are: out, in"),
         ("fresh:7", "fresh:<7d"),
         ("has:", "has:llms"),
         ('"open', "not closed"),
@@ -74,3 +159,18 @@ def test_a_query_says_its_filters() -> None:
 def test_an_unknown_sort_column_is_refused() -> None:
     with pytest.raises(BadValue, match=r"matrix\.claude"):
         Query.of(sort="colour")
+
+
+@pytest.mark.parametrize("line", [line for line, _ in (*queryhelp.TERMS, *queryhelp.EXAMPLES) if line])
+def test_every_example_of_the_page_of_help_parses(line: str) -> None:
+    assert parse(line)
+
+
+def test_the_page_of_help_names_every_term_and_every_word_for_a_verdict() -> None:
+    terms = {line.partition(":")[0] for line, _ in queryhelp.TERMS}
+    assert set(FIELDS) <= terms
+    words = " ".join(meaning for _, meaning in queryhelp.TERMS)
+    for word in (*VERDICTS, *VERDICT_WORDS, *HAS, *FIXES, *CONTRADICTIONS):
+        assert re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", words), word
+    for line in FIELDS.values():
+        assert parse(line)

@@ -17,13 +17,13 @@ from aui_tui.records.codec import names_of
 from aui_tui.records.facts import facts_of
 from aui_tui.records.match import matches
 from aui_tui.records.order import ordered
-from aui_tui.records.query import HAS, SORTS, Query
+from aui_tui.records.query import HAS, OPERATORS, SORTS, Query
 from aui_tui.records.times import epoch_ms
 from aui_tui.records.view import Row
 from aui_tui.records.vocabulary import CATEGORIES, FIXES, GRADES, STANCES, VERDICTS
-from aui_tui.store import lists
+from aui_tui.store import columns, lists
 from aui_tui.store.reports import Reports
-from tests.cards import cards
+from tests.cards import RICH_OPEN, cards
 
 NOW = epoch_ms("2026-11-20T12:00:00.000Z") / 1000
 
@@ -70,13 +70,27 @@ def words() -> st.SearchStrategy[str]:
         st.tuples(compare, st.integers(0, 100)).map(lambda pair: f"score:{pair[0]}{pair[1]}"),
         st.sampled_from(GRADES).map(lambda word: "grade:" + word),
         st.sampled_from(HAS).map(lambda word: "has:" + word),
+        st.tuples(st.integers(0, 100), st.integers(0, 100)).map(lambda pair: f"score:{min(pair)}..{max(pair)}"),
+        st.lists(st.sampled_from(GRADES), min_size=1, max_size=3).map(lambda some: "grade:" + ",".join(some)),
+        st.tuples(st.sampled_from(("<=", ">=")), st.sampled_from(GRADES)).map(lambda pair: "grade:" + "".join(pair)),
+        st.tuples(slugs, slugs, st.sampled_from(("in", "out", "blocked,partial"))).map(
+            lambda some: f"agent:{some[0]},{some[1]}={some[2]}"
+        ),
+        st.sampled_from(("contradiction:out", "contradiction:in", "contradiction:in,out", "fresh:4h..7d")),
         st.sampled_from(("signal:yes", "signal:no", "contradiction", "method:v0.1", "method:v0.2", "method:v9")),
         st.tuples(compare, st.sampled_from(("30m", "4h", "7d", "1w", "0m"))).map(lambda p: f"fresh:{p[0]}{p[1]}"),
         st.sampled_from(FIXES).map(lambda word: "fix:" + word),
         st.sampled_from(("shop", "a", "0", "example", "STRASSE", "ça", "50%_", "%", "_", "日本", "本語の", "xyz")),
-        st.from_regex(r"[a-z0-9]{1,4}", fullmatch=True),
+        st.from_regex(r"[a-z0-9]{1,4}", fullmatch=True).filter(lambda word: word.upper() not in OPERATORS),
     )
-    return st.tuples(st.booleans(), plain).map(lambda pair: ("-" if pair[0] else "") + pair[1])
+    return st.tuples(st.sampled_from(("", "", "-", "NOT ", "not -")), plain).map("".join)
+
+
+@st.composite
+def lines(draw: st.DrawFn) -> str:
+    """A query line of up to three terms, joined by a space or an operator."""
+    found = draw(st.lists(words(), max_size=3))
+    return "".join(word + draw(st.sampled_from((" ", " OR ", " and "))) for word in found[:-1]) + "".join(found[-1:])
 
 
 @st.composite
@@ -85,7 +99,7 @@ def queries(draw: st.DrawFn) -> Query:
     return Query.of(
         category=draw(st.sampled_from(("", "", *CATEGORIES))),
         stance=draw(st.sampled_from(("", "", *STANCES))),
-        line=" ".join(word for word in draw(st.lists(words(), max_size=2))),
+        line=draw(lines()),
         sort=draw(st.sampled_from((*SORTS, *slugs))),
         descending=draw(st.booleans()),
     )
@@ -154,3 +168,16 @@ def test_rows_carry_summary_and_competition_rank(many: list[ReportCard]) -> None
             assert (row.method, row.edge, row.change, row.scans) == (card.method, card.edge, None, 1)
             assert row.live == tuple(access.status for access in card.agent_access.values())
             assert store.get(card.host).card == card
+
+
+def test_the_direction_of_a_contradiction_in_a_row_of_an_older_program() -> None:
+    """Such a row says that there is one; the verdicts of the live agents say which way."""
+    shut = msgspec.structs.replace(RICH_OPEN, host="shut.example", matrix={**RICH_OPEN.matrix, "claude": "blocked"})
+    told = msgspec.structs.replace(RICH_OPEN, host="told.example", matrix={**RICH_OPEN.matrix, "claude": "disallowed"})
+    with reports([shut, told]) as store:
+        with store.database.writing() as db:
+            contradiction = 1 << columns.CONTRADICTION_AT
+            db.execute("UPDATE site SET bits = (bits | ?) & ~?", (contradiction, 3 << columns.DIRECTION_AT))
+        for word, host in (("out", "shut.example"), ("in", "told.example")):
+            view = store.index(Query.of(line=f"contradiction:{word}"))
+            assert [row.summary.host for row in view.ranked[:]] == [host]

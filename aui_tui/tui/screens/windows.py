@@ -14,6 +14,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from aui_tui.engine.explain import sections
+from aui_tui.records import queryhelp
 from aui_tui.records.methods import METHODS
 from aui_tui.records.view import Facets, HistoryPoint, ScanAnswer
 from aui_tui.records.vocabulary import CATEGORIES
@@ -319,11 +320,13 @@ def help_sections(screen: Screen[Any]) -> Sections:
         display = written(binding.key)
         if display not in keys:
             keys.append(display)
-    return [
+    tables: Sections = [
         (table.capitalize(), [(" ".join(keys), words) for keys, words in _in_order(table, found[table])])
         for table in TABLES
         if table in found
     ]
+    line: Sections = [(queryhelp.TITLE, [*queryhelp.TERMS, *queryhelp.JOINING])] if "index" in found else []
+    return [*tables, *line]
 
 
 def _in_order(table: str, found: Mapping[str, T]) -> list[T]:

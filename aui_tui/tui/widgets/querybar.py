@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.suggester import Suggester
 from textual.widgets import Input
 
-from aui_tui.records.query import FIELDS, HAS
+from aui_tui.records.query import CONTRADICTIONS, FIELDS, HAS, OPERATORS
 from aui_tui.records.registry import registry
 from aui_tui.records.vocabulary import CATEGORIES, FIXES, GRADES, STANCES, VERDICTS
 from aui_tui.tui.bindings import QUERY
@@ -37,6 +37,8 @@ def values_of(field: str) -> tuple[str, ...]:
         "score": ("<40", ">=70"),
         "method": ("v0.1", "v0.2"),
         "fix": FIXES,
+        "tasks": ("yes", "no"),
+        "contradiction": CONTRADICTIONS,
     }.get(field, ())
 
 
@@ -63,7 +65,13 @@ def unfinished(text: str) -> bool:
     """Whether the last word of ``text`` is a term that is still being typed."""
     word = text.rpartition(" ")[2].removeprefix("-")
     field, colon, _ = word.partition(":")
-    return bool(colon) and field.lower() in FIELDS and (word.endswith((":", "=")) or completion(text) is not None)
+    if (word or text.rstrip().rpartition(" ")[2]).upper() in OPERATORS:
+        return True
+    return (
+        bool(colon)
+        and field.lower() in FIELDS
+        and (word.endswith((":", "=", ",", "..")) or completion(text) is not None)
+    )
 
 
 def choices(text: str) -> Line:
