@@ -15,6 +15,8 @@ from aui_tui.text import clean
 
 MAX_ATTRIBUTES: Final = 500
 MAX_DEPTH: Final = 1000
+READABLE_ENOUGH: Final = 200
+"""Readable characters below which a page with scripts is a shell, unless it has something to act on."""
 TITLE_LIMIT: Final = 300
 """Characters kept of a title."""
 TAG_BUDGET: Final = 5_000
@@ -161,7 +163,7 @@ def unescape(text: str) -> str:
         return text
 
 
-def readable(page: bytes, enough: int = 200) -> int:
+def readable(page: bytes, enough: int = READABLE_ENOUGH) -> int:
     """Count readable characters outside script, style, noscript, template and title; stop at ``enough``.
 
     White space counts as one character between words. A page of more tags than the budget counts as enough.

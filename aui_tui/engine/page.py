@@ -5,21 +5,25 @@ Landmarks by HTML-AAM and ARIA, structured data as JSON-LD script blocks. One wa
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 import msgspec
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from aui_tui.engine import charset, markup
+from aui_tui.engine import charset, likeness, markup
+from aui_tui.engine.likeness import PageText
+from aui_tui.engine.markup import READABLE_ENOUGH
 from aui_tui.records.observations import Landmarks, PageFacts
 
 _TITLE_START: Final = 1 << 12
 """Octets in which a title is looked for first, if they are ASCII: their meaning hangs on no charset further on."""
 _TITLE_HEAD: Final = 1 << 16
 """Octets in which a title is looked for before the whole page is."""
+_HTML_TYPES: Final = ("text/html", "application/xhtml+xml", "text/xml", "application/xml")
+_TEXT_TYPES: Final = ("json", "xml", "markdown", "javascript")
+_MARKUP: Final = re.compile(rb"<[!a-zA-Z]")
 _ESCAPE: Final = b"\x1b"  # ISO-2022-JP writes with it
-READABLE_ENOUGH: Final = 200
-"""Readable characters below which a page with scripts is a shell, unless it has something to act on."""
 LINKS_ENOUGH: Final = 2
 """Links with text that make a short page more than a shell: a table of contents."""
 
@@ -70,6 +74,30 @@ def read(body: bytes, content_type: str = "") -> PageFacts:
     if root is not None:
         walk.run(root)
     return walk.facts()
+
+
+def text(body: bytes, content_type: str = "") -> PageText:
+    """Return what there is to read in any answer to a request for a page. Never raises.
+
+    HTML without scripts, styles, noscript and templates; of other text, such as Markdown, everything.
+    """
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind and not (kind.startswith("text/") or kind.endswith(_TEXT_TYPES)):
+        return PageText(acts=True, problem=f"it is not text but {kind}")
+    if kind not in _HTML_TYPES and (kind or not _MARKUP.search(body[:_TITLE_START])):
+        return likeness.of_text(charset.decode(body, content_type))
+    html = _utf8(body, content_type)
+    problem = markup.trouble(html)
+    if problem:
+        return PageText(acts=True, problem=problem)
+    try:
+        root = LexborHTMLParser(html).root
+    except (ValueError, RuntimeError, MemoryError):
+        return PageText(acts=True, problem="the parser gave up")
+    walk = _Walk()
+    if root is not None:
+        walk.run(root)
+    return likeness.of_text(" ".join(walk.texts), acts=walk.scripts > 0 or walk.offers)
 
 
 def title(body: bytes, content_type: str = "") -> str:

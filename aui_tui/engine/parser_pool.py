@@ -21,6 +21,7 @@ from typing import Final, TypeVar
 import msgspec
 
 from aui_tui.engine import child, parser_worker
+from aui_tui.engine.likeness import PageText
 from aui_tui.engine.parser_worker import READY, Job
 from aui_tui.records.observations import PageFacts, RobotsFacts
 from aui_tui.records.registry import registry
@@ -37,7 +38,7 @@ INLINE_BYTES: Final = 1 << 15
 INLINE_TAGS: Final = 250
 """A page of at most so many bytes and tags, like a robots.txt of at most so many bytes, is read in place."""
 
-_Facts = TypeVar("_Facts", PageFacts, RobotsFacts)
+_Facts = TypeVar("_Facts", PageFacts, PageText, RobotsFacts)
 
 
 class Watchdog:
@@ -282,7 +283,7 @@ class Analyser:
     async def homepage(self, body: bytes, content_type: str = "") -> PageFacts:
         """Return the facts of a homepage; ``problem`` says why one was not analysed, and then all counts are 0."""
         job = Job("page", body, content_type, 200, self._limit)
-        if len(body) <= INLINE_BYTES and body.count(b"<") <= INLINE_TAGS and b"\0" not in body:
+        if _is_small(body):
             return _as(PageFacts, parser_worker.run(job))
         answer = await self._ask(job)
         if isinstance(answer, str):
@@ -290,6 +291,16 @@ class Analyser:
 
             return PageFacts(title=page.title(body, content_type), problem=answer)
         return msgspec.msgpack.decode(answer, type=PageFacts)
+
+    async def text(self, body: bytes, content_type: str = "") -> PageText:
+        """Return what there is to read in an answer; ``problem`` says why one was not read."""
+        job = Job("text", body, content_type, 200, self._limit)
+        if _is_small(body):
+            return _as(PageText, parser_worker.run(job))
+        answer = await self._ask(job)
+        if isinstance(answer, str):
+            return PageText(acts=True, problem=answer)
+        return msgspec.msgpack.decode(answer, type=PageText)
 
     async def robots(self, body: bytes, status: int, content_type: str = "") -> RobotsFacts:
         """Return what a robots.txt answer is and says; ``unknown`` when its body could not be analysed in time."""
@@ -327,6 +338,11 @@ class Analyser:
 
         self._pool.submit(job, done)
         return await future
+
+
+def _is_small(body: bytes) -> bool:
+    """Whether a page cannot take a parser long."""
+    return len(body) <= INLINE_BYTES and body.count(b"<") <= INLINE_TAGS and b"\0" not in body
 
 
 def _as(kind: type[_Facts], facts: object) -> _Facts:

@@ -15,6 +15,7 @@ from typing import Final
 import msgspec
 
 from aui_tui.engine import child, page, robots
+from aui_tui.engine.likeness import PageText
 from aui_tui.records.observations import PageFacts, RobotsFacts
 from aui_tui.records.registry import registry
 
@@ -24,7 +25,7 @@ READY: Final = b"R"
 
 
 class Job(msgspec.Struct, frozen=True, array_like=True):
-    """One body to analyse: ``kind`` is ``page`` or ``robots``; ``limit`` is in seconds."""
+    """One body to analyse: ``kind`` is ``page``, ``text`` or ``robots``; ``limit`` is in seconds."""
 
     kind: str
     body: bytes
@@ -33,8 +34,10 @@ class Job(msgspec.Struct, frozen=True, array_like=True):
     limit: float
 
 
-def run(job: Job) -> PageFacts | RobotsFacts:
+def run(job: Job) -> PageFacts | PageText | RobotsFacts:
     """Do one job, here and now. Raises nothing for any body."""
+    if job.kind == "text":
+        return page.text(job.body, job.content_type)
     if job.kind == "robots":
         return robots.facts(job.body, job.status, registry(), job.content_type)
     return page.read(job.body, job.content_type)

@@ -72,7 +72,7 @@ PAGES = Path(__file__).parents[1] / "data" / "pages"
 def test_a_short_page_with_something_to_read_or_act_on_is_not_a_shell(path: Path) -> None:
     facts = page.read(path.read_bytes())
     assert facts.scripts > 0
-    assert facts.readable < page.READABLE_ENOUGH
+    assert facts.readable < markup.READABLE_ENOUGH
     assert facts.noscript_shell is (path.parent.name == "shell")
 
 
