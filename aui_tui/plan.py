@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from textwrap import wrap
@@ -11,14 +12,18 @@ from typing import Final
 import msgspec
 
 from aui_tui.engine.checks import BY_FIX
+from aui_tui.engine.checks.base import Piece
+from aui_tui.engine.checks.site import Site
 from aui_tui.errors import BadValue, Unavailable
 from aui_tui.export.atomic import create
+from aui_tui.export.markdown import escape
+from aui_tui.records import labels
 from aui_tui.records.card import Recommendation, ReportCard
 from aui_tui.records.methods import FLOORS, GRADE_FLOORS
-from aui_tui.records.standing import Standing, estimate
+from aui_tui.records.standing import Standing, estimate, gain_words
 from aui_tui.records.vocabulary import GRADES, choose
 
-ROBOTS: Final = "robots.txt"
+README: Final = "README.md"
 WIDTH: Final = 78
 """Columns of a plan in plain text."""
 
@@ -126,13 +131,20 @@ def lines(found: Plan) -> Iterator[str]:
     if not found.steps:
         yield "The goal is reached already." if found.reached else "No fix gains points here."
         return
-    for number, step in enumerate(found.steps, 1):
-        fix = step.fix
-        yield f"{number}. +{fix.pts} {fix.pillar}: {fix.title} ({fix.k})"
-        yield from wrap(fix.body, WIDTH, initial_indent="   ", subsequent_indent="   ", break_on_hyphens=False)
-        yield f"   then score {step.score}, grade {step.grade}, {step.stance}"
+    for number, (step, gain) in enumerate(zip(found.steps, _gains(found), strict=True), 1):
+        yield f"{number}. {step.fix.title} ({step.fix.k}): {gain}"
+        yield from wrap(step.fix.body, WIDTH, initial_indent="   ", subsequent_indent="   ", break_on_hyphens=False)
+        yield f"   then grade {step.grade}, {step.stance}"
     if not found.reached:
-        yield f"All fixes together lead to {found.after[0]} points; {found.goal} is out of their reach."
+        yield f"All fixes together lead to a score of {found.after[0]}; {found.goal} is out of their reach."
+
+
+def _gains(found: Plan) -> Iterator[str]:
+    """Yield what each step gains after those before it: points of its pillar, and what the score becomes."""
+    score = found.score
+    for step in found.steps:
+        yield gain_words(step.fix.pts, score, step.score)
+        score = step.score
 
 
 def as_json(found: Plan) -> str:
@@ -143,28 +155,67 @@ def as_json(found: Plan) -> str:
     return msgspec.json.format(msgspec.json.encode(plain), indent=2).decode() + "\n"
 
 
-def write_snippets(found: Plan, folder: Path, *, force: bool = False) -> list[Path]:
-    """Write the snippets to ``folder`` and return the files; none is written when one is there already.
+def pieces(found: Plan, site: Site | None = None) -> dict[str, Piece]:
+    """Return the files of the plan by their path.
 
-    Raises BadValue naming the file that is there (``force`` replaces it) and ConfigError when it cannot be written.
+    ``site`` is what was seen; with it whole files are written that agree with one another. Without it each fix gives
+    the snippet that its card names.
     """
-    wanted = contents(found)
-    for name in wanted:
-        if not force and (folder / name).is_symlink() | (folder / name).exists():
-            raise BadValue(f"{folder / name} is already there; --force replaces it.")
-    return [create(folder, name, [text], force=force) for name, text in wanted.items()]
-
-
-def contents(found: Plan) -> dict[str, str]:
-    """Return the text of each file by its name; the groups for robots.txt make one valid file (RFC 9309, 2.1)."""
-    parts: dict[str, list[str]] = {}
+    every = frozenset(step.fix.k for step in found.steps)
+    files: dict[str, Piece] = {}
     for step in found.steps:
-        code = step.fix.code.strip("\n")
-        if not code.strip():
-            continue
-        if step.fix.k == "signal" and not code.startswith("User-agent:"):
-            code = f"User-agent: *\n{code}"
-        parts.setdefault(BY_FIX[step.fix.k].file, []).append(code)
-    if ROBOTS in parts:
-        parts[ROBOTS].insert(0, f"# For the robots.txt of {found.host}; the plan says which lines these replace.")
-    return {name: "\n\n".join(codes) + "\n" for name, codes in parts.items()}
+        check = BY_FIX[step.fix.k]
+        if site is not None:
+            parts = check.advise(replace(site, together=every)).pieces
+        else:
+            parts = (Piece(check.file, "as the text of the fix says", step.fix.code),)
+        files |= {piece.path: piece for piece in parts if piece.text.strip()}
+    return files
+
+
+def write_files(found: Plan, folder: Path, site: Site | None = None, *, force: bool = False) -> list[Path]:
+    """Write the files of the plan and a README to ``folder`` and return their paths.
+
+    None is written when one is there already. Raises BadValue naming the file that is there (``force`` replaces it),
+    or a link that leads out of the folder, and ConfigError when a file cannot be written.
+    """
+    wanted = {path: piece.text.strip("\n") + "\n" for path, piece in pieces(found, site).items()}
+    wanted |= {README: "\n".join(readme(found, site)) + "\n"}
+    for name in wanted:
+        path = folder / name
+        if path.parent != folder and path.parent.is_symlink():
+            raise BadValue(f"{path.parent} is a link; name a folder that is not there yet, or remove the link.")
+        if not force and path.is_symlink() | path.exists():
+            raise BadValue(f"{path} is already there; --force replaces it.")
+    return [
+        create((folder / name).parent, Path(name).name, [text], force=force) for name, text in sorted(wanted.items())
+    ]
+
+
+def readme(found: Plan, site: Site | None = None) -> Iterator[str]:
+    """Yield the lines of a text in Markdown: which file goes where, why, and how to check it."""
+    score, grade, stance = found.after
+    host = site.hostname if site is not None else found.host
+    origin = site.origin if site is not None else labels.origin(found.host) or found.host
+    yield f"# Fixes for {escape(host)}"
+    yield ""
+    yield f"Score {found.score} ({found.grade}, {found.stance}) before, {score} ({grade}, {stance}) with all of them."
+    if site is not None and site.is_local:
+        yield ""
+        yield "The site was scanned on this machine, so the files name a local address. Give `--public-url`"
+        yield "to write the address by which the public reaches it."
+    yield ""
+    yield "| file | where it goes |"
+    yield "| --- | --- |"
+    for piece in pieces(found, site).values():
+        yield f"| `{piece.path}` | {escape(piece.place)} |"
+    for number, (step, gain) in enumerate(zip(found.steps, _gains(found), strict=True), 1):
+        yield ""
+        yield f"## {number}. {escape(step.fix.title)}: {gain}"
+        yield ""
+        yield escape(step.fix.body)
+        yield ""
+        proof = BY_FIX[step.fix.k].proof.replace("{origin}", origin).replace("{host}", found.host)
+        yield f"Check: {escape(proof)}"
+    yield ""
+    yield "Then scan again: `aui-tui scan " + found.host + " --force`"

@@ -19,6 +19,9 @@ CHECKS = (
     "aui_tui.engine.explain",
     "aui_tui.engine.judge",
     "aui_tui.engine.ledger",
+    "aui_tui.engine.robots",
+    "aui_tui.engine.robots_edit",
+    "aui_tui.engine.robots_match",
     "aui_tui.engine.tasks",
     "aui_tui.engine.wording",
 )

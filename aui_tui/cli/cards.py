@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec.structs import replace
 
 from aui_tui.changes import diff as difference
 from aui_tui.cli import cardfiles, complete, streams
@@ -25,9 +26,11 @@ from aui_tui.cli.options import Config, DataDir, Debug, Host, Method, Quiet, Sou
 from aui_tui.cli.output import CardForm, Deterministic, Fields, File, FormatName, Json, KeyNames, Linear, emit, path_of
 from aui_tui.cli.services import dossier_of, opened
 from aui_tui.diff import FORMATS, write
+from aui_tui.engine import addresses, target
+from aui_tui.engine.checks.site import Site
 from aui_tui.errors import AuiError, BadValue, ConfigError
 from aui_tui.gates import Outcome, worst
-from aui_tui.plan import WhatIf, as_json, lines, write_snippets
+from aui_tui.plan import WhatIf, as_json, lines, write_files
 from aui_tui.plan import plan as planned
 from aui_tui.records.card import ReportCard
 from aui_tui.records.methods import method as method_called
@@ -36,6 +39,7 @@ from aui_tui.records.vocabulary import GRADES, choose
 from aui_tui.regrade import regrade
 from aui_tui.regrade import regrade as graded_again
 from aui_tui.service.protocol import Service
+from aui_tui.text import clean
 
 app = typer.Typer()
 
@@ -173,6 +177,30 @@ def reckoner(dossier: Dossier) -> WhatIf | None:
     return lambda fixes: what_if(seen, fixes, method)
 
 
+def _advised(dossier: Dossier, *, public_url: str, tester: str) -> tuple[ReportCard, Site | None]:
+    """Return the card with advice for the given addresses, and the site; the card alone where no more is kept.
+
+    Raises BadValue for an address that is none.
+    """
+    card, seen = dossier.card, dossier.observations
+    if public_url:
+        public_url = str(target.parse(public_url, allow_private=True).origins[0])
+    if tester and addresses.parse(tester) is None:
+        raise BadValue(f"--tester takes an IP address such as 198.51.100.7, not “{clean(tester, 60)}”.")
+    if seen is None:
+        if public_url or tester:
+            raise BadValue(
+                f"What was seen of {card.host} is not kept, so its snippets stay as they are; scan it again."
+            )
+        return card, None
+    from aui_tui.engine.judge import judge
+    from aui_tui.engine.scoring import Labels, grade_card, site_of
+
+    words = Labels(name=card.name, category=card.category, seed=card.seed, public_url=public_url, tester=tester)
+    fresh = grade_card(seen, card.method, labels=words)
+    return replace(card, recommendations=fresh.recommendations), site_of(seen, judge(seen), card.name, words)
+
+
 @app.command("plan", epilog=example("aui-tui plan example.com --grade B --write fixes/"))
 def plan(
     context: typer.Context,
@@ -185,8 +213,14 @@ def plan(
     ] = "",
     score: Annotated[int | None, typer.Option("--score", metavar="N", help="The goal as a score.")] = None,
     method: Method = "",
-    folder: Annotated[str, typer.Option("--write", metavar="DIR", help="Write each fix's snippet there.")] = "",
-    force: Annotated[bool, typer.Option("--force", help="Replace snippets that are there.")] = False,
+    folder: Annotated[str, typer.Option("--write", metavar="DIR", help="Write the files and a README there.")] = "",
+    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    public_url: Annotated[
+        str, typer.Option("--public-url", metavar="URL", help="The site's public address, for a local scan.")
+    ] = "",
+    tester: Annotated[
+        str, typer.Option("--tester", metavar="ADDRESS", help="The address you scan from, for server rules.")
+    ] = "",
     json_out: Annotated[bool, typer.Option("--json", help="As a JSON object.")] = False,
     data_dir: DataDir = None,
     source: Source = None,
@@ -194,7 +228,7 @@ def plan(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> int:
-    """Name the cheapest set of fixes that reaches a grade, and write their snippets on request."""
+    """Name the cheapest set of fixes that reaches a grade, and write their files on request."""
     run = run_of(context)
     method = method_of(method)
 
@@ -203,8 +237,9 @@ def plan(
             return await dossier_of(service, host, method=method)
 
     dossier = run.wait(work())
-    found = planned(dossier.card, grade=grade, score=score, what_if=reckoner(dossier))
-    written = write_snippets(found, Path(folder).expanduser(), force=force) if folder else []
+    card, site = _advised(dossier, public_url=public_url, tester=tester)
+    found = planned(card, grade=grade, score=score, what_if=reckoner(dossier))
+    written = write_files(found, Path(folder).expanduser(), site, force=force) if folder else []
     emit([as_json(found)] if json_out else (line + "\n" for line in lines(found)), None)
     for path in () if run.quiet else written:
         streams.say(f"wrote {path}")

@@ -39,22 +39,19 @@ def what_if(observations: Observations, fixes: Iterable[str], method: Method) ->
     return Prospect(score=book.score, grade=book.grade, stance=judgement.stance, ledger=book)
 
 
-def recommendations(
-    observations: Observations, judgement: Judgement, book: Ledger, method: Method, *, name: str, category: str
-) -> tuple[Recommendation, ...]:
+def recommendations(site: Site, book: Ledger, method: Method) -> tuple[Recommendation, ...]:
     """Return the fixes that gain points under ``method``, most points first, then in the specification's order.
 
     The points of a fix are the pillar points gained when exactly its fact is changed and the site scored again.
-    ``name`` and ``category`` of the site make the snippets its own.
     """
+    observations, judgement = site.observations, site.judgement
     gains = {entry.fix: _gain(observations, entry.fix, judgement, book, method) for entry in book.entries if entry.fix}
-    site = Site(observations, judgement, name, category)
     found = []
     for key in sorted((key for key in BY_FIX if gains.get(key, 0) > 0), key=lambda key: -gains[key]):
         check = BY_FIX[key]
-        body, code = check.advise(site)
+        advice = check.advise(site)
         pillar = method.pillar(check.pillar[method.name]).label
-        found.append(Recommendation(key, pillar, gains[key], check.title, body, code))
+        found.append(Recommendation(key, pillar, gains[key], check.title, advice.body, advice.code))
     return tuple(found)
 
 

@@ -17,6 +17,8 @@ from aui_tui.records.registry import Registry
 from aui_tui.text import clean
 
 MAX_BYTES: Final = 1 << 20
+KEPT: Final = 64 << 10
+"""Bytes of the longest file that is kept whole with what was seen."""
 TEXT_LIMIT: Final = 200
 """Characters kept of a quoted line, spelling or signal."""
 
@@ -132,17 +134,7 @@ def parse(body: bytes) -> Robots:
     group: Group | None = None
     lines = body.splitlines()
     for number, line in compress(enumerate(lines, 1), map(_SHORTEST.__le__, map(len, lines))):
-        text = line.partition(b"#")[0] if b"#" in line else line
-        if not text:
-            continue
-        key, colon, value = text.partition(b":")
-        key = key.strip(_BLANK).lower()
-        if not colon:
-            words = key.split()
-            if len(words) != 2 or words[0] not in (_AGENT, _ALLOW, _DISALLOW):
-                continue
-            key, value = words[0], text.split()[1]
-        value = value.strip(_BLANK)
+        key, value = record(line)
         if key in (_ALLOW, _DISALLOW):
             if group is None:
                 group = robots.group_of(alike, named)
@@ -153,7 +145,7 @@ def parse(body: bytes) -> Robots:
             if value:
                 token = tokens.get(value)
                 if token is None:
-                    token = tokens[value] = _token(value)
+                    token = tokens[value] = token_of(value)
                 named.add(token)
                 robots.note_agent(token, number, value)
         elif key == _SIGNAL and not robots.signal:
@@ -161,6 +153,19 @@ def parse(body: bytes) -> Robots:
             robots.signal_line = number if robots.signal else 0
     robots.names = {value.lower() for value in tokens}
     return robots
+
+
+def record(line: bytes) -> tuple[bytes, bytes]:
+    """Return key, in lower case, and value of a line; two empty ones for a line that is no record."""
+    text = line.partition(b"#")[0] if b"#" in line else line
+    key, colon, value = text.partition(b":")
+    key = key.strip(_BLANK).lower()
+    if not colon:
+        words = key.split()
+        if len(words) != 2 or words[0] not in (_AGENT, _ALLOW, _DISALLOW):
+            return b"", b""
+        key, value = words[0], text.split()[1]
+    return key, value.strip(_BLANK)
 
 
 def facts(body: bytes, status: int, registry: Registry, content_type: str = "") -> RobotsFacts:
@@ -192,14 +197,27 @@ def facts(body: bytes, status: int, registry: Registry, content_type: str = "") 
         signal=_quote(robots.signal),
         signal_line=robots.signal_line,
         cut=robots.cut,
+        text="" if kind == "html" or robots.cut else _kept(body),
     )
+
+
+def _kept(body: bytes) -> str:
+    """Return the file as text where it is short enough to be kept and reads the same when cleaned, else nothing."""
+    if len(body) > KEPT:
+        return ""
+    try:
+        text = body.removeprefix(_BOM).decode()
+    except UnicodeDecodeError:
+        return ""
+    cleaned = clean(text, block=True)
+    return cleaned if cleaned.split() == text.split() else ""
 
 
 def _explain_all(robots: Robots, tokens: Iterable[str]) -> tuple[RobotsPolicy, ...]:
     return tuple(robots.explain(token) for token in tokens)
 
 
-def _token(value: bytes) -> bytes:
+def token_of(value: bytes) -> bytes:
     """Return the product token that a User-agent value names, in lower case; the whole value when it names none."""
     folded = value.lower()
     first = folded.replace(b"\t", b" ").partition(b" ")[0]

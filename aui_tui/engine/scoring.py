@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from aui_tui.engine.checks.site import Site
 from aui_tui.engine.evidence import evidence
 from aui_tui.engine.fixes import recommendations
 from aui_tui.engine.judge import Judgement, judge, live_exchanges
@@ -27,12 +28,18 @@ DEFAULT_BASE_URL: Final = "http://127.0.0.1:8000"
 
 
 class Labels(msgspec.Struct, frozen=True, kw_only=True):
-    """What a card says of a site that no scan can see: name, category, starter-list flag, address of the service."""
+    """What a card says of a site that no scan can see: name, category, starter-list flag, address of the service.
+
+    ``public_url``: the address of the site for the public, ``tester``: the address from which the scan is repeated;
+    both are for the snippets alone.
+    """
 
     name: str = ""
     category: str = "Uncategorized"
     seed: bool = False
     base_url: str = DEFAULT_BASE_URL
+    public_url: str = ""
+    tester: str = ""
 
 
 def name_of(observations: Observations, labels: Labels) -> str:
@@ -114,5 +121,10 @@ def _card(
         probe_dead=observations.probe_dead,
         seed=labels.seed,
         url=f"{labels.base_url.rstrip('/')}/site/{quote(observations.host, safe=':')}",
-        recommendations=recommendations(observations, judgement, book, method, name=name, category=labels.category),
+        recommendations=recommendations(site_of(observations, judgement, name, labels), book, method),
     )
+
+
+def site_of(observations: Observations, judgement: Judgement, name: str, labels: Labels) -> Site:
+    """Return the site that the advice is written for."""
+    return Site(observations, judgement, name, labels.category, public_url=labels.public_url, tester=labels.tester)

@@ -130,7 +130,8 @@ class RobotsFacts(Record, frozen=True):
 
     ``kind``: ``rules`` (2xx), ``none`` (4xx: no rules), ``unknown`` (5xx or no answer), ``html`` (a page was served).
     ``names``: distinct User-agent values, case ignored, ``*`` included. ``signal``: the value of the first
-    Content-Signal line; ``signal_line`` its number, 0 when there is none. ``cut``: longer than was read.
+    Content-Signal line; ``signal_line`` its number, 0 when there is none. ``cut``: longer than was read. ``text``: the
+    file itself, lines ended by LF; empty when it is longer than 64 KiB, is no clean UTF-8, or was not kept.
     """
 
     kind: str = "none"
@@ -142,6 +143,7 @@ class RobotsFacts(Record, frozen=True):
     signal: str = ""
     signal_line: int = 0
     cut: bool = False
+    text: str = ""
 
 
 class Landmarks(Record, frozen=True):

@@ -32,6 +32,17 @@ def stance_of(*, served: int, conclusive: int, browser_challenged: bool, only_of
     return "Open" if served == LIVE_TOTAL and disallowed == 0 else "Selective"
 
 
+def gain_words(points: int, before: int, after: int) -> str:
+    """Return what a fix gains: ``+4 points, score 52 -> 60``. Points count in its pillar, the score from 0 to 100."""
+    return f"+{points} {'point' if points == 1 else 'points'}, score {before} -> {after}"
+
+
+def gain(card: ReportCard, fix: str) -> str:
+    """Return what ``fix`` alone gains on ``card``, in words; empty when it gains nothing there."""
+    points_of = {item.k: item.pts for item in card.recommendations}
+    return gain_words(points_of[fix], card.score, estimate(card, frozenset({fix})).score) if fix in points_of else ""
+
+
 def estimate(card: ReportCard, fixes: frozenset[str]) -> Standing:
     """Return where the site of ``card`` would stand with ``fixes`` done, by the points that the card names.
 

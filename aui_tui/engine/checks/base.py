@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from aui_tui.engine import robots_edit
 from aui_tui.engine.checks.site import Site
 from aui_tui.engine.judge import Judgement
 from aui_tui.records.card import ReportCard
@@ -56,11 +57,23 @@ class Earned(NamedTuple):
     reason: str
 
 
+class Piece(NamedTuple):
+    """A file of a fix: its path in the folder of a plan, where it goes (words), and its text.
+
+    A path without a folder is the path on the site: ``robots.txt`` belongs at /robots.txt.
+    """
+
+    path: str
+    place: str
+    text: str
+
+
 class Advice(NamedTuple):
-    """Body and snippet of a recommendation, made for one site."""
+    """Body and snippet of a recommendation, made for one site, and the files in which a plan writes the same."""
 
     body: str
     code: str
+    pieces: tuple[Piece, ...] = ()
 
 
 class CardPoints(NamedTuple):
@@ -79,7 +92,8 @@ class Check:
     ``label``: the component in words. ``earns``: what earns the points, for the explanation of the method; ``{part}``
     in it stands for the points ``part`` of what counts in part.
     ``lacking``: what it means that the fix is still to be made. ``title``: heading of the recommendation.
-    ``effort``: work of the fix, from 1 (a line) to 8 (a rebuild). ``file``: the name that its snippet is written to.
+    ``effort``: work of the fix, from 1 (a line) to 8 (a rebuild). ``file``: the name that its snippet is written to
+    when nothing but the card is known. ``proof``: how to check the fix from here; ``{origin}`` and ``{host}`` in it.
     ``points`` and ``pillar``: full points and pillar key per method. ``detail``: the number of ``detail``
     (specification 2.3) that its points add to. ``sentences``: its evidence, each severity in the order of a card.
     ``judged``: the fix changes the judgement, not points alone.
@@ -97,6 +111,7 @@ class Check:
     title: str
     effort: int
     file: str
+    proof: str
     points: Mapping[str, int]
     pillar: Mapping[str, str]
     measure: Callable[[Observations, Judgement, str], Earned]
@@ -124,7 +139,16 @@ def on_page(judgement: Judgement, facts: str) -> str:
 
 def by_page(site: Site, advice: Advice) -> Advice:
     """Return ``advice`` on a page with a note where the browser did not get the homepage."""
-    return advice if site.judgement.browser == SERVED else Advice(f"{advice.body} {UNSEEN}", advice.code)
+    return advice if site.judgement.browser == SERVED else advice._replace(body=f"{advice.body} {UNSEEN}")
+
+
+def robots_pieces(site: Site, fix: str, lines: str = "") -> tuple[Piece, ...]:
+    """Return the whole corrected robots.txt; ``lines`` to put in by hand where the site's own file is not known."""
+    whole = robots_edit.corrected(site.observations, site.together | {fix})
+    if whole:
+        return (Piece("robots.txt", f"{site.origin}/robots.txt, as text/plain", whole.strip("\n")),)
+    place = "by hand into robots.txt: the site's own file was not kept with this scan; scan again to have it written"
+    return (Piece(f"by-hand/robots-{fix}.txt", place, lines),)
 
 
 def page_was_read(observations: Observations, judgement: Judgement) -> bool:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from types import MappingProxyType
 from typing import Final
 
 from msgspec.structs import replace
 
-from aui_tui.engine.checks.base import Advice, CardPoints, Check, Earned, Finding, critical, good, warn
+from aui_tui.engine.checks.base import Advice, CardPoints, Check, Earned, Finding, Piece, critical, good, warn
 from aui_tui.engine.checks.site import Site, edges
 from aui_tui.engine.judge import Judgement, asks_for_payment, live_exchanges
 from aui_tui.engine.wording import (
@@ -45,6 +46,8 @@ from aui_tui.records.vocabulary import LIVE_TOTAL
 POINTS = {"v0.1": 24, "v0.2": 12}
 JQ_RANGES: Final = "[.. | objects | .ipv4Prefix, .ipv6Prefix | strings]"
 """jq program for the address lists that the operators publish."""
+SERVERS: Final = MappingProxyType({"microsoft-iis": "iis"})
+"""Names of servers in recipes where the field Server begins otherwise."""
 SENTENCES = (
     critical("shut-out", "AI agents are shut out: a browser gets the homepage (<<browser>>), <<agents>> get <<what>>."),
     critical(
@@ -296,7 +299,7 @@ def _let_in(exchange: Exchange) -> Exchange:
 def _advise(site: Site) -> Advice:
     """Return body and snippet for the wall or edge that turned the agents away."""
     away = site.turned_away
-    recipe = edges().for_wba(site.edges)
+    recipe = edges().for_wba([*_refusers(probe for _, probe in away), *site.edges])
     facts = site.facts() | _refusal(site, away)
     who, host = f"{facts['agents']} {facts['get']}", site.observations.host
     step = fill(recipe.step, facts)
@@ -312,7 +315,28 @@ def _advise(site: Site) -> Advice:
             " door: recognise it by its HTTP Message Signature (RFC 9421, Web Bot Auth) or by the address ranges that"
             f" its operator publishes, let it in, and keep refusing whoever only borrows its name. {step}"
         )
-    return Advice(body.strip(), fill(recipe.code or edges().wba["request"].code, facts).strip("\n"))
+    parts = recipe.part or edges().wba["request"].part
+    pieces = tuple(
+        Piece(f"server/{part.file}", fill(part.place, facts), fill(part.text, facts).strip("\n")) for part in parts
+    )
+    if recipe.check:
+        body += f" Before the reload: {recipe.check}."
+    code = pieces[0].text if len(pieces) == 1 else "\n\n".join(f"# {piece.place}\n{piece.text}" for piece in pieces)
+    return Advice(body.strip(), code, pieces)
+
+
+def _refusers(probes: Iterable[Exchange]) -> Iterator[str]:
+    """Yield the names of the servers that sent the refusals, by what each says of itself or always does."""
+    for probe in probes:
+        if probe.challenge is not None:
+            yield probe.challenge.vendor
+            continue
+        fields = dict(probe.headers)
+        server = re.split(r"[/ ]", fields.get("server", "").lower())[0]
+        if server:
+            yield SERVERS.get(server, server)
+        elif "date" not in fields and fields.get("cache-control") == "no-cache":
+            yield "haproxy"
 
 
 def _refusal(site: Site, away: Sequence[tuple[Agent, Exchange]]) -> dict[str, str]:
@@ -329,6 +353,8 @@ def _refusal(site: Site, away: Sequence[tuple[Agent, Exchange]]) -> dict[str, st
         "seen": "\n".join(f"- {agent.token}: {answer(probe)}{_reference(probe)}" for agent, probe in away),
         "directories": _listing(registry().agents, "signature_directory"),
         "ranges": _listing(agents, "ip_ranges"),
+        "range_comments": "\n".join(f"# {agent.token}: {agent.ip_ranges}" for agent in agents if agent.ip_ranges),
+        "tester_pattern": re.escape(site.testers),
         "range_urls": " ".join(dict.fromkeys(agent.ip_ranges for agent in agents if agent.ip_ranges)),
         "agent_pattern": "|".join(re.escape(agent.token).replace("\\-", "-") for agent in agents),
         "vercel_rules": "\n".join(_vercel_rule(agent) for agent in agents if agent.ip_ranges),
@@ -367,7 +393,9 @@ CHECK = Check(
     lacking="an agent is refused or challenged",
     title="Verify agents instead of blocking them",
     effort=7,
-    file="wba.txt",
+    file="server/agents.txt",
+    proof="curl -sSI -A ChatGPT-User {origin}/ answers 200 from an address that the rule knows. The points show here"
+    " when the rule knows the address that you scan from: its line for the tester, which you remove afterwards.",
     points=POINTS,
     pillar={"v0.1": "access", "v0.2": "welcome"},
     measure=_measure,

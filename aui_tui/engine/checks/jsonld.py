@@ -11,6 +11,7 @@ from aui_tui.engine.checks.base import (
     Check,
     Earned,
     Finding,
+    Piece,
     by_page,
     good,
     on_page,
@@ -83,7 +84,10 @@ def _advise(site: Site) -> Advice:
         " site from its layout. Put this block into the head of the page, and give product, event or article pages a"
         " block of their own type."
     )
-    return by_page(site, Advice(body, f'<script type="application/ld+json">\n{graph}\n</script>'))
+    code = f'<script type="application/ld+json">\n{graph}\n</script>'
+    return by_page(
+        site, Advice(body, code, (Piece("homepage/head.html", "right before </head> on the homepage", code),))
+    )
 
 
 CHECK = Check(
@@ -94,7 +98,8 @@ CHECK = Check(
     lacking="no JSON-LD",
     title="Describe the site in JSON-LD",
     effort=4,
-    file="jsonld.html",
+    file="homepage/head.html",
+    proof="https://validator.schema.org reads the block from {origin}/.",
     points=POINTS,
     pillar={"v0.1": "surface", "v0.2": "built"},
     measure=_measure,

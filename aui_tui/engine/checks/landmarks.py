@@ -13,6 +13,7 @@ from aui_tui.engine.checks.base import (
     Check,
     Earned,
     Finding,
+    Piece,
     by_page,
     good,
     on_page,
@@ -29,6 +30,7 @@ PARTS = {
     "v0.2": {"main": 1, "nav": 1, "aria": 1, "forms": 1},
 }
 """Points of each part; ``forms`` are earned when there is none, or all are labelled."""
+CONTENT = "<!-- The content of the page stands here. -->"
 SENTENCES = (
     warn("landmarks-missing", "The homepage lacks <<missing>>."),
     warn("forms-unlabelled", "<<unlabelled>> of <<count>> on the homepage <<have>> a control without a label."),
@@ -105,22 +107,49 @@ def _advise(site: Site) -> Advice:
         "Agents that read the accessibility tree find their way by landmarks and operate forms by their labels. Give"
         " what the page already shows these elements; a second copy is not needed."
     ]
-    return by_page(site, Advice(" ".join(parts), "\n".join(_snippet(page, html.escape(site.title)))))
+    name = html.escape(site.title)
+    lines = _snippet(page, name)
+    return by_page(site, Advice(" ".join(parts), "\n".join(lines), _pieces(lines, page, name)))
 
 
 def _snippet(page: PageFacts, name: str) -> list[str]:
+    """Return what goes before and after the content of the page, the place of the content marked between them."""
     seen = page.semantic
-    lines: list[str] = []
+    before: list[str] = []
+    after: list[str] = []
     if not (seen.nav and seen.aria):
-        lines += ["<header>", '  <nav aria-label="Main">', '    <a href="/">Home</a>', "  </nav>", "</header>"]
-    if not seen.main or page.forms_unlabelled:
-        lines += ['<main id="content">', f"  <h1>{name}</h1>"]
-        if page.forms_unlabelled:
-            lines += ['  <form action="/search" role="search">', f'    <label for="q">Search {name}</label>']
-            lines += ['    <input id="q" name="q" type="search">', '    <button type="submit">Search</button>']
-            lines += ["  </form>"]
-        lines += ["</main>"]
-    return [*lines, "<footer>", '  <a href="/contact">Contact</a>', "</footer>"]
+        before += ["<header>", '  <nav aria-label="Main">', '    <a href="/">Home</a>', "  </nav>", "</header>"]
+    if not seen.main:
+        before, after = [*before, '<main id="content">'], ["</main>"]
+    after += ["<footer>", '  <a href="/contact">Contact</a>', "</footer>"]
+    return [*before, CONTENT, *(_form(name) if page.forms_unlabelled else ()), *after]
+
+
+def _form(name: str) -> list[str]:
+    """Return a form whose control has a label, as a pattern."""
+    return [
+        "<!-- Give each control of your forms a label, as here: -->",
+        '<form action="/search" role="search">',
+        f'  <label for="q">Search {name}</label>',
+        '  <input id="q" name="q" type="search">',
+        '  <button type="submit">Search</button>',
+        "</form>",
+    ]
+
+
+def _pieces(lines: list[str], page: PageFacts, name: str) -> tuple[Piece, ...]:
+    form = _form(name) if page.forms_unlabelled else []
+    place = lines.index(CONTENT)
+    found = [
+        Piece("homepage/body-start.html", "right after <body> on the homepage", "\n".join(lines[:place])),
+        Piece("homepage/form.html", "by hand: a pattern for the forms whose controls have no label", "\n".join(form)),
+        Piece(
+            "homepage/body-end.html",
+            "right before </body> on the homepage",
+            "\n".join(lines[place + 1 + len(form) :]),
+        ),
+    ]
+    return tuple(piece for piece in found if piece.text)
 
 
 CHECK = Check(
@@ -131,7 +160,8 @@ CHECK = Check(
     lacking="landmarks or labels missing",
     title="Mark up landmarks and label forms",
     effort=5,
-    file="landmarks.html",
+    file="by-hand/landmarks.html",
+    proof="View the source of {origin}/ and look for <main>, <nav> and a label for each control.",
     points={method: sum(parts.values()) for method, parts in PARTS.items()},
     pillar={"v0.1": "surface", "v0.2": "built"},
     measure=_measure,

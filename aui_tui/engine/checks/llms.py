@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from aui_tui.engine.checks.base import Advice, Check, Earned, Finding, good, warn
+from aui_tui.engine.checks.base import Advice, Check, Earned, Finding, Piece, good, warn
 from aui_tui.engine.checks.site import Site
 from aui_tui.engine.judge import Judgement
 from aui_tui.engine.wording import sentence, status
@@ -67,7 +67,8 @@ def _advise(site: Site) -> Advice:
 ## Optional
 
 - [Sitemap]({site.origin}/sitemap.xml): every public page"""
-    return Advice(body, text)
+    place = f"{site.origin}/llms.txt, as text/plain"
+    return Advice(body, text, (Piece("llms.txt", place, text),))
 
 
 CHECK = Check(
@@ -79,6 +80,7 @@ CHECK = Check(
     title="Add an /llms.txt file",
     effort=3,
     file="llms.txt",
+    proof='curl -sSi {origin}/llms.txt answers 200 and its first line begins with "# ".',
     points=POINTS,
     pillar={"v0.1": "surface", "v0.2": "built"},
     measure=_measure,

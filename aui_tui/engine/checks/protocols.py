@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
-from aui_tui.engine.checks.base import Advice, CardPoints, Check, Earned, Finding, good, warn
+from aui_tui.engine.checks.base import Advice, CardPoints, Check, Earned, Finding, Piece, good, warn
 from aui_tui.engine.checks.site import Site, script_json
 from aui_tui.engine.judge import Judgement
 from aui_tui.engine.wording import sentence
@@ -74,17 +74,17 @@ def _advise(site: Site) -> Advice:
             " reads there which services it may call instead of clicking through pages. Put it online together with the"
             " endpoint that it names; an MCP server card at /.well-known/mcp.json earns the same points."
         )
-        code = script_json(_ucp(site))
+        path, code = ".well-known/ucp", script_json(_ucp(site))
     else:
         body = (
             f"Publish an MCP server card at {site.origin}/.well-known/mcp.json, as application/json: an agent reads"
             " there which server offers this site's functions as tools. Put it online together with the server that it"
             " names; for a shop, a commerce manifest at /.well-known/ucp earns the same points."
         )
-        code = script_json(_mcp_card(site))
+        path, code = ".well-known/mcp.json", script_json(_mcp_card(site))
     if site.observations.files.ai_plugin:
         body += " The ai-plugin.json of this site belongs to a programme that has ended; no current agent reads it."
-    return Advice(body, code)
+    return Advice(body, code, (Piece(path, f"{site.origin}/{path}, as application/json", code),))
 
 
 def _ucp(site: Site) -> object:
@@ -132,7 +132,8 @@ CHECK = Check(
     lacking="no UCP profile or MCP card",
     title="Publish a front door for agents",
     effort=6,
-    file="front-door.json",
+    file="by-hand/front-door.json",
+    proof="curl -sSi {origin}/.well-known/mcp.json (or /ucp) answers 200 with JSON.",
     points=POINTS,
     pillar={"v0.1": "protocols", "v0.2": "built"},
     measure=_measure,

@@ -8,7 +8,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from aui_tui.engine.checks.base import Advice, CardPoints, Check, Earned, Finding, critical, good, warn
+from aui_tui.engine import robots_edit
+from aui_tui.engine.checks.base import Advice, CardPoints, Check, Earned, Finding, critical, good, robots_pieces, warn
 from aui_tui.engine.checks.site import Site, edges
 from aui_tui.engine.judge import Judgement
 from aui_tui.engine.wording import at_lines, by_line, counted, joined, name_of, out_of, quoted, silence, status
@@ -174,26 +175,39 @@ def _open(policy: RobotsPolicy) -> RobotsPolicy:
 
 
 def _advise(site: Site) -> Advice:
-    """Return body and group, with the spelling and the lines found in the site's file."""
-    step = edges().for_robots(site.edges).step
-    if site.observations.robots.kind == "unknown":
+    """Return body and the whole corrected file; of a file that is not kept, a group with the spelling found there."""
+    step, facts = edges().for_robots(site.edges).step, site.observations.robots
+    if facts.kind == "unknown":
         fetched = _fetched(site.observations.exchange("robots"))
         body = (
             f"robots.txt {fetched}. Agents that follow RFC 9309 must then treat the whole site as disallowed. Serve"
             " this file with status 200, from a path that needs neither login nor application; even a plain 404 would"
             f" let agents in. {step}"
         )
-        return Advice(body, "User-agent: *\nDisallow:")
+        return Advice(body, robots_edit.OPEN_FILE.strip(), robots_pieces(site, "robots"))
     blocked = [policy for policy in site.judgement.agents if policy.effective == "blocked"]
     partial = [policy for policy in site.judgement.agents if policy.policy == "partial"]
+    remedy = _file_remedy(blocked) if facts.text else _remedy(blocked, partial)
     body = (
-        f"{_rules(blocked, partial)} {_remedy(blocked, partial)} These agents fetch a page because a person asked for"
-        f" it; rules for training crawlers such as GPTBot or CCBot can stay. {step}"
+        f"{_rules(blocked, partial)} {remedy} These agents fetch a page because a person asked for it; rules for"
+        f" training crawlers such as GPTBot or CCBot stay as they are. {step}"
     )
+    if facts.text:
+        code = robots_edit.corrected(site.observations, ["robots"]).strip("\n")
+        return Advice(body, code, robots_pieces(site, "robots"))
     names = dict.fromkeys(_spelling(policy) for policy in (*blocked, *partial))
     group = {name.lower(): name for name in reversed(names)}
     rows = [f"User-agent: {name}" for name in reversed(group.values())]
-    return Advice(body, "\n".join([*rows, "Allow: /"]))
+    code = "\n".join([*rows, "Allow: /"])
+    return Advice(body, code, robots_pieces(site, "robots", code))
+
+
+def _file_remedy(blocked: Sequence[RobotsPolicy]) -> str:
+    """Return what the corrected file changes, in words."""
+    text = "The file below is yours without these agents in the groups that close it to them; every other line stays."
+    if any(policy.policy == "unlisted" for policy in blocked):
+        text += " The group at its end lets in the agents that User-agent: * shuts out; add the path rules you keep."
+    return text
 
 
 def _spelling(policy: RobotsPolicy) -> str:
@@ -238,7 +252,8 @@ CHECK = Check(
     lacking="robots.txt shuts agents out",
     title="Let agents in by robots.txt",
     effort=2,
-    file="robots.txt",
+    file="by-hand/robots-robots.txt",
+    proof="curl -sS {origin}/robots.txt shows the new file, also through the CDN.",
     points=POINTS,
     pillar={"v0.1": "access", "v0.2": "welcome"},
     measure=_measure,

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from aui_tui.engine.checks.base import Advice, CardPoints, Check, Earned, Finding, good, warn
+from aui_tui.engine.checks.base import Advice, CardPoints, Check, Earned, Finding, good, robots_pieces, warn
 from aui_tui.engine.checks.site import Site
 from aui_tui.engine.judge import Judgement
+from aui_tui.engine.robots_edit import OPEN_SIGNAL, signal_for
 from aui_tui.engine.wording import quoted
 from aui_tui.records.observations import Observations
 from aui_tui.records.points import round_half_up
 
 POINTS = {"v0.1": 10, "v0.2": 4}
-OPEN_SIGNAL = "search=yes, ai-input=yes, ai-train=no"
-"""The value that the recommendation proposes."""
-PAIR = re.compile(r"([a-z][a-z-]*)\s*=\s*([a-z]+)")
 SENTENCES = (
     warn(
         "signal-no-input",
@@ -77,6 +74,7 @@ def _fixed(observations: Observations) -> Observations:
 
 def _advise(site: Site) -> Advice:
     robots = site.observations.robots
+    value = signal_for(robots.signal)
     if not _refuses_input(robots.signal):
         where = "Publish a robots.txt with" if robots.kind in ("none", "html") else "Give User-agent: * in robots.txt"
         body = (
@@ -84,14 +82,14 @@ def _advise(site: Site) -> Advice:
             " ai-input (reading it live to answer or act for a person) and ai-train. The values below are a proposal;"
             " only ai-input=no costs points."
         )
-        return Advice(body, f"User-agent: *\nContent-Signal: {OPEN_SIGNAL}\nDisallow:")
-    pairs = dict(PAIR.findall(robots.signal.lower())) | {"ai-input": "yes"}
-    value = ", ".join(f"{key}={answer}" for key, answer in pairs.items())
-    body = (
-        f"Line {robots.signal_line} of robots.txt says ai-input=no: do not feed this content to an AI model, not even"
-        " live for the person who asked. Put the line below in its place; the other values stay as they are."
-    )
-    return Advice(body, f"Content-Signal: {value}")
+        code = f"User-agent: *\nContent-Signal: {value}\nDisallow:"
+    else:
+        body = (
+            f"Line {robots.signal_line} of robots.txt says ai-input=no: do not feed this content to an AI model, not"
+            " even live for the person who asked. Put the line below in its place; the other values stay as they are."
+        )
+        code = f"Content-Signal: {value}"
+    return Advice(body, code, robots_pieces(site, "signal", code))
 
 
 CHECK = Check(
@@ -102,7 +100,8 @@ CHECK = Check(
     lacking="no full Content-Signal",
     title="State a Content-Signal in robots.txt",
     effort=1,
-    file="robots.txt",
+    file="by-hand/robots-signal.txt",
+    proof="curl -sS {origin}/robots.txt shows the Content-Signal line.",
     points=POINTS,
     pillar={"v0.1": "consent", "v0.2": "welcome"},
     measure=_measure,

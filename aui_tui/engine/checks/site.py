@@ -36,11 +36,27 @@ ABOUT: Final = MappingProxyType(
 """One sentence on a site, by its category."""
 
 
+NOBODY: Final = "192.0.2.1"
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """One file of a recipe: its name in the folder of a plan, where it goes, its text, and how it begins a comment."""
+
+    file: str
+    place: str
+    text: str
+    comment: str = "#"
+
+
 class Recipe(msgspec.Struct, frozen=True, kw_only=True):
-    """What a fix means on one wall, edge or server: a ``step`` for the body, ``code`` where it has its own."""
+    """What a fix means on one wall, edge or server: a ``step`` for the body, and its files if any.
+
+    ``check``: the command by which the server checks its settings before it takes them.
+    """
 
     step: str = ""
-    code: str = ""
+    check: str = ""
+    part: tuple[Part, ...] = ()
 
 
 class Edges(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,17 +86,36 @@ def edges() -> Edges:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """One scanned site with its judgement, display name and category."""
+    """One scanned site with its judgement, display name and category.
+
+    ``together``: fixes that are carried out at once, so that their files agree. ``public_url``: the address of the
+    site for the public where it was scanned under another. ``tester``: the address from which the scan is repeated.
+    """
 
     observations: Observations
     judgement: Judgement
     name: str
     category: str
+    together: frozenset[str] = frozenset()
+    public_url: str = ""
+    tester: str = ""
 
     @property
     def origin(self) -> str:
-        """Scheme, host and port, without a final slash."""
-        return self.observations.origin.rstrip("/")
+        """Scheme, host and port by which the public reaches the site, without a final slash."""
+        return (self.public_url or self.observations.origin).rstrip("/")
+
+    @property
+    def is_local(self) -> bool:
+        """The site was scanned on this machine, and nothing says where the public finds it."""
+        return not self.public_url and _is_loopback(self.observations.origin)
+
+    @property
+    def testers(self) -> str:
+        """The address from which the scan is repeated; one of documentation (RFC 5737) where it is not known."""
+        if self.tester:
+            return self.tester
+        return "127.0.0.1" if _is_loopback(self.observations.origin) else NOBODY
 
     @property
     def hostname(self) -> str:
@@ -89,8 +124,9 @@ class Site:
 
     @property
     def title(self) -> str:
-        """The name on one line, never empty."""
-        return " ".join(self.name.split()) or self.hostname
+        """The name on one line, never empty; an address that the public does not use is no name."""
+        known = " ".join(self.name.split())
+        return self.hostname if self.public_url and known == self.observations.host else known or self.hostname
 
     @property
     def about(self) -> str:
@@ -126,7 +162,13 @@ class Site:
             "name_html": html.escape(self.title),
             "about": self.about,
             "about_html": html.escape(self.about),
+            "tester": self.testers,
         }
+
+
+def _is_loopback(origin: str) -> bool:
+    host = urlsplit(origin).hostname or ""
+    return host == "localhost" or host.endswith(".localhost") or host == "::1" or host.startswith("127.")
 
 
 def script_json(value: object) -> str:

@@ -11,6 +11,7 @@ from aui_tui.engine.checks.base import (
     Check,
     Earned,
     Finding,
+    Piece,
     by_page,
     critical,
     good,
@@ -24,6 +25,7 @@ from aui_tui.engine.wording import clause, counted
 from aui_tui.records.observations import SERVED, Observations
 
 POINTS = {"v0.1": 9, "v0.2": 5}
+PLACE = "inside the element of the homepage that the scripts fill, or right after body-start.html"
 SENTENCES = (
     critical(
         "shell",
@@ -84,7 +86,7 @@ def _advise(site: Site) -> Advice:
         " in); until then put real text into the HTML that the server sends, inside the element that the scripts fill."
     )
     code = f"""\
-<main>
+<section>
   <h1>{facts["name_html"]}</h1>
   <p>{facts["about_html"]}</p>
   <h2>What you can do here</h2>
@@ -93,8 +95,8 @@ def _advise(site: Site) -> Advice:
  visitor would use.</li>
     <li>Say what is offered on {host}, what it costs, where it is available and how to order, book or get help.</li>
   </ul>
-</main>"""
-    return by_page(site, Advice(body, code))
+</section>"""
+    return by_page(site, Advice(body, code, (Piece("homepage/content.html", PLACE, code),)))
 
 
 CHECK = Check(
@@ -105,7 +107,8 @@ CHECK = Check(
     lacking="nothing readable without scripts",
     title="Serve readable HTML without scripts",
     effort=8,
-    file="ssr.html",
+    file="homepage/content.html",
+    proof="curl -sS {origin}/ shows the text without running scripts.",
     points=POINTS,
     pillar={"v0.1": "surface", "v0.2": "built"},
     measure=_measure,
