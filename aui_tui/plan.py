@@ -166,7 +166,7 @@ def pieces(found: Plan, site: Site | None = None) -> dict[str, Piece]:
     for step in found.steps:
         check = BY_FIX[step.fix.k]
         if site is not None:
-            parts = check.advise(replace(site, together=every)).pieces
+            parts = check.advise(replace(site, together=every)).pieces()
         else:
             parts = (Piece(check.file, "as the text of the fix says", step.fix.code),)
         files |= {piece.path: piece for piece in parts if piece.text.strip()}

@@ -16,9 +16,9 @@ from aui_tui.engine.checks import points as points_of
 from aui_tui.engine.fixes import what_if
 from aui_tui.engine.judge import judge
 from aui_tui.engine.robots import parse
-from aui_tui.engine.scoring import grade_card
+from aui_tui.engine.scoring import Labels, grade_card, site_of
 from aui_tui.errors import BadValue, Unavailable
-from aui_tui.plan import as_json, contents, lines, plan, write_snippets
+from aui_tui.plan import as_json, lines, pieces, plan, readme, write_files
 from aui_tui.records.card import ReportCard
 from aui_tui.records.methods import METHODS, V01, V02
 from aui_tui.records.observations import Observations
@@ -26,6 +26,7 @@ from aui_tui.records.registry import registry
 from aui_tui.records.standing import estimate
 from aui_tui.records.vocabulary import FIXES, GRADES
 from tests.cards import DEAD, RICH_OPEN, WALLED, cards, sums
+from tests.engine import situations
 from tests.strategies import observations
 
 
@@ -36,8 +37,7 @@ def keys(*args: object, **options: object) -> list[str]:
 def test_every_fix_has_an_effort_and_a_file() -> None:
     assert tuple(BY_FIX) == FIXES
     assert sorted(check.effort for check in BY_FIX.values()) == list(range(1, len(FIXES) + 1))
-    assert [key for key in FIXES if BY_FIX[key].file == "robots.txt"] == ["signal", "robots"]
-    assert len({check.file for check in BY_FIX.values()}) == len(FIXES) - 1
+    assert len({check.file for check in BY_FIX.values()}) == len(FIXES)
 
 
 def test_the_ceiling_of_a_walled_site_is_reckoned_with() -> None:
@@ -79,7 +79,7 @@ def test_a_goal_out_of_reach_gives_what_helps() -> None:
     found = plan(shut, grade="A")
     assert not found.reached
     assert found.after[0] == 59
-    assert list(lines(found))[-1] == "All fixes together lead to 59 points; grade A is out of their reach."
+    assert list(lines(found))[-1] == "All fixes together lead to a score of 59; grade A is out of their reach."
 
 
 @settings(max_examples=80, deadline=None)
@@ -141,44 +141,68 @@ def test_targets_are_checked() -> None:
 
 
 def test_text() -> None:
-    assert list(lines(plan(WALLED, grade="C")))[:4] == [
+    assert list(lines(plan(WALLED, grade="C")))[:3] == [
         "tickets.example: score 42, grade F, Walled; goal grade C",
-        "1. +4 Welcome: Add a Content-Signal line (signal)",
+        "1. Add a Content-Signal line (signal): +4 points, score 42 -> 50",
         "   Add a Content-Signal line: worth 4 points.",
-        "   then score 50, grade F, Walled",
     ]
 
 
-def test_snippets_are_written_under_fixed_names(tmp_path: Path) -> None:
+def test_files_are_written_where_they_belong_with_a_text_that_says_so(tmp_path: Path) -> None:
     found = plan(WALLED, grade="A")
     folder = tmp_path / "fixes"
-    written = write_snippets(found, folder)
-    assert [path.name for path in written] == ["robots.txt", "front-door.json", "wba.txt"]
-    assert (folder / "wba.txt").read_text() == "# wba\nexample\n"
+    written = write_files(found, folder)
+    assert [str(path.relative_to(folder)) for path in written] == [
+        "README.md",
+        "by-hand/front-door.json",
+        "by-hand/robots-signal.txt",
+        "server/agents.txt",
+    ]
+    assert (folder / "server/agents.txt").read_text() == "# wba\nexample\n"
+    text = (folder / "README.md").read_text()
+    assert all(f"| `{path.relative_to(folder)}` |" in text for path in written[1:])
+    assert "score 50 -> 59" in text
+    assert text.count("Check: ") == 3
+
+
+def test_what_was_seen_gives_whole_files_at_their_paths() -> None:
+    seen = situations.robots_all()
+    card = grade_card(seen)
+    found = plan(card, score=100)
+    site = site_of(seen, judge(seen), card.name, Labels(public_url="https://shop.example.org", tester="198.51.100.7"))
+    files = pieces(found, site)
+    assert {"llms.txt", ".well-known/mcp.json"} <= set(files) | {"llms.txt"}
+    for path in ("llms.txt", ".well-known/mcp.json"):
+        if path in files:
+            assert "https://shop.example.org/" in files[path].text
+            assert "https://shop.example/" not in files[path].text
+    assert any("shop.example.org" in line for line in readme(found, site))
 
 
 @settings(max_examples=100, deadline=None)
 @given(observations(), st.sampled_from(tuple(METHODS)))
-def test_the_pieces_for_robots_txt_are_one_valid_file_that_does_what_they_promise(
-    seen: Observations, method: str
-) -> None:
+def test_a_robots_txt_that_is_written_whole_does_what_it_promises(seen: Observations, method: str) -> None:
     card = grade_card(seen, method)
     if card.unreachable or not {"robots", "signal"} & {fix.k for fix in card.recommendations}:
         return
-    text = contents(plan(card, score=100))["robots.txt"]
-    body = [line for line in text.splitlines() if line and not line.startswith("#")]
-    assert body[0].startswith("User-agent: ")
-    assert {line.partition(":")[0] for line in body} <= {
-        "User-agent",
-        "Allow",
-        "Disallow",
-        "Content-Signal",
-    }
-    robots = parse(text.encode())
+    site = site_of(seen, judge(seen), card.name, Labels())
+    files = pieces(plan(card, score=100), site)
+    assert ("robots.txt" in files) != any(path.startswith("by-hand/robots") for path in files)
+    if "robots.txt" not in files:
+        return
+    robots = parse(files["robots.txt"].text.encode())
     assert all(robots.allows(agent.token, "/") for agent in registry().agents)
-    assert all(robots.policy(agent.token) in ("unlisted", "allowed") for agent in registry().agents)
     if any(fix.k == "signal" for fix in card.recommendations):
-        assert "ai-input=yes" in text
+        assert "ai-input=yes" in files["robots.txt"].text
+
+
+def test_no_file_is_written_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "fixes").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "fixes" / "server").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(BadValue, match="is a link"):
+        write_files(plan(WALLED, grade="A"), tmp_path / "fixes", force=True)
+    assert not list((tmp_path / "elsewhere").iterdir())
 
 
 @pytest.mark.parametrize("kind", ["file", "link", "folder"])
@@ -187,16 +211,16 @@ def test_nothing_is_written_when_one_file_is_there(tmp_path: Path, kind: str) ->
     folder = tmp_path / "fixes"
     folder.mkdir()
     if kind == "link":
-        (folder / "wba.txt").symlink_to(victim)
+        (folder / "README.md").symlink_to(victim)
     elif kind == "file":
-        (folder / "wba.txt").write_text("mine")
+        (folder / "README.md").write_text("mine")
     else:
-        (folder / "wba.txt").mkdir()
-    with pytest.raises(BadValue, match=r"wba\.txt is already there; --force replaces it"):
-        write_snippets(plan(WALLED, grade="A"), folder)
-    assert [entry.name for entry in folder.iterdir()] == ["wba.txt"]
+        (folder / "README.md").mkdir()
+    with pytest.raises(BadValue, match=r"README\.md is already there; --force replaces it"):
+        write_files(plan(WALLED, grade="A"), folder)
+    assert [entry.name for entry in folder.iterdir()] == ["README.md"]
     assert not victim.exists()
     if kind != "folder":
-        assert len(write_snippets(plan(WALLED, grade="A"), folder, force=True)) == 3
-        assert (folder / "wba.txt").read_text() == "# wba\nexample\n"
+        assert len(write_files(plan(WALLED, grade="A"), folder, force=True)) == 4
+        assert (folder / "README.md").read_text().startswith("# Fixes for tickets")
         assert not victim.exists()

@@ -32,7 +32,7 @@ def corrected(observations: Observations, fixes: Collection[str]) -> str:
     """
     facts = observations.robots
     text = facts.text if facts.kind == "rules" else OPEN_FILE
-    if not text and observations.exchange("robots").bytes:
+    if not text and (facts.names or facts.signal_line or observations.exchange("robots").bytes):
         return ""
     if "signal" in fixes:
         text = with_signal(text, signal_for(facts.signal), facts.signal_line)
@@ -99,7 +99,7 @@ def with_signal(text: str, value: str, line: int = 0) -> str:
     """
     lines = text.split("\n")
     signal = f"Content-Signal: {value}"
-    if line:
+    if 0 < line <= len(lines):
         lines[line - 1] = signal
         return _ended("\n".join(lines))
     for group in _groups(lines):

@@ -79,7 +79,8 @@ def test_plan_names_the_steps_and_writes_the_snippets_once(home: Path) -> None:
     done = here(home, "plan", "tickets.example", "--grade", "C", "--write", "fixes")
     assert done.code == 0, done.err
     assert "goal grade C" in done.out
-    written = sorted(path.name for path in (home / "fixes").iterdir())
+    written = sorted(str(path.relative_to(home / "fixes")) for path in (home / "fixes").rglob("*") if path.is_file())
+    assert "README.md" in written
     assert written
     assert all(f"wrote fixes/{name}" in done.err for name in written)
     again = here(home, "plan", "tickets.example", "--grade", "C", "--write", "fixes")

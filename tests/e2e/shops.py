@@ -1,9 +1,8 @@
-"""A shop whose owner can mend it: files in a folder, and an edge that refuses AI agents."""
+"""A shop whose owner can fix it: files in a folder, and an edge that refuses AI agents."""
 
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import socket
 import subprocess
@@ -45,8 +44,12 @@ class Shop(Protocol):
         """Options of a scan."""
         ...
 
-    def let_agents_in(self, snippet: str) -> None:
-        """Apply the snippet of the fix ``wba`` to the edge."""
+    def let_agents_in(self, file: str, text: str) -> None:
+        """Give the edge a file of the fix ``wba``."""
+        ...
+
+    def restart(self) -> None:
+        """Take the new settings."""
         ...
 
 
@@ -94,8 +97,11 @@ class PythonShop:
     def rules(self) -> list[str]:
         return ["--connect-to", f"{self.host}:80:127.0.0.1:{self._server.server_port}"]
 
-    def let_agents_in(self, snippet: str) -> None:
-        self.refused = tuple(name for name in self.refused if name not in snippet)
+    def let_agents_in(self, file: str, text: str) -> None:
+        self.refused = tuple(name for name in self.refused if name not in text)
+
+    def restart(self) -> None:
+        return
 
 
 class NginxShop:
@@ -157,17 +163,13 @@ class NginxShop:
     def rules(self) -> list[str]:
         return ["--connect-to", f"{self.host}:80:127.0.0.1:{self._port}"]
 
-    def let_agents_in(self, snippet: str) -> None:
-        """Apply the snippet's second step to the http block and its third to the server block.
+    def let_agents_in(self, file: str, text: str) -> None:
+        """Put a file where the plan says: the ranges beside the settings, the map in http, the if above the rule."""
+        (self._home / file).write_text(text.replace("/etc/nginx", str(self._home)), encoding="utf-8")
 
-        The addresses that its first step would fetch from the operators are those of the test: loopback.
-        """
-        ranges = self._home / "agents.geo"
-        ranges.write_text("127.0.0.0/8 1;\n", encoding="utf-8")
-        http = "\n".join(line for line in snippet.splitlines() if line.strip() and not line.startswith("#"))
-        guard = "\n".join(re.findall(r"^# {4}((?:set|if) .*)$", snippet.partition("# 3.")[2], re.MULTILINE))
-        assert "return 403" in guard, snippet
-        self._write(http=http.replace("/etc/nginx/agents.geo", str(ranges)), guard=guard)
+    def restart(self) -> None:
+        guard = (self._home / "agents-server.conf").read_text(encoding="utf-8")
+        self._write(http=f"include {self._home}/agents.conf;", guard=f"{guard} if ($bad_bot) {{ return 403; }}")
         assert NGINX is not None
         checked = [NGINX, "-t", "-p", str(self._home), "-c", str(self._home / "nginx.conf")]
         done = subprocess.run(checked, capture_output=True, text=True, check=False)

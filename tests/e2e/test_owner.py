@@ -14,23 +14,20 @@ WITH_NGINX = pytest.param(NginxShop, marks=pytest.mark.skipif(NGINX is None, rea
 
 
 def apply(shop: Shop, fixes: Path) -> None:
-    """Do what each written snippet says."""
-    for snippet in fixes.iterdir():
-        text = snippet.read_text(encoding="utf-8")
-        if snippet.name == "llms.txt":
-            (shop.folder / "llms.txt").write_text(text, encoding="utf-8")
-        elif snippet.name == "front-door.json":
-            (shop.folder / ".well-known").mkdir()
-            (shop.folder / ".well-known" / "mcp.json").write_text(text, encoding="utf-8")
-        elif snippet.name == "jsonld.html":
-            page = shop.folder / "index.html"
+    """Do what the written files say."""
+    page = shop.folder / "index.html"
+    for path in sorted(path for path in fixes.rglob("*") if path.is_file()):
+        text, name = path.read_text(encoding="utf-8"), str(path.relative_to(fixes))
+        if name in ("llms.txt", "robots.txt", ".well-known/mcp.json"):
+            (shop.folder / name).parent.mkdir(exist_ok=True)
+            (shop.folder / name).write_text(text, encoding="utf-8")
+        elif name == "homepage/head.html":
             page.write_text(page.read_text(encoding="utf-8").replace("</head>", text + "</head>"), encoding="utf-8")
-        elif snippet.name == "robots.txt":
-            (shop.folder / "robots.txt").write_text(text, encoding="utf-8")
-        elif snippet.name == "wba.txt":
-            shop.let_agents_in(text)
+        elif path.parent.name == "server":
+            shop.let_agents_in(path.name, text)
         else:
-            raise AssertionError(f"no way to apply {snippet.name}")
+            assert name == "README.md", f"no way to apply {name}"
+    shop.restart()
 
 
 @pytest.mark.parametrize("kind", [PythonShop, WITH_NGINX])
@@ -42,7 +39,7 @@ def test_gate_fails_snippets_are_applied_gate_passes(tmp_path: Path, kind: type[
         assert "gate fail-grade failed: shop.test: The grade is F" in before.err
         assert json.loads(before.out)["stance"] == "Walled"
 
-        planned = here(tmp_path, "plan", shop.host, "--score", "100", "--write", "fixes")
+        planned = here(tmp_path, "plan", shop.host, "--score", "100", "--write", "fixes", "--tester", "127.0.0.1")
         assert planned.code == 0, planned.err
         apply(shop, tmp_path / "fixes")
 

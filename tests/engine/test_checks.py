@@ -22,7 +22,7 @@ NINTH = '''\
 
 from msgspec.structs import replace
 
-from aui_tui.engine.checks.base import Advice, Check, Earned, Finding, good, warn
+from aui_tui.engine.checks.base import Advice, Check, Earned, Finding, Piece, good, warn
 
 
 def _measure(observations, judgement, method):
@@ -40,7 +40,10 @@ def _fixed(observations):
 
 
 def _advise(site):
-    return Advice(f"The homepage of {site.hostname} has no title. Name the site in it.", f"<title>{site.title}</title>")
+    code = f"<title>{site.title}</title>"
+    place = "in the head of the homepage"
+    body = f"The homepage of {site.hostname} has no title. Name the site in it."
+    return Advice(body, code, lambda: (Piece("homepage/title.html", place, code),))
 
 
 CHECK = Check(
@@ -51,7 +54,8 @@ CHECK = Check(
     lacking="no title",
     title="Give the homepage a title",
     effort=1,
-    file="title.html",
+    file="homepage/title.html",
+    proof="View the source of {origin}/.",
     points={"v0.1": 2, "v0.2": 2},
     pillar={"v0.1": "surface", "v0.2": "built"},
     measure=_measure,
@@ -71,8 +75,9 @@ from msgspec.structs import replace
 from aui_tui.engine.explain import sections
 from aui_tui.engine.fixes import what_if
 from aui_tui.engine.ledger import earned, ledger
-from aui_tui.engine.scoring import grade_card
-from aui_tui.plan import contents, plan
+from aui_tui.engine.judge import judge
+from aui_tui.engine.scoring import Labels, grade_card, site_of
+from aui_tui.plan import pieces, plan, readme
 from aui_tui.records.methods import METHODS
 from aui_tui.regrade import regrade
 from tests.engine import situations
@@ -94,7 +99,8 @@ print(json.dumps({
     "method": [row for row in rows if "title" in row[1]],
     "what_if": what_if(bare, ["title"], method).ledger.earned - ledger(bare, method).earned,
     "all": what_if(bare, [f.k for f in card.recommendations], method).score,
-    "plan": contents(steps)["title.html"],
+    "plan": pieces(steps, site_of(bare, judge(bare), "Shop", Labels()))["homepage/title.html"],
+    "readme": [line for line in readme(steps) if line.startswith("| `homepage/title")],
     "card": earned(card)["title"],
     "detail": grade_card(named).detail["surface"] - card.detail["surface"],
     "regraded": [f.pts for f in regrade(card, "v0.1").recommendations if f.k == "title"],
@@ -121,7 +127,8 @@ def test_a_ninth_check_is_one_module_and_one_line(tmp_path: Path) -> None:
         "method": [["Built 2, title", "the homepage has a title"]],
         "what_if": 2,
         "all": 100,
-        "plan": "<title>shop.example</title>\n",
+        "plan": ["homepage/title.html", "in the head of the homepage", "<title>Shop</title>"],
+        "readme": ["| `homepage/title.html` | as the text of the fix says |"],
         "card": 0,
         "detail": 2,
         "regraded": [2],

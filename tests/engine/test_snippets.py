@@ -97,21 +97,25 @@ def blocked_file(*tokens: str) -> bytes:
 
 
 @pytest.mark.parametrize("blocked", [TOKENS[:1], TOKENS[:10], TOKENS, ("*",)], ids=["one", "ten", "all", "wildcard"])
-def test_the_robots_group_opens_a_file_to_which_it_is_added(blocked: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("kept", [True, False], ids=["whole", "group"])
+def test_the_robots_snippet_opens_the_file(blocked: tuple[str, ...], kept: bool) -> None:
     text = blocked_file(*blocked)
-    seen = replace(site.plain(), robots=robots.facts(text, 200, registry(), "text/plain"))
+    facts = robots.facts(text, 200, registry(), "text/plain")
+    seen = replace(site.plain(), robots=facts if kept else replace(facts, text=""))
     card = grade_card(seen, "v0.1")
     fix = next((fix for fix in card.recommendations if fix.k == "robots"), None)
     assert fix is not None
-    after = robots.facts(text + fix.code.encode() + b"\n", 200, registry(), "text/plain")
+    whole = fix.code.encode() if kept else text + fix.code.encode() + b"\n"
+    after = robots.facts(whole, 200, registry(), "text/plain")
     assert {policy.effective for policy in after.agents} == {"open"}
     assert {policy.effective for policy in after.crawlers} == {policy.effective for policy in seen.robots.crawlers}
 
 
-def test_the_robots_snippet_keeps_the_spelling_of_the_site() -> None:
+def test_the_group_for_a_file_that_is_not_kept_has_the_spelling_of_the_site() -> None:
     text = b"User-agent: CLAUDE-USER\nUser-agent: chatgpt-user/1.0\nDisallow: /\n"
-    seen = replace(site.plain(), robots=robots.facts(text, 200, registry(), "text/plain"))
-    fix = fixes(seen)["robots"]
+    facts = robots.facts(text, 200, registry(), "text/plain")
+    assert fixes(replace(site.plain(), robots=facts))["robots"].code == "User-agent: *\nDisallow:"
+    fix = fixes(replace(site.plain(), robots=replace(facts, text="")))["robots"]
     assert fix.code == "User-agent: ChatGPT-User\nUser-agent: CLAUDE-USER\nAllow: /"
     assert "line 3" in fix.body
 
@@ -169,10 +173,15 @@ def test_the_name_of_a_site_cannot_break_out_of_a_snippet(name: str) -> None:
     [
         ("cloudflare", 'http.host eq "shop.example"'),
         ("akamai", "Change request"),
+        ("apache", "SetEnvIfExpr"),
+        ("caddy", "not remote_ip 192.0.2.1"),
+        ("varnish", "acl agent_range"),
+        ("iis", "stopProcessing"),
+        ("haproxy", "acl agent_range src -f /etc/haproxy/agents.lst"),
         ("vercel", "vercel firewall rules add 'Verified ChatGPT-User'"),
         ("nginx", "geo $agent_range"),
         ("cloudfront", '"Name": "verified-agents-shop-example"'),
-        ("fastly", "Change request"),
+        ("fastly", "fastly.bot.category.is_verified"),
         ("strange", "Change request"),
         ("", "Change request"),
     ],

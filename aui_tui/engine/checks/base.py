@@ -69,11 +69,11 @@ class Piece(NamedTuple):
 
 
 class Advice(NamedTuple):
-    """Body and snippet of a recommendation, made for one site, and the files in which a plan writes the same."""
+    """Body and snippet of a recommendation, made for one site, and what makes the files of a plan for the same."""
 
     body: str
     code: str
-    pieces: tuple[Piece, ...] = ()
+    pieces: Callable[[], tuple[Piece, ...]]
 
 
 class CardPoints(NamedTuple):

@@ -322,7 +322,7 @@ def _advise(site: Site) -> Advice:
     if recipe.check:
         body += f" Before the reload: {recipe.check}."
     code = pieces[0].text if len(pieces) == 1 else "\n\n".join(f"# {piece.place}\n{piece.text}" for piece in pieces)
-    return Advice(body.strip(), code, pieces)
+    return Advice(body.strip(), code, lambda: pieces)
 
 
 def _refusers(probes: Iterable[Exchange]) -> Iterator[str]:

@@ -86,7 +86,7 @@ def _advise(site: Site) -> Advice:
     )
     code = f'<script type="application/ld+json">\n{graph}\n</script>'
     return by_page(
-        site, Advice(body, code, (Piece("homepage/head.html", "right before </head> on the homepage", code),))
+        site, Advice(body, code, lambda: (Piece("homepage/head.html", "right before </head> on the homepage", code),))
     )
 
 

@@ -109,7 +109,7 @@ def _advise(site: Site) -> Advice:
     ]
     name = html.escape(site.title)
     lines = _snippet(page, name)
-    return by_page(site, Advice(" ".join(parts), "\n".join(lines), _pieces(lines, page, name)))
+    return by_page(site, Advice(" ".join(parts), "\n".join(lines), lambda: _pieces(lines, page, name)))
 
 
 def _snippet(page: PageFacts, name: str) -> list[str]:

@@ -68,7 +68,7 @@ def _advise(site: Site) -> Advice:
 
 - [Sitemap]({site.origin}/sitemap.xml): every public page"""
     place = f"{site.origin}/llms.txt, as text/plain"
-    return Advice(body, text, (Piece("llms.txt", place, text),))
+    return Advice(body, text, lambda: (Piece("llms.txt", place, text),))
 
 
 CHECK = Check(

@@ -84,7 +84,7 @@ def _advise(site: Site) -> Advice:
         path, code = ".well-known/mcp.json", script_json(_mcp_card(site))
     if site.observations.files.ai_plugin:
         body += " The ai-plugin.json of this site belongs to a programme that has ended; no current agent reads it."
-    return Advice(body, code, (Piece(path, f"{site.origin}/{path}, as application/json", code),))
+    return Advice(body, code, lambda: (Piece(path, f"{site.origin}/{path}, as application/json", code),))
 
 
 def _ucp(site: Site) -> object:

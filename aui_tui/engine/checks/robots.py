@@ -184,7 +184,7 @@ def _advise(site: Site) -> Advice:
             " this file with status 200, from a path that needs neither login nor application; even a plain 404 would"
             f" let agents in. {step}"
         )
-        return Advice(body, robots_edit.OPEN_FILE.strip(), robots_pieces(site, "robots"))
+        return Advice(body, robots_edit.OPEN_FILE.strip(), lambda: robots_pieces(site, "robots"))
     blocked = [policy for policy in site.judgement.agents if policy.effective == "blocked"]
     partial = [policy for policy in site.judgement.agents if policy.policy == "partial"]
     remedy = _file_remedy(blocked) if facts.text else _remedy(blocked, partial)
@@ -194,12 +194,12 @@ def _advise(site: Site) -> Advice:
     )
     if facts.text:
         code = robots_edit.corrected(site.observations, ["robots"]).strip("\n")
-        return Advice(body, code, robots_pieces(site, "robots"))
+        return Advice(body, code, lambda: robots_pieces(site, "robots"))
     names = dict.fromkeys(_spelling(policy) for policy in (*blocked, *partial))
     group = {name.lower(): name for name in reversed(names)}
     rows = [f"User-agent: {name}" for name in reversed(group.values())]
     code = "\n".join([*rows, "Allow: /"])
-    return Advice(body, code, robots_pieces(site, "robots", code))
+    return Advice(body, code, lambda: robots_pieces(site, "robots", code))
 
 
 def _file_remedy(blocked: Sequence[RobotsPolicy]) -> str:

@@ -89,7 +89,7 @@ def _advise(site: Site) -> Advice:
             " even live for the person who asked. Put the line below in its place; the other values stay as they are."
         )
         code = f"Content-Signal: {value}"
-    return Advice(body, code, robots_pieces(site, "signal", code))
+    return Advice(body, code, lambda: robots_pieces(site, "signal", code))
 
 
 CHECK = Check(

@@ -96,7 +96,7 @@ def _advise(site: Site) -> Advice:
     <li>Say what is offered on {host}, what it costs, where it is available and how to order, book or get help.</li>
   </ul>
 </section>"""
-    return by_page(site, Advice(body, code, (Piece("homepage/content.html", PLACE, code),)))
+    return by_page(site, Advice(body, code, lambda: (Piece("homepage/content.html", PLACE, code),)))
 
 
 CHECK = Check(
