@@ -147,4 +147,8 @@ def _ended(text: str) -> str:
 
 
 def _appended(text: str, lines: Sequence[str]) -> str:
-    return text + ("\n" if text else "") + "\n".join(lines) + "\n"
+    """Return ``text`` with a group at its end; names without a rule at the end of ``text`` get one, or they join it."""
+    last = list(_groups(text.split("\n")))[-1]
+    open_end = ["Disallow:"] if last.names and not last.rules else []
+    before = text + "".join(f"{line}\n" for line in open_end)
+    return before + ("\n" if before else "") + "\n".join(lines) + "\n"

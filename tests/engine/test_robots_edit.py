@@ -55,6 +55,14 @@ def test_a_list_of_bots_loses_the_agents_alone() -> None:
     assert not shut(after)
 
 
+def test_a_name_without_a_rule_at_the_end_does_not_join_the_new_group() -> None:
+    text = "User-agent: *\nDisallow: /\nUser-agent: Googlebot\n"
+    after = let_in(text, shut(text))
+    assert not shut(after)
+    assert said(after) == said(text) | {"Googlebot": said(after)["Googlebot"]}
+    assert not robots.parse(after.encode()).allows("GPTBot", "/")
+
+
 def test_a_file_closed_to_everybody_stays_closed_to_everybody_else() -> None:
     text = "# private\nUser-agent: *\nDisallow: /\n"
     after = let_in(text, shut(text))
