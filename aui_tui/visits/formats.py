@@ -199,8 +199,8 @@ def without_port(text: str) -> str:
 
 _TEXT: Final = rb'"((?:[^"\\]++|\\.)*+)"'
 _CLF: Final = re.compile(
-    rb'(\S*) (\S+) ([^"]*?)\[([^\]"]{26})\] ' + _TEXT + rb" (\d{3}|-) (\d+|-)(?: " + _TEXT + rb" " + _TEXT + rb")?"
-    rb"((?: .*)?)",
+    rb'(\S*) (\S+) ([^"]*?)\[([^\]"]{26})\] ' + _TEXT + rb" (\d{3}|-) (\d+|-)"
+    rb"(?: " + _TEXT + rb" " + _TEXT + rb'((?: .*)?)|(?: [^"]*)?)',
     re.DOTALL,
 )
 _REQUEST_TIME: Final = re.compile(rb'(?:^|[ "=])(\d{1,6}\.\d{3})(?=$|[ "])|(?:^| )(\d{1,8})ms(?=$| )')

@@ -34,7 +34,7 @@ BROWSERS = tuple(
     for n in range(90, 156)
 )
 DECOYS = (
-    'evil "quoted\\" Mozilla/5.0',
+    'evil \\"quoted\\" Mozilla/5.0',
     "NotClaude-User/1.0",
     "Claude-Users/1.0",
     "Machine Operator",

@@ -1,0 +1,250 @@
+"""Lines as servers write them, escapes and all, and lines that are meant to mislead."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import sys
+from pathlib import Path
+
+import pytest
+
+from aui_tui.errors import RecordError
+from aui_tui.records.visits import Visits
+from aui_tui.visits import logs
+from aui_tui.visits.clients import Names
+from aui_tui.visits.counting import Options
+from aui_tui.visits.reader import LINE_LIMIT, files_of
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+DATA = Path(__file__).resolve().parents[1] / "data" / "visits"
+CLAUDE = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; Claude-User/1.0; +claude-user@anthropic.com)"
+LINE = b'198.51.100.7 - - [19/Nov/2026:04:54:%02d +0000] "GET /%s HTTP/1.1" 200 512 "-" "%s"\n'
+
+
+def read(*files: Path | str, **options: object) -> Visits:
+    chosen = Options(**options)  # type: ignore[arg-type]
+    names = files_of([str(file) for file in files])
+    return logs.record(logs.count(names, chosen, {}, jobs=1), names, chosen, {})
+
+
+def counts(record: Visits) -> dict[str, int]:
+    return {one.token: one.requests for one in record.visitors}
+
+
+def line(agent: str = CLAUDE, path: str = "", second: int = 30) -> bytes:
+    return LINE % (second, path.encode(), agent.encode())
+
+
+SEVEN = {"Claude-User": 7, "GPTBot": 1, "ClaudeBot": 1}
+SIX = {"Claude-User": 6, "GPTBot": 1, "ClaudeBot": 1}
+FIVE = {"Claude-User": 5, "GPTBot": 1, "ClaudeBot": 1}
+TWO = {"Claude-User": 2}
+NGINX_ODD = "$time_iso8601|$status|$remote_addr|$http_user_agent|$request|$body_bytes_sent|$request_time"
+APACHE_ODD = '%t %a %>s %b %D "%{User-Agent}i" "%r"'
+
+
+@pytest.mark.parametrize(
+    ("name", "found", "form", "options"),
+    [
+        ("nginx-combined.log", SEVEN, "combined", {}),
+        ("nginx-vhost.log", SEVEN, "combined", {}),
+        ("nginx-timed.log", SEVEN, "combined", {}),
+        ("nginx-json.log", SEVEN, "json", {}),
+        ("nginx-odd.log", SEVEN, "nginx", {"log_format": NGINX_ODD}),
+        ("apache-combined.log", FIVE, "combined", {}),
+        ("apache-vhost.log", FIVE, "combined", {}),
+        ("apache-common.log", {}, "combined", {}),
+        ("apache-odd.log", FIVE, "apache", {"log_format": APACHE_ODD}),
+        ("caddy.log", FIVE, "json", {}),
+        ("haproxy-captured.log", SIX, "haproxy", {}),
+        ("haproxy.log", {}, "haproxy", {}),
+        ("cloudfront.log", TWO, "cloudfront", {}),
+        ("iis.log", TWO, "w3c", {}),
+        ("alb.log", TWO, "alb", {}),
+        ("cloudflare.log", TWO, "cloudflare", {}),
+        ("traefik.log", TWO, "combined", {}),
+        ("traefik-json.log", TWO, "traefik", {}),
+    ],
+)
+def test_logs_as_servers_write_them(name: str, found: dict[str, int], form: str, options: dict[str, str]) -> None:
+    record = read(DATA / name, **options)
+    assert counts(record) == found
+    assert record.formats == (form,)
+    assert record.unparsable == 0
+    assert record.last.startswith("2026-11-22")
+    claude = record.visitor("Claude-User")
+    if claude is not None:
+        assert claude.refused == 1
+        assert claude.refused_paths[0].requests == 1
+        assert "user" not in str(claude.paths)
+    else:
+        assert "no User-Agent" in " ".join(record.notes)
+
+
+def test_what_the_formats_tell_besides() -> None:
+    cloudfront = read(DATA / "cloudfront.log").visitors[0]
+    assert (cloudfront.bytes, cloudfront.median_seconds) == (3309, 0.006)
+    assert read(DATA / "cloudfront.log").kind == "edge"
+    assert read(DATA / "iis.log").visitors[0].median_seconds == 0.023
+    assert read(DATA / "alb.log").visitors[0].median_seconds == 0.171
+    assert read(DATA / "traefik.log").visitors[0].median_seconds == 0.0025
+    assert read(DATA / "traefik-json.log").visitors[0].median_seconds == 0.003
+    assert read(DATA / "cloudflare.log").visitors[0].median_seconds == 0.0645
+    assert read(DATA / "nginx-json.log").visitors[0].markdown == 1
+    assert read(DATA / "caddy.log").visitors[0].markdown == 1
+
+
+def test_a_header_of_the_client_is_not_a_field_of_the_log(tmp_path: Path) -> None:
+    """Caddy logs all request headers: a client may send one that is called like another logger's field."""
+    record = read(DATA / "caddy.log", host="127.0.0.1")
+    assert record.agent_lines == 7
+    from aui_tui.visits.formats import JsonLines
+
+    last = (DATA / "caddy.log").read_bytes().splitlines()[-1]
+    assert b'"Client_ip":["160.79.104.11"]' in last
+    found = JsonLines().parse(last)
+    assert found is not None
+    assert found[1].address == "127.0.0.1"
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, zstd.compress])
+def test_packed_and_rotated_files_in_any_order(tmp_path: Path, pack: object) -> None:
+    for number in range(3):
+        data = b"".join(line(second=10 + number) for _ in range(50))
+        (tmp_path / f"access.log.{number}").write_bytes(pack(data) if number else data)  # type: ignore[operator]
+    record = read(str(tmp_path / "access.log*"))
+    assert (record.files, record.lines, counts(record)) == (3, 150, {"Claude-User": 150})
+
+
+def test_a_packed_file_that_is_cut_off_is_counted_up_to_there(tmp_path: Path) -> None:
+    import random
+
+    luck = random.Random(3)
+    data = b"".join(line(path=f"{luck.random()}") for _ in range(20_000))
+    (tmp_path / "access.log.gz").write_bytes(gzip.compress(data)[:-5000])
+    record = read(tmp_path / "access.log.gz")
+    assert 1000 < record.agent_lines < 20_000
+    assert record.notes == ("access.log.gz is cut off in its packed data: what comes before that was counted.",)
+
+
+def test_formats_mixed_in_one_file(tmp_path: Path) -> None:
+    whole = (DATA / "nginx-combined.log").read_bytes() + (DATA / "nginx-json.log").read_bytes()
+    (tmp_path / "access.log").write_bytes(whole * 200)
+    record = read(tmp_path / "access.log")
+    assert counts(record) == {"Claude-User": 2800, "GPTBot": 400, "ClaudeBot": 400}
+    assert record.unparsable == 0
+
+
+def test_hostile_lines(tmp_path: Path) -> None:
+    hostile = [
+        line("x" * (2 * LINE_LIMIT)),
+        b"a" * (LINE_LIMIT + 5) + b"\n",
+        b'fe80::1%eth0 - - [19/Nov/2026:04:54:30 +0000] "GET / HTTP/1.1" 200 1 "-" "Claude-User/1.0"\n',
+        b'1.2.3.4 - - [31/Feb/2026:04:54:30 +0000] "GET / HTTP/1.1" 200 1 "-" "Claude-User/1.0"\n',
+        b'1.2.3.4 - - [19/Nov/2026:04:61:30 +0000] "GET / HTTP/1.1" 200 1 "-" "Claude-User/1.0"\n',
+        b'1.2.3.4 - - [19/Nov/9926:04:54:30 +0000] "GET / HTTP/1.1" 200 1 "-" "Claude-User/1.0"\n',
+        b'1.2.3.4 - - [19/Nov/2026:04:54:30 +0000] "GET /\\x1b[2J HTTP/1.1" 200 1 "-" "\\x1b[2J Claude-User/1.0"\n',
+        b'1.2.3.4 - a "b [19/Nov/2026:04:54:30 +0000] "GET / HTTP/1.1" 200 1 "-" "Claude-User/1.0"\n',
+        b"\x00\x01\x02\n",
+        b"\n",
+    ]
+    (tmp_path / "access.log").write_bytes(b"".join(line() for _ in range(40)) + b"".join(hostile))
+    record = read(tmp_path / "access.log")
+    assert record.lines == 49
+    assert counts(record) == {"Claude-User": 42}
+    assert record.unparsable == 7
+    assert "\x1b" not in str(record)
+
+
+def test_paths_are_masked_and_without_query(tmp_path: Path) -> None:
+    paths = (
+        "a?token=1",
+        "unsubscribe/joe@mail.example",
+        "reset/9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822c",
+        "order/123456789012",
+        "u/550e8400-e29b-41d4-a716-446655440000/x",
+        "red-winter-coat-for-men-size-52",
+        "j;jsessionid=ABC",
+        "m/joe%40mail.example",
+    )
+    (tmp_path / "access.log").write_bytes(b"".join(line(path=path) for path in paths))
+    found = {path.path for path in read(tmp_path / "access.log").visitors[0].paths}
+    assert found == {
+        "/a",
+        "/unsubscribe/{mail}",
+        "/reset/{token}",
+        "/order/{number}",
+        "/u/{id}/x",
+        "/red-winter-coat-for-men-size-52",
+        "/j",
+        "/m/{mail}",
+    }
+
+
+def test_gaps_and_sampling(tmp_path: Path) -> None:
+    later = line().replace(b"19/Nov", b"20/Nov")
+    (tmp_path / "access.log").write_bytes(line() * 3 + later * 2)
+    record = read(tmp_path / "access.log", sampled=10)
+    assert [(gap.first[:13], gap.last[:13]) for gap in record.gaps] == [("2026-11-19T04", "2026-11-20T04")]
+    assert (record.sampled, counts(record)) == (10, {"Claude-User": 50})
+
+
+@pytest.mark.parametrize(
+    ("options", "inside"),
+    [({}, "192.0.2.1"), ({"trusted": ("192.0.2.0/24",)}, "198.51.100.8"), ({"forwarded": 1}, "198.51.100.8")],
+)
+def test_forwarded_addresses_count_only_where_a_proxy_is_trusted(
+    tmp_path: Path, options: dict[str, object], inside: str
+) -> None:
+    from aui_tui.visits.addresses import Ranges
+    from aui_tui.visits.clients import clients
+
+    text = line().replace(b"198.51.100.7", b"192.0.2.1").rstrip() + b' "160.79.104.11, 198.51.100.8"\n'
+    (tmp_path / "access.log").write_bytes(text * 20)
+    url = clients()["claude-user"].ip_ranges
+    chosen = Options(**options)  # type: ignore[arg-type]
+    files = [str(tmp_path / "access.log")]
+    for address, verified in ((inside, 20), ("160.79.104.11", 0)):
+        counted = logs.count(files, chosen, {url: Ranges([address])}, jobs=1)
+        assert next(iter(counted.rows.values())).verified == verified
+
+
+@pytest.mark.parametrize(
+    ("agent", "token"),
+    [
+        ("Claude-User/1.0", "Claude-User"),
+        ("claude-USER", "Claude-User"),
+        ("NotClaude-User/1.0", None),
+        ("Claude-Users/1.0", None),
+        ("Meta-ExternalFetcher/1.1", "meta-externalfetcher"),
+        ("GoogleAgent-Mariner", "Google-Agent"),
+        ("Mozilla/5.0 (compatible; ClaudeBot/1.0) GPTBot/1.0", "ClaudeBot"),
+        ("Machine Operator", None),
+        ("Operator/1.0", "Operator"),
+        ("Mozilla/5.0 (Devin; x)", "Devin"),
+        ("Mozilla/5.0 (Devin Smith)", None),
+        ("Chrome/137.0.0.0 Safari/537.36; Devin/1.0; +https://devin.ai", "Devin"),
+        ("curl/8", None),
+    ],
+)
+def test_tokens_are_whole_words(agent: str, token: str | None) -> None:
+    client = Names().client(agent.encode())
+    assert (client.token if client else None) == token
+
+
+def test_binary_data_is_not_a_log(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(bytes(range(256)) * 1000)
+    with pytest.raises(RecordError, match="known format"):
+        read(tmp_path / "x")
+
+
+def test_an_empty_file_has_no_visits(tmp_path: Path) -> None:
+    (tmp_path / "access.log").write_bytes(b"")
+    record = read(tmp_path / "access.log")
+    assert (record.lines, record.visitors, record.first) == (0, (), "")

@@ -1,0 +1,208 @@
+"""Published ranges, fetched from files on loopback in the forms that vendors use."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from aui_tui.engine.access import Access
+from aui_tui.errors import RecordError
+from aui_tui.records.visits import Visits
+from aui_tui.visits import logs
+from aui_tui.visits.addresses import parse, published
+from aui_tui.visits.counting import Options
+from aui_tui.visits.published import RangeBook
+
+V4, V6 = "20.42.10.176/28", "2a01:4f8::/48"
+STYLES = {
+    "google": {"creationTime": "2026-11-20T00:00:00", "prefixes": [{"ipv4Prefix": V4}, {"ipv6Prefix": V6}]},
+    "aws": {"syncToken": "1", "prefixes": [{"ip_prefix": V4}], "ipv6_prefixes": [{"ipv6_prefix": V6}]},
+    "plain": [V4, V6],
+}
+LINE = '{address} - - [19/Nov/2026:04:54:30 +0000] "GET / HTTP/1.1" 200 512 "-" "Claude-User/1.0"\n'
+
+
+class Vendor(http.server.BaseHTTPRequestHandler):
+    """Serves ``server.body``, with an ETag; ``/moved`` redirects."""
+
+    def do_GET(self) -> None:
+        server = self.server
+        if self.path == "/moved":
+            self.send_response(302)
+            self.send_header("Location", "/list")
+            self.end_headers()
+            return
+        if self.headers.get("If-None-Match") == '"one"' and server.status == 200:
+            self.send_response(304)
+            self.end_headers()
+            return
+        self.send_response(server.status)
+        self.send_header("ETag", '"one"')
+        self.send_header("Content-Length", str(len(server.body)))
+        self.end_headers()
+        self.wfile.write(server.body)
+
+    def log_message(self, *_: object) -> None:
+        return
+
+
+@pytest.fixture
+def vendor() -> Iterator[http.server.ThreadingHTTPServer]:
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Vendor)
+    server.status, server.body = 200, json.dumps(STYLES["google"]).encode()
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def address(vendor: http.server.ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The address of the list of Claude, in place of the vendor's."""
+    from aui_tui.visits import clients
+
+    url = f"http://127.0.0.1:{vendor.server_port}/moved"
+    table = {
+        name: client._replace(ip_ranges=url if client.token == "Claude-User" else "")
+        for name, client in clients.clients().items()
+    }
+    for module in ("clients", "logs"):
+        monkeypatch.setattr(f"aui_tui.visits.{module}.clients", lambda: table)
+    return url
+
+
+ACCESS = Access(allow_private=True)
+
+
+async def verified(folder: Path, *addresses: str) -> Visits:
+    log = folder / "access.log"
+    log.write_text("".join(LINE.format(address=one) for one in addresses))
+    ranges, fetched = RangeBook(folder / "ranges").ranges()
+    files = [str(log)]
+    return logs.record(logs.count(files, Options(), ranges, jobs=1), files, Options(), fetched)
+
+
+@pytest.mark.parametrize("style", STYLES)
+async def test_lists_of_every_style_verify(
+    tmp_path: Path, vendor: http.server.ThreadingHTTPServer, address: str, style: str
+) -> None:
+    vendor.body = json.dumps(STYLES[style]).encode()
+    done = await RangeBook(tmp_path / "ranges").update(ACCESS)
+    assert [(one.state, one.detail) for one in done] == [("fetched", "2 ranges")]
+    inside = ("20.42.10.176", "20.42.10.191", "2a01:4f8::9", "::ffff:20.42.10.177")
+    outside = ("20.42.10.192", "2a01:4f9::1", "198.51.100.1")
+    claude = (await verified(tmp_path, *inside, *outside, "hashed")).visitors[0]
+    assert (claude.addresses, claude.verified, claude.outside, claude.unchecked) == ("checked", 4, 3, 1)
+
+
+async def test_a_list_is_asked_for_again_by_its_etag(
+    tmp_path: Path, vendor: http.server.ThreadingHTTPServer, address: str
+) -> None:
+    book = RangeBook(tmp_path / "ranges")
+    await book.update(ACCESS, clock=lambda: 1_795_000_000)
+    assert [one.state for one in await book.update(ACCESS, clock=lambda: 1_795_100_000)] == ["unchanged"]
+    assert book.ranges()[1][address].fetched_at.startswith("2026-11-19")
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "why"),
+    [
+        (500, b"{}", "status 500"),
+        (404, b"", "status 404"),
+        (200, b"<html>moved</html>", "it is not JSON, nor a page with JSON in it"),
+        (200, b'{"prefixes": []}', "it holds no address ranges"),
+        (
+            200,
+            b'{"prefixes": [{"ipv4Prefix": "0.0.0.0/0"}]}',
+            "its range 0.0.0.0/0 covers a large part of the Internet",
+        ),
+        (200, b"[" * 100_000, "it is not JSON, nor a page with JSON in it"),
+    ],
+)
+async def test_a_broken_list_keeps_the_one_before(
+    tmp_path: Path, vendor: http.server.ThreadingHTTPServer, address: str, status: int, body: bytes, why: str
+) -> None:
+    book = RangeBook(tmp_path / "ranges")
+    await book.update(ACCESS)
+    (tmp_path / "ranges").joinpath(next((tmp_path / "ranges").iterdir()).name).touch()
+    vendor.status, vendor.body = status, body
+    kept = book.kept(address)
+    for path in (tmp_path / "ranges").iterdir():
+        path.write_text(path.read_text().replace('\\"one\\"', '\\"two\\"'))
+    done = await book.update(ACCESS)
+    assert [one.state for one in done] == ["failed"]
+    assert done[0].detail.startswith(why)
+    assert kept is not None
+    assert book.kept(address).prefixes == kept.prefixes
+
+
+async def test_not_fetched_none_published_and_outside_are_three_words(
+    tmp_path: Path, vendor: http.server.ThreadingHTTPServer, address: str
+) -> None:
+    assert (await verified(tmp_path, "198.51.100.1")).visitors[0].addresses == "not fetched"
+    await RangeBook(tmp_path / "ranges").update(ACCESS)
+    claude = (await verified(tmp_path, "198.51.100.1")).visitors[0]
+    assert (claude.addresses, claude.outside) == ("checked", 1)
+    devin = tmp_path / "devin.log"
+    devin.write_text(LINE.format(address="198.51.100.1").replace("Claude-User", "Devin"))
+    record = logs.record(logs.count([str(devin)], Options(), {}, jobs=1), [str(devin)], Options(), {})
+    assert record.visitors[0].addresses == "none published"
+
+
+async def test_a_kept_list_that_is_broken_counts_as_not_fetched(
+    tmp_path: Path, vendor: http.server.ThreadingHTTPServer, address: str
+) -> None:
+    book = RangeBook(tmp_path / "ranges")
+    await book.update(ACCESS)
+    next((tmp_path / "ranges").iterdir()).write_text("{")
+    assert book.ranges() == ({}, {})
+    assert address in book.broken[0]
+
+
+@pytest.mark.parametrize(
+    ("peers", "reason"),
+    [
+        (("10.0.0.7",), "private addresses"),
+        (("104.16.1.7",), "addresses of Cloudflare"),
+        (("203.0.113.0",), "masked"),
+    ],
+)
+async def test_addresses_that_are_no_clients_are_not_checked(
+    tmp_path: Path, vendor: http.server.ThreadingHTTPServer, address: str, peers: tuple[str, ...], reason: str
+) -> None:
+    await RangeBook(tmp_path / "ranges").update(ACCESS)
+    record = await verified(tmp_path, *peers * 20)
+    assert reason in record.verification
+    claude = record.visitors[0]
+    assert (claude.addresses, claude.verified, claude.outside, claude.unchecked) == ("off", 0, 0, 20)
+    assert record.kind == ("origin" if "Cloudflare" in reason else "unknown")
+
+
+def test_json_inside_a_page_is_found() -> None:
+    page = b'<p>{"note": 1}</p><pre>{&quot;prefixes&quot;: [{&quot;ip_prefix&quot;: &quot;52.4.0.0/24&quot;}]}</pre>'
+    assert published(page) == ["52.4.0.0/24"]
+    with pytest.raises(RecordError):
+        published(b"")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("192.0.2.1:443", "192.0.2.1"),
+        ("[2001:db8::1]:443", "2001:db8::1"),
+        ("fe80::1%eth0", "fe80::1"),
+        ("::ffff:192.0.2.1", "192.0.2.1"),
+        ("unix:", None),
+        ("-", None),
+    ],
+)
+def test_addresses_as_logs_write_them(text: str, found: str | None) -> None:
+    parsed = parse(text)
+    assert (str(parsed) if parsed else None) == found
