@@ -83,13 +83,13 @@ def help_on(
         streams.write_line(line)
 
 
-RECORDS: Final = ("card", "index", "summary")
+RECORDS: Final = ("card", "index", "summary", "visits")
 
 
 @app.command("schema", epilog=example("aui-tui schema card > card.schema.json"))
 def schema(
     context: typer.Context,
-    record: Annotated[str, typer.Argument(help="card, index or summary.", autocompletion=complete.of(RECORDS))],
+    record: Annotated[str, typer.Argument(help="card, index, summary or visits.", autocompletion=complete.of(RECORDS))],
     data_dir: DataDir = None,
     source: Source = None,
     config_file: Config = None,
@@ -158,6 +158,7 @@ def places(settings: Settings) -> dict[str, str]:
         "cache": str(inside.scans),
         "limits": str(inside.limits),
         "sources": str(inside.folder / "sources"),
+        "ranges": str(inside.folder / "ranges"),
         "settings": str(settings.config_file),
         "themes": str(settings.theme_dir),
     }

@@ -85,7 +85,8 @@ def site(
     card = dossier.card
     scans = len(dossier.history)
     notes = {card.host: f"scan {scans} of this host"} if scans > 1 else {}
-    emit(form.chunks(run, [card], notes=notes, gates=gating.told([outcome])), form.path)
+    visits = {card.host: dossier.visits} if dossier.visits is not None else {}
+    emit(form.chunks(run, [card], notes=notes, gates=gating.told([outcome]), visits=visits), form.path)
     return outcome.exit_code
 
 

@@ -22,6 +22,7 @@ from aui_tui.records.vocabulary import choose
 if TYPE_CHECKING:
     from aui_tui.export.options import Refusal
     from aui_tui.gates import Outcome
+    from aui_tui.records.visits import Visits
 
 OUTPUT: Final = "Output"
 _option = partial(typer.Option, rich_help_panel=OUTPUT)
@@ -139,10 +140,11 @@ class CardForm:
         gates: Mapping[str, Outcome] | None = None,
         many: bool = False,
         refused: Sequence[Refusal] = (),
+        visits: Mapping[str, Visits] | None = None,
     ) -> Iterator[str]:
         """Yield ``cards`` in this form, then the hosts that were ``refused``.
 
-        ``notes`` say by host how a card came about, ``gates`` what the gates said.
+        ``notes`` say by host how a card came about, ``gates`` what the gates said, ``visits`` what access logs said.
         """
         if self.name not in (READABLE, TEXT, RECORD):
             from aui_tui.export.formats import write_cards
@@ -156,16 +158,27 @@ class CardForm:
                 many=many,
                 gates=gates,
                 refused=refused,
+                visits=visits,
             )
             return
         for number, card in enumerate(cards):
             if number and self.name != RECORD:
                 yield "\n"
             yield from self._card(run, card, (notes or {}).get(card.host, ""))
+            if visits and card.host in visits and self.name != RECORD:
+                yield from self._visits(run, visits[card.host], card)
         for number, one in enumerate(refused, len(cards)):
             if number and self.name != RECORD:
                 yield "\n"
             yield from self._refused(run, one)
+
+    def _visits(self, run: Run, record: Visits, card: ReportCard) -> Iterator[str]:
+        from aui_tui.cli import visits
+
+        yield "\n"
+        lines = visits.sentences(record, card) if self.name == TEXT else visits.lines(record, card, self._paint(run))
+        for line in lines:
+            yield line + "\n"
 
     def _refused(self, run: Run, one: Refusal) -> Iterator[str]:
         if self.name == RECORD:

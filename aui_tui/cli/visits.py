@@ -378,6 +378,23 @@ def lines(record: Visits, card: ReportCard | None, paint: Paint) -> Iterator[str
         yield from paint.hanging("", text)
 
 
+def sentences(record: Visits, card: ReportCard | None) -> Iterator[str]:
+    """Yield ``record`` as plain sentences: no columns, no symbols."""
+    from aui_tui.export.visits import address, heading, percent, remarks
+
+    for text in heading(record):
+        yield f"Access log: {text}"
+    for row in visit_rows(record, card):
+        if not row.requests:
+            yield f"{row.label}: {row.sentence or 'no visits.'}"
+            continue
+        yield (
+            f"{row.label}: {row.requests:,} requests, {percent(row.served)} served, {percent(row.refused)} refused, "
+            f"addresses {address(row)}. {row.sentence}".rstrip()
+        )
+    yield from remarks(record)
+
+
 def _table(rows: tuple[VisitRow, ...], paint: Paint, *, beside: bool) -> Iterator[str]:
     """Yield the table, as many columns of it as there is room for; those of the probe only ``beside`` a card."""
     from aui_tui.export.visits import HEADER, cells

@@ -21,6 +21,7 @@ from aui_tui.gates import Outcome
 from aui_tui.records.card import ReportCard
 from aui_tui.records.codec import Keys
 from aui_tui.records.steady import steady_card
+from aui_tui.records.visits import Visits
 from aui_tui.records.vocabulary import choose
 
 CardWriter = Callable[[Iterable[ReportCard], Options], Iterator[str]]
@@ -120,6 +121,7 @@ def write_cards(
     many: bool = False,
     gates: Mapping[str, Outcome] | None = None,
     refused: Sequence[Refusal] = (),
+    visits: Mapping[str, Visits] | None = None,
 ) -> Iterator[str]:
     """Return report cards in the format called ``name``, chunk by chunk, as they are read.
 
@@ -131,7 +133,15 @@ def write_cards(
     paths = select(fields, card_tree())
     return chosen.cards(
         map(steady_card, cards) if deterministic else cards,
-        Options(keys=keys, paths=paths, deterministic=deterministic, many=many, gates=gates or {}, refused=refused),
+        Options(
+            keys=keys,
+            paths=paths,
+            deterministic=deterministic,
+            many=many,
+            gates=gates or {},
+            refused=refused,
+            visits=visits or {},
+        ),
     )
 
 

@@ -69,6 +69,11 @@ def markdown_cards(cards: Iterable[ReportCard], options: Options) -> Iterator[st
             yield from _agents(card)
         yield from _gates(card, options)
         yield from _findings(card)
+        if card.host in options.visits:
+            from aui_tui.export.visits import visits_markdown
+
+            yield "\n"
+            yield from visits_markdown(options.visits[card.host], card, level=2)
         if not card.unreachable:
             yield from _fixes(card)
     for refused in options.refused:

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from aui_tui.export.fields import Path
 from aui_tui.gates import Outcome
 from aui_tui.records.codec import Keys
+from aui_tui.records.visits import Visits
 
 VOLATILE: Final = ("scanned_at", "elapsed_ms")
 """Fields that change from run to run of the same site: deterministic output leaves them out, and steadies the rest."""
@@ -29,6 +30,7 @@ class Options:
 
     ``many``: several cards are written as a list even when there is one. ``gates``: what the gates said, per host.
     ``refused``: hosts without a card, written after the cards. ``title``: what the document is about, in words.
+    ``visits``: what access logs said, per host.
     """
 
     keys: Keys = "names"
@@ -38,3 +40,4 @@ class Options:
     gates: Mapping[str, Outcome] = field(default_factory=dict)
     refused: Sequence[Refusal] = ()
     title: str = ""
+    visits: Mapping[str, Visits] = field(default_factory=dict)

@@ -13,6 +13,7 @@ from typing import Final
 
 from aui_tui.export.listing import Listing
 from aui_tui.export.options import Options
+from aui_tui.export.visits import visits_html
 from aui_tui.records import labels
 from aui_tui.records.card import ReportCard
 from aui_tui.records.labels import SIGNS
@@ -101,6 +102,8 @@ def _article(card: ReportCard, options: Options) -> Iterator[str]:
         yield from _agents(card)
     yield from _gates(card, options)
     yield from _findings(card)
+    if card.host in options.visits:
+        yield from visits_html(options.visits[card.host], card)
     if not card.unreachable:
         yield from _facts(card)
         yield from _fixes(card)

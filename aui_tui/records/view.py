@@ -11,6 +11,7 @@ from aui_tui.records.card import ReportCard, SiteSummary
 from aui_tui.records.ledger import Ledger
 from aui_tui.records.observations import Observations
 from aui_tui.records.query import Query
+from aui_tui.records.visits import Visits
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,7 +110,8 @@ class Dossier(msgspec.Struct, frozen=True, kw_only=True):
     """Everything known of one host: the card, and where the source keeps them, what was seen, why, and the history.
 
     ``history`` is oldest first and ends with this card. ``previous`` is the card of the scan before.
-    ``notice`` is one sentence on how the answer came about (a copy of last week), or empty.
+    ``notice`` is one sentence on how the answer came about (a copy of last week), or empty. ``visits``: what the access
+    logs said when they were last read, with the latest card alone, whose evidence tells of them.
     """
 
     card: ReportCard
@@ -118,6 +120,7 @@ class Dossier(msgspec.Struct, frozen=True, kw_only=True):
     previous: ReportCard | None = None
     history: tuple[HistoryPoint, ...] = ()
     notice: str = ""
+    visits: Visits | None = None
 
 
 class Quota(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,10 +13,11 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 
 from aui_tui.errors import RecordError
-from aui_tui.records.card import AgentAccess, Count, ReportCard, Timestamp
+from aui_tui.records.card import AgentAccess, Count, Evidence, ReportCard, Timestamp
 from aui_tui.records.observations import CHALLENGED, INCONCLUSIVE, REFUSED, SERVED
 from aui_tui.records.registry import Agent, registry
 from aui_tui.records.times import age, epoch_ms
+from aui_tui.records.vocabulary import SEVERITIES
 from aui_tui.text import clean
 
 Kind = Literal["edge", "origin", "unknown"]
@@ -37,6 +38,8 @@ LONG_BEFORE: Final = 30 * 86400.0
 """Seconds between the last visit and the scan above which the log says nothing about the scan."""
 CDNS: Final = ("cloudflare", "cloudfront", "fastly", "akamai", "vercel", "netlify", "imperva", "sucuri", "bunny")
 """Words of a card's ``edge`` that mean: another server answers before the origin does."""
+LIMIT: Final = "Limit of this test: "
+"""How the line of a card begins that says what a probe cannot know."""
 PROBE_WORDS: Final = {SERVED: "in", REFUSED: "refused", CHALLENGED: "challenged", INCONCLUSIVE: "unclear"}
 NOT_ASKED: Final = "not asked"
 
@@ -168,6 +171,18 @@ def encode_visits(record: Visits) -> bytes:
     return msgspec.json.encode(record)
 
 
+def schema() -> bytes:
+    """Return the JSON Schema of the record, which ``aui-tui schema visits`` prints from its file."""
+    (reference,), components = msgspec.json.schema_components((Visits,), ref_template="#/$defs/{name}")
+    document = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "What the access logs of a site say of agents",
+        **reference,
+        "$defs": components,
+    }
+    return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
+
+
 def decode_visits(data: bytes) -> Visits:
     """Return the record in ``data``, every text cleaned. Raises RecordError with one sentence."""
     try:
@@ -202,6 +217,22 @@ def compare(record: Visits, card: ReportCard) -> tuple[Comparison, ...]:
     """Return what ``record`` and ``card`` say together, per live-probed agent; verdict and score stay the probe's."""
     probes = zip(registry().live, card.agent_access.values(), strict=False)
     return tuple(_together(record, card, agent, access) for agent, access in probes)
+
+
+def beside(card: ReportCard, record: Visits) -> ReportCard:
+    """Return ``card`` with the evidence that the visits add; verdict and score stay the probe's.
+
+    For each agent that was turned away, one line says what the log shows. The line on the limit of the test goes when
+    the log answers it for all of them.
+    """
+    turned_away = [one for one in compare(record, card) if one.probe in (REFUSED, CHALLENGED)]
+    answered = [one for one in turned_away if one.gets_in is not None]
+    if not answered:
+        return card
+    kept = [line for line in card.evidence if len(answered) < len(turned_away) or not line.text.startswith(LIMIT)]
+    added = [Evidence("good" if one.gets_in else "warn", f"Access log: {one.sentence}") for one in answered]
+    lines = sorted((*added, *kept), key=lambda line: SEVERITIES.index(line.t) if line.t in SEVERITIES else 0)
+    return msgspec.structs.replace(card, evidence=tuple(lines))
 
 
 def is_behind_cdn(card: ReportCard) -> bool:

@@ -10,6 +10,7 @@ from aui_tui.records.methods import method as method_called
 from aui_tui.records.observations import Observations
 from aui_tui.records.starter import Known
 from aui_tui.records.view import Dossier
+from aui_tui.records.visits import beside
 
 if TYPE_CHECKING:
     from aui_tui.store.reports import Reports
@@ -68,4 +69,12 @@ class Grading(NamedTuple):
 
             book = ledger(scan.observations, method_called(wanted))
         history = tuple(point for point in reports.history(host) if point.scanned_at <= card.scanned_at)
-        return Dossier(card=card, observations=scan.observations, ledger=book, previous=previous, history=history)
+        visits = reports.visits(host) if not at else None
+        return Dossier(
+            card=card if visits is None else beside(card, visits),
+            observations=scan.observations,
+            ledger=book,
+            previous=previous,
+            history=history,
+            visits=visits,
+        )

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import json
+from importlib.resources import files
 from typing import Any
 
+import jsonschema
 import msgspec
 import pytest
 
 from aui_tui.errors import RecordError
-from aui_tui.records.card import AgentAccess, ReportCard
-from aui_tui.records.visits import Comparison, Visits, compare, decode_visits, encode_visits, visit_rows
+from aui_tui.records.card import AgentAccess, Evidence, ReportCard
+from aui_tui.records.visits import (
+    Comparison,
+    Visits,
+    beside,
+    compare,
+    decode_visits,
+    encode_visits,
+    schema,
+    visit_rows,
+)
 from tests.cards import WALLED
 from tests.visits.records import verified, visitor, visits
 
@@ -104,3 +116,36 @@ def test_a_record_survives_json_and_is_cleaned() -> None:
 def test_a_broken_record_is_one_sentence(data: bytes) -> None:
     with pytest.raises(RecordError, match=r"^Broken visits record: .*\.$"):
         decode_visits(data)
+
+
+def test_the_schema_is_that_of_the_record() -> None:
+    file = files("aui_tui.records").joinpath("schemas", "visits.schema.json").read_bytes()
+    assert file == schema()
+    jsonschema.Draft202012Validator(json.loads(file)).validate(
+        json.loads(encode_visits(visits(verified(CLAUDE, 9, 1))))
+    )
+
+
+def test_the_card_says_that_the_agent_gets_in_and_how_that_is_known() -> None:
+    """An edge that verifies addresses: the probe is refused, verified visits are served."""
+    limit = "Limit of this test: a probe borrows an agent's name."
+    card = msgspec.structs.replace(
+        probed(), evidence=(Evidence("critical", "Claude is refused."), Evidence("warn", limit), Evidence("good", "x"))
+    )
+    said = beside(card, visits(verified(CLAUDE, 1202, 2)))
+    assert [line.t for line in said.evidence] == ["critical", "good", "good"]
+    assert said.evidence[1].text.startswith("Access log: Claude came from the published ranges (2026-11-08 to")
+    assert "1,202 of 1,204 verified visits were served, while the probe was turned away." in said.evidence[1].text
+    assert "the real Claude gets in." in said.evidence[1].text
+    assert (said.score, said.stance, said.matrix) == (card.score, card.stance, card.matrix)
+    assert beside(card, visits(visitor(CLAUDE, 40))) == card
+    assert beside(card, visits()) == card
+
+
+def test_the_limit_stays_while_one_agent_is_unanswered() -> None:
+    access = dict.fromkeys(WALLED.agent_access, AgentAccess(403, False, ""))
+    limit = Evidence("warn", "Limit of this test: a probe borrows an agent's name.")
+    card = msgspec.structs.replace(WALLED, agent_access=access, evidence=(limit,))
+    said = beside(card, visits(verified(CLAUDE, 2, 1202)))
+    assert [line.text[:10] for line in said.evidence] == ["Access log", "Limit of t"]
+    assert "2026-11-08" in said.evidence[0].text

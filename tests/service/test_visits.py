@@ -26,6 +26,11 @@ async def test_visits_are_kept_and_published(tmp_path: Path) -> None:
         assert await remote.visits("tickets.example") == RECORD
         assert await remote.visits("other.example") is None
         await remote.aclose()
+        page = running.get("/site/tickets.example").text
+        assert '<h2 id="visits">Visits in the access log</h2>' in page
+        assert "1,204" in page
+        evidence = running.get("/api/site/tickets.example.json").json()["evidence"]
+        assert any(line["text"].startswith("Access log: Claude came from the published ranges") for line in evidence)
         answer = running.get("/api/visits/other.example.json")
         assert (answer.status_code, answer.json()["found"]) == (404, False)
 

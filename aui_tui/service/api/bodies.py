@@ -30,6 +30,11 @@ def data_url(base_url: str, host: str) -> str:
     return f"{base_url}/api/site/{quote(host, safe='.:-')}.json"
 
 
+def visits_url(base_url: str, host: str) -> str:
+    """Return the address of what the access logs of ``host`` say, as JSON."""
+    return f"{base_url}/api/visits/{quote(host, safe='.:-')}.json"
+
+
 def card_bytes(card: ReportCard, base_url: str) -> bytes:
     """Return ``card`` as JSON with the service's ``url``."""
     return codec.encode_card(msgspec.structs.replace(card, url=site_url(base_url, card.host)))

@@ -14,9 +14,11 @@ from starlette.routing import Route
 
 from aui_tui.changes import VERDICT_RANK
 from aui_tui.errors import AuiError, BadValue
+from aui_tui.export import visits as written_visits
 from aui_tui.records import labels
 from aui_tui.records.query import Query
 from aui_tui.records.view import IndexView
+from aui_tui.records.visits import visit_rows
 from aui_tui.records.vocabulary import CATEGORIES, STANCES
 from aui_tui.service.api import bodies, discovery, problems
 from aui_tui.service.api.answers import Representation, answer
@@ -61,6 +63,7 @@ class Pages:
             site_path=lambda host: bodies.site_url(self._config.root, host),
             site_url=lambda host: bodies.site_url(self._config.base_url, host),
             data_path=lambda host: bodies.data_url(self._config.root, host),
+            visits_path=lambda host: bodies.visits_url(self._config.root, host),
         )
         static = files("aui_tui.service.api").joinpath("static")
         self._style = Representation(static.joinpath("style.css").read_bytes(), "text/css; charset=utf-8")
@@ -190,6 +193,13 @@ def _environment() -> jinja2.Environment:
     environment.filters["minute"] = lambda text: text[:16].replace("T", " ")
     environment.filters["origin"] = lambda host: host if "://" in host else f"https://{quote(host, safe='.:-[]')}/"
     environment.globals["served"] = lambda matrix: sum(VERDICT_RANK.get(v, 0) > 0 for v in matrix.values())
+    environment.globals.update(
+        visits_rows=visit_rows,
+        visits_cells=written_visits.cells,
+        visits_header=written_visits.HEADER,
+        visits_heading=written_visits.heading,
+        visits_remarks=written_visits.remarks,
+    )
     environment.globals["tested"] = lambda matrix: sum(v != "untested" for v in matrix.values())
     return environment
 
