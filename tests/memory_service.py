@@ -156,6 +156,9 @@ class MemoryService:
             raise InvalidHost(f"{url!r} is no host name.")
         return ScanAnswer(card=self.cards[url], source="cache", age=60) if url in self.recent else None
 
+    async def signature_directory(self, url: str) -> tuple[bytes, dict[str, str]] | None:
+        return None
+
     async def quota(self) -> Quota:
         used = self.spent[self.client]
         return Quota(left=LIMIT - used, limit=LIMIT, next_slot=time.time() + 3600 if used else 0.0)

@@ -90,6 +90,8 @@ FOREIGN = {
     "diskcache": ("aui_tui.store",),
     "sqlite3": ("aui_tui.store",),
     "pyreqwest": ("aui_tui.engine.network.swift",),
+    "http_message_signatures": ("aui_tui.engine.signing",),
+    "apachelogs": ("aui_tui.visits.logformat",),
     "distributed": ("aui_tui.crawl.cluster",),
     "dask": (),
 }

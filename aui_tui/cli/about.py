@@ -159,6 +159,7 @@ def places(settings: Settings) -> dict[str, str]:
         "limits": str(inside.limits),
         "sources": str(inside.folder / "sources"),
         "ranges": str(inside.folder / "ranges"),
+        "key": str(inside.folder / "signing-key.json"),
         "settings": str(settings.config_file),
         "themes": str(settings.theme_dir),
     }

@@ -31,6 +31,7 @@ COMMANDS: Final = MappingProxyType(
         "badge": "cards",
         "crawl": "crawl",
         "serve": "serve",
+        "key": "key",
         "demo": "demo",
         "regrade": "cards",
         "validate": "upkeep",

@@ -55,12 +55,15 @@ def serve(
     """
     run = run_of(context)
     only_local(run, "Serving")
+    from aui_tui.engine import signing
     from aui_tui.engine.access import PUBLIC
     from aui_tui.records.starter import Starter
     from aui_tui.service.api import run as publish
     from aui_tui.service.publication import LocalPublication
 
     settings = run.settings
+    if (settings.data_dir / signing.NAME).exists():
+        signing.read_key(settings.data_dir)
     if base_url is None and settings.origins["base_url"] != "default":
         base_url = settings.base_url
     publication = LocalPublication(

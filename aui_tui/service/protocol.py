@@ -148,3 +148,10 @@ class Published(Service, Protocol):
     async def changed(self) -> float | None:
         """Return the epoch seconds of the last change of any answer of ``index`` or ``site``; None: not known."""
         ...
+
+    async def signature_directory(self, url: str) -> tuple[bytes, dict[str, str]] | None:
+        """Return the directory of the operator's signing key and the fields that sign it, asked for at ``url``.
+
+        None when there is no key, or no library to sign with.
+        """
+        ...

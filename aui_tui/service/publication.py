@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from aui_tui.engine import signing
 from aui_tui.engine.access import PUBLIC, Access
 from aui_tui.engine.target import Target
-from aui_tui.errors import Unavailable
+from aui_tui.errors import ConfigError, Unavailable
 from aui_tui.records.methods import DEFAULT_METHOD
 from aui_tui.records.observations import Observations
 from aui_tui.records.progress import Progress
@@ -136,6 +137,17 @@ class Publication:
     async def position(self, host: str, query: Query) -> int:
         """Return the index of ``host`` in its list of ``query``, -1 when absent."""
         return await self._local.position(host, query)
+
+    async def signature_directory(self, url: str) -> tuple[bytes, dict[str, str]] | None:
+        """Return the directory of the operator's signing key and the fields that sign it; None without a key."""
+        folder = self._local.places.folder
+        if not (folder / signing.NAME).exists():
+            return None
+        try:
+            key = await asyncio.to_thread(signing.read_key, folder)
+            return signing.directory(key), signing.directory_fields(key, url)
+        except ConfigError:
+            return None
 
     async def aclose(self) -> None:
         """Close the index; a client's view closes nothing."""

@@ -67,6 +67,7 @@ def create_app(service: Published, config: ApiConfig) -> ASGIApp:
         get("/openapi.json", endpoints.openapi),
         get("/healthz", endpoints.health),
         get("/robots.txt", endpoints.robots),
+        get("/.well-known/http-message-signatures-directory", endpoints.signature_directory),
         get("/llms.txt", endpoints.llms),
         *pages.routes(),
     ]

@@ -32,6 +32,7 @@ from aui_tui.service.api.provenance import is_cross_site
 from aui_tui.service.protocol import Published, Service
 
 JSON: Final = "application/json"
+DIRECTORY: Final = "application/http-message-signatures-directory+json"
 TEXT: Final = "text/plain; charset=utf-8"
 WHOLE: Final = 5000
 """An index of at most this many rows is made whole and kept; a longer one is streamed each time."""
@@ -169,6 +170,15 @@ class Endpoints:
         head = Response(media_type=JSON, headers=fields)
         del head.headers["content-length"]
         return head
+
+    async def signature_directory(self, request: Request) -> Response:
+        """GET /.well-known/http-message-signatures-directory: the key that signs the operator's probes."""
+        host = request.headers.get("host", "localhost")
+        found = await self.service.signature_directory(f"{request.url.scheme}://{host}{request.url.path}")
+        if found is None:
+            return problems.response(problems.not_found(), self.config.base_url)
+        body, fields = found
+        return Response(body, media_type=DIRECTORY, headers={**fields, "Cache-Control": "public, max-age=300"})
 
     async def openapi(self, request: Request) -> Response:
         """GET /openapi.json."""
