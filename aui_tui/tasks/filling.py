@@ -1,0 +1,299 @@
+"""The task "form": every visible control of the largest form takes a suitable value by role and keeps it.
+
+Nothing is sent: from the first input until the page is gone the browser is offline.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any, Final, NamedTuple
+
+from aui_tui.engine.wording import counted
+from aui_tui.records.tasks import ABSENT, BLOCKED, DONE, INCONCLUSIVE
+from aui_tui.tasks.outline import ENTRIES, FIELDS, Node, Outline
+from aui_tui.tasks.page import ACT, Closed, Page, Stuck
+from aui_tui.tasks.visit import Visit
+from aui_tui.tasks.vocabulary import ADD, MAIL, SEARCH, words
+from aui_tui.tasks.words import Ending
+
+KEPT: Final = 0.15
+"""Seconds after which a value must still be there."""
+LEFT: Final = 0.3
+"""Seconds for what a page sends when it is left."""
+PAGES: Final = 4
+MOST: Final = 40
+"""Controls of one form that are tried."""
+
+
+FIXED: Final = {
+    "time": "12:30",
+    "month": "2030-01",
+    "week": "2030-W03",
+    "datetime-local": "2030-01-15T12:30",
+    "color": "#336699",
+}
+"""Values of native controls that are set, not typed."""
+TYPED: Final = {"email": "ada@example.com", "tel": "+44 20 7946 0000", "url": "https://example.com/"}
+
+
+class Control(NamedTuple):
+    """A control of a form and what its element says of itself."""
+
+    node: Node
+    about: dict[str, Any]
+
+
+class Form(NamedTuple):
+    """A form: its page, its number among the page's forms, and its visible controls."""
+
+    url: str
+    key: int
+    controls: list[Control]
+
+
+async def form(visit: Visit) -> Ending:
+    """Find the largest form on the pages seen, and fill it."""
+    best: Form | None = None
+    entries = [url for url, outline in visit.seen.items() if _has_entry(outline)]
+    for url in entries[:PAGES]:
+        try:
+            outline, _ = await visit.clear(await visit.page.open(url))
+        except (Closed, Stuck):
+            continue
+        for found in await _forms(visit.page, outline):
+            if best is None or len(found.controls) > len(best.controls):
+                best = found
+    if best is None:
+        return Ending(ABSENT, "form-absent", url=visit.home.url)
+    try:
+        outline, _ = await visit.clear(await visit.open(best.url))
+    except (Closed, Stuck) as error:
+        return Ending(INCONCLUSIVE, "form-failed", {"why": str(error)}, url=best.url)
+    again = next((one for one in await _forms(visit.page, outline) if one.key == best.key), best)
+    return await _judge(visit, outline, again)
+
+
+def _has_entry(outline: Outline) -> bool:
+    """Say whether a page has a field to type in that is no search."""
+    return any(
+        node.role in ENTRIES and node.role != "searchbox" and "search" not in node.path for node in outline.nodes
+    )
+
+
+async def _judge(visit: Visit, outline: Outline, found: Form) -> Ending:
+    total = len(found.controls)
+    visit.tape.step("found", note=f"a form with {counted(total, 'control')}", outline=outline)
+    unnamed = [control.node for control in found.controls if not control.node.name]
+    if unnamed:
+        snippet = await visit.page.snippet(unnamed[0])
+        facts = {"count": str(len(unnamed)), "total": str(total), "snippet": snippet}
+        visit.tape.step("looked", unnamed[0], note="a control without a name", mark="stuck", outline=outline)
+        half = len(unnamed) < total
+        return Ending(BLOCKED, "form-unnamed", facts, half=half, node=unnamed[0], url=found.url, snippet=snippet)
+    custom = str(await visit.page.query("custom", found.key) or "")
+    async with _offline(visit):
+        ending = await _fill_all(visit, found)
+    if ending is None and custom:
+        facts = {"snippet": custom}
+        return Ending(BLOCKED, "form-custom", facts, half=True, url=found.url, snippet=custom)
+    return ending or Ending(DONE, "form-done", {"count": counted(total, "control")}, url=found.url)
+
+
+@asynccontextmanager
+async def _offline(visit: Visit) -> AsyncIterator[None]:
+    """Let nothing leave the browser, from now until the page with what was typed is gone."""
+    guard, proxy, old = visit.page.guard, visit.proxy, visit.page.tab
+    guard.offline = proxy.offline = True
+    await proxy.cut()
+    try:
+        yield
+    finally:
+        for tab in list(old.context.pages):
+            with suppress(Exception):
+                async with asyncio.timeout(ACT):
+                    await tab.close(run_before_unload=False)
+        await asyncio.sleep(LEFT)
+        guard.offline = proxy.offline = False
+        visit.tape.step("left", note="the form, without sending it")
+        visit.page.tab = await old.context.new_page()
+
+
+async def _forms(page: Page, outline: Outline) -> list[Form]:
+    """Return the forms that are no search, log-in, language picker or cart, with their visible controls."""
+    groups: dict[tuple[str, int], list[Control]] = {}
+    fields = [node for node in outline.nodes if node.role in FIELDS | {"slider"} and node.ref and not node.disabled]
+    for node in fields:
+        about = await page.ask(node, "control")
+        if about and about["visible"] and about["key"] >= 0 and not node.framed:
+            groups.setdefault((node.ref.rpartition("e")[0], about["key"]), []).append(Control(node, about))
+    return [Form(outline.url, key, controls) for (_, key), controls in groups.items() if _counts(controls)]
+
+
+def _counts(controls: list[Control]) -> bool:
+    abouts = [control.about for control in controls]
+    if any(about["password"] or about["search"] or ADD.search(about["buttons"]) for about in abouts):
+        return False
+    nodes = [control.node for control in controls]
+    if any(node.role == "searchbox" or "search" in node.path or SEARCH.search(node.name) for node in nodes):
+        return False
+    return any(c.node.role in ENTRIES and c.about["tag"] != "SELECT" for c in controls)
+
+
+async def _fill_all(visit: Visit, found: Form) -> Ending | None:
+    """Fill the controls in order; return the ending at the first that does not take its value."""
+    for control in found.controls[:MOST]:
+        node = control.node
+        sent = visit.page.guard.requests
+        kept = await _fill(visit.page, node, control.about)
+        verb = "chose" if control.about["tag"] == "SELECT" or node.role in ("checkbox", "radio", "switch") else "filled"
+        visit.tape.step(verb, node, mark="done" if kept else "stuck")
+        if kept:
+            continue
+        snippet = await visit.page.snippet(node)
+        facts = {"role": node.role, "name": node.name}
+        if visit.page.guard.requests > sent:
+            return Ending(INCONCLUSIVE, "form-network", facts, node=node, url=found.url, snippet=snippet)
+        reason = "form-readonly" if control.about["readonly"] else "form-lost"
+        return Ending(BLOCKED, reason, facts, half=True, node=node, url=found.url, snippet=snippet)
+    return None
+
+
+async def _fill(page: Page, node: Node, about: dict[str, Any]) -> bool:
+    """Give one control a suitable value by role and type, and see whether it is kept."""
+    try:
+        async with asyncio.timeout(4 * ACT):
+            if node.role in ("checkbox", "radio", "switch"):
+                return await _tick(page, node)
+            if about["tag"] == "SELECT":
+                return await _select(page, node)
+            if about["readonly"]:
+                return await _pick(page, node)
+            if node.role in ("slider", "listbox") and about["tag"] != "INPUT":
+                return await _by_keys(page, node)
+            if about["type"] in FIXED or about["type"] in ("date", "range"):
+                return await _set(page, node, about)
+            return await _type(page, node, about)
+    except TimeoutError:
+        return False
+
+
+async def _tick(page: Page, node: Node) -> bool:
+    was = await page.ask(node, "checked")
+    await page.click(node)
+    await asyncio.sleep(KEPT)
+    now = await page.ask(node, "checked")
+    if now == was and not (node.role == "radio" and was):
+        try:
+            await page.locate(node).focus(timeout=1000 * ACT)
+        except Exception:
+            return False
+        await page.press("Space")
+        await asyncio.sleep(KEPT)
+        now = await page.ask(node, "checked")
+    return bool(now) if node.role == "radio" else now is not None and now != was
+
+
+async def _select(page: Page, node: Node) -> bool:
+    """Choose the first option with a value that is not chosen yet."""
+    choice = await page.ask(node, "option")
+    if choice is None:
+        return False
+    if not choice:
+        return bool(await page.ask(node, "value"))
+    try:
+        await page.locate(node).select_option(choice[0], timeout=1000 * ACT)
+    except Exception:
+        return False
+    await asyncio.sleep(KEPT)
+    return bool(await page.ask(node, "value") == choice[0])
+
+
+async def _set(page: Page, node: Node, about: dict[str, Any]) -> bool:
+    """Set a native date, time, colour or range."""
+    kind = about["type"]
+    value = FIXED.get(kind) or (
+        about["min"] or about["max"] or "2030-01-15" if kind == "date" else about["max"] or "50"
+    )
+    try:
+        await page.locate(node).fill(value, timeout=1000 * ACT)
+    except Exception:
+        return False
+    await asyncio.sleep(KEPT)
+    return bool(await page.ask(node, "value") == value)
+
+
+async def _by_keys(page: Page, node: Node) -> bool:
+    """Move a slider or a list box of the page's own by its keys."""
+    was = await page.ask(node, "value")
+    marked = await page.ask(node, "chosen")
+    try:
+        await page.locate(node).focus(timeout=1000 * ACT)
+    except Exception:
+        return False
+    for key in ("ArrowRight", "ArrowDown", "Enter"):
+        await page.press(key)
+        await asyncio.sleep(KEPT)
+        if await page.ask(node, "value") != was or await page.ask(node, "chosen") != marked:
+            return True
+    return False
+
+
+async def _pick(page: Page, node: Node) -> bool:
+    """Open what a read-only field opens, such as a calendar, and choose a named entry of it."""
+    before = {one.ref for one in (await page.look()).nodes}
+    if not await page.click(node):
+        return False
+    await asyncio.sleep(4 * KEPT)
+    fresh = [one for one in (await page.look()).nodes if one.ref and one.ref not in before and not one.disabled]
+    entries = [one for one in fresh if one.role in ("option", "gridcell", "button", "menuitem") and one.name]
+    choice = next((one for one in entries if re.search(r"\b\d{1,2}\b", one.name)), entries[0] if entries else None)
+    if choice is None or not await page.click(choice):
+        return False
+    await asyncio.sleep(KEPT)
+    return bool(await page.ask(node, "value"))
+
+
+async def _type(page: Page, node: Node, about: dict[str, Any]) -> bool:
+    value = TYPED.get(about["type"], "")
+    if not value:
+        number = about["type"] == "number" or node.role == "spinbutton"
+        value = (about["min"] or "1") if number else "ada@example.com" if MAIL.search(node.name) else "Ada Lovelace"
+    if about["maxlength"] > 0:
+        value = value[: about["maxlength"]]
+    for text in dict.fromkeys((value, "12345678", "20300115")):
+        if not await page.type(node, text):
+            return False
+        await asyncio.sleep(KEPT)
+        kept = str(await page.ask(node, "value") or "")
+        if _same(kept, text):
+            return True
+        if node.role == "combobox" and await _option(page, node):
+            return True
+    return False
+
+
+async def _option(page: Page, node: Node) -> bool:
+    """Choose the first entry of the list that a combobox shows."""
+    await page.press("ArrowDown")
+    await asyncio.sleep(2 * KEPT)
+    options = [one for one in (await page.look()).of("option") if one.ref and one.name and not one.disabled]
+    if not options or not await page.click(options[0]):
+        return False
+    await asyncio.sleep(KEPT)
+    kept = str(await page.ask(node, "value") or "")
+    return bool(words(kept) & words(options[0].name)) or (bool(kept) and kept in options[0].name)
+
+
+def _same(kept: str, given: str) -> bool:
+    """Say whether a field kept what was typed; a mask may have written it in its own way."""
+    if not kept:
+        return False
+    digits = re.sub(r"\D", "", given)
+    if kept == given or (digits and re.sub(r"\D", "", kept) == digits):
+        return True
+    if digits and len(digits) >= 6 and re.sub(r"\D", "", kept) and digits.startswith(re.sub(r"\D", "", kept)):
+        return True
+    return bool(words(kept) & words(given))

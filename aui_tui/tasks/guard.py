@@ -1,0 +1,175 @@
+"""Do no harm: which requests of the browser may leave, decided before each of them, redirects included.
+
+Documents are asked for by GET alone, over http and https alone, and where robots.txt lets everybody in. The user's
+own header fields go to the scanned origin alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+from aui_tui.engine.robots import Robots
+from aui_tui.tasks.proxy import Allowance
+from aui_tui.text import clean
+
+if TYPE_CHECKING:
+    from playwright.async_api import BrowserContext, CDPSession, Dialog, Page, Request, Route
+
+WEB: Final = ("http", "https")
+MAX_TABS: Final = 4
+EVERYBODY: Final = "*"
+
+Fetch = Callable[[str], Awaitable[Robots | None]]
+"""robots.txt of an origin: None when it could not be read, so that nothing may be opened there."""
+
+
+class Stop:
+    """A document that was not opened: its address, and why: ``robots``, ``method``, ``scheme`` or ``unknown``."""
+
+    def __init__(self, url: str, why: str, method: str = "GET") -> None:
+        self.url = clean(url, 500)
+        self.why = why
+        self.method = clean(method, 20)
+
+
+class Guard:
+    """The rules of one run. ``fetch`` reads robots.txt; ``own`` are header fields for ``origin`` alone."""
+
+    def __init__(self, fetch: Fetch, origin: str, own: tuple[tuple[str, str], ...], allowance: Allowance) -> None:
+        self._fetch = fetch
+        self._origin = origin
+        self._own = own
+        self._allowance = allowance
+        self._robots: dict[str, asyncio.Future[Robots | None]] = {}
+        self._watched: dict[Page, asyncio.Future[None]] = {}
+        self._posts = False
+        self.offline = False
+        self.requests = 0
+        self.stops: list[Stop] = []
+
+    @property
+    def exhausted(self) -> bool:
+        """The run has used its requests."""
+        return self.requests > self._allowance.requests
+
+    async def robots(self, origin: str) -> Robots | None:
+        """Return robots.txt of ``origin``, read once."""
+        pending = self._robots.get(origin)
+        if pending is None:
+            pending = self._robots[origin] = asyncio.ensure_future(self._fetch(origin))
+        return await asyncio.shield(pending)
+
+    async def may_open(self, url: str) -> bool:
+        """Say whether a document may be opened."""
+        return await self.objection(url) == ""
+
+    async def objection(self, url: str) -> str:
+        """Return why a document may not be opened: ``scheme``, ``robots``, ``unknown``, or nothing."""
+        parts = urlsplit(url)
+        if parts.scheme not in WEB:
+            return "" if url == "about:blank" else "scheme"
+        found = await self.robots(f"{parts.scheme}://{parts.netloc}")
+        if found is None:
+            return "unknown"
+        return "" if found.allows(EVERYBODY, url) else "robots"
+
+    @contextmanager
+    def one_post(self) -> Iterator[None]:
+        """Let documents be asked for by POST meanwhile: the one press that the user has asked for."""
+        self._posts = True
+        try:
+            yield
+        finally:
+            self._posts = False
+
+    async def watch(self, context: BrowserContext) -> None:
+        """Stand before every request of ``context``, and close what opens by itself."""
+        await context.route("**/*", self._route)
+        context.on("page", lambda page: asyncio.ensure_future(self._arrived(context, page)))
+        context.on("dialog", lambda dialog: asyncio.ensure_future(_dismiss(dialog)))
+
+    async def _arrived(self, context: BrowserContext, page: Page) -> None:
+        with suppress(Exception):
+            if len(context.pages) > MAX_TABS:
+                await page.close()
+            else:
+                await self.attach(page)
+
+    async def attach(self, page: Page) -> None:
+        """Watch the redirects of ``page``, which a route does not see, and give the scanned origin its own fields."""
+        pending = self._watched.get(page)
+        if pending is None:
+            pending = self._watched[page] = asyncio.ensure_future(self._attach(page))
+        await asyncio.shield(pending)
+
+    async def _attach(self, page: Page) -> None:
+        session = await page.context.new_cdp_session(page)
+        session.on("Fetch.requestPaused", lambda event: asyncio.ensure_future(self._paused(session, event)))
+        pattern = {"urlPattern": "*"} if self._own else {"urlPattern": "*", "resourceType": "Document"}
+        await session.send("Fetch.enable", {"patterns": [pattern]})
+        with suppress(Exception):
+            await session.send("Page.setPrerenderingAllowed", {"isAllowed": False})
+
+    async def _paused(self, session: CDPSession, event: Mapping[str, Any]) -> None:
+        request, known = event["request"], {"requestId": event["requestId"]}
+        document = event.get("resourceType") == "Document"
+        with suppress(Exception):  # the page may have gone meanwhile
+            redirected = bool(event.get("redirectedRequestId"))
+            if document and redirected and await self._denied(request["url"], request["method"]):
+                await session.send("Fetch.failRequest", {**known, "errorReason": "BlockedByClient"})
+            else:
+                await session.send("Fetch.continueRequest", {**known, **self._fields(request)})
+
+    def _fields(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the header fields to send where they differ from the browser's: on the scanned origin, and off it."""
+        if not self._own:
+            return {}
+        names = {name.lower() for name, _ in self._own}
+        kept = [(name, value) for name, value in request["headers"].items() if name.lower() not in names]
+        parts = urlsplit(request["url"])
+        own = self._own if f"{parts.scheme}://{parts.netloc}" == self._origin else ()
+        return {"headers": [{"name": name, "value": value} for name, value in (*kept, *own)]}
+
+    async def _denied(self, url: str, method: str) -> bool:
+        """Say whether a document is refused, and note why."""
+        posted = method == "POST" and self._posts
+        why = "method" if method != "GET" and not posted else await self.objection(url)
+        if why:
+            self.stops.append(Stop(url, why, method))
+        return bool(why)
+
+    async def _route(self, route: Route) -> None:
+        request = route.request
+        self.requests += 1
+        with suppress(Exception):  # the page may have gone meanwhile
+            if self.offline or self.exhausted:
+                await route.abort("blockedbyclient")
+            elif not _is_document(request):
+                await route.continue_()
+            elif await self._denied(request.url, request.method):
+                await route.abort("blockedbyclient")
+            elif request.frame.page in self._watched:
+                await self.attach(request.frame.page)
+                await route.continue_()
+            else:
+                # a new tab: its first load would not be seen by us, so it is begun again
+                await route.abort("aborted")
+                await self.attach(request.frame.page)
+                await request.frame.page.goto(request.url, wait_until="commit")
+
+
+def _is_document(request: Request) -> bool:
+    return request.resource_type == "document" or request.is_navigation_request()
+
+
+async def _dismiss(dialog: Dialog) -> None:
+    """Answer a dialog as somebody would who wants nothing of it; leaving a page is never held up."""
+    with suppress(Exception):
+        if dialog.type == "beforeunload":
+            await dialog.accept()
+        else:
+            await dialog.dismiss()

@@ -1,0 +1,148 @@
+"""The task "offer": a name and a price as text, and a control with a name that adds or books."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from aui_tui.records.tasks import ABSENT, BLOCKED, DONE, INCONCLUSIVE
+from aui_tui.tasks.outline import Node, Outline
+from aui_tui.tasks.page import Closed, Stuck
+from aui_tui.tasks.reading import items, pictures
+from aui_tui.tasks.visit import Visit
+from aui_tui.tasks.vocabulary import ADD, CART, PRICE, words
+from aui_tui.tasks.words import Ending
+
+PAGES: Final = 3
+PRICED: Final = 2
+"""Links with a price in their list item that are tried beside the page that was followed."""
+ACTED: Final = 1.0
+_PRODUCT: Final = re.compile(
+    r'"@type"\s*:\s*(?:\[[^\]]*)?"(?:Product|Offer|AggregateOffer|ProductGroup|Event|Hotel|HotelRoom)"'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What a page offers: the name of the product, its price as text, and the control that adds it."""
+
+    outline: Outline
+    declared: bool
+    name: str
+    price: str
+    control: Node | None
+
+    @property
+    def is_one(self) -> bool:
+        """The page is about an offer: it declares one, or shows a price beside a control to add or book."""
+        return self.declared or bool(self.price and self.control)
+
+
+async def offer(visit: Visit) -> Ending:
+    """Look for an offer on the page that was followed, then behind links that stand beside a price."""
+    queue: list[str] = [visit.item.url] if visit.item is not None else []
+    priced = [node for node in items(visit, visit.home) if node.group and PRICE.search(visit.home.text(node.group))]
+    queue += [node.url for node in priced[:PRICED] if node.url not in queue]
+    closed: Ending | None = None
+    tried = 0
+    while queue and tried < PAGES:
+        url = queue.pop(0)
+        tried += 1
+        try:
+            outline, ld = await _page(visit, url)
+        except Closed:
+            closed = Ending(BLOCKED, "offer-robots", url=url)
+            continue
+        except Stuck as error:
+            closed = Ending(INCONCLUSIVE, "stuck", {"why": str(error)}, url=url)
+            continue
+        found = _offer(outline, ld)
+        if found.is_one:
+            return await _judge(visit, found)
+        deeper = [node for node in items(visit, outline) if node.group and PRICE.search(outline.text(node.group))]
+        queue += [node.url for node in deeper[:1] if node.url not in queue]
+    return closed or Ending(ABSENT, "offer-absent", url=visit.home.url)
+
+
+async def _page(visit: Visit, url: str) -> tuple[Outline, str]:
+    """Return a page and its JSON-LD; the one that was followed as it was then. Raises Closed, Stuck."""
+    if visit.item is not None and url == visit.item.url and not visit.act:
+        return visit.item, visit.item_ld
+    outline, _ = await visit.clear(await visit.open(url))
+    return outline, await visit.jsonld()
+
+
+def _offer(outline: Outline, ld: str) -> Offer:
+    main = outline.main()
+    text = " ".join(
+        node.text or (node.name if node.role in ("heading", "button", "link", "cell") else "") for node in main
+    )
+    price = PRICE.search(" ".join(text.split()))
+    controls = [node for node in main if node.role in ("button", "link") and ADD.search(node.name)]
+    control = next((node for node in controls if not node.disabled), next(iter(controls), None))
+    heads = [node.name for node in main if node.role == "heading" and node.name]
+    return Offer(
+        outline, _PRODUCT.search(ld) is not None, heads[0] if heads else "", price[0] if price else "", control
+    )
+
+
+async def _judge(visit: Visit, found: Offer) -> Ending:
+    outline, control, name = found.outline, found.control, found.name or found.outline.title
+    facts = {"name": name, "price": found.price, "control": "", "role": "", "pictures": "", "example": ""}
+    if control is not None:
+        facts |= {"control": control.name, "role": control.role}
+    reason, half, node = "", True, control
+    if not found.name:
+        reason, node = "offer-name", None
+    elif not found.price:
+        reason, facts["pictures"] = "offer-price", await pictures(visit)
+    elif control is None:
+        fake = next(
+            (n for n in outline.nodes if n.pointer and n.role == "generic" and ADD.search(n.text or n.name)), None
+        )
+        reason, half, node = "offer-control", False, fake
+        facts["example"] = f"; “{fake.text or fake.name}” has no role" if fake is not None else ""
+    elif control.disabled:
+        reason = "offer-disabled"
+    if reason:
+        visit.tape.step("looked", node, note="for name, price and a control to add", mark="stuck", outline=outline)
+        if node is not None and visit.page.tab.url != outline.url:
+            outline = await visit.page.open(outline.url)
+            node = next((one for one in outline.nodes if (one.role, one.name) == (node.role, node.name)), node)
+        snippet = await visit.page.snippet(node) if node is not None and node.ref else ""
+        return Ending(BLOCKED, reason, facts, half=half, node=node, url=outline.url, snippet=snippet)
+    visit.tape.step("found", control, note=f"beside {found.price}", outline=outline)
+    if visit.act and control is not None:
+        return await _act(visit, found, control, facts)
+    return Ending(DONE, "offer-done", facts, node=control, url=outline.url)
+
+
+async def _act(visit: Visit, found: Offer, control: Node, facts: dict[str, str]) -> Ending:
+    """Press the control once, and see whether a cart shows the product."""
+    page = visit.page
+    with page.guard.one_post():
+        pressed = await page.click(control)
+        outline = await page.settle()
+    visit.tape.step(
+        "pressed", control, note="once, as --act asks", mark="done" if pressed else "stuck", outline=outline
+    )
+    wanted = words(found.name)
+    if pressed and _in_cart(outline, wanted, found.outline):
+        return Ending(DONE, "offer-acted", facts, node=control, url=outline.url)
+    cart = next((node for node in outline.of("link") if CART.search(node.name) and visit.same_site(node.url)), None)
+    if cart is not None:
+        outline = await visit.open(cart.url)
+        text = words(" ".join(node.text or node.name for node in outline.main()))
+        if wanted and wanted <= text:
+            return Ending(DONE, "offer-acted", facts, node=control, url=outline.url)
+    return Ending(BLOCKED, "offer-not-in-cart", facts, half=True, node=control, url=outline.url)
+
+
+def _in_cart(outline: Outline, wanted: set[str], before: Outline) -> bool:
+    """Say whether the page that pressing led to is a cart that names the product."""
+    if outline.url == before.url:
+        return False
+    cart = CART.search(" ".join([*outline.headings()[:2], outline.title])) is not None
+    text = words(" ".join(node.text or node.name for node in outline.main()))
+    return cart and bool(wanted) and wanted <= text

@@ -1,0 +1,213 @@
+"""The accessibility tree of a page as Playwright outlines it for agents: roles, names, states and addresses. Pure.
+
+An outline is indented text, one node per line: ``- link "Rooms" [ref=e4]``, ``- text: and more``, ``- /url: /x``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, replace
+from typing import Final
+from urllib.parse import urljoin
+
+from aui_tui.text import clean
+
+ACTIONABLE: Final = frozenset(
+    {"link", "button", "textbox", "searchbox", "combobox", "checkbox", "radio", "switch", "menuitem", "tab", "listbox"}
+    | {"spinbutton", "slider", "option", "menuitemcheckbox", "menuitemradio", "treeitem"}
+)
+"""Roles that an agent operates."""
+FIELDS: Final = frozenset({"textbox", "searchbox", "combobox", "checkbox", "radio", "switch", "listbox", "spinbutton"})
+ENTRIES: Final = frozenset({"textbox", "searchbox", "combobox", "spinbutton"})
+"""Roles that take typed text."""
+GROUPS: Final = frozenset({"listitem", "article", "row"})
+AROUND: Final = frozenset({"navigation", "banner", "contentinfo", "complementary", "search", "dialog", "alertdialog"})
+"""Regions around the content of a page."""
+DIALOGS: Final = frozenset({"dialog", "alertdialog"})
+UNSAID: Final = frozenset({"textbox", "searchbox", "combobox", "option", "spinbutton", "slider"})
+"""Roles whose text is a value, not part of what the page says."""
+TEXT: Final = "text"
+NAME: Final = 300
+"""Characters kept of a name."""
+
+_LINE: Final = re.compile(r"^( *)- (.*)$")
+_HEAD: Final = re.compile(
+    r'([a-zA-Z][\w-]*)(?: ("(?:[^"\\]|\\.)*"|/(?:[^/\\]|\\.)*/))?((?: \[[^\]]*\])*)(?::(?: (.*))?)?'
+)
+_STATE: Final = re.compile(r"\[([\w-]+)(?:=([^\]]*))?\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One node. ``ref`` finds its element again; ``path`` are the roles above it; ``group`` numbers the nearest list
+    item, article or row (0: none); ``url`` is absolute; ``text`` is what the node itself says.
+    """
+
+    role: str
+    name: str = ""
+    ref: str = ""
+    url: str = ""
+    text: str = ""
+    path: tuple[str, ...] = ()
+    group: int = 0
+    depth: int = 0
+    disabled: bool = False
+    pointer: bool = False
+
+    @property
+    def framed(self) -> bool:
+        """It lies in a frame."""
+        return "iframe" in self.path
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The nodes of a page in document order, its address and title."""
+
+    nodes: tuple[Node, ...] = ()
+    url: str = ""
+    title: str = ""
+
+    def of(self, *roles: str) -> list[Node]:
+        """Return the nodes with one of ``roles``."""
+        return [node for node in self.nodes if node.role in roles]
+
+    def text(self, group: int = 0) -> str:
+        """Return the text in reading order, of one group only when it is named; names of images are part of it."""
+        after = (*self.nodes[1:], None)
+        said = (
+            node.text or ("" if following is not None and following.depth > node.depth else _said(node))
+            for node, following in zip(self.nodes, after, strict=False)
+            if (not group or node.group == group) and node.role not in UNSAID
+        )
+        return " ".join(part for part in said if part)
+
+    def main(self) -> list[Node]:
+        """Return the nodes of the main region; without one, those outside navigation, banner and the like."""
+        inside = [node for node in self.nodes if "main" in node.path]
+        return [node for node in inside or self.nodes if not AROUND & set(node.path)]
+
+    def mark(self) -> tuple[str, ...]:
+        """Return what must stay the same for a page to count as settled: structure and names, not running text."""
+        return tuple(f"{node.role} {node.name} {node.url}" for node in self.nodes if node.role != TEXT)
+
+    def headings(self) -> list[str]:
+        """Return the headings that have a name."""
+        return [node.name for node in self.nodes if node.role == "heading" and node.name]
+
+    def excerpt(self, node: Node | None, lines: int = 9) -> tuple[str, ...]:
+        """Return the lines of the outline around ``node``, or its beginning."""
+        place = next((at for at, one in enumerate(self.nodes) if node is not None and one.ref == node.ref), 0)
+        begin = max(0, min(place - lines // 2, len(self.nodes) - lines))
+        return tuple(_line(one) for one in self.nodes[begin : begin + lines])
+
+
+def parse(snapshot: str, url: str = "", title: str = "") -> Outline:
+    """Return the outline written as ``snapshot``, with addresses made absolute against ``url``. Never raises."""
+    found: list[Node] = []
+    stack: list[tuple[int, int]] = []  # indentation of an open node, its place in `found`
+    groups = 0
+    for line in snapshot.splitlines():
+        split = _LINE.match(line)
+        if split is None:
+            continue
+        indent = len(split[1])
+        while stack and stack[-1][0] >= indent:
+            stack.pop()
+        above = found[stack[-1][1]] if stack else None
+        body = _unquoted_key(split[2])
+        if body.startswith("/url:"):
+            if above is not None:
+                found[stack[-1][1]] = replace(above, url=_absolute(url, _value(body[5:])))
+            continue
+        if body.startswith("/"):
+            continue
+        node = _node(body, above)
+        if node.role in GROUPS:
+            groups += 1
+            node = replace(node, group=groups)
+        stack.append((indent, len(found)))
+        found.append(node)
+    return Outline(tuple(_named(found)), url, clean(title, NAME))
+
+
+def _node(body: str, above: Node | None) -> Node:
+    path = (*above.path, above.role) if above is not None else ()
+    group, depth = (above.group, above.depth + 1) if above is not None else (0, 0)
+    if body.startswith("text:"):
+        return Node(TEXT, text=clean(_value(body[5:]), 4000), path=path, group=group, depth=depth)
+    head = _HEAD.fullmatch(body)
+    if head is None:
+        return Node(TEXT, text=clean(_value(body), 4000), path=path, group=group, depth=depth)
+    states = dict(_STATE.findall(head[3] or ""))
+    name = _value(head[2]) if head[2] and head[2].startswith('"') else (head[2] or "")
+    return Node(
+        head[1],
+        name=clean(" ".join(name.split()), NAME),
+        ref=states.get("ref", ""),
+        text=clean(_value(head[4] or ""), 4000),
+        path=path,
+        group=group,
+        depth=depth,
+        disabled="disabled" in states,
+        pointer=states.get("cursor") == "pointer",
+    )
+
+
+def _named(nodes: list[Node]) -> list[Node]:
+    """Give headings and list items without a printed name the words of what they hold: an outline omits repeats."""
+    out = []
+    for place, node in enumerate(nodes):
+        if node.role in ("heading", "link", "button", "option", "cell") and not node.name:
+            words = [node.text]
+            for inner in nodes[place + 1 :]:
+                if inner.depth <= node.depth:
+                    break
+                words.append(inner.text or inner.name)
+            node = replace(node, name=clean(" ".join(" ".join(words).split()), NAME))
+        out.append(node)
+    return out
+
+
+def _said(node: Node) -> str:
+    """Return what a node without children says by its name."""
+    return node.name if node.role in ("img", "heading", "link", "button", "cell", "figure") else ""
+
+
+def _line(node: Node) -> str:
+    name = f" “{clean(node.name, 80)}”" if node.name else ""
+    text = f" {clean(node.text, 80)}" if node.text else ""
+    return f"{'  ' * min(node.depth, 8)}{node.role}{name}{text}{' (disabled)' if node.disabled else ''}"
+
+
+def _absolute(base: str, url: str) -> str:
+    try:
+        return clean(urljoin(base, url.strip()), 2000)
+    except ValueError:
+        return ""
+
+
+def _unquoted_key(body: str) -> str:
+    """Return a line whose key is in single quotes, as YAML writes keys with special characters, without them."""
+    if not body.startswith("'"):
+        return body
+    end = 1
+    while (end := body.find("'", end)) >= 0:
+        if body[end : end + 2] != "''":
+            return body[1:end].replace("''", "'") + body[end + 1 :]
+        end += 2
+    return body
+
+
+def _value(text: str) -> str:
+    """Return a YAML scalar: plain, in single or in double quotes."""
+    text = text.strip()
+    if len(text) >= 2 and text[0] == text[-1] == '"':
+        try:
+            return str(json.loads(text))
+        except ValueError:
+            return text[1:-1]
+    if len(text) >= 2 and text[0] == text[-1] == "'":
+        return text[1:-1].replace("''", "'")
+    return text

@@ -1,0 +1,276 @@
+"""One tab: opened, settled, outlined, and operated by role and name. Scripts only ask about a chosen element."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urldefrag
+
+from aui_tui.tasks.guard import Guard, Stop
+from aui_tui.tasks.outline import ACTIONABLE, DIALOGS, Node, Outline, parse
+from aui_tui.tasks.proxy import Allowance
+from aui_tui.tasks.vocabulary import DISMISS
+from aui_tui.text import clean
+
+if TYPE_CHECKING:
+    from playwright.async_api import Locator, Response
+    from playwright.async_api import Page as Tab
+
+QUIET: Final = 0.5
+"""Seconds for which structure and names must stay the same."""
+LOADING: Final = 5.0
+"""Seconds after which a document that still loads is taken as complete."""
+THIN: Final = 4.0
+"""Seconds before a page with next to nothing to read is believed."""
+LOOK: Final = 0.12
+ACT: Final = 3.0
+"""Seconds for one click, key or value."""
+READABLE: Final = 200
+MOST: Final = 150
+"""Links and controls whose reach is tested."""
+
+
+@cache
+def questions() -> Mapping[str, str]:
+    """Return the packaged functions that ask a page, by name."""
+    text = files("aui_tui.tasks").joinpath("questions.js").read_text(encoding="utf-8")
+    parts = re.split(r"^//: ([\w-]+)[^\n]*\n", text, flags=re.MULTILINE)[1:]
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+class Stuck(Exception):
+    """The page no longer answers, or the browser has gone."""
+
+
+class Closed(Exception):
+    """A document that must not be opened; ``why`` as in ``guard.Stop``."""
+
+    def __init__(self, stop: Stop) -> None:
+        super().__init__(stop.url)
+        self.url = stop.url
+        self.why = stop.why
+
+
+class Page:
+    """A tab of the run. ``narrate`` is called before everything that waits, to show what is under way."""
+
+    def __init__(self, tab: Tab, guard: Guard, allowance: Allowance) -> None:
+        self.tab = tab
+        self.guard = guard
+        self._allowance = allowance
+        self.outline = Outline()
+        self.response: Response | None = None
+        self._ready = False
+
+    def hear(self) -> None:
+        """Keep the answer to the last document that the tab asked for."""
+
+        def answered(response: Response) -> None:
+            request = response.request
+            if request.is_navigation_request() and request.frame == self.tab.main_frame and response.status // 100 != 3:
+                self.response = response
+
+        self.tab.on("response", answered)
+
+    def locate(self, node: Node) -> Locator:
+        """Return the element of ``node``."""
+        return self.tab.locator(f"aria-ref={node.ref}")
+
+    async def ask(self, node: Node, question: str, *given: Any) -> Any:
+        """Ask the element of ``node`` a question of ``questions.js``; None when it has gone."""
+        try:
+            async with asyncio.timeout(ACT):
+                handle = await self.locate(node).element_handle(timeout=1000 * ACT)
+                return await handle.evaluate(questions()[question], *given)
+        except Exception:
+            return None
+
+    async def query(self, question: str, *given: Any) -> Any:
+        """Ask the page a question of ``questions.js``; None when it does not answer."""
+        try:
+            async with asyncio.timeout(ACT):
+                return await self.tab.evaluate(questions()[question], *given)
+        except Exception:
+            return None
+
+    async def look(self) -> Outline:
+        """Return the outline of the page as it is now. Raises Stuck when the page does not answer."""
+        try:
+            async with asyncio.timeout(self._allowance.settle):
+                state, snapshot = await asyncio.gather(
+                    self.query("state"), self.tab.aria_snapshot(mode="ai", timeout=1000 * self._allowance.settle)
+                )
+                self._ready = bool(state and state["ready"])
+                self.outline = parse(snapshot, self.tab.url, state["title"] if state else "")
+        except Exception as error:
+            raise Stuck(clean(str(error).partition("\n")[0], 120)) from None
+        return self.outline
+
+    async def settle(self) -> Outline:
+        """Wait until the document is complete and its structure has been the same for QUIET seconds.
+
+        A page with next to nothing to read is believed only after THIN seconds; one that keeps changing is taken as it
+        is when the allowance ends. Raises Stuck when it cannot be read at all.
+        """
+        begin = time.monotonic()
+        last: Outline | None = None
+        since = begin
+        while True:
+            outline = await self._glance(last)
+            now = time.monotonic()
+            if last is None or outline.mark() != last.mark() or outline.url != last.url:
+                last, since = outline, now
+            thin = len(outline.text()) < READABLE and not outline.headings()
+            complete = self._ready or now - begin > LOADING
+            if complete and now - since >= QUIET and (not thin or now - begin >= THIN):
+                return outline
+            if now - begin >= self._allowance.settle:
+                if not outline.nodes:
+                    raise Stuck("the page does not answer")
+                return outline
+            await asyncio.sleep(LOOK)
+
+    async def _glance(self, last: Outline | None) -> Outline:
+        try:
+            return await self.look()
+        except Stuck:
+            self._ready = False
+            return last or Outline()
+
+    async def open(self, url: str) -> Outline:
+        """Go to ``url`` and return its settled outline. Raises Closed, Stuck."""
+        begun = len(self.guard.stops)
+        await self.guard.attach(self.tab)
+        try:
+            async with asyncio.timeout(self._allowance.settle + ACT):
+                self.response = (
+                    await self.tab.goto(url, wait_until="commit", timeout=1000 * self._allowance.settle)
+                    or self.response
+                )
+        except Exception as error:
+            self._closed(begun)
+            raise Stuck(_reason(error)) from None
+        self._closed(begun)
+        return await self.settle()
+
+    def _closed(self, begun: int) -> None:
+        """Raise Closed when a document was refused since ``begun``."""
+        if len(self.guard.stops) > begun:
+            raise Closed(self.guard.stops[-1])
+
+    async def hit(self, node: Node) -> bool | None:
+        """Say whether a click reaches ``node``; None when it is out of sight."""
+        found = await self.ask(node, "hit")
+        return found if isinstance(found, bool) else None
+
+    async def click(self, node: Node) -> bool:
+        """Scroll there and click. False when it takes no click, or something else would get it."""
+        try:
+            async with asyncio.timeout(2 * ACT):
+                await self.locate(node).click(timeout=1000 * ACT, no_wait_after=True)
+        except Exception:
+            return False
+        return True
+
+    async def type(self, node: Node, text: str, *, delay: float = 0.0) -> bool:
+        """Replace the value of a field by typing."""
+        try:
+            async with asyncio.timeout(2 * ACT):
+                field = self.locate(node)
+                await field.focus(timeout=1000 * ACT)
+                await self.tab.keyboard.press("ControlOrMeta+A")
+                await self.tab.keyboard.type(text, delay=delay)
+        except Exception:
+            return False
+        return True
+
+    async def press(self, key: str) -> None:
+        """Press a key where the focus is."""
+        try:
+            async with asyncio.timeout(ACT):
+                await self.tab.keyboard.press(key)
+        except Exception:
+            return
+
+    async def snippet(self, node: Node) -> str:
+        """Return the start tag of ``node`` as HTML, cleaned and cut."""
+        return clean(str(await self.ask(node, "snippet") or ""), 240)
+
+    async def follow(self, node: Node) -> tuple[Page, Outline] | None:
+        """Click ``node`` and return the tab and page it led to; None when nothing happened. Raises Closed, Stuck."""
+        before, tabs, begun = await self.look(), set(self.tab.context.pages), len(self.guard.stops)
+        if not await self.click(node):
+            return None
+        end = time.monotonic() + 2.5
+        page = self
+        while time.monotonic() < end:
+            await asyncio.sleep(LOOK)
+            fresh = [tab for tab in self.tab.context.pages if tab not in tabs]
+            if fresh:
+                page = Page(fresh[0], self.guard, self._allowance)
+                break
+            if urldefrag(self.tab.url)[0] != urldefrag(before.url)[0]:
+                break
+        outline = await page.settle()
+        if outline.url == before.url or outline.url in ("about:blank", ""):
+            self._closed(begun)
+        changed = outline.url != before.url or outline.mark() != before.mark()
+        return (page, outline) if changed else None
+
+    async def reach(self, outline: Outline) -> tuple[list[Node], list[Node]]:
+        """Return the links and controls in sight that get a click at their centre, and those that do not."""
+        nodes = [node for node in outline.nodes if node.role in ACTIONABLE and node.ref and not node.framed][:MOST]
+        hits = await asyncio.gather(*(self.hit(node) for node in nodes))
+        pairs = list(zip(nodes, hits, strict=True))
+        return [node for node, hit in pairs if hit is True], [node for node, hit in pairs if hit is False]
+
+    async def clear(self, outline: Outline, tell: Callable[[Node, bool], None]) -> tuple[Outline, Cover | None]:
+        """Dismiss what covers the page, at most twice, by a button with a known name.
+
+        ``tell`` hears of each dismissal. Returns the page, and what is left in the way.
+        """
+        for attempt in range(3):
+            reached, covered = await self.reach(outline)
+            modal = [node for node in outline.of(*DIALOGS) if node.ref]
+            outside = [node for node in reached if not DIALOGS & set(node.path)]
+            if not (len(covered) > len(outside) or (modal and covered and not outside)):
+                return outline, None
+            choice = _dismissal(reached, modal)
+            if choice is None or attempt == 2:
+                return outline, Cover(len(covered), len(covered) + len(reached), modal[0] if modal else None, choice)
+            tell(choice, await self.click(choice))
+            outline = await self.settle()
+        return outline, None
+
+
+class Cover:
+    """What lies over a page: ``covered`` of ``total`` links and controls, its dialog, the button that was tried."""
+
+    def __init__(self, covered: int, total: int, dialog: Node | None, tried: Node | None) -> None:
+        self.covered = covered
+        self.total = total
+        self.dialog = dialog
+        self.tried = tried
+
+
+def _dismissal(reached: list[Node], modal: list[Node]) -> Node | None:
+    """Return the button to press: reject, then close, then accept; inside a dialog where there is one."""
+    inside = [node for node in reached if DIALOGS & set(node.path)] if modal else reached
+    for nodes in (inside, reached):
+        named = [node for node in nodes if node.role in ("button", "link") and node.name and not node.disabled]
+        for pattern in DISMISS:
+            found = next((node for node in named if pattern.search(node.name)), None)
+            if found is not None:
+                return found
+    return None
+
+
+def _reason(error: Exception) -> str:
+    """Return why a page could not be opened, in Chromium's own short words."""
+    text = str(error).partition("\n")[0]
+    return clean(text.rpartition("net::")[2].partition(" at ")[0] or "no answer", 120)

@@ -1,0 +1,168 @@
+// Questions to a page. Elements are chosen by role and name beforehand; these functions only ask about one of them,
+// or explain afterwards what an agent could not see. A line `//: name` begins a function.
+
+//: hit  Would a click at the centre of the first visible box reach the element? null: no box is in sight.
+element => {
+  const page = element.ownerDocument, view = page.defaultView;
+  for (const box of element.getClientRects()) {
+    let left = Math.max(0, box.left), top = Math.max(0, box.top);
+    let right = Math.min(view.innerWidth, box.right), bottom = Math.min(view.innerHeight, box.bottom);
+    for (let up = element.parentElement; up && up !== page.body && up !== page.documentElement; up = up.parentElement) {
+      const style = view.getComputedStyle(up);
+      if (style.overflowX === "visible" && style.overflowY === "visible") continue;
+      const clip = up.getBoundingClientRect();
+      left = Math.max(left, clip.left); top = Math.max(top, clip.top);
+      right = Math.min(right, clip.right); bottom = Math.min(bottom, clip.bottom);
+    }
+    if (right - left < 4 || bottom - top < 4) continue;
+    const x = (left + right) / 2, y = (top + bottom) / 2;
+    let hit = page.elementFromPoint(x, y);
+    while (hit && hit.shadowRoot) {
+      const inner = hit.shadowRoot.elementFromPoint(x, y);
+      if (!inner || inner === hit) break;
+      hit = inner;
+    }
+    if (!hit) continue;
+    for (let node = hit; node; node = node.assignedSlot || node.parentNode || node.host) if (node === element) return true;
+    if (element.labels && [...element.labels].some(label => label.contains(hit))) return true;
+    const link = hit.closest("a[href]");
+    return !!(element.href && link && link.href === element.href);
+  }
+  return null;
+}
+
+//: state  Whether the document is complete, and its title.
+() => ({ ready: document.readyState === "complete", title: document.title })
+
+//: snippet  The start tag of an element.
+element => element.cloneNode(false).outerHTML
+
+//: jsonld  All JSON-LD of the page as one text.
+() => [...document.querySelectorAll('script[type="application/ld+json" i]')]
+  .map(script => script.textContent).join("\n").slice(0, 200000)
+
+//: pictures  Pictures without an alt text and canvases without text.
+() => ({
+  pictures: [...document.images].filter(image =>
+    image.checkVisibility() && !image.getAttribute("alt") && !image.getAttribute("aria-label")).length,
+  canvases: [...document.querySelectorAll("canvas")].filter(canvas =>
+    canvas.checkVisibility() && !canvas.textContent.trim()).length,
+})
+
+//: clickable  Elements of the main region that react to a click without being links or buttons.
+() => {
+  const main = document.querySelector("main,[role=main]") || document.body;
+  const native = "a[href],button,input,select,textarea";
+  const found = [...main.querySelectorAll("div,span,li,td,p,img,article,section")].filter(element =>
+    (element.onclick || element.hasAttribute("onclick") || getComputedStyle(element).cursor === "pointer") &&
+    !element.closest("a[href],button,[role],label,summary,input,select,textarea") &&
+    !element.querySelector(native) && element.checkVisibility());
+  const top = found.filter(element => !found.includes(element.parentElement));
+  const first = top[0];
+  return {
+    count: top.length,
+    example: first ? first.cloneNode(false).outerHTML.slice(0, 160) + (first.textContent || "").trim().slice(0, 40) : "",
+  };
+}
+
+//: search-form  What the form of a search field would do.
+element => {
+  const form = element.form || element.closest("form");
+  return {
+    method: form ? (form.getAttribute("method") || "get").toLowerCase() : "",
+    action: form ? new URL(form.getAttribute("action") || "", element.baseURI).href : "",
+  };
+}
+
+//: search-fake  What looks like a search field and is not a field.
+() => {
+  const words = element => ["id", "class", "placeholder", "data-placeholder"].map(n => element.getAttribute(n)).join(" ");
+  const fake = [...document.querySelectorAll("div,span,p")].find(element =>
+    /search/i.test(words(element)) && element.checkVisibility() &&
+    (element.hasAttribute("contenteditable") || element.hasAttribute("data-placeholder")) &&
+    !element.getAttribute("role") && !element.querySelector("input,button,a[href]"));
+  return fake ? fake.cloneNode(false).outerHTML.slice(0, 200) : "";
+}
+
+//: control  What an element says of itself as a control of a form.
+element => {
+  const form = element.form || element.closest("form");
+  const named = button => button.innerText || button.value || button.getAttribute("aria-label") || button.alt || "";
+  return {
+    type: (element.type || "").toLowerCase(),
+    tag: element.tagName,
+    key: form ? [...element.ownerDocument.forms].indexOf(form) : -1,
+    password: !!(form && form.querySelector("input[type=password]")),
+    search: !!(form && (form.getAttribute("role") === "search" || form.closest("[role=search],search"))),
+    buttons: form
+      ? [...form.querySelectorAll("button,input[type=submit],input[type=image]")].map(named).join(" | ") : "",
+    visible: element.checkVisibility ? element.checkVisibility() : true,
+    readonly: !!element.readOnly || element.getAttribute("aria-readonly") === "true",
+    min: element.min || "",
+    max: element.max || "",
+    maxlength: element.maxLength || 0,
+  };
+}
+
+//: value  The value that a control holds.
+element => {
+  const own = element.value !== undefined && !element.isContentEditable && !["DIV", "LI"].includes(element.tagName);
+  return own ? String(element.value) : element.getAttribute("aria-valuenow") || element.innerText || "";
+}
+
+//: checked  Whether a box, radio button or switch is on.
+element => element.checked !== undefined ? element.checked : element.getAttribute("aria-checked") === "true"
+
+//: chosen  What is chosen in a list box of the page's own.
+element => [...element.querySelectorAll("[aria-selected=true]")].map(option => option.innerText).join() +
+  (element.getAttribute("aria-activedescendant") || "")
+
+//: option  The value of the first option of a select that is not chosen yet.
+element => [...element.options]
+  .filter(option => !option.disabled && !option.selected && option.value !== "").map(option => option.value).slice(0, 1)
+
+//: custom  What in a form looks like a control and has no role.
+key => {
+  const form = document.forms[key];
+  if (!form) return "";
+  const fake = [...form.querySelectorAll("div,span")].find(element =>
+    element.checkVisibility() && !element.closest("label,a[href],button,[role]") &&
+    !element.querySelector("input,select,textarea,button,a[href],[role]") &&
+    (element.getAttribute("contenteditable") === "true" || element.onclick || element.hasAttribute("onclick") ||
+      element.tabIndex >= 0 || getComputedStyle(element).cursor === "pointer"));
+  return fake ? fake.cloneNode(false).outerHTML.slice(0, 200) : "";
+}
+
+//: readings  The text and headings of the page as it is, and of its HTML as sent, parsed without running anything.
+raw => {
+  const skipped = new Set(["SCRIPT", "STYLE", "NOSCRIPT", "TEMPLATE", "HEAD", "TEXTAREA", "SELECT", "DATALIST", "IFRAME",
+    "OBJECT"]);
+  const inline = new Set(["A", "ABBR", "B", "BDI", "BDO", "CITE", "CODE", "DATA", "DEL", "EM", "FONT", "I", "INS", "KBD",
+    "LABEL", "MARK", "Q", "S", "SAMP", "SLOT", "SMALL", "SPAN", "STRONG", "SUB", "SUP", "TIME", "U", "VAR", "WBR"]);
+  const read = (root, live) => {
+    const out = [], headings = [];
+    let length = 0;
+    const hidden = element => skipped.has(element.tagName) || element.getAttribute("aria-hidden") === "true" ||
+      element.hidden || (live && element !== document.body && getComputedStyle(element).display !== "contents" &&
+        !element.checkVisibility({ visibilityProperty: true }));
+    const children = element => {
+      if (element.shadowRoot) return element.shadowRoot.childNodes;
+      const given = element.tagName === "SLOT" ? element.assignedNodes() : [];
+      return given.length ? given : element.childNodes;
+    };
+    const walk = node => {
+      if (length > 400000) return;
+      if (node.nodeType === 3) { out.push(node.nodeValue); length += node.nodeValue.length; return; }
+      if (node.nodeType !== 1 || hidden(node)) return;
+      const begin = out.length;
+      if (!inline.has(node.tagName)) out.push("\n");
+      for (const child of children(node)) walk(child);
+      if (!inline.has(node.tagName)) out.push("\n");
+      if (/^H[1-6]$/.test(node.tagName) || node.getAttribute("role") === "heading") headings.push(out.slice(begin).join(""));
+    };
+    if (root) walk(root);
+    return { text: out.join(""), headings };
+  };
+  const sent = new DOMParser().parseFromString(raw, "text/html");
+  return { live: read(document.body, true), sent: read(sent.body, false) };
+}

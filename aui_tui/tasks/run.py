@@ -1,0 +1,305 @@
+"""One run: the six tasks in order on one site, within their limits, with a transcript."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from aui_tui.engine import exchanges, identity, robots, walls
+from aui_tui.engine.access import Access
+from aui_tui.engine.network import Network
+from aui_tui.engine.network.routes import Routes
+from aui_tui.engine.probes import Plan, probe
+from aui_tui.engine.redirects import Url
+from aui_tui.engine.target import DEFAULT_PORTS, Origin, parse
+from aui_tui.errors import InvalidHost
+from aui_tui.records.observations import Observations
+from aui_tui.records.registry import registry
+from aui_tui.records.tasks import (
+    ALLOWED,
+    BLOCKED,
+    CLOSED,
+    DONE,
+    INCONCLUSIVE,
+    REFUSED,
+    TASKS,
+    UNKNOWN,
+    WALLED,
+    Rendered,
+    TaskEvent,
+    TaskProgress,
+    TaskReport,
+    TaskResult,
+)
+from aui_tui.tasks.browser import Browser
+from aui_tui.tasks.filling import form
+from aui_tui.tasks.guard import EVERYBODY, Guard
+from aui_tui.tasks.offers import offer
+from aui_tui.tasks.page import ACT, Closed, Page, Stuck
+from aui_tui.tasks.proxy import Allowance, Dialler, Proxy
+from aui_tui.tasks.reading import contact, follow, read
+from aui_tui.tasks.rendered import compare
+from aui_tui.tasks.searching import search
+from aui_tui.tasks.visit import Tape, Visit
+from aui_tui.tasks.words import Ending
+from aui_tui.text import clean
+
+if TYPE_CHECKING:
+    from playwright.async_api import BrowserContext
+
+DOERS: Final[Mapping[str, Callable[[Visit], Awaitable[Ending]]]] = MappingProxyType(
+    {"read": read, "follow": follow, "search": search, "contact": contact, "form": form, "offer": offer}
+)
+SETTLED: Final = frozenset(range(200, 300))
+"""Statuses of a homepage that was served."""
+
+
+@dataclass
+class TaskRunning:
+    """What a run has brought so far; it is whole even when the run is cancelled.
+
+    ``pictures`` are PNG images by task, made where they were asked for.
+    """
+
+    report: TaskReport
+    rendered: Rendered | None = None
+    pictures: dict[str, bytes] = field(default_factory=dict)
+
+
+async def run_tasks(
+    seen: Observations,
+    browser: Browser,
+    *,
+    access: Access,
+    act: bool = False,
+    pictures: bool = False,
+    allowance: Allowance | None = None,
+    tell: TaskProgress | None = None,
+    keep: Callable[[TaskRunning], None] | None = None,
+) -> TaskRunning:
+    """Run the tasks on the site that ``seen`` is of, and return what they brought.
+
+    ``act`` presses "add to cart" once. ``tell`` hears each step; ``keep`` gets the same object that is returned before
+    the first task, so that a caller who cancels has what had ended. Raises NoBrowser, Unavailable. Cancelling closes
+    everything but the browser.
+    """
+    run = _Run(seen, browser, access, act=act, pictures=pictures, allowance=allowance or Allowance(), tell=tell)
+    if keep is not None:
+        keep(run.state)
+    await run.go()
+    return run.state
+
+
+class _Run:
+    def __init__(
+        self,
+        seen: Observations,
+        browser: Browser,
+        access: Access,
+        *,
+        act: bool,
+        pictures: bool,
+        allowance: Allowance,
+        tell: TaskProgress | None,
+    ) -> None:
+        self._seen = seen
+        self._browser = browser
+        self._access = access
+        self._act = act
+        self._pictures = pictures
+        self._allowance = allowance
+        self._secrets = access.secrets
+        self._routes = Routes(access)
+        self._guard = Guard(self._robots, seen.origin, access.private_fields(), allowance)
+        self._dialler = Dialler(access, self._routes, self._guard.may_open)
+        self._proxy = Proxy(self._dialler, allowance)
+        self._tape = Tape(self._teller(tell))
+        self._tape.usage = lambda: (self._guard.requests, self._proxy.bytes)
+        self._crashed = False
+        stamp = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        self.state = TaskRunning(TaskReport(ran_at=stamp, origin=seen.origin, acted=act, stopped=True))
+
+    def _teller(self, tell: TaskProgress | None) -> TaskProgress:
+        def hidden(event: TaskEvent) -> None:
+            if tell is not None:
+                tell(event)
+
+        return hidden
+
+    def _note(self, **changes: object) -> None:
+        """Change the report that a caller holds."""
+        from msgspec.structs import replace
+
+        report = replace(
+            self.state.report,
+            elapsed_ms=self._tape.elapsed_ms,
+            requests=self._guard.requests,
+            bytes=self._proxy.bytes,
+            **changes,
+        )
+        self.state.report = exchanges.without(report, self._secrets)
+
+    async def go(self) -> None:
+        """Start what is needed, run the tasks, and close everything but the browser."""
+        await self._proxy.start()
+        context: BrowserContext | None = None
+        try:
+            context = await self._browser.context(self._proxy.port, insecure=self._dialler.checks_certificates)
+            self._note(browser=self._browser.name)
+            self._tape.report(TaskEvent(state="browser", note=self._browser.name))
+            async with asyncio.timeout(self._allowance.host + 4 * ACT):
+                await self._drive(context)
+            self._note(stopped=False)
+        except TimeoutError:
+            self._note(stopped=False)
+        finally:
+            if context is not None:
+                with suppress(Exception):
+                    await asyncio.wait_for(context.close(), ACT)
+            await self._proxy.stop()
+            self._routes.close()
+
+    async def _drive(self, context: BrowserContext) -> None:
+        await self._guard.watch(context)
+        tab = await context.new_page()
+        tab.on("crash", lambda _: setattr(self, "_crashed", True))
+        page = Page(tab, self._guard, self._allowance)
+        page.hear()
+        visit = Visit(f"{self._seen.origin}/", page, self._tape, self._proxy, self._act)
+        end = time.monotonic() + self._allowance.host
+        for task in TASKS:
+            self._tape.begin(task.key)
+            ending = await self._one(task.key, visit, end)
+            if task.key == "read":
+                ending = await self._received(visit, ending)
+            self._end(task.key, ending)
+            if self._pictures:
+                await self._picture(task.key, visit)
+            await self._close_others(visit)
+
+    async def _one(self, task: str, visit: Visit, end: float) -> Ending:
+        """Run one task within its limits; what it cannot decide is inconclusive."""
+        if task != "read" and not visit.reached:
+            return Ending(INCONCLUSIVE, "no-home")
+        left = min(self._allowance.task, end - time.monotonic())
+        try:
+            async with asyncio.timeout(max(left, 0.01)):
+                ending = await DOERS[task](visit)
+        except TimeoutError:
+            return Ending(INCONCLUSIVE, "timeout", {"seconds": f"{max(left, 0):.0f}"})
+        except Closed as error:
+            return self._closed(task, error)
+        except Stuck as error:
+            return self._stuck(task, str(error))
+        except Exception as error:
+            return self._stuck(task, clean(str(error).partition("\n")[0], 120))
+        if ending.outcome == BLOCKED and (self._guard.exhausted or self._proxy.exhausted):
+            return self._limit()
+        return ending
+
+    def _closed(self, task: str, error: Closed) -> Ending:
+        if error.why == "robots":
+            reason = "read-robots" if task == "form" else f"{task}-robots"
+            return Ending(BLOCKED, reason, {"name": error.url}, url=error.url)
+        return Ending(INCONCLUSIVE, "read-unknown" if error.why == "unknown" else "search-post", url=error.url)
+
+    def _stuck(self, task: str, why: str) -> Ending:
+        if self._guard.exhausted or self._proxy.exhausted:
+            return self._limit()
+        if self._crashed:
+            return Ending(INCONCLUSIVE, "crash")
+        return Ending(INCONCLUSIVE, "read-unreachable" if task == "read" else "stuck", {"why": why})
+
+    def _limit(self) -> Ending:
+        allowed = self._allowance
+        facts = {"requests": str(allowed.requests), "megabytes": str(allowed.bytes // 1_000_000)}
+        return Ending(INCONCLUSIVE, "limit", facts)
+
+    def _end(self, task: str, ending: Ending) -> None:
+        node = ending.node
+        result = TaskResult(
+            task=task,
+            outcome=ending.outcome,
+            note=ending.note,
+            half=ending.half and ending.outcome == BLOCKED,
+            reason=ending.reason,
+            change=ending.change,
+            url=clean(ending.url, 300),
+            role=node.role if node is not None else "",
+            name=clean(node.name, 120) if node is not None else "",
+            snippet=ending.snippet,
+            steps=tuple(self._tape.steps),
+            elapsed_ms=self._tape.task_ms,
+        )
+        self._note(results=(*self.state.report.results, result))
+        self._tape.report(TaskEvent(state="ended", task=task, result=self.state.report.results[-1]))
+
+    async def _received(self, visit: Visit, ending: Ending) -> Ending:
+        """Judge how the browser was received, and compare what it rendered with what was sent."""
+        door, status = await self._door(visit, ending)
+        found = await self._guard.robots(_origin(visit.home.url) or self._seen.origin)
+        rules = "unknown" if found is None else found.explain(EVERYBODY).effective
+        self._note(door=door, status=status, robots=rules)
+        if door in (WALLED, REFUSED):
+            visit.reached = False
+            reason = "read-challenge" if door == WALLED else "read-refused"
+            return Ending(BLOCKED, reason, {"status": str(status)}, url=ending.url)
+        if door == ALLOWED:
+            self.state.rendered = await compare(visit.page)
+        return ending
+
+    async def _door(self, visit: Visit, ending: Ending) -> tuple[str, int]:
+        """Return how the homepage received the browser, and with which status."""
+        response = visit.page.response
+        if ending.reason == "read-robots":
+            return CLOSED, 0
+        if response is None or not visit.reached:
+            return UNKNOWN, 0
+        body = b""
+        with suppress(Exception):
+            body = (await response.body())[: 1 << 20]
+        status = response.status
+        if ending.outcome != DONE and walls.challenged(status, await response.all_headers(), body):
+            return WALLED, status
+        return (ALLOWED if status in SETTLED else REFUSED), status
+
+    async def _picture(self, task: str, visit: Visit) -> None:
+        with suppress(Exception):
+            async with asyncio.timeout(ACT):
+                self.state.pictures[task] = await visit.page.tab.screenshot(timeout=1000 * ACT, animations="disabled")
+
+    async def _close_others(self, visit: Visit) -> None:
+        for tab in list(visit.page.tab.context.pages):
+            if tab is not visit.page.tab:
+                with suppress(Exception):
+                    await asyncio.wait_for(tab.close(), ACT)
+
+    async def _robots(self, origin: str) -> robots.Robots | None:
+        """Return robots.txt of ``origin``: without rules when there is none, None when it could not be read."""
+        try:
+            target = parse(origin, allow_private=True)
+            self._access.check(target.origin)
+        except InvalidHost:
+            return None
+        known = registry()
+        fields = identity.file_fields(identity.user_agent("robots", known))
+        own = Origin(target.origin.scheme, target.host, target.port or DEFAULT_PORTS[target.origin.scheme])
+        plan = Plan("robots", Url(own, "/robots.txt"), fields, self._access.limits.robots, whole_lines=True)
+        async with Network(self._access) as network, network.client() as client:
+            answer = await probe(client, plan, self._access, limit=self._access.limits.probe)
+        if answer.status == 0 or answer.error or answer.status >= 500:
+            return None
+        page = answer.body.lstrip()[:1] == b"<"
+        return robots.parse(answer.body if 200 <= answer.status <= 299 and not page else b"")
+
+
+def _origin(url: str) -> str:
+    """Return scheme, host and port of ``url``."""
+    scheme, colon, rest = url.partition("://")
+    return f"{scheme}://{rest.partition('/')[0]}" if colon else ""

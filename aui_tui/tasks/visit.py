@@ -1,0 +1,137 @@
+"""What the tasks of one run share: the tab, what was found so far, and the transcript."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import urldefrag, urlsplit
+
+from aui_tui.records.tasks import Step, TaskEvent
+from aui_tui.tasks.outline import Node, Outline
+from aui_tui.tasks.page import Cover, Page
+from aui_tui.text import clean
+
+if TYPE_CHECKING:
+    from aui_tui.tasks.proxy import Proxy
+
+
+class Tape:
+    """The transcript of a run: steps of the task that is under way, each reported as it is made."""
+
+    def __init__(self, tell: Callable[[TaskEvent], None]) -> None:
+        self._tell = tell
+        self._begun = time.monotonic()
+        self._task_begun = self._begun
+        self.task = ""
+        self.steps: list[Step] = []
+        self.usage: Callable[[], tuple[int, int]] = lambda: (0, 0)
+
+    @property
+    def elapsed_ms(self) -> int:
+        """Milliseconds since the run began."""
+        return round(1000 * (time.monotonic() - self._begun))
+
+    @property
+    def task_ms(self) -> int:
+        """Milliseconds since the task began."""
+        return round(1000 * (time.monotonic() - self._task_begun))
+
+    def begin(self, task: str) -> None:
+        """Begin a task."""
+        self.task, self.steps, self._task_begun = task, [], time.monotonic()
+        self.report(TaskEvent(state="started", task=task))
+
+    def report(self, event: TaskEvent) -> None:
+        """Report ``event`` with the time and what was used."""
+        requests, octets = self.usage()
+        self._tell(
+            TaskEvent(
+                state=event.state,
+                task=event.task,
+                step=event.step,
+                result=event.result,
+                note=event.note,
+                elapsed_ms=self.elapsed_ms,
+                requests=requests,
+                bytes=octets,
+            )
+        )
+
+    def step(
+        self, verb: str, node: Node | None = None, *, note: str = "", mark: str = "done", outline: Outline | None = None
+    ) -> None:
+        """Add a step: what was done to which element, and the outline on which that was decided."""
+        made = Step(
+            verb=verb,
+            mark=mark,
+            role=node.role if node is not None else "",
+            name=clean(node.name, 120) if node is not None else "",
+            note=clean(note, 240),
+            url=clean(outline.url, 300) if outline is not None else "",
+            elapsed_ms=self.task_ms,
+            outline=outline.excerpt(node) if outline is not None else (),
+        )
+        self.steps.append(made)
+        self.report(TaskEvent(state="step", task=self.task, step=made))
+
+
+@dataclass
+class Visit:
+    """One run on one site. ``url`` is the homepage as asked, ``home`` its outline once it was read
+    (``reached``)."""
+
+    url: str
+    page: Page
+    tape: Tape
+    proxy: Proxy
+    act: bool = False
+    home: Outline = field(default_factory=Outline)
+    item: Outline | None = None
+    item_name: str = ""
+    item_ld: str = ""
+    home_ld: str = ""
+    reached: bool = False
+    seen: dict[str, Outline] = field(default_factory=dict)
+
+    def same_site(self, url: str) -> bool:
+        """Say whether ``url`` lies on the site: the host of the homepage, with or without www."""
+        return _host(url) == _host(self.home.url or self.url)
+
+    async def open(self, url: str) -> Outline:
+        """Open a page, dismiss what covers it, and note the step. Raises Closed, Stuck."""
+        outline = await self.page.open(url)
+        self.tape.step("opened", note=clean(outline.title or url, 120), outline=outline)
+        self.seen[without_fragment(outline.url)] = outline
+        return outline
+
+    async def clear(self, outline: Outline) -> tuple[Outline, Cover | None]:
+        """Dismiss what covers the page; return the page and what is left in the way."""
+        return await self.page.clear(
+            outline,
+            lambda node, done: self.tape.step("dismissed", node, mark="done" if done else "part", outline=outline),
+        )
+
+    async def jsonld(self) -> str:
+        """Return the JSON-LD of the page as one text."""
+        return str(await self.page.query("jsonld") or "")
+
+    async def again(self, node: Node) -> Node | None:
+        """Return ``node`` as it is on the page now: same role, name and address."""
+        outline = await self.page.look()
+        same = (one for one in outline.nodes if (one.role, one.name, one.url) == (node.role, node.name, node.url))
+        return next(same, None)
+
+
+def _host(url: str) -> tuple[str, int | None]:
+    try:
+        parts = urlsplit(url)
+        return (parts.hostname or "").removeprefix("www."), parts.port
+    except ValueError:
+        return "", None
+
+
+def without_fragment(url: str) -> str:
+    """Return ``url`` without its fragment."""
+    return urldefrag(url)[0]

@@ -1,0 +1,71 @@
+"""Words that decide: names in many languages, prices, addresses and telephone numbers. Pure; the lists are data."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+_BOUND: Final = r"(?:^|\b|(?<=\W))(?:"
+
+
+@cache
+def _table() -> dict[str, list[str]]:
+    found: dict[str, Any] = tomllib.loads(files("aui_tui.tasks").joinpath("names.toml").read_text(encoding="utf-8"))
+    return found
+
+
+def _names(key: str) -> re.Pattern[str]:
+    return re.compile(_BOUND + "|".join(_table()[key]) + ")", re.IGNORECASE)
+
+
+SEARCH: Final = _names("search")
+CONTACT: Final = _names("contact")
+ABOUT: Final = _names("about")
+ADD: Final = _names("add")
+CART: Final = _names("cart")
+NEVER: Final = _names("never")
+GENERIC: Final = re.compile("^(?:" + "|".join(_table()["generic"]) + ")", re.IGNORECASE)
+MAIL: Final = _names("mail")
+DISMISS: Final = (_names("reject"), _names("close"), _names("accept"))
+STOP: Final = frozenset(_table()["stop"])
+
+_CURRENCY: Final = (
+    r"(?:[€$£¥₹₩₽₺₴₪฿₫₱₦₡₲]|\b(?:EUR|USD|GBP|CHF|JPY|CNY|INR|SEK|NOK|DKK|PLN|CZK|HUF|RON|BGN|TRY|BRL|MXN|AUD|CAD|NZD|"
+    r"SGD|HKD|ZAR|AED|SAR|KRW|THB)\b|R\$|\bkr\.?(?!\w)|zł|Kč|\bFt\b|\blei\b|\bRs\.?|\bRM\b|元|円|원|руб)"
+)
+_AMOUNT: Final = r"(?:\d{1,3}(?:[.,'’\s\u00a0\u202f]\d{3})+|\d{1,9})(?:[.,]\d{1,2}(?!\d)|[.,][-–—]{1,2})?"
+PRICE: Final = re.compile(rf"{_CURRENCY}\s?{_AMOUNT}|{_AMOUNT}\s?{_CURRENCY}")
+"""An amount beside a currency sign or an ISO 4217 code."""
+EMAIL: Final = re.compile(r"[\w.+-]{1,64}(?:@|\s?[\[(](?:at|ät)[\])]\s?)[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}")
+PHONE: Final = re.compile(
+    r"(?:\+|\b00)\d[\d\s().\-/]{7,17}\d|"
+    r"(?:tel|phone|fon|call|telefon|téléphone|teléfono|電話|电话)[^\d]{0,12}\(?\d[\d\s().\-/]{5,16}\d",
+    re.IGNORECASE,
+)
+POSTAL: Final = re.compile(
+    r"\b\d{1,5}[a-z]?,? [A-Z][\w.'’ -]{2,40}(?:street|st\.|road|rd\.|avenue|ave\.|lane|square|drive|way|quay)\b|"
+    r"\b[A-ZÄÖÜ][\wäöüß.' -]{2,40}(?:straße|strasse|str\.|weg|platz|gasse|allee) \d{1,4}[a-z]?\b|"
+    r"\b(?:rue|avenue|boulevard|place|via|piazza|calle|plaza|rua|avenida) [\w'’ .-]{3,40},? \d{1,5}\b|"
+    r"\b\d{1,4},? (?:rue|avenue|boulevard|place) [\w'’ .-]{3,40}\b|〒\d{3}-\d{4}",
+    re.IGNORECASE,
+)
+"""A street with its number, in the forms of the most used languages."""
+_RUN: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")
+_WORD: Final = re.compile(r"[^\W_]{3,}")
+
+
+def words(text: str) -> set[str]:
+    """Return the words that carry meaning, case and accents folded; Chinese, Japanese and Korean by letter pairs."""
+    plain = unicodedata.normalize("NFC", text.casefold())
+    pairs = {run[at : at + 2] for run in _RUN.findall(plain) for at in range(len(run) - 1)}
+    folded = "".join(c for c in unicodedata.normalize("NFKD", plain) if not unicodedata.combining(c))
+    return {word for word in _WORD.findall(folded) if word not in STOP and not _RUN.search(word)} | pairs
+
+
+def price_key(text: str) -> str:
+    """Return a price in a form that does not depend on spaces."""
+    return "".join(text.split()).casefold()
