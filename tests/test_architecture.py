@@ -39,7 +39,15 @@ PURE = (
     "aui_tui.watch",
 )
 LOCAL = (*PURE, "aui_tui.engine", "aui_tui.store", "aui_tui.service.protocol")
-SERVICES = (*LOCAL, "aui_tui.service", "aui_tui.visits", "aui_tui.settings", "aui_tui.crawl", "aui_tui.demo")
+SERVICES = (
+    *LOCAL,
+    "aui_tui.service",
+    "aui_tui.tasks",
+    "aui_tui.visits",
+    "aui_tui.settings",
+    "aui_tui.crawl",
+    "aui_tui.demo",
+)
 
 MAY_IMPORT = {
     "aui_tui.text": (),
@@ -64,7 +72,15 @@ MAY_IMPORT = {
     "aui_tui.service.engine": LOCAL,
     "aui_tui.service.grading": LOCAL,
     "aui_tui.service.scans": (*LOCAL, "aui_tui.service.engine", "aui_tui.service.flight", "aui_tui.service.grading"),
-    "aui_tui.service.local": (*LOCAL, "aui_tui.service.engine", "aui_tui.service.grading", "aui_tui.service.scans"),
+    "aui_tui.service.local": (
+        *LOCAL,
+        "aui_tui.service.engine",
+        "aui_tui.service.grading",
+        "aui_tui.service.scans",
+        "aui_tui.service.tasks",
+    ),
+    "aui_tui.service.tasks": (*LOCAL, "aui_tui.tasks"),
+    "aui_tui.tasks": (*CONTRACT, "aui_tui.engine", "aui_tui.tasks"),
     "aui_tui.service.publication": (*LOCAL, "aui_tui.service.engine", "aui_tui.service.local"),
     "aui_tui.service.remote": (*PURE, "aui_tui.service.protocol", "aui_tui.service.remote"),
     "aui_tui.crawl": (*LOCAL, "aui_tui.service", "aui_tui.crawl"),
@@ -89,6 +105,7 @@ FOREIGN = {
     "typer": ("aui_tui.cli",),
     "diskcache": ("aui_tui.store",),
     "sqlite3": ("aui_tui.store",),
+    "playwright": ("aui_tui.tasks",),
     "pyreqwest": ("aui_tui.engine.network.swift",),
     "http_message_signatures": ("aui_tui.engine.signing",),
     "apachelogs": ("aui_tui.visits.logformat",),
@@ -179,4 +196,13 @@ def test_headless_commands_load_neither_textual_nor_the_server(tmp_path: Path, a
     assert done.code == 0, done.err
     code, loaded = json.loads(done.out)
     assert code == 0
-    assert not {name.split(".")[0] for name in loaded} & {"textual", "starlette", "uvicorn", "jinja2", "mcp", "httpx"}
+    assert not {name.split(".")[0] for name in loaded} & {
+        "textual",
+        "starlette",
+        "uvicorn",
+        "jinja2",
+        "mcp",
+        "httpx",
+        "playwright",
+    }
+    assert not [name for name in loaded if name.startswith("aui_tui.tasks")]

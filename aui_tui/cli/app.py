@@ -26,6 +26,7 @@ COMMANDS: Final = MappingProxyType(
         "diff": "cards",
         "plan": "cards",
         "watch": "watch",
+        "tasks": "tasks",
         "visits": "visits",
         "export": "export",
         "badge": "cards",

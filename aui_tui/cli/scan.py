@@ -40,7 +40,7 @@ from aui_tui.records.observations import Observations
 from aui_tui.records.progress import ProbeEvent, Progress
 from aui_tui.records.view import ScanAnswer
 from aui_tui.records.vocabulary import CATEGORIES, choose
-from aui_tui.service.protocol import Service
+from aui_tui.service.protocol import RunsTasks, Service
 from aui_tui.settings import Settings
 from aui_tui.text import clean
 
@@ -212,6 +212,22 @@ Category = Annotated[
 ]
 
 
+TRY: Final = "Tasks in a browser (extra “browser”)"
+Tasks = Annotated[
+    bool,
+    typer.Option(
+        "--tasks", rich_help_panel=TRY, help="Try six tasks in a browser: read, follow, search, contact, form, offer."
+    ),
+]
+Act = Annotated[
+    bool,
+    typer.Option(
+        "--act",
+        rich_help_panel=TRY,
+        help="Press “add to cart” once; for hosts of your own.",
+    ),
+]
+
 UNAUTHORIZED: Final = 401
 UNKNOWN_ISSUER: Final = ("local issuer certificate", "self-signed certificate", "self signed certificate")
 """What OpenSSL says of a certificate whose issuer it does not know."""
@@ -236,12 +252,23 @@ def _admitted(url: str) -> bool:
 
 
 async def scan_one(
-    run: Run, service: Service, url: str, *, force: bool = False, method: str = "", category: str = ""
+    run: Run,
+    service: Service,
+    url: str,
+    *,
+    force: bool = False,
+    method: str = "",
+    category: str = "",
+    tasks: bool = False,
+    act: bool = False,
 ) -> ScanAnswer:
-    """Scan ``url`` with progress and tell its warnings. Raises AuiError."""
+    """Scan ``url`` with progress and tell its warnings; ``tasks`` are run after it. Raises AuiError."""
     try:
-        with narrated(url, quiet=run.quiet) as progress:
-            answer = await service.scan(url, force=force, method=method, category=category, progress=progress)
+        if tasks:
+            answer = await _scan_with_tasks(run, service, url, force=force, method=method, category=category, act=act)
+        else:
+            with narrated(url, quiet=run.quiet) as progress:
+                answer = await service.scan(url, force=force, method=method, category=category, progress=progress)
     except InvalidHost as error:
         if run.settings.source or not _admitted(url):
             raise
@@ -252,6 +279,27 @@ async def scan_one(
         for sentence in hints(answer.observations):
             streams.say(sentence)
     return answer
+
+
+async def _scan_with_tasks(
+    run: Run, service: Service, url: str, *, force: bool, method: str, category: str, act: bool
+) -> ScanAnswer:
+    """Scan ``url`` and run the tasks, each step told on a line of its own. Raises AuiError."""
+    if not isinstance(service, RunsTasks):
+        raise ConfigError("A published index runs no tasks; leave out --source to run them from this machine.")
+    from aui_tui.cli.tasks import narrator, sandbox_warning
+
+    if warning := sandbox_warning():
+        streams.say(warning)
+    return await service.run_tasks(
+        url,
+        act=act,
+        force=force,
+        method=method,
+        category=category,
+        progress=None if run.quiet else _plain(clean(url, 253)),
+        live=narrator(url, quiet=run.quiet),
+    )
 
 
 def hints(seen: Observations) -> Iterator[str]:
@@ -336,6 +384,8 @@ def scan(
     force: Force = False,
     method: Method = "",
     category: Category = "",
+    tasks: Tasks = False,
+    act: Act = False,
     data_dir: DataDir = None,
     source: Source = None,
     config_file: Config = None,
@@ -350,6 +400,10 @@ def scan(
     tape = Tape.of(context)
     method = method_of(method)
     category = choose("category", category, CATEGORIES) if category else ""
+    if act and not tasks:
+        raise BadValue("--act is a part of the tasks: give --tasks too.")
+    if tasks and tape.replay:
+        raise BadValue("--replay reads a recording instead of scanning: leave --tasks out.")
     asked = tape.asked(url or (), run.settings)
     batch = Batch()
 
@@ -362,7 +416,9 @@ def scan(
                     else:
                         if access is not None and access.no_limit and await counts(service, one):
                             raise not_own(one)
-                        answer = await scan_one(run, service, one, force=force, method=method, category=category)
+                        answer = await scan_one(
+                            run, service, one, force=force, method=method, category=category, tasks=tasks, act=act
+                        )
                     tape.keep(answer)
                     outcome = await gating.judge(service, answer.card)
                 except AuiError as error:

@@ -50,6 +50,13 @@ class Grading(NamedTuple):
         labels = Labels(name=card.name, category=card.category, seed=card.seed, base_url=self.base_url)
         return grade_card(observations, method, labels=labels)
 
+    def again(self, card: ReportCard, observations: Observations, method: str = "") -> ReportCard:
+        """Return ``observations`` graded anew under what ``card`` calls its site; without ``method`` the usual one."""
+        from aui_tui.engine.scoring import Labels, grade_card
+
+        labels = Labels(name=card.name, category=card.category, seed=card.seed, base_url=self.base_url)
+        return grade_card(observations, method or self.method, labels=labels)
+
     def dossier(self, reports: Reports, host: str, *, method: str = "", at: str = "") -> Dossier:
         """Return what is stored of ``host``; without ``method`` under the usual one, as far as that is possible.
 

@@ -34,12 +34,18 @@ from aui_tui.text import clean
 
 if TYPE_CHECKING:
     from aui_tui.engine.access import Access
+    from aui_tui.records.card import ReportCard
+    from aui_tui.records.observations import Observations
+    from aui_tui.records.tasks import TaskProgress
     from aui_tui.service.engine import Observer
     from aui_tui.service.scans import Scans
+    from aui_tui.service.tasks import TaskRuns
     from aui_tui.store.cache import ScanCache
     from aui_tui.store.lease import Leases
 
 T = TypeVar("T")
+PICTURES: Final = "pictures"
+"""Folder of the pictures of task runs, inside the data folder."""
 THREADS: Final = 4
 """Threads that read and write files."""
 PATIENCE: Final = 60.0
@@ -76,6 +82,7 @@ class LocalService:
         self.places = places(prepare(folder))
         self.reports = Reports(self.places.index, clock=clock)
         self._made: Scans | None = None
+        self._task_runs: TaskRuns | None = None
         self._making = threading.Lock()
         self._threads = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="aui-store")
 
@@ -193,6 +200,10 @@ class LocalService:
         def remove() -> int:
             removed = self.reports.forget(key)
             self.uncache([key])
+            if (self.places.folder / PICTURES).is_dir():
+                from aui_tui.service.tasks import drop_pictures
+
+                drop_pictures(self.places.folder / PICTURES, key)
             return removed
 
         return await self._call(remove)
@@ -233,6 +244,45 @@ class LocalService:
             sentence = f"{error} {target.site} is a host of your own: --no-limit scans it without that limit."
             raise RateLimited(sentence, retry_after=error.retry_after, reset_at=error.reset_at) from None
 
+    async def run_tasks(
+        self,
+        url: str,
+        *,
+        act: bool = False,
+        force: bool = False,
+        method: str = "",
+        category: str = "",
+        progress: Progress | None = None,
+        live: TaskProgress | None = None,
+        pictures: bool = True,
+        free: bool = False,
+    ) -> ScanAnswer:
+        """Scan ``url``, then run the tasks in a browser (see ``protocol.RunsTasks``).
+
+        ``pictures``: keep one of the page after each task. ``free`` as for ``scan``.
+        """
+        from aui_tui.service.tasks import TaskRuns
+
+        own = bool(self.access.allow_private or self.access.connect_to) and await self.owns(url)
+        TaskRuns.check(act=act, own=own)
+        answer = await self.scan(url, force=force, method=method, category=category, progress=progress, free=free)
+        if self._task_runs is None:
+            folder = self.places.folder / PICTURES if pictures else None
+            self._task_runs = TaskRuns(self.access, self._keep_tasks, pictures=folder)
+        return await self._task_runs.run(answer, act=act, live=live)
+
+    async def _keep_tasks(self, answer: ScanAnswer, seen: Observations) -> tuple[ReportCard, tuple[str, ...]]:
+        stored = self._grading.again(answer.card, seen)
+        target = self.access.target(seen.input_host if "://" not in seen.host else seen.host)
+        warnings = await self.scans.keep(target, stored, seen)
+        return self._grading.under(stored, seen, answer.card.method), warnings
+
+    async def pictures(self, host: str) -> dict[str, bytes]:
+        """Return the pictures (PNG) of the last run of the tasks on ``host`` by task; empty when none are kept."""
+        from aui_tui.service.tasks import read_pictures
+
+        return await self._call(lambda: read_pictures(self.places.folder / PICTURES, _key(host)))
+
     async def owns(self, url: str) -> bool:
         """Return whether ``url`` is a host of the local user's own (see ``Access.owns``). Raises InvalidHost."""
         from aui_tui.engine.network.resolver import system_resolver
@@ -246,6 +296,8 @@ class LocalService:
     async def aclose(self) -> None:
         """Cancel running scans and close the files."""
         made = self._made
+        if self._task_runs is not None:
+            await self._task_runs.aclose()
         if made is not None:
             await made.aclose()
             together = threading.Barrier(THREADS)

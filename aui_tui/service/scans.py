@@ -129,6 +129,11 @@ class Scans:
         hit = await self._call(lambda: self.cache.get(key, target.site)) if key else None
         return None if hit is None else await self._from_cache(key, hit, method, Order(None))
 
+    async def keep(self, target: Target, card: ReportCard, seen: Observations) -> tuple[str, ...]:
+        """Keep a scan of ``target`` to which something was added; return sentences about what could not be kept."""
+        saving = self._call(lambda: self._save(self._cache_key(target), card, seen))
+        return tuple(await asyncio.shield(saving))
+
     async def aclose(self) -> None:
         """Cancel what is under way and end what the scans have started."""
         await self._flights.aclose()

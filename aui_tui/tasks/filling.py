@@ -110,6 +110,8 @@ async def _offline(visit: Visit) -> AsyncIterator[None]:
     await proxy.cut()
     try:
         yield
+        if visit.snap is not None:
+            await visit.snap()
     finally:
         for tab in list(old.context.pages):
             with suppress(Exception):

@@ -45,7 +45,8 @@ class Guard:
         self._own = own
         self._allowance = allowance
         self._robots: dict[str, asyncio.Future[Robots | None]] = {}
-        self._watched: dict[Page, asyncio.Future[None]] = {}
+        self._watched: dict[Page | None, asyncio.Future[None]] = {}
+        self._begun: list[str] = []
         self._posts = False
         self.offline = False
         self.requests = 0
@@ -98,6 +99,8 @@ class Guard:
                 await page.close()
             else:
                 await self.attach(page)
+                if self._begun:
+                    await page.goto(self._begun.pop(0), wait_until="commit")
 
     async def attach(self, page: Page) -> None:
         """Watch the redirects of ``page``, which a route does not see, and give the scanned origin its own fields."""
@@ -152,18 +155,24 @@ class Guard:
                 await route.continue_()
             elif await self._denied(request.url, request.method):
                 await route.abort("blockedbyclient")
-            elif request.frame.page in self._watched:
-                await self.attach(request.frame.page)
+            elif _page_of(request) in self._watched:
                 await route.continue_()
             else:
-                # a new tab: its first load would not be seen by us, so it is begun again
-                await route.abort("aborted")
-                await self.attach(request.frame.page)
-                await request.frame.page.goto(request.url, wait_until="commit")
+                # a new tab: the redirects of its first load would not be seen, so it is loaded once it is watched
+                self._begun.append(request.url)
+                await route.fulfill(status=200, content_type="text/html", body="")
 
 
 def _is_document(request: Request) -> bool:
     return request.resource_type == "document" or request.is_navigation_request()
+
+
+def _page_of(request: Request) -> Page | None:
+    """Return the page that asks; None while a new tab is being made."""
+    try:
+        return request.frame.page
+    except Exception:
+        return None
 
 
 async def _dismiss(dialog: Dialog) -> None:

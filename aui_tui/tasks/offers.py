@@ -113,6 +113,8 @@ async def _judge(visit: Visit, found: Offer) -> Ending:
         snippet = await visit.page.snippet(node) if node is not None and node.ref else ""
         return Ending(BLOCKED, reason, facts, half=half, node=node, url=outline.url, snippet=snippet)
     visit.tape.step("found", control, note=f"beside {found.price}", outline=outline)
+    if visit.snap is not None and visit.page.tab.url != outline.url:
+        await visit.page.open(outline.url)
     if visit.act and control is not None:
         return await _act(visit, found, control, facts)
     return Ending(DONE, "offer-done", facts, node=control, url=outline.url)

@@ -212,7 +212,10 @@ class Page:
             await asyncio.sleep(LOOK)
             fresh = [tab for tab in self.tab.context.pages if tab not in tabs]
             if fresh:
+                await self.guard.attach(fresh[0])
                 page = Page(fresh[0], self.guard, self._allowance)
+                page.hear()
+                await asyncio.sleep(QUIET)
                 break
             if urldefrag(self.tab.url)[0] != urldefrag(before.url)[0]:
                 break

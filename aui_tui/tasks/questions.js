@@ -65,6 +65,11 @@ element => element.cloneNode(false).outerHTML
   };
 }
 
+//: reacts  Whether an element that says just this reacts to a click without being a link or a button.
+said => [...document.querySelectorAll("span,div,p,li,td,b,em,strong")].some(element =>
+  (element.textContent || "").trim() === said && element.checkVisibility() && !element.closest("a[href],button,[role]") &&
+  (element.onclick || element.hasAttribute("onclick") || getComputedStyle(element).cursor === "pointer"))
+
 //: search-form  What the form of a search field would do.
 element => {
   const form = element.form || element.closest("form");

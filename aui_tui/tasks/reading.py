@@ -9,7 +9,7 @@ from typing import Final
 
 from aui_tui.engine.wording import counted
 from aui_tui.records.tasks import ABSENT, BLOCKED, DONE, INCONCLUSIVE
-from aui_tui.tasks.outline import ACTIONABLE, TEXT, Node, Outline
+from aui_tui.tasks.outline import ACTIONABLE, Node, Outline
 from aui_tui.tasks.page import Closed, Cover, Stuck
 from aui_tui.tasks.visit import Visit, without_fragment
 from aui_tui.tasks.vocabulary import ABOUT, CONTACT, EMAIL, GENERIC, MAIL, NEVER, PHONE, POSTAL, words
@@ -24,6 +24,7 @@ PAUSE: Final = 0.5
 FAKES: Final = 3
 """Elements that react to a click and are no links, from which on the site is said to offer items so."""
 LONG_NAME: Final = 150
+SHORT: Final = 40
 FILE: Final = re.compile(r"\.(?:pdf|zip|jpe?g|png|svg|gif|webp|mp[34]|xml|rss)$", re.IGNORECASE)
 _CONTACT_POINT: Final = re.compile(r'"(?:telephone|email)"\s*:\s*"([^"]{5,80})"')
 
@@ -188,15 +189,17 @@ async def contact(visit: Visit) -> Ending:
         await visit.page.open(reached.url)
         facts = {"name": reached.name, "pictures": await pictures(visit)}
         return Ending(BLOCKED, "contact-nothing", facts, half=True, node=reached, url=reached.url)
-    return failure or _no_contact(visit)
+    return failure or await _no_contact(visit)
 
 
-def _no_contact(visit: Visit) -> Ending:
-    """Return the ending where no link leads to a contact: a dead name that looks like one, or none offered."""
+async def _no_contact(visit: Visit) -> Ending:
+    """Return the ending where no link leads to a contact: a name that only a mouse can press, or none offered."""
     for node in visit.home.nodes:
-        said = node.text or node.name
-        dead = node.pointer and node.role not in ACTIONABLE and not ACTIONABLE & set(node.path)
-        if dead and node.role != TEXT and CONTACT.match(said) and len(said) <= 40:
+        said = (node.text or node.name).strip()
+        operable = node.role in ACTIONABLE or ACTIONABLE & set(node.path)
+        if operable or len(said) > SHORT or not CONTACT.match(said):
+            continue
+        if await visit.page.query("reacts", said):
             return Ending(BLOCKED, "contact-no-link", {"name": said}, node=node, url=visit.home.url)
     return Ending(ABSENT, "contact-absent", url=visit.home.url)
 

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -20,7 +21,6 @@ from aui_tui.engine.redirects import Url
 from aui_tui.engine.target import DEFAULT_PORTS, Origin, parse
 from aui_tui.errors import InvalidHost
 from aui_tui.records.observations import Observations
-from aui_tui.records.registry import registry
 from aui_tui.records.tasks import (
     ALLOWED,
     BLOCKED,
@@ -172,6 +172,8 @@ class _Run:
         page = Page(tab, self._guard, self._allowance)
         page.hear()
         visit = Visit(f"{self._seen.origin}/", page, self._tape, self._proxy, self._act)
+        if self._pictures:
+            visit.snap = partial(self._picture, visit)
         end = time.monotonic() + self._allowance.host
         for task in TASKS:
             self._tape.begin(task.key)
@@ -179,8 +181,8 @@ class _Run:
             if task.key == "read":
                 ending = await self._received(visit, ending)
             self._end(task.key, ending)
-            if self._pictures:
-                await self._picture(task.key, visit)
+            if visit.snap is not None:
+                await visit.snap()
             await self._close_others(visit)
 
     async def _one(self, task: str, visit: Visit, end: float) -> Ending:
@@ -269,10 +271,14 @@ class _Run:
             return WALLED, status
         return (ALLOWED if status in SETTLED else REFUSED), status
 
-    async def _picture(self, task: str, visit: Visit) -> None:
+    async def _picture(self, visit: Visit) -> None:
+        """Keep a picture of the page for the task that is under way, the first one that shows a page."""
+        tab, task = visit.page.tab, self._tape.task
+        if task in self.state.pictures or tab.url == "about:blank":
+            return
         with suppress(Exception):
             async with asyncio.timeout(ACT):
-                self.state.pictures[task] = await visit.page.tab.screenshot(timeout=1000 * ACT, animations="disabled")
+                self.state.pictures[task] = await tab.screenshot(timeout=1000 * ACT, animations="disabled")
 
     async def _close_others(self, visit: Visit) -> None:
         for tab in list(visit.page.tab.context.pages):
@@ -287,8 +293,7 @@ class _Run:
             self._access.check(target.origin)
         except InvalidHost:
             return None
-        known = registry()
-        fields = identity.file_fields(identity.user_agent("robots", known))
+        fields = identity.profile("robots").fields
         own = Origin(target.origin.scheme, target.host, target.port or DEFAULT_PORTS[target.origin.scheme])
         plan = Plan("robots", Url(own, "/robots.txt"), fields, self._access.limits.robots, whole_lines=True)
         async with Network(self._access) as network, network.client() as client:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import quote, urljoin, urlsplit
@@ -26,15 +27,20 @@ SENT: Final = 0.3
 _WORD: Final = re.compile(r"[^\W\d_]{4,}")
 _TEMPLATE: Final = re.compile(r'"target"\s*:\s*(?:\{[^{}]*"urlTemplate"\s*:\s*)?("[^"]*\{search_term_string\}[^"]*")')
 
+HITS: Final = frozenset({"link", "option", "treeitem"})
+"""Roles of what a search gives."""
+
 Found = set[tuple[str, str]]
 
 
 @dataclass
 class Asked:
-    """How asking the site for a word ended: ``how`` is ``ok`` or a reason; the page then, and the results."""
+    """How asking the site for a word ended: ``how`` is ``ok`` or a reason; the page then and before, the
+    results."""
 
     how: str
     outline: Outline
+    before: Outline = field(default_factory=Outline)
     found: Found = field(default_factory=set)
     box: Node | None = None
     changed: bool = False
@@ -65,21 +71,26 @@ def field_of(outline: Outline) -> Node | None:
     return next(by_role, None) or next(by_name, None) or next(by_place, None)
 
 
-def results(outline: Outline, query: str, before: Outline) -> Found:
-    """Return the links and options that mention ``query`` and are not part of the page around.
+def appeared(outline: Outline, before: Outline) -> Counter[tuple[str, str]]:
+    """Return the links and options that came with a search, by name and address, with how often.
 
-    On the page where the search was typed, what was there before does not count.
+    On another page those are all but the ones around its content; on the same page those that are more than before.
     """
     moved = outline.url != before.url
-    old = set() if moved else {(node.name, node.url) for node in before.nodes}
+    around = {"navigation", "banner", "contentinfo"} if moved else set()
+    hits = [n for n in outline.nodes if n.role in HITS and n.name and not around & set(n.path)]
+    found = Counter((node.name, node.url) for node in hits)
+    return found if moved else found - Counter((n.name, n.url) for n in before.nodes if n.role in HITS)
+
+
+def results(outline: Outline, query: str, before: Outline) -> Found:
+    """Return what came with a search and mentions ``query`` by name, address or list item."""
+    fresh = appeared(outline, before)
     hay = query.casefold()
     found = set()
     for node in outline.nodes:
-        if node.role not in ("link", "option", "treeitem") or not node.name or (node.name, node.url) in old:
-            continue
         said = (node.name, node.url, outline.text(node.group) if node.group else "")
-        around = moved and {"navigation", "banner", "contentinfo"} & set(node.path)
-        if not around and any(hay in text.casefold() for text in said):
+        if fresh[node.name, node.url] and node.role in HITS and any(hay in text.casefold() for text in said):
             found.add((node.name, node.url))
     return found
 
@@ -115,7 +126,7 @@ async def search(visit: Visit) -> Ending:
 async def _controlled(visit: Visit, query: str, asked: Asked) -> Ending | None:
     """Return the ending after the nonsense word was asked for too; None when it gives the same."""
     control = await _ask(visit, NONSENSE)
-    noise = {(node.name, node.url) for node in control.outline.of("link", "option", "treeitem")}
+    noise = set(appeared(control.outline, control.before))
     also = _alike(noise, NONSENSE)
     fresh = {one for one in asked.found - noise if not _alike({one}, query) & also}
     visit.tape.step("compared", note=f"{len(fresh)} of {len(asked.found)} not given by a nonsense word")
@@ -178,7 +189,7 @@ async def _sent(visit: Visit, query: str, before: Outline, box: Node) -> Asked:
         found = {one for one in results(outline, query, before) if one[1].startswith("http")}
         if found:
             visit.tape.step("saw", note=f"{counted(len(found), 'result')} while typing", outline=outline)
-            return Asked("ok", outline, found, box, changed=True)
+            return Asked("ok", outline, before, found, box, changed=True)
     await page.press("Enter")
     await asyncio.sleep(SENT)
     outline = await page.settle()
@@ -195,7 +206,7 @@ async def _sent(visit: Visit, query: str, before: Outline, box: Node) -> Asked:
             visit.tape.step("pressed", go, mark="done" if changed else "part", outline=outline)
     if found:
         visit.tape.step("saw", note=counted(len(found), "result"), outline=outline)
-    return Asked("ok", outline, found, box, changed=changed)
+    return Asked("ok", outline, before, found, box, changed=changed)
 
 
 def _searches(node: Node) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urldefrag, urlsplit
@@ -94,6 +94,8 @@ class Visit:
     home_ld: str = ""
     reached: bool = False
     seen: dict[str, Outline] = field(default_factory=dict)
+    snap: Callable[[], Awaitable[None]] | None = None
+    """Takes a picture for the task that is under way; None when no pictures are wanted."""
 
     def same_site(self, url: str) -> bool:
         """Say whether ``url`` lies on the site: the host of the homepage, with or without www."""

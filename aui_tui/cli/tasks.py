@@ -1,0 +1,165 @@
+"""``tasks``: what an agent in a browser did on a site, step by step; and how a run is told while it is under way."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Final
+
+import msgspec
+import typer
+
+from aui_tui.cli import streams
+from aui_tui.cli.options import Config, DataDir, Debug, Host, Quiet, Source, example, run_of
+from aui_tui.cli.paint import Paint
+from aui_tui.cli.services import dossier_of, opened
+from aui_tui.errors import AuiError, BadValue, ConfigError
+from aui_tui.records.tasks import TASK, Step, TaskEvent, TaskProgress, TaskReport, TaskResult, mark_of, rows, summary
+from aui_tui.records.view import Dossier
+from aui_tui.text import cells, clean, fit
+
+app = typer.Typer()
+
+SIGNS: Final = {"done": "✓", "half": "~", "part": "~", "stuck": "✗", "absent": "·", "unclear": "?", "waiting": "…"}
+ASCII: Final = {"done": "+", "half": "~", "part": "~", "stuck": "x", "absent": "-", "unclear": "?", "waiting": "."}
+TINTS: Final = {"done": "good", "half": "warn", "part": "warn", "stuck": "bad", "unclear": "warn"}
+LABEL: Final = 24
+
+
+class NotRun(AuiError):
+    """The site was scanned, but no tasks were run on it."""
+
+    exit_code = 3
+    http_status = 404
+    title = "No tasks"
+
+
+def narrator(host: str, *, quiet: bool) -> TaskProgress | None:
+    """Return what tells each step of a run on standard error; None when ``quiet``."""
+    if quiet or sys.stderr is None:
+        return None
+    name = clean(host, 253)
+
+    def tell(event: TaskEvent) -> None:
+        if event.state == "browser":
+            streams.say(f"{name}: {event.note}; nothing is sent but what searching and reading need")
+        elif event.state == "step" and event.step is not None:
+            streams.say(f"{name}: {event.task}: {step_words(event.step)}")
+        elif event.state == "ended" and event.result is not None:
+            word = rows(TaskReport(ran_at="", origin="", results=(event.result,)))
+            row = next(one for one in word if one.key == event.task)
+            streams.say(f"{name}: {event.task}: {row.outcome} {row.points}: {row.note}")
+
+    return tell
+
+
+def step_words(step: Step) -> str:
+    """Return a step as ``typed searchbox “Find a room”: “Pier Street”``."""
+    name = f" “{step.name}”" if step.name else ""
+    what = f"{step.verb}{' ' + step.role if step.role else ''}{name}"
+    return f"{what}: {step.note}" if step.note else what
+
+
+def sandbox_warning() -> str:
+    """Return one sentence when the browser runs without its sandbox, empty otherwise."""
+    from aui_tui.tasks.browser import Browser
+
+    return "" if Browser().sandboxed else "The browser runs without its sandbox, since this is the user root."
+
+
+def report_lines(host: str, report: TaskReport, paint: Paint) -> Iterator[str]:
+    """Yield the transcript of ``report`` as text."""
+    signs = ASCII if paint.ascii else SIGNS
+    yield paint.style(f"{host}: {summary(report)}", "bold")
+    acted = ", “add to cart” was pressed once" if report.acted else ", nothing was sent"
+    seconds = report.elapsed_ms / 1000
+    yield f"{report.browser} at {report.ran_at}, {seconds:.0f} s, {report.requests} requests{acted}"
+    if report.stopped:
+        yield "The run was stopped before its end."
+    yield ""
+    for row in rows(report):
+        label = row.label + " " * max(0, LABEL - cells(row.label))
+        sign = paint.style(signs[row.mark], TINTS.get(row.mark, "dim"))
+        first = f"{sign} {label} {row.outcome:<13}{row.points:>6}  "
+        yield from paint.hanging(first, row.note) if row.note else (first.rstrip(),)
+    for result in report.results:
+        yield ""
+        yield from _result_lines(result, signs, paint)
+
+
+def _result_lines(result: TaskResult, signs: dict[str, str], paint: Paint) -> Iterator[str]:
+    yield paint.style(TASK[result.task].label, "bold")
+    if not result.steps:
+        yield f"  {signs[mark_of(result)]} {result.note}"
+    for number, step in enumerate(result.steps, start=1):
+        mark = paint.style(signs[step.mark], TINTS.get(step.mark, "dim"))
+        yield f"  {number:>2} {mark} {fit(step_words(step), 100).rstrip()}"
+        if step.mark != "done":
+            yield from (paint.style(f"         {line}", "dim") for line in step.outline)
+    if result.change:
+        yield from paint.hanging("  To change: ", result.change, style="key")
+    if result.snippet and result.change:
+        yield f"  {result.snippet}  on {result.url}"
+
+
+def transcript_of(found: Dossier) -> TaskReport:
+    """Return the kept run. Raises NotRun."""
+    report = found.observations.tasks if found.observations is not None else None
+    if report is None:
+        host = found.card.host
+        how = f"{streams.NAME} scan {host} --tasks"
+        raise NotRun(f"No tasks were run on {host}, or its source keeps no transcript. To run them: {how}")
+    return report
+
+
+@app.command("tasks", epilog=example("aui-tui tasks example.com --write transcript"))
+def tasks(
+    context: typer.Context,
+    host: Host,
+    write: Annotated[
+        str, typer.Option("--write", metavar="DIR", help="Write the transcript and one picture per task into DIR.")
+    ] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="The transcript as JSON.")] = False,
+    data_dir: DataDir = None,
+    source: Source = None,
+    config_file: Config = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Show the kept transcript of a run of the tasks (scan HOST --tasks): each step, and what to change."""
+    run = run_of(context)
+    if "\0" in write:
+        raise BadValue("--write names no folder.")
+
+    async def work() -> tuple[TaskReport, dict[str, bytes]]:
+        async with opened(run) as service:
+            report = transcript_of(await dossier_of(service, host))
+            pictures = getattr(service, "pictures", None)
+            return report, await pictures(host) if write and pictures is not None else {}
+
+    report, images = run.wait(work())
+    name = clean(host, 253)
+    if write:
+        _write(Path(write).expanduser(), name, report, images)
+    elif as_json:
+        streams.write(msgspec.json.format(msgspec.json.encode(report), indent=2) + b"\n")
+    else:
+        for line in report_lines(name, report, Paint.for_output()):
+            streams.write_line(line)
+
+
+def _write(folder: Path, host: str, report: TaskReport, images: dict[str, bytes]) -> None:
+    """Write the transcript as text and JSON, and the pictures. Raises ConfigError."""
+    plain = Paint(colour=False, ascii=False, width=100)
+    text = "\n".join(report_lines(host, report, plain)) + "\n"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "transcript.txt").write_text(text, encoding="utf-8")
+        (folder / "transcript.json").write_bytes(msgspec.json.format(msgspec.json.encode(report), indent=2))
+        for task, image in images.items():
+            (folder / f"{task}.png").write_bytes(image)
+    except OSError as error:
+        raise ConfigError(f"--write: {clean(str(folder), 200)} cannot be written: {error.strerror or error}.") from None
+    pictures = f"{len(images)} picture{'' if len(images) == 1 else 's'}"
+    streams.say(f"Wrote transcript.txt, transcript.json and {pictures} to {clean(str(folder), 200)}.")

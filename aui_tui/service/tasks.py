@@ -1,0 +1,131 @@
+"""Runs of the tasks on this machine: a scan first, then the browser; what was found is kept with the card."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import shutil
+from collections.abc import Awaitable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, Protocol
+
+import msgspec
+
+from aui_tui.engine.access import Access
+from aui_tui.errors import BadValue, NoBrowser
+from aui_tui.records.card import ReportCard
+from aui_tui.records.observations import Observations
+from aui_tui.records.tasks import TASKS, TaskProgress
+from aui_tui.records.view import ScanAnswer
+from aui_tui.tasks.browser import Browser, available
+from aui_tui.tasks.proxy import Allowance
+from aui_tui.tasks.run import TaskRunning, run_tasks
+
+AT_ONCE: Final = max(1, os.cpu_count() or 1)
+"""Runs at a time: a page that renders takes a core."""
+
+
+class Keep(Protocol):
+    """Grades a scan with its run, keeps both, and returns the card and sentences about what could not be kept."""
+
+    def __call__(self, answer: ScanAnswer, seen: Observations, /) -> Awaitable[tuple[ReportCard, tuple[str, ...]]]: ...
+
+
+class TaskRuns:
+    """Runs of one service, with one browser for all of them. ``pictures``: the folder of the last run's pictures."""
+
+    def __init__(
+        self, access: Access, keep: Keep, *, pictures: Path | None = None, allowance: Allowance | None = None
+    ) -> None:
+        self._access = access
+        self._keep = keep
+        self._pictures = pictures
+        self._allowance = allowance
+        self._browser = Browser()
+        self._places = asyncio.Semaphore(AT_ONCE)
+
+    @staticmethod
+    def check(*, act: bool, own: bool) -> None:
+        """Raise NoBrowser when none is installed, BadValue when ``act`` is meant for a host that is not ``own``."""
+        missing = available()
+        if missing:
+            raise NoBrowser(missing)
+        if act and not own:
+            raise BadValue(
+                "--act presses “add to cart”, so it is for hosts of your own: it goes with --allow-private or "
+                "--connect-to."
+            )
+
+    async def run(self, answer: ScanAnswer, *, act: bool, live: TaskProgress | None) -> ScanAnswer:
+        """Return ``answer`` with a run of the tasks, kept with its card.
+
+        A cached answer that has a run is returned as it is. Cancelling keeps the tasks that had ended.
+        """
+        seen = answer.observations
+        if seen is None or (seen.tasks is not None and answer.source == "cache" and not (act and not seen.tasks.acted)):
+            return answer
+        if seen.unreachable:
+            sentence = f"{seen.host} was not reached, so no tasks were run."
+            return msgspec.structs.replace(answer, warnings=(*answer.warnings, sentence))
+        held: list[TaskRunning] = []
+        try:
+            async with self._places:
+                await run_tasks(
+                    seen,
+                    self._browser,
+                    access=self._access,
+                    act=act,
+                    pictures=self._pictures is not None,
+                    allowance=self._allowance,
+                    tell=live,
+                    keep=held.append,
+                )
+        except asyncio.CancelledError:
+            if held and held[0].report.results:
+                await asyncio.shield(self._kept(answer, seen, held[0]))
+            raise
+        return await self._kept(answer, seen, held[0])
+
+    async def _kept(self, answer: ScanAnswer, seen: Observations, run: TaskRunning) -> ScanAnswer:
+        whole = seen.with_tasks(run.report, run.rendered)
+        card, warnings = await self._keep(answer, whole)
+        if self._pictures is not None and run.pictures:
+            await asyncio.to_thread(write_pictures, self._pictures, seen.host, run.pictures)
+        told = (*answer.warnings, *warnings)
+        return msgspec.structs.replace(answer, card=card, observations=whole, warnings=told)
+
+    async def aclose(self) -> None:
+        """End the browser."""
+        await self._browser.aclose()
+
+
+def folder_of(pictures: Path, host: str) -> Path:
+    """Return where the pictures of ``host`` lie: named by a hash, since a host is somebody else's text."""
+    return pictures / hashlib.sha256(host.encode()).hexdigest()[:32]
+
+
+def write_pictures(pictures: Path, host: str, images: dict[str, bytes]) -> None:
+    """Replace the pictures of ``host``; a disk that does not take them loses pictures only."""
+    folder = folder_of(pictures, host)
+    with suppress(OSError):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(mode=0o700, parents=True)
+        for task, image in images.items():
+            (folder / f"{task}.png").write_bytes(image)
+
+
+def read_pictures(pictures: Path, host: str) -> dict[str, bytes]:
+    """Return the pictures of the last run on ``host`` by task, as far as there are any."""
+    folder = folder_of(pictures, host)
+    found = {}
+    for task in TASKS:
+        with suppress(OSError):
+            found[task.key] = (folder / f"{task.key}.png").read_bytes()
+    return found
+
+
+def drop_pictures(pictures: Path, host: str) -> None:
+    """Remove the pictures of ``host``."""
+    shutil.rmtree(folder_of(pictures, host), ignore_errors=True)

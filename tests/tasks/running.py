@@ -1,0 +1,68 @@
+"""Runs of the tasks on servers of the tests."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import NamedTuple
+
+from aui_tui.demo.shop import Shop, ShopServer
+from aui_tui.engine.access import Access, Detour
+from aui_tui.records.observations import Observations
+from aui_tui.records.tasks import TaskEvent, TaskResult
+from aui_tui.tasks.browser import Browser
+from aui_tui.tasks.proxy import Allowance
+from aui_tui.tasks.run import TaskRunning, run_tasks
+
+HOST = "shop.demo.test"
+
+
+class Ran(NamedTuple):
+    """A run on a shop, and the shop with its log."""
+
+    run: TaskRunning
+    shop: Shop
+    events: list[TaskEvent]
+
+    def result(self, task: str) -> TaskResult:
+        return next(result for result in self.run.report.results if result.task == task)
+
+    @property
+    def outcomes(self) -> dict[str, str]:
+        return {result.task: result.outcome + ("/half" if result.half else "") for result in self.run.report.results}
+
+
+def seen_at(origin: str, host: str = HOST) -> Observations:
+    """The least that a run needs to know of a scan."""
+    return Observations(
+        host=host, input_host=host, origin=origin, scanned_at="2026-11-20T10:00:00.000Z", elapsed_ms=0, exchanges=()
+    )
+
+
+@asynccontextmanager
+async def serving(shop: Shop) -> AsyncIterator[int]:
+    """Serve ``shop`` and yield its port."""
+    server = ShopServer(shop)
+    yield await server.start()
+    await server.stop()
+
+
+def leading_to(port: int, *names: str) -> Access:
+    """What lets a run reach ``names`` at a loopback port, and nothing else."""
+    return Access(connect_to=tuple(Detour.parse(f"{name}:80:127.0.0.1:{port}") for name in names or (HOST,)))
+
+
+async def run_on(browser: Browser, *faults: str, act: bool = False, allowance: Allowance | None = None) -> Ran:
+    """Run the tasks on a shop with ``faults``."""
+    shop = Shop(faults=frozenset(faults))
+    events: list[TaskEvent] = []
+    async with serving(shop) as port:
+        run = await run_tasks(
+            seen_at(f"http://{HOST}"),
+            browser,
+            access=leading_to(port),
+            act=act,
+            allowance=allowance,
+            tell=events.append,
+        )
+    return Ran(run, shop, events)
