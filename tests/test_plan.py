@@ -23,7 +23,7 @@ from aui_tui.records.card import ReportCard
 from aui_tui.records.methods import METHODS, V01, V02
 from aui_tui.records.observations import Observations
 from aui_tui.records.registry import registry
-from aui_tui.records.standing import estimate
+from aui_tui.records.standing import estimate, gain, gain_of_all
 from aui_tui.records.vocabulary import FIXES, GRADES
 from tests.cards import DEAD, RICH_OPEN, WALLED, cards, sums
 from tests.engine import situations
@@ -224,3 +224,10 @@ def test_nothing_is_written_when_one_file_is_there(tmp_path: Path, kind: str) ->
         assert len(write_files(plan(WALLED, grade="A"), folder, force=True)) == 4
         assert (folder / "README.md").read_text().startswith("# Fixes for tickets")
         assert not victim.exists()
+
+
+def test_what_a_fix_gains_names_points_and_score() -> None:
+    assert gain(WALLED, "signal") == "+4 points, score 42 -> 50"
+    assert gain(WALLED, "front-door").endswith(f"score 42 -> {estimate(WALLED, frozenset({'front-door'})).score}")
+    assert gain_of_all(WALLED) == "+29 points, score 42 -> 100"
+    assert gain(RICH_OPEN, "wba") == ""

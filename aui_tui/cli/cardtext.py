@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from aui_tui.cli import words
 from aui_tui.cli.cardview import facts
 from aui_tui.records import labels
 from aui_tui.records.card import ReportCard
+from aui_tui.records.standing import gain
 
 SEVERITIES: Final = {"critical": "Critical", "warn": "Warning", "good": "Good"}
 
@@ -37,7 +37,5 @@ def lines(card: ReportCard, *, note: str = "") -> Iterator[str]:
     for number, item in enumerate(card.evidence, 1):
         yield f"Finding {number} of {len(card.evidence)}. {SEVERITIES.get(item.t, item.t)}: {item.text}"
     for number, fix in enumerate(() if card.unreachable else card.recommendations, 1):
-        yield (
-            f"Fix {number} of {len(card.recommendations)}, {words.count(fix.pts, 'point')}, {fix.pillar}: {fix.title}."
-        )
+        yield (f"Fix {number} of {len(card.recommendations)}, {gain(card, fix.k)}, {fix.pillar}: {fix.title}.")
         yield fix.body

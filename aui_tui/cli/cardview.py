@@ -9,6 +9,7 @@ from aui_tui.cli import words
 from aui_tui.cli.paint import Paint
 from aui_tui.records import labels
 from aui_tui.records.card import ReportCard
+from aui_tui.records.standing import gain, gain_of_all
 from aui_tui.text import cells, fit
 
 BAR: Final = 20
@@ -34,11 +35,11 @@ def lines(card: ReportCard, paint: Paint, *, note: str = "") -> Iterator[str]:
     for item in card.evidence:
         yield from paint.hanging(f"  {paint.glyph(item.t)} ", item.text, style=_tint(item.t))
     if card.recommendations and not card.unreachable:
-        gain = sum(fix.pts for fix in card.recommendations)
         yield ""
-        yield paint.heading(f"Fixes, {words.count(gain, 'point')} to gain")
+        yield paint.heading("Fixes")
+        yield from paint.hanging("  ", f"All together: {gain_of_all(card)}")
         for fix in card.recommendations:
-            yield from paint.hanging(f"  +{fix.pts:<3}{fit(fix.k, 11)}", fix.title)
+            yield from paint.hanging(f"  {fit(fix.k, 11)}", f"{fix.title}: {gain(card, fix.k)}")
 
 
 def _head(card: ReportCard, paint: Paint, note: str) -> Iterator[str]:

@@ -76,7 +76,9 @@ def sections(method: str) -> tuple[Section, ...]:
                 "the front door counts on neither side.",
                 ", ".join(f"{letter} from {floor}" if floor else f"{letter} below" for floor, letter in GRADE_FLOORS)
                 + ".",
-                "Each fix on a card says how many points it adds; all of them together give 100.",
+                "Each fix says both: the points that it gains in its pillar, and the score before and after, such as "
+                "+4 points, score 52 -> 60. All of them together give 100, "
+                "less what a run of the tasks lacks.",
             ),
         ),
         Section(

@@ -18,6 +18,7 @@ from aui_tui.export.options import Options, Refusal
 from aui_tui.records import labels, points
 from aui_tui.records.card import ReportCard
 from aui_tui.records.registry import registry
+from aui_tui.records.standing import gain
 from aui_tui.text import clean
 
 ANSWERS: Final = "the site answers"
@@ -123,7 +124,7 @@ def _checks(card: ReportCard) -> Iterator[Case]:
         name = check.label
         if key in wanted:
             fix = wanted[key]
-            yield Case("checks", name, "skipped", key, f"+{fix.pts} {fix.pillar}: {fix.title}")
+            yield Case("checks", name, "skipped", key, f"{fix.title} ({fix.pillar}: {gain(card, fix.k)})")
         elif key == "wba" and not points.conclusive(card):
             yield Case("checks", name, "error", key, "No probed agent got an answer.")
         else:

@@ -12,6 +12,7 @@ from aui_tui.export.options import Options
 from aui_tui.records import labels
 from aui_tui.records.card import ReportCard
 from aui_tui.records.labels import SIGNS
+from aui_tui.records.standing import gain, gain_of_all
 from aui_tui.records.view import Row
 from aui_tui.text import clean
 
@@ -136,9 +137,9 @@ def _findings(card: ReportCard) -> Iterator[str]:
 
 def _fixes(card: ReportCard) -> Iterator[str]:
     if card.recommendations:
-        yield f"\n## Fixes (+{sum(fix.pts for fix in card.recommendations)} points)\n"
+        yield f"\n## Fixes, all together {gain_of_all(card)}\n"
     for fix in card.recommendations:
-        yield f"\n### +{fix.pts} {escape(fix.pillar)}: {escape(fix.title)}\n\n{escape(fix.body)}\n"
+        yield f"\n### {escape(fix.title)}\n\n{escape(fix.pillar)}: {gain(card, fix.k)}. {escape(fix.body)}\n"
         if fix.code.strip():
             yield "\n" + fenced(fix.code, FENCES.get(fix.k, "text"))
 

@@ -17,6 +17,7 @@ from aui_tui.export.visits import visits_html
 from aui_tui.records import labels
 from aui_tui.records.card import ReportCard
 from aui_tui.records.labels import SIGNS
+from aui_tui.records.standing import gain, gain_of_all
 from aui_tui.records.view import Row
 from aui_tui.text import clean
 
@@ -183,9 +184,10 @@ def _facts(card: ReportCard) -> Iterator[str]:
 
 def _fixes(card: ReportCard) -> Iterator[str]:
     if card.recommendations:
-        yield f"<h2>Fixes, +{sum(fix.pts for fix in card.recommendations)} points</h2>\n"
+        yield f"<h2>Fixes, all together {_text(gain_of_all(card))}</h2>\n"
     for fix in card.recommendations:
-        yield f"<h3>+{fix.pts} {_text(fix.pillar)}: {_text(fix.title)}</h3>\n<p>{_text(fix.body)}</p>\n"
+        yield f"<h3>{_text(fix.title)}</h3>\n<p>{_text(fix.pillar)}: {_text(gain(card, fix.k))}</p>\n"
+        yield f"<p>{_text(fix.body)}</p>\n"
         if fix.code.strip():
             yield f'<pre tabindex="0"><code>{escape(clean(fix.code, block=True).rstrip())}</code></pre>\n'
 

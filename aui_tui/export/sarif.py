@@ -15,6 +15,7 @@ import msgspec
 from aui_tui import __version__
 from aui_tui.export.options import Options, Refusal
 from aui_tui.records.card import ReportCard
+from aui_tui.records.standing import gain
 from aui_tui.records.steady import steady_text
 from aui_tui.text import clean
 
@@ -100,7 +101,7 @@ def _results(card: ReportCard, options: Options) -> Iterator[dict[str, Any]]:
     for fix in () if card.unreachable else card.recommendations:
         if fix.k in RULES:
             about = {"points": fix.pts, "pillar": clean(fix.pillar), "snippet": clean(fix.code, block=True)}
-            yield _result(card, fix.k, f"{fix.title} (+{fix.pts} {fix.pillar}). {fix.body}", "", about)
+            yield _result(card, fix.k, f"{fix.title} ({fix.pillar}: {gain(card, fix.k)}). {fix.body}", "", about)
 
 
 def _result(

@@ -43,6 +43,13 @@ def gain(card: ReportCard, fix: str) -> str:
     return gain_words(points_of[fix], card.score, estimate(card, frozenset({fix})).score) if fix in points_of else ""
 
 
+def gain_of_all(card: ReportCard) -> str:
+    """Return what all fixes of ``card`` together gain, in words."""
+    every = frozenset(fix.k for fix in card.recommendations)
+    points_of_all = sum(fix.pts for fix in card.recommendations)
+    return gain_words(points_of_all, card.score, estimate(card, every).score)
+
+
 def estimate(card: ReportCard, fixes: frozenset[str]) -> Standing:
     """Return where the site of ``card`` would stand with ``fixes`` done, by the points that the card names.
 

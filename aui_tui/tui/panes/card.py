@@ -12,6 +12,7 @@ from aui_tui.records.card import Recommendation, ReportCard
 from aui_tui.records.ledger import Entry, Ledger
 from aui_tui.records.methods import WALLED_CEILING
 from aui_tui.records.observations import Exchange
+from aui_tui.records.standing import gain
 from aui_tui.records.view import Dossier
 from aui_tui.text import fit
 from aui_tui.tui import glyphs
@@ -73,7 +74,7 @@ def fixes(dossier: Dossier, size: int, chosen: int, done: frozenset[str] = froze
         return paragraph("Nothing left to fix: every point that can be measured is earned.", size, "good")
     out = [_row(fix, number == chosen, fix.k in done, size, number) for number, fix in enumerate(items)]
     fix = items[min(max(chosen, 0), len(items) - 1)]
-    out += [BLANK, *paragraph(fix.body, size), BLANK]
+    out += [BLANK, *paragraph(gain(dossier.card, fix.k), size, "good"), *paragraph(fix.body, size), BLANK]
     out += [cut((Piece("  "), Piece(row, "code")), size) for row in fix.code.split("\n")]
     return out
 

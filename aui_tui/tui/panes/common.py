@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from aui_tui.records import labels
-from aui_tui.records.card import Points, ReportCard
+from aui_tui.records.card import Points
 from aui_tui.records.methods import METHODS
 from aui_tui.records.view import HistoryPoint, comparable_scores
 from aui_tui.text import fit
@@ -116,11 +116,6 @@ def live_piece(status: int, challenged: bool) -> Piece:
     if 200 <= status <= 299:
         return Piece(glyphs.OUTCOME["served"] + " " + str(status), "good")
     return Piece(glyphs.OUTCOME["refused"] + " " + str(status), "critical")
-
-
-def total_points(card: ReportCard) -> int:
-    """Return the points that all fixes together would gain."""
-    return sum(fix.pts for fix in card.recommendations)
 
 
 def joined(lines: Iterable[Line], gap: str = "  ") -> Line:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from aui_tui.records.card import ReportCard
+from aui_tui.records.standing import gain_of_all
 from aui_tui.records.view import Dossier
 from aui_tui.text import fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.draw import BLANK, Line, Piece, beside, cut, hang, line, paragraph
-from aui_tui.tui.panes.common import history_line, matrix_lines, pillar_lines, total_points
+from aui_tui.tui.panes.common import history_line, matrix_lines, pillar_lines
 from aui_tui.tui.words import count
 
 LABEL = 9
@@ -114,7 +115,7 @@ def _browser(card: ReportCard) -> str:
 def _fixes(card: ReportCard, size: int) -> list[Line]:
     if not card.recommendations:
         return [line(("Nothing left to fix", "good"))]
-    head = line(("Best fixes", "title"), "  ", ("+" + count(total_points(card), "point"), "good"))
+    head = line(("Best fixes", "title"), "  ", (gain_of_all(card), "good"))
     rows = [
         cut(
             line((("+" + str(fix.pts)).rjust(3), "good"), " ", (fit(fix.k, 10), "accent"), " ", fix.title),
