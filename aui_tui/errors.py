@@ -1,4 +1,4 @@
-"""What can go wrong, in words for the person who asked. Standard library only.
+"""What can go wrong, in words for the user. Standard library only.
 
 Every error carries one clear sentence, the exit code of the command line and the HTTP status of the service
 (specification 4 and 7).
@@ -11,7 +11,7 @@ from typing import ClassVar
 
 
 class AuiError(Exception):
-    """Base of every error that is told to a person: ``str(error)`` is one sentence."""
+    """Base of every error that the user sees: ``str(error)`` is one sentence."""
 
     exit_code: ClassVar[int] = 2
     http_status: ClassVar[int] = 500

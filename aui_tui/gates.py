@@ -75,7 +75,7 @@ class Gates(msgspec.Struct, frozen=True, kw_only=True):
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
     """One gate that did not pass: its option, one sentence, and ``by`` how much (points, grades, agents, findings).
 
-    ``inconclusive``: it could not be told whether the gate passes.
+    ``inconclusive``: it is not known whether the gate passes.
     """
 
     gate: str
@@ -85,7 +85,7 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What the gates said of one host; ``unreachable``: it answered no probe, which is no success without gates too."""
+    """What the gates said of one host; ``unreachable``: no probe was answered, which never is a success."""
 
     host: str
     failures: tuple[Failure, ...] = ()
@@ -93,7 +93,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def exit_code(self) -> int:
-        """0 when all passed, 1 when one failed for sure, else 3 when one could not be told or nothing answered."""
+        """0 when all passed, 1 when one failed for sure, else 3 when one is inconclusive or nothing answered."""
         if any(not failure.inconclusive for failure in self.failures):
             return FAILED
         return INCONCLUSIVE if self.failures or self.unreachable else PASSED
@@ -191,7 +191,7 @@ def _doubt(card: ReportCard, gate: str, least: int, wanted: str) -> Iterator[Fai
     lowest = _lowest(card)
     if lowest is None or lowest < min(least, card.score):
         mute = LIVE_TOTAL - points.conclusive(card)
-        message = f"{_count(mute, 'agent')} of {LIVE_TOTAL} gave no answer, so {wanted} cannot be told for sure."
+        message = f"{_count(mute, 'agent')} of {LIVE_TOTAL} gave no answer, so {wanted} is inconclusive."
         yield Failure(gate=gate, message=message, inconclusive=True)
 
 
@@ -222,12 +222,16 @@ def _serves(card: ReportCard, name: str) -> Iterator[Failure]:
         if policy == "blocked" or (policy == "unlisted" and card.wildcard_block):
             yield Failure(gate="must-serve", message=f"robots.txt disallows {name}.", by=1)
         elif card.robots_status == 0 or card.robots_status >= 500:
-            yield Failure(gate="must-serve", message=f"robots.txt could not be had for {name}.", inconclusive=True)
+            yield Failure(
+                gate="must-serve",
+                message=f"robots.txt could not be fetched, so {name} is inconclusive.",
+                inconclusive=True,
+            )
         return
     verdict = card.matrix.get(surface.slug) or list(card.matrix.values())[registry().surfaces.index(surface)]
     shut = _shut_out(card, surface) if verdict == "partial" else []
     if verdict == "untested":
-        message = f"{surface.label}: could not be told, as there was no answer."
+        message = f"{surface.label}: inconclusive, because there was no answer."
         yield Failure(gate="must-serve", message=message, inconclusive=True)
     elif shut:
         yield Failure(gate="must-serve", message=f"robots.txt disallows {', '.join(shut)} ({surface.label}).", by=1)
@@ -283,7 +287,7 @@ def _regress(card: ReportCard, baseline: ReportCard | None) -> Iterator[Failure]
         if note and _driven(key):
             continue
         if now == "untested" and VERDICT_RANK.get(old):
-            message = f"{label}: was {old} and cannot be told now."
+            message = f"{label}: was {old} and is inconclusive now."
             yield Failure(gate=gate, message=message, inconclusive=True)
         elif now in VERDICT_RANK and VERDICT_RANK[now] < VERDICT_RANK.get(old, 0):
             yield Failure(gate=gate, message=f"{label}: went from {old} to {now}.", by=1)

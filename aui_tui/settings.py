@@ -27,7 +27,7 @@ HOME_VARIABLE: Final = "AUI_TUI_HOME"
 CONFIG_VARIABLE: Final = "AUI_TUI_CONFIG"
 CONFIG_NAME: Final = "config.toml"
 BASE_URL: Final = "http://127.0.0.1:8600"
-"""Where ``aui-tui serve`` answers unless told otherwise; the start of every ``url`` in the records."""
+"""Where ``aui-tui serve`` answers by default; the start of every ``url`` in the records."""
 
 _WORDS: Final = MappingProxyType(
     {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}

@@ -28,7 +28,7 @@ def interval(text: str, limit: int = 0) -> float:
     """Return the seconds that ``90s``, ``6m`` or ``2h`` mean; a bare number is seconds.
 
     ``limit`` is the number of scans an hour that the source allows, 0 when it sets none.
-    Raises BadValue when ``text`` is no such time, or shorter than the limit allows.
+    Raises BadValue when ``text`` is not such a time, or shorter than the limit allows.
     """
     found = re.fullmatch(r"\s*(\d{1,6})\s*([smh]?)\s*", text, re.ASCII | re.IGNORECASE)
     if found is None or not int(found[1]):

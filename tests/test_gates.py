@@ -187,7 +187,7 @@ def test_no_regress_cannot_tell_without_a_comparable_baseline() -> None:
     silent = replace(RICH_OPEN, matrix={**RICH_OPEN.matrix, "claude": "untested"})
     assert verdict(silent, RICH_OPEN, no_regress=True) == (
         INCONCLUSIVE,
-        ["Claude: was allowed and cannot be told now."],
+        ["Claude: was allowed and is inconclusive now."],
     )
 
 

@@ -51,8 +51,8 @@ def demo(
         async def work() -> None:
             service = service_of(web, Path(name), base_url=settings.base_url, method=settings.method)
             try:
-                with _progress(rounds(web), quiet=run.quiet) as told:
-                    await fill(service, web, told)
+                with _progress(rounds(web), quiet=run.quiet) as on_card:
+                    await fill(service, web, on_card)
                 if headless:
                     for part in json_parts(await service.index(Query())):
                         streams.write(part)
@@ -70,20 +70,20 @@ def demo(
 
 @contextmanager
 def _progress(total: int, *, quiet: bool) -> Iterator[Callable[[ReportCard], None]]:
-    """Yield what is told of every finished scan: a bar on a terminal, a line elsewhere, nothing when ``quiet``."""
+    """Yield what is called with every finished scan: a bar on a terminal, a line elsewhere, nothing when ``quiet``."""
     if quiet or sys.stderr is None:
         yield lambda card: None
     elif sys.stderr.isatty():
-        with _bar(total) as told:
-            yield told
+        with _bar(total) as on_card:
+            yield on_card
     else:
         streams.say(f"serving and scanning a small web on this machine, {total} scans")
 
-        def told(card: ReportCard) -> None:
+        def on_card(card: ReportCard) -> None:
             score = "unreachable" if card.unreachable else f"{card.score} {card.grade} {card.stance}"
             streams.say(f"{card.host}: {score}")
 
-        yield told
+        yield on_card
 
 
 @contextmanager

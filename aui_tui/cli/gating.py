@@ -20,7 +20,7 @@ from aui_tui.records.vocabulary import GRADES, SEVERITIES, STANCES, choose
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
 
-PANEL: Final = "Gates: exit 1 when one fails, 3 when it cannot be told"
+PANEL: Final = "Gates: exit 1 when one fails, 3 when it is inconclusive"
 _option = partial(typer.Option, rich_help_panel=PANEL)
 LAST: Final = "last"
 PASS, INCONCLUSIVE = "pass", "inconclusive"
@@ -139,5 +139,5 @@ def _same(cards: Sequence[ReportCard], card: ReportCard) -> ReportCard | None:
 def tell(outcome: Outcome) -> None:
     """Say each failure on standard error, one line each."""
     for failure in outcome.failures:
-        word = "cannot be told" if failure.inconclusive else "failed"
+        word = "is inconclusive" if failure.inconclusive else "failed"
         streams.say(f"gate {failure.gate} {word}: {clean(outcome.host)}: {failure.message}")

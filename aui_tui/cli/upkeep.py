@@ -28,12 +28,12 @@ from aui_tui.validate import validate as validated
 app = typer.Typer()
 
 
-Told = Callable[..., None]
+OnProgress = Callable[..., None]
 """Hears how much is done, and of how much where that is known."""
 
 
 @contextmanager
-def counted(what: str, *, quiet: bool) -> Iterator[Told]:
+def counted(what: str, *, quiet: bool) -> Iterator[OnProgress]:
     """Yield the callback that shows the progress of ``what``."""
     if quiet or sys.stderr is None or not sys.stderr.isatty():
         yield lambda done, total=None: None
@@ -76,8 +76,8 @@ def validate(
         shown = clean(name, 200)
         if not verdict.valid:
             code = INVALID
-        told = verdict.problems or (f"valid, {verdict.records:,} {verdict.kind}",)
-        emit((f"{shown}: {sentence}\n" for sentence in told), None)
+        shown_problems = verdict.problems or (f"valid, {verdict.records:,} {verdict.kind}",)
+        emit((f"{shown}: {sentence}\n" for sentence in shown_problems), None)
     return code
 
 
@@ -116,8 +116,8 @@ def take_in(
         service = local_of(run)
         try:
             for name, stream in sources:
-                with counted("Reading records", quiet=run.quiet) as told:
-                    done = take(stream, service.reports, told=told)
+                with counted("Reading records", quiet=run.quiet) as progress:
+                    done = take(stream, service.reports, progress=progress)
                 shown = clean(name, 200)
                 for problem in done.problems:
                     streams.say(f"{shown}: {clean(problem, 300)}")
@@ -146,21 +146,21 @@ def backup(
 
     service = local_of(run)
     try:
-        with counted("Copying", quiet=run.quiet) as told:
-            size = copied(service.reports, Path(file).expanduser(), overwrite=force, progress=told)
+        with counted("Copying", quiet=run.quiet) as progress:
+            size = copied(service.reports, Path(file).expanduser(), overwrite=force, progress=progress)
         streams.say(f"wrote {clean(file, 200)}, {size / 1e6:.1f} MB")
     finally:
         run.wait(service.aclose())
 
 
 UNSOUND = 1
-"""Exit code when something is wrong and was not mended."""
+"""Exit code when something is wrong and was not repaired."""
 
 
 @app.command("doctor", epilog=example("aui-tui doctor --repair"))
 def doctor(
     context: typer.Context,
-    repair: Annotated[bool, typer.Option("--repair", help="Remove what cannot be read, make the rest anew.")] = False,
+    repair: Annotated[bool, typer.Option("--repair", help="Remove what cannot be read, rebuild the rest.")] = False,
     salvage: Annotated[
         bool, typer.Option("--salvage", help="Bring back what damaged files that were set aside still hold.")
     ] = False,
@@ -187,8 +187,8 @@ def doctor(
 def _examine(run: Run, reports: Reports) -> int:
     from aui_tui.store.upkeep import examine
 
-    with counted("Reading every card", quiet=run.quiet) as told:
-        health = examine(reports, progress=told)
+    with counted("Reading every card", quiet=run.quiet) as progress:
+        health = examine(reports, progress=progress)
     lines = [
         f"index     {reports.path}",
         f"size      {health.bytes / 1e6:.1f} MB",
@@ -196,7 +196,7 @@ def _examine(run: Run, reports: Reports) -> int:
         f"scans     {health.scans:,}",
         *(f"set aside {path} (--salvage brings back what it holds)" for path in damaged(reports.path.parent)),
         *(f"problem   {clean(problem, 300)}" for problem in health.problems),
-        "sound" if not health.problems else "not sound; --repair mends it",
+        "sound" if not health.problems else "not sound; --repair repairs it",
     ]
     emit((line + "\n" for line in lines), None)
     return UNSOUND if health.problems else 0
@@ -205,8 +205,8 @@ def _examine(run: Run, reports: Reports) -> int:
 def _repair(run: Run, reports: Reports) -> None:
     from aui_tui.store.upkeep import repair
 
-    with counted("Mending", quiet=run.quiet) as told:
-        done = repair(reports, progress=told)
+    with counted("Repairing", quiet=run.quiet) as progress:
+        done = repair(reports, progress=progress)
     streams.say(
         f"repaired: removed {words.count(done.scans_removed, 'scan')} and {words.count(done.hosts_removed, 'host')}, "
         f"and what was seen in {words.count(done.observations_removed, 'scan')}"
@@ -217,8 +217,8 @@ def _salvage(run: Run, reports: Reports) -> None:
     from aui_tui.store.backup import salvage
 
     for path in damaged(reports.path.parent):
-        with counted("Salvaging", quiet=run.quiet) as told:
-            done = salvage(path, reports, progress=told)
+        with counted("Salvaging", quiet=run.quiet) as progress:
+            done = salvage(path, reports, progress=progress)
         streams.say(f"salvaged from {path.name}: {words.count(done.kept, 'scan')} kept, {done.lost:,} lost")
 
 

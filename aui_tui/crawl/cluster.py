@@ -67,7 +67,7 @@ class Cluster:
 
     ``capacity``: hosts that may be in flight so that every worker thread has a batch to go on with. Entering raises
     ConfigError when Dask is not installed, Unavailable when no scheduler or no worker answers. What Dask's client logs,
-    tracebacks among it, is silenced: a cluster that is lost is told by Unavailable.
+    tracebacks among it, is silenced: a cluster that is lost raises Unavailable.
     """
 
     def __init__(self, address: str, terms: Terms, *, most: int = MOST) -> None:

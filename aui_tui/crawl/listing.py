@@ -74,7 +74,7 @@ def read(chunks: Iterable[bytes], target: Callable[[str], Target]) -> Iterator[R
         try:
             cells = [cell.strip() for cell in next(csv.reader([text], strict=True))]
         except (csv.Error, StopIteration):
-            yield BadRow(number, _shown(text), "The line is no CSV: a quotation mark is left open or misplaced.")
+            yield BadRow(number, _shown(text), "The line is not CSV: a quotation mark is left open or misplaced.")
             continue
         header = _header(cells) if first else None
         first = False

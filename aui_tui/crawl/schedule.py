@@ -1,4 +1,4 @@
-"""When a row is scanned and when its result is reported: one scan per host name at a time, so many per second."""
+"""When a row is scanned and when its result is reported: one scan per host name at a time, a limit per second."""
 
 from __future__ import annotations
 

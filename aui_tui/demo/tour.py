@@ -22,8 +22,8 @@ class _Access(Access):
         return ()
 
 
-Told = Callable[[ReportCard], None]
-"""Hears of every finished scan."""
+OnCard = Callable[[ReportCard], None]
+"""Called with the card of every finished scan."""
 
 
 def rounds(web: DemoWeb) -> int:
@@ -37,19 +37,19 @@ def service_of(web: DemoWeb, folder: Path, *, base_url: str, method: str) -> Loc
     return LocalService(folder, base_url=base_url, method=method, access=_Access(connect_to=rules))
 
 
-async def fill(service: LocalService, web: DemoWeb, told: Told) -> None:
+async def fill(service: LocalService, web: DemoWeb, on_card: OnCard) -> None:
     """Scan the sites that have changed as they were before, then every site as it is now."""
-    await _scan(service, web.rewind(), told)
+    await _scan(service, web.rewind(), on_card)
     web.forward()
-    await _scan(service, web.sites, told)
+    await _scan(service, web.sites, on_card)
 
 
-async def _scan(service: LocalService, wanted: Sequence[Site], told: Told) -> None:
+async def _scan(service: LocalService, wanted: Sequence[Site], on_card: OnCard) -> None:
     async def one(site: Site) -> None:
         answer = await service.scan(
             f"http://{site.host}", force=True, category=site.category, name=site.name, free=True
         )
-        told(answer.card)
+        on_card(answer.card)
 
     async with asyncio.TaskGroup() as group:
         for site in wanted:

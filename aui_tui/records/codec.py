@@ -28,7 +28,7 @@ T = TypeVar("T", bound=ReportCard | SiteSummary | Index)
 V = TypeVar("V")
 
 MAX_POINTS: Final = 1000
-"""More points than this on one pillar are refused, and with them what is no number (infinity)."""
+"""More points than this on one pillar are refused, and so are NaN and infinity."""
 MAX_BYTES: Final = 512 * 1024 * 1024
 """A record or index larger than this is refused."""
 
@@ -239,7 +239,7 @@ _INSTANT: Final = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(
 
 
 def _instant(value: str) -> str:
-    """Give a UTC time its milliseconds; what is no such time stays for the validation to refuse."""
+    """Give a UTC time its milliseconds; anything else stays for the validation to refuse."""
     found = _INSTANT.fullmatch(value)
     return f"{found[1]}.{(found[2] or '')[:3]:0<3}Z" if found and _is_time(found[1]) else clean(value, 40) + "?"
 

@@ -1,6 +1,6 @@
 """The scoring methods as data: pillars, grades and ceilings (specification 2.3).
 
-What fills a pillar is told by the checks: each names its pillar and its points under every method.
+The checks say what fills a pillar: each names its pillar and its points under every method.
 """
 
 from __future__ import annotations

@@ -113,7 +113,7 @@ class RobotsPolicy(Record, frozen=True):
 
     ``policy``: ``unlisted``, ``blocked``, ``partial`` or ``allowed``, from the token's own groups alone.
     ``effective``: ``open``, ``partial`` or ``blocked`` by the own group, else by ``*``; ``unknown`` when robots.txt
-    could not be had. ``line``: number (from 1) of the deciding line, 0 when none. ``rule``: that line as written.
+    could not be fetched. ``line``: number (from 1) of the deciding line, 0 when none. ``rule``: that line as written.
     ``spelling``: the User-agent value as written, empty when unlisted.
     """
 

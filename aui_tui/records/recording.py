@@ -76,7 +76,7 @@ def decode(data: bytes) -> Recording:
     try:
         envelope = msgspec.json.decode(data, type=_Envelope)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise RecordError("The file is no recording of a scan.") from error
+        raise RecordError("The file is not a recording of a scan.") from error
     if envelope.recording != VERSION:
         raise RecordError(f"The recording has version {envelope.recording}; this program reads version {VERSION}.")
     try:

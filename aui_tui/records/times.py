@@ -17,7 +17,7 @@ def stamp(epoch: float) -> str:
 
 
 def epoch_ms(scanned_at: str) -> int:
-    """Return a record's time as whole milliseconds since the epoch; 0 for a text that is no such time."""
+    """Return a record's time as whole milliseconds since the epoch; 0 for a text that is not such a time."""
     try:
         moment = datetime.fromisoformat(scanned_at)
     except ValueError:

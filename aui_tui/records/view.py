@@ -77,7 +77,7 @@ class IndexView(msgspec.Struct, frozen=True, kw_only=True):
 
     ``scanned_at`` of an empty index is the time of asking. ``position`` of a host in a window is found by
     ``Service.position``. ``notice`` is one sentence on how the answer came about (a copy of last week), or empty.
-    ``counting``: the windows hold their first rows alone, and the facets are still nought.
+    ``counting``: the windows hold their first rows alone, and the facets are still zero.
     """
 
     query: Query

@@ -17,10 +17,10 @@ class _Flight(Generic[T]):
         self.task: asyncio.Task[T] | None = None
         self.waiting = 0
         self.listeners: list[Progress] = []
-        self.told: list[ProbeEvent] = []
+        self.events: list[ProbeEvent] = []
 
     def tell(self, event: ProbeEvent) -> None:
-        self.told.append(event)
+        self.events.append(event)
         for listener in list(self.listeners):
             listener(event)
 
@@ -36,7 +36,7 @@ class Flights(Generic[T]):
     ) -> tuple[T, bool]:
         """Return the result of ``work`` and whether another caller had begun it.
 
-        A caller who joins hears the events told before. Cancelling a caller cancels the work when nobody else waits.
+        A caller who joins gets the events sent before. Cancelling a caller cancels the work when nobody else waits.
         """
         flight = self._flights.get(key)
         joined = flight is not None
@@ -44,7 +44,7 @@ class Flights(Generic[T]):
             flight = self._flights[key] = _Flight()
             flight.task = asyncio.ensure_future(self._work(key, flight, work))
         if progress is not None:
-            for event in flight.told:
+            for event in flight.events:
                 progress(event)
             flight.listeners.append(progress)
         flight.waiting += 1

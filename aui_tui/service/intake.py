@@ -15,7 +15,7 @@ from aui_tui.store.reports import Reports
 from aui_tui.store.writer import Packed
 
 BATCH: Final = 500
-Told = Callable[[int], None]
+OnProgress = Callable[[int], None]
 """Hears how many records were read."""
 
 
@@ -30,7 +30,7 @@ class Intake(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[str, ...]
 
 
-def take(stream: BinaryIO, reports: Reports, *, told: Told | None = None, limit: int = 1000) -> Intake:
+def take(stream: BinaryIO, reports: Reports, *, progress: OnProgress | None = None, limit: int = 1000) -> Intake:
     """Put every record of ``stream`` into ``reports``; at most ``limit`` problems are kept as sentences.
 
     A record that is older than what is known goes to the history; a summary never replaces a card. Raises Unavailable
@@ -49,8 +49,8 @@ def take(stream: BinaryIO, reports: Reports, *, told: Told | None = None, limit:
                     problems.append(f"{record.place}: {error}")
         new += reports.put_packed(packed)
         done += len(batch)
-        if told is not None:
-            told(done)
+        if progress is not None:
+            progress(done)
     return Intake(read=done, new=new, problems=tuple(problems))
 
 

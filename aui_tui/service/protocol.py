@@ -15,7 +15,7 @@ from aui_tui.records.visits import Visits
 class Service(Protocol):
     """An index that can be listed, read and scanned: specification 4, locally or over HTTP.
 
-    Every operation may raise ``aui_tui.errors.AuiError``; its text is one sentence for the person who asked.
+    Every operation may raise ``aui_tui.errors.AuiError``; its text is one sentence for the user.
     """
 
     @property
@@ -114,7 +114,7 @@ class RunsTasks(Protocol):
         """Scan ``url`` as ``scan`` does, then run the tasks and keep them with its card.
 
         A scan of the last 24 h is used again unless ``force``; its run of the tasks too. ``act`` lets the run press
-        "add to cart" once, on a host that the user named as his own. ``progress`` hears the probes, ``live`` the steps.
+        "add to cart" once, on a host that the user named as his own. ``progress`` gets the probes, ``live`` the steps.
         Cancelling keeps the scan, and of the tasks those that had ended. The transcript is
         ``answer.observations.tasks``. Raises as ``scan``, and NoBrowser when none is installed.
         """

@@ -49,9 +49,9 @@ def is_damage(error: BaseException) -> bool:
 
 
 class Database:
-    """The database at ``path``: created when it is missing, set aside and begun anew when it is damaged.
+    """The database at ``path``: created when it is missing, set aside and started again when it is damaged.
 
-    ``warnings`` holds sentences for the person, such as that a damaged file was set aside. Raises ConfigError when the
+    ``warnings`` holds sentences for the user, such as that a damaged file was set aside. Raises ConfigError when the
     file belongs to a newer program. A file that another process keeps locked is opened at a later use.
     """
 
@@ -67,7 +67,7 @@ class Database:
         self.path = path
         self.warnings: list[str] = []
         self.generation = 0
-        """Grows when the file is begun anew: whatever was kept of the old one is void."""
+        """Grows when the file is started again: whatever was kept of the old one is void."""
         self._busy = busy
         self._clock = clock
         self._migrations = migrations
@@ -127,7 +127,7 @@ class Database:
                 raise
 
     def explain(self, error: Exception, verb: str) -> Unavailable:
-        """Return the error for the person after ``error``; a damaged file is set aside and begun anew.
+        """Return the error for the user after ``error``; a damaged file is set aside and started again.
 
         One that this or another process has set aside already is left for the new one.
         """
@@ -178,7 +178,7 @@ class Database:
         aside = folder.set_aside(self.path, clock=self._clock)
         self.warnings.append(
             f"The index {clean(self.path.name)} was damaged: it was set aside as {clean(aside.name)} and a new one was "
-            "begun; “aui-tui doctor --salvage” brings back what can still be read."
+            "started; “aui-tui doctor --salvage” brings back what can still be read."
         )
         self._writer = self._prepare()
 

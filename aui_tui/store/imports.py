@@ -22,7 +22,7 @@ MAX_LINE: Final = 16 * 1024 * 1024
 class Incoming(msgspec.Struct, frozen=True, kw_only=True):
     """One record of a file, or why it is none.
 
-    ``place`` names it for the person: ``line 12``, ``ranked[3]``. A record is a ``card``, with ``observations`` where
+    ``place`` names it for the user: ``line 12``, ``ranked[3]``. A record is a ``card``, with ``observations`` where
     the file has them, or a ``summary`` with the list (``ranked``) it comes from; else ``error`` is a sentence.
     """
 
@@ -38,7 +38,7 @@ def read(stream: BinaryIO) -> Iterator[Incoming]:
     """Yield what ``stream`` holds: one JSON record or index, an array of records, or one record a line.
 
     A record is a report card (2.2), ``{"card": ..., "observations": ...}``, a row of the index (2.1), or a whole
-    Index (4.1). Broken ones are told and passed over, and what a service answers where it has no card (7).
+    Index (4.1). Broken ones are reported and skipped, and what a service answers where it has no card (7).
     """
     first = stream.readline(MAX_LINE + 1)
     if first.startswith(b"\xef\xbb\xbf"):

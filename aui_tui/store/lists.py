@@ -20,14 +20,14 @@ from aui_tui.store.sweep import Sweep, needed, sweep
 from aui_tui.store.windows import IdWindow, RankWindow, Reader, ids
 
 FEW: Final = 5000
-"""Up to so many hosts are put in order at once; longer lists in rank order are read from the index."""
+"""Up to this many hosts are sorted at once; longer lists in rank order are read from the index."""
 
 KNOWN: Final = 1 << 32
-"""Added to a change, so that nought says that there is none."""
+"""Added to a change, so that zero says that there is none."""
 RANK_ORDERS: Final = frozenset({"rank", "score"})
 
 LONG: Final = 20_000
-"""From so many hosts on the first rows are worth having before the figures."""
+"""From this many hosts on, the first rows are shown before the figures."""
 FIRST: Final = 60
 """Rows of a first_page: more than a tall terminal shows."""
 PROBE: Final = 20_000
@@ -76,14 +76,14 @@ def first_page(db: sqlite3.Connection, reader: Reader, query: Query, now: float)
         windows.append(IdWindow(reader, ids(rows), ranks))
         if ranked and probe > 0 and len(windows[0]) < FIRST:
             return None
-    nought = Facets(stance=dict.fromkeys(STANCES, 0), category=dict.fromkeys(CATEGORIES, 0))
+    none_yet = Facets(stance=dict.fromkeys(STANCES, 0), category=dict.fromkeys(CATEGORIES, 0))
     newest: int = db.execute("SELECT max(at) FROM site").fetchone()[0]
     return IndexView(
         query=query,
         scanned_at=stamp(newest / 1000),
         ranked=windows[0],
         unreachable=windows[1],
-        facets=nought,
+        facets=none_yet,
         counting=True,
     )
 

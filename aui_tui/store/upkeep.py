@@ -187,7 +187,7 @@ class Repair(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def repair(reports: Reports, *, progress: OnProgress | None = None) -> Repair:
-    """Remove scans that cannot be read, and make anew from the others what of a host does not agree with them.
+    """Remove scans that cannot be read, and rebuild what is derived from the others where it does not agree with them.
 
     Each step is a transaction of its own: an interrupted repair is begun again. Raises Unavailable.
     """
@@ -297,7 +297,7 @@ def _out_of_date(db: sqlite3.Connection) -> set[int]:
 
 
 def _restore(db: sqlite3.Connection, sites: list[int]) -> int:
-    """Make columns and lines of ``sites`` anew from their scans; return how many had another name."""
+    """Rebuild columns and lines of ``sites`` from their scans; return how many had another name."""
     writer, renamed = Writer(db, 0), 0
     for site in sites:
         before = db.execute("SELECT name FROM site WHERE id = ?", (site,)).fetchone()
@@ -316,7 +316,7 @@ def _chunks(db: sqlite3.Connection) -> int:
 
 
 def _gather(db: sqlite3.Connection, chunk: int) -> None:
-    """Make one chunk of every set anew from the columns."""
+    """Rebuild one chunk of every set from the columns."""
     db.execute("DELETE FROM bitmap WHERE chunk = ?", (chunk,))
     sets = bitmaps.Changes()
     first = chunk << bitmaps.BITS
@@ -327,7 +327,7 @@ def _gather(db: sqlite3.Connection, chunk: int) -> None:
 
 
 def _count(db: sqlite3.Connection) -> None:
-    """Make the tallies anew from the columns."""
+    """Rebuild the counts from the columns."""
     db.execute("DELETE FROM tally")
     db.execute("INSERT INTO tally SELECT ranked, category, stance, score, count(*) FROM site GROUP BY 1, 2, 3, 4")
 

@@ -128,7 +128,7 @@ class Writer:
         self._update(site, host, columns_of(card, seen), at, blobs.pack_line(card))
 
     def restore(self, site: int, at: int) -> None:
-        """Make everything that is derived from the scans of ``site`` anew, with the scan at ``at`` as its latest."""
+        """Rebuild everything that is derived from the scans of ``site``, with the scan at ``at`` as its latest."""
         self.promote(site, at)
         self._count(site, at)
 

@@ -98,7 +98,7 @@ def get(path: str, handler: Handler) -> Route:
 
 
 def wants_page(request: Request) -> bool:
-    """Say whether an error is to be told as a page for people rather than as problem details."""
+    """Say whether an error is shown as a page for people rather than as problem details."""
     path = request.url.path
     if path.startswith(("/api/", "/.well-known/", "/mcp")) or path.endswith((".json", ".txt")):
         return False

@@ -15,7 +15,7 @@ from aui_tui.service.api.identity import identify
 from aui_tui.service.api.transport import Joined
 
 BAD_REQUEST: Final = msgspec.json.encode(
-    {"type": "about:blank", "title": "Bad Request", "status": 400, "detail": "This is no valid HTTP request."}
+    {"type": "about:blank", "title": "Bad Request", "status": 400, "detail": "This is not a valid HTTP request."}
 )
 
 
@@ -98,7 +98,7 @@ class Connection(H11Protocol):
             self._stall_timer = None
 
     def send_400_response(self, msg: str) -> None:
-        """Answer bytes that are no HTTP request with problem details, and close."""
+        """Answer bytes that are not an HTTP request with problem details, and close."""
         head = (
             "HTTP/1.1 400 Bad Request\r\nContent-Type: application/problem+json\r\n"
             f"Content-Length: {len(BAD_REQUEST)}\r\nConnection: close\r\n\r\n"

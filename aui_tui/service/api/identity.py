@@ -15,7 +15,7 @@ def identify(peer: str, forwarded: Iterable[str], trusted: Sequence[Network]) ->
     """Return the id of the client behind ``peer``: its IPv4 address, or its IPv6 network by /64.
 
     ``forwarded`` are the values of X-Forwarded-For in order. They count only when the peer is a trusted proxy; then
-    the right-most hop that is not itself trusted is the client. A hop that is no address ends the walk.
+    the right-most hop that is not itself trusted is the client. A hop that is not an address ends the walk.
     """
     address = _address(peer)
     if address is None:

@@ -81,7 +81,7 @@ class Pages:
         ]
 
     async def index(self, request: Request) -> Response:
-        """GET /: the index with its filters; what cannot be understood is told above the unfiltered list."""
+        """GET /: the index with its filters; what cannot be understood is explained above the unfiltered list."""
         asked = Parameters(request.scope["query_string"])
         fields = {name: (asked.one(name) or "").strip() for name in ("category", "stance", "q", "sort", "page")}
         complaint = ""

@@ -115,7 +115,7 @@ class RemoteService:
         category: str = "",
         progress: Progress | None = None,
     ) -> ScanAnswer:
-        """Have the service scan ``url``; its probes are not told one by one.
+        """Have the service scan ``url``; its probes are not reported one by one.
 
         Raises InvalidHost, RateLimited, Unavailable. It is asked once: a scan costs.
         """
@@ -144,7 +144,7 @@ class RemoteService:
         )
 
     async def quota(self) -> Quota | None:
-        """Return the scans left this hour as the last scan's answer told them, None before."""
+        """Return the scans left this hour as the last scan's answer gave them, None before."""
         return self._quota
 
     async def aclose(self) -> None:

@@ -1,4 +1,4 @@
-"""Records of another's index: read tolerantly, told when something had to be left out."""
+"""Records of another's index: read tolerantly, with a note when something had to be left out."""
 
 from __future__ import annotations
 

@@ -171,7 +171,7 @@ def _reason(error: Exception) -> str:
     if isinstance(error, httpx.TimeoutException):
         return "it takes too long to answer"
     if isinstance(error, zlib.error):
-        return "its answer is no valid gzip"
+        return "its answer is not valid gzip"
     text = clean(str(error), 160).rstrip(".")
     known = (
         ("certificate verify failed", "its certificate is not valid" + _detail(text)),
