@@ -30,14 +30,25 @@ class Limits:
     """Bounds of one scan: times in seconds, sizes in bytes (specification 8, method.md "Probes of one scan").
 
     ``probe``: one probe in all, redirects included. ``connect``: until a TCP connection stands. ``lookup``: a name
-    look-up. ``pace``: pause before a second probe. ``patience``: for which a file waits for the browser's connection
+    look-up. ``pause``: before a client that was turned away is asked again; waits that grow begin with it. ``again``:
+    for a client that got no answer before, at least. ``budget``: asking again in all; ``whole``: the scan. ``pace``:
+    requests go one at a time, so many seconds apart, and ``paced`` paces are added to ``budget``; 0 is no pace.
+    ``retry_after``: the longest wait that a site may ask for. ``causes``: requests that look for the cause of a
+    refusal. ``patience``: for which a file waits for the browser's connection
     (HTTP/1.1) before it gets one of its own. ``fields``: header fields considered; ``kept``: recorded.
     """
 
     probe: float = 12.0
     connect: float = 5.0
     lookup: float = 4.0
-    pace: float = 1.0
+    pause: float = 1.0
+    again: float = 3.0
+    budget: float = 60.0
+    whole: float = 75.0
+    pace: float = 0.0
+    paced: int = 30
+    retry_after: float = 30.0
+    causes: int = 4
     patience: float = 0.0
     redirects: int = 10
     page: int = 1 << 20

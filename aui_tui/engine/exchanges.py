@@ -50,11 +50,11 @@ def exchange(answer: Answer, limits: Limits, *, judged: bool) -> Exchange:
 
 
 def replaced(first: Exchange, second: Exchange) -> Exchange:
-    """Return ``second`` with the answer that it replaces listed in ``attempts``."""
+    """Return ``second`` with the answer that it stands for, ``first``, listed in ``attempts``."""
     attempt = Attempt(
         status=first.status, outcome=first.outcome, elapsed_ms=first.elapsed_ms, challenge=first.challenge
     )
-    return msgspec.structs.replace(second, attempts=(*first.attempts, attempt))
+    return msgspec.structs.replace(second, attempts=(*first.attempts, *second.attempts, attempt))
 
 
 def without(record: T, secrets: Sequence[str]) -> T:

@@ -80,7 +80,7 @@ def judge(observations: Observations) -> Judgement:
         partial=sum(policy.policy == "partial" for policy in agents),
         crawlers_blocked=sum(policy.policy == "blocked" for policy in crawlers),
         served=sum(probe.outcome == SERVED for probe in live),
-        conclusive=sum(probe.outcome != INCONCLUSIVE for probe in live),
+        conclusive=sum(probe.outcome != INCONCLUSIVE or probe.dropped for probe in live),
         unreachable=observations.unreachable,
     )
 
@@ -140,14 +140,19 @@ def _live_verdict(outcome: str, browser: str, effective: str) -> str:
 
 
 def _stance(browser: str, live: Sequence[Exchange], disallowed: int) -> str:
-    turned_away = [probe for probe in live if probe.outcome in (CHALLENGED, REFUSED)]
+    turned_away = [probe for probe in live if is_turned_away(probe)]
     return stance_of(
         served=sum(probe.outcome == SERVED for probe in live),
-        conclusive=sum(probe.outcome != INCONCLUSIVE for probe in live),
+        conclusive=sum(probe.outcome != INCONCLUSIVE or probe.dropped for probe in live),
         browser_challenged=browser == CHALLENGED,
         only_offers=all(asks_for_payment(probe) for probe in turned_away),
         disallowed=disallowed,
     )
+
+
+def is_turned_away(probe: Exchange) -> bool:
+    """Challenged, refused, or dropped while the browser was served."""
+    return probe.outcome in (CHALLENGED, REFUSED) or probe.dropped
 
 
 def asks_for_payment(probe: Exchange) -> bool:

@@ -1,4 +1,4 @@
-"""One scan: all probes at once, the paced second probe, and the facts of what came back."""
+"""One scan: all probes at once, the second look at refusals, and the facts of what came back."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from typing import Final, Protocol
 
-from aui_tui.engine import exchanges, files, identity, walls
+import msgspec
+
+from aui_tui.engine import exchanges, files, identity, recheck, walls
 from aui_tui.engine.access import PUBLIC, Access
 from aui_tui.engine.network import Client, Network, Swift
 from aui_tui.engine.probes import Answer, Plan, probe
+from aui_tui.engine.recheck import Ask, Recheck, Seen
 from aui_tui.engine.redirects import Url
 from aui_tui.engine.target import Origin, Target
 from aui_tui.errors import InvalidHost, Unavailable
 from aui_tui.records.observations import (
     BROWSER,
-    CHALLENGED,
     FILE_PROBES,
-    REFUSED,
     SERVED,
     Exchange,
     FileFacts,
@@ -38,8 +39,10 @@ PATHS: Final = {
     "ucp": "/.well-known/ucp",
     "mcp": "/.well-known/mcp.json",
 }
-MCP_SERVER_CARD: Final = "/.well-known/mcp/server-card.json"
-"""The other place of an MCP card; asked at the same time, since one after the other would double the scan."""
+MCP_PATHS: Final = (PATHS["mcp"], "/.well-known/mcp/server-card.json")
+"""The places of an MCP card; asked at the same time, since one after the other would double the scan."""
+_LEAST: Final = 1.0
+"""Seconds that a request has at least, however late it is in the scan."""
 _CHECKS: Final = {"llms": files.llms, "ai-plugin": files.ai_plugin, "ucp": files.ucp}
 
 
@@ -96,6 +99,7 @@ async def observe(
         files=scan.file_facts(),
         limits=scan.limits(),
         warnings=tuple(scan.warnings),
+        random=scan.random,
     )
     return exchanges.without(observed, access.secrets)
 
@@ -107,6 +111,17 @@ def _unavailable(group: ExceptionGroup[Exception]) -> Unavailable | None:
         if isinstance(found, Unavailable):
             return found
     return None
+
+
+def _seen(found: Exchange, at: float) -> Seen:
+    """Return what the policy goes by; ``at``: seconds of the monotonic clock."""
+    asked = next((value for name, value in found.headers if name == "retry-after"), "")
+    return Seen(found.outcome, found.status, found.error, recheck.retry_after(asked), found.elapsed_ms / 1000, at)
+
+
+def _may_change(answer: Answer) -> bool:
+    """Whether a file may be there although ``answer`` does not bring it."""
+    return answer.status in (0, 403, 429) or answer.status >= 500
 
 
 class _Scan:
@@ -121,12 +136,14 @@ class _Scan:
         self._network = network
         self._agents = tuple(agent.key for agent in self._registry.live)
         self._found: dict[str, files.Finding] = {}
-        self._notes: list[str] = []
+        self._notes: dict[str, tuple[str, ...]] = {}
+        self._mcp: dict[str, Answer] = {}
         self.origin: Origin = target.origin
         self.robots = RobotsFacts()
         self.page = PageFacts()
         self._edges: list[Mapping[str, str]] = []
         self.warnings: list[str] = []
+        self.random = False
 
     async def run(self) -> tuple[Exchange, ...]:
         """Return the exchanges in their order; the facts are then in the attributes."""
@@ -150,9 +167,7 @@ class _Scan:
         homepages = [done[name] for name in (BROWSER, *self._agents)]
         if all(found.error == "address" for found in homepages):
             raise InvalidHost(f"{homepages[0].detail}.")
-        for name in self._agents:
-            if done[BROWSER].outcome == SERVED and done[name].outcome in (REFUSED, CHALLENGED):
-                done[name] = await self._again(done[name])
+        await self._look_again(done, started)
         return tuple(done[name] for name in names)
 
     async def _probe_all(self, limit: float, *, tentative: bool = False) -> dict[str, Exchange] | None:
@@ -163,6 +178,8 @@ class _Scan:
                 for name in (BROWSER, *self._agents)
             }
             clients |= dict.fromkeys(FILE_PROBES, clients[BROWSER])
+            if self._access.limits.pace:
+                return await self._one_by_one(clients, tentative)
             ready = asyncio.Event()
             listening: list[bool] = []
 
@@ -181,27 +198,51 @@ class _Scan:
         done = {name: task.result() for name, task in tasks.items()}
         return None if None in done.values() else {name: found for name, found in done.items() if found is not None}
 
-    async def _ask(self, client: Client, name: str, limit: float) -> Answer:
+    async def _one_by_one(self, clients: Mapping[str, Client], tentative: bool) -> dict[str, Exchange] | None:
+        """Return every exchange by name, each asked ``pace`` seconds after the one before; None as ``_probe_all``."""
+        done: dict[str, Exchange] = {}
+        pace = self._access.limits.pace
+        for name, client in clients.items():
+            if done:
+                note = f"--pace: one request every {pace:g} s"
+                self._tell(ProbeEvent(name=name, state="retrying", wait=pace, note=note))
+                await asyncio.sleep(pace)
+            answer = await self._ask(client, name, self._access.limits.probe)
+            if answer.silent and tentative and not done:
+                return None
+            done[name] = await self._take(answer)
+        return done
+
+    async def _ask(self, client: Client, name: str, limit: float, *, alone: bool = False) -> Answer:
         if name == "mcp":
-            return await self._ask_mcp(client, limit)
+            return await self._ask_mcp(client, limit, alone)
         return await probe(client, self._plan(name, PATHS.get(name, "/")), self._access, limit=limit)
 
-    async def _ask_mcp(self, client: Client, limit: float) -> Answer:
-        """Ask both places of an MCP card at once: the first that holds one counts, else the answer of the first."""
-        async with asyncio.TaskGroup() as group:
-            asked = {
-                path: group.create_task(probe(client, self._plan("mcp", path), self._access, limit=limit))
-                for path in (PATHS["mcp"], MCP_SERVER_CARD)
-            }
-        answers = {path: task.result() for path, task in asked.items()}
+    async def _ask_mcp(self, client: Client, limit: float, alone: bool) -> Answer:
+        """Ask both places of an MCP card at once; ``alone``: only the first whose answer may yet change.
+
+        The first that holds a card counts, else the one whose answer may yet change, else the first.
+        """
+        wanted = [path for path in MCP_PATHS if path not in self._mcp or _may_change(self._mcp[path])]
+        if alone or self._access.limits.pace:
+            for number, path in enumerate(wanted[:1] if alone else wanted):
+                await asyncio.sleep(self._access.limits.pace if number else 0.0)
+                self._mcp[path] = await probe(client, self._plan("mcp", path), self._access, limit=limit)
+        else:
+            async with asyncio.TaskGroup() as group:
+                asked = {
+                    path: group.create_task(probe(client, self._plan("mcp", path), self._access, limit=limit))
+                    for path in wanted
+                }
+            self._mcp |= {path: task.result() for path, task in asked.items()}
         findings = {
             path: files.mcp(answer.body, answer.content_type, answer.status, answer.url.path == path, path)
-            for path, answer in answers.items()
+            for path, answer in self._mcp.items()
         }
-        chosen = next((path for path, finding in findings.items() if finding.found), PATHS["mcp"])
-        self._found["mcp"] = findings[chosen]
-        self._notes.extend(finding.note for finding in findings.values() if finding.note)
-        return answers[chosen]
+        ranked = sorted(MCP_PATHS, key=lambda path: (not findings[path].found, not _may_change(self._mcp[path])))
+        self._found["mcp"] = findings[ranked[0]]
+        self._notes["mcp"] = tuple(finding.note for finding in findings.values() if finding.note)
+        return self._mcp[ranked[0]]
 
     def _plan(self, name: str, path: str) -> Plan:
         limits = self._access.limits
@@ -242,20 +283,57 @@ class _Scan:
             path = PATHS[answer.name]
             finding = check(answer.body, answer.content_type, answer.status, answer.url.path == path)
             self._found[answer.name] = finding
-            if finding.note:
-                self._notes.append(finding.note)
+            self._notes[answer.name] = (finding.note,) if finding.note else ()
         finding = self._found.get(answer.name, files.Finding(False))
         return finding.found
 
-    async def _again(self, first: Exchange) -> Exchange:
-        """Probe a refused agent once more, alone and on a fresh connection; the second answer counts."""
-        self._tell(ProbeEvent(name=first.name, state="retrying", status=first.status, outcome=first.outcome))
-        await asyncio.sleep(self._access.limits.pace)
-        async with self._network.client(http2=identity.profile(first.name).http2) as client:
-            answer = await self._ask(client, first.name, self._access.limits.probe)
-        found = exchanges.replaced(first, self._exchange(answer, judged=True))
-        self._done(found, found.outcome)
-        return found
+    async def _look_again(self, done: dict[str, Exchange], began: float) -> None:
+        """Ask those who were turned away again, alone, and put into ``done`` what then holds (``recheck``)."""
+        limits, now = self._access.limits, time.monotonic()
+        end = began + limits.whole if not limits.pace else now + limits.budget + limits.paced * limits.pace
+        deadline = min(now + limits.budget, end) if not limits.pace else end
+        second = Recheck({name: _seen(found, now) for name, found in done.items()}, limits, now, deadline)
+        steps = second.steps()
+        ask = next(steps, None)
+        while ask is not None:
+            found = await self._again(done[ask.name], ask, end)
+            if ask.name != BROWSER or done[BROWSER].outcome != SERVED:
+                done[ask.name] = found
+            try:
+                ask = steps.send(_seen(found, time.monotonic()))
+            except StopIteration:
+                break
+        for name, found in done.items():
+            done[name] = msgspec.structs.replace(
+                found, limited=name in second.limited, controls=second.controls.get(name, 0)
+            )
+        self.random = second.random
+
+    async def _again(self, first: Exchange, ask: Ask, end: float) -> Exchange:
+        """Return the answer to ``ask``, asked alone on a fresh connection, with ``first`` among its attempts."""
+        name, speaks = ask.name, identity.profile(ask.name).http2
+        self._tell(
+            ProbeEvent(
+                name=name,
+                state="retrying",
+                status=first.status,
+                outcome=first.outcome,
+                wait=ask.pause,
+                note=ask.why,
+            )
+        )
+        await asyncio.sleep(ask.pause)
+        limit = max(_LEAST, min(ask.limit, end - time.monotonic()))
+        async with self._network.client(http2=speaks) as client:
+            answer = await self._ask(client, name, limit, alone=True)
+        if name == BROWSER and first.outcome == SERVED:
+            found = self._exchange(answer, judged=True)
+            self._done(first, first.outcome)
+            return found
+        found = await self._take(answer)
+        if first.error == "timeout" and found.status == 0:  # it had less time than at first: the first answer stays
+            return exchanges.replaced(found, first)
+        return exchanges.replaced(first, found)
 
     def _done(self, found: Exchange, outcome: str) -> None:
         wall = found.challenge.vendor if found.challenge is not None else ""
@@ -282,7 +360,7 @@ class _Scan:
             ai_plugin=has.get("ai-plugin", False),
             ucp=has.get("ucp", False),
             mcp=has.get("mcp", False),
-            notes=tuple(sorted(set(self._notes))),
+            notes=tuple(sorted({note for notes in self._notes.values() for note in notes})),
         )
 
     def limits(self) -> tuple[str, ...]:

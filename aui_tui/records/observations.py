@@ -46,7 +46,7 @@ class Challenge(Record, frozen=True):
 
 
 class Attempt(Record, frozen=True):
-    """An earlier answer that a paced second probe replaced."""
+    """An earlier answer, replaced when the client was asked again."""
 
     status: int
     outcome: str
@@ -62,6 +62,9 @@ class Exchange(Record, frozen=True):
     person, one sentence without a final full stop. ``headers``: at most 64 fields, names in lower case.
     ``bytes``: decoded body bytes kept. ``cut``: the body was longer, broke off or ran out of time.
     ``terms``: the answer is a 402 with machine-readable terms. ``attempts``: answers replaced by this one.
+    ``controls``: rounds in which the client was asked again alone and turned away while the browser, asked alone
+    right after it, was served. ``limited``: the site's limits left the probe without a verdict: the browser was turned
+    away too, or the file was refused again when asked alone; a homepage is then inconclusive, a file not measured.
     """
 
     name: str
@@ -79,11 +82,18 @@ class Exchange(Record, frozen=True):
     challenge: Challenge | None = None
     terms: bool = False
     attempts: tuple[Attempt, ...] = ()
+    controls: int = 0
+    limited: bool = False
+
+    @property
+    def dropped(self) -> bool:
+        """Silence or a dropped connection, again when asked alone, while the browser was served."""
+        return self.status == 0 and self.controls > 0
 
     @property
     def outcome(self) -> str:
         """``inconclusive``, ``challenged``, ``refused`` or ``served``; the first that matches."""
-        if self.status == 0 or self.error in UNFOLLOWED:
+        if self.limited or self.status == 0 or self.error in UNFOLLOWED:
             return INCONCLUSIVE
         if self.challenge is not None:
             return CHALLENGED
@@ -195,7 +205,8 @@ class Observations(Record, frozen=True):
     given and differ from the default. ``input_host``: as typed. ``origin``: scheme, host and port that were asked.
     ``scanned_at``: ISO 8601 UTC with milliseconds, the start. ``elapsed_ms``: whole scan. ``exchanges``: the browser
     first, then the four agents, then robots, llms, ai-plugin, ucp, mcp. ``limits``: what was relaxed at the
-    user's word (``insecure``, ``credentials``, ``private``, ``connect-to``).
+    user's word (``insecure``, ``credentials``, ``private``, ``connect-to``). ``random``: the site failed at random: a
+    client got a 5xx and was served at another time.
     """
 
     host: str
@@ -211,6 +222,7 @@ class Observations(Record, frozen=True):
     files: FileFacts = FileFacts()
     limits: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    random: bool = False
     tasks: TaskReport | None = None
 
     def with_tasks(self, report: TaskReport, rendered: Rendered | None) -> Observations:

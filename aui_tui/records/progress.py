@@ -11,9 +11,10 @@ class ProbeEvent(msgspec.Struct, frozen=True, kw_only=True):
     """A probe changed its state.
 
     ``name``: ``cache`` or the name of an ``Exchange`` (``browser``, ``agent_01``, ``robots``, ...).
-    ``state``: ``started``, ``retrying`` (the paced second probe leaves) or ``done``. ``status``: HTTP status, 0 when
-    none. ``outcome``: ``served``, ``challenged``, ``refused`` or ``inconclusive`` of a homepage probe; ``found`` or
-    ``absent`` of a file; ``hit`` or ``miss`` of the cache; empty before ``done``. ``note``: a few clean words.
+    ``state``: ``started``, ``retrying`` (asked again, alone, after ``wait`` seconds; ``note`` says why) or ``done``.
+    ``status``: HTTP status, 0 when none. ``outcome``: ``served``, ``challenged``, ``refused`` or ``inconclusive`` of a
+    homepage probe; ``found`` or ``absent`` of a file; ``hit`` or ``miss`` of the cache; empty before ``done``.
+    ``note``: a few clean words.
     """
 
     name: str
@@ -22,6 +23,7 @@ class ProbeEvent(msgspec.Struct, frozen=True, kw_only=True):
     elapsed_ms: int = 0
     outcome: str = ""
     note: str = ""
+    wait: float = 0.0
 
 
 Progress = Callable[[ProbeEvent], None]

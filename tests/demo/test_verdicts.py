@@ -107,7 +107,7 @@ def test_table_names_every_site_and_every_stance() -> None:
 async def test_sites_are_judged_as_what_they_are() -> None:
     wanted = [site for site in sites() if site.host not in SLOW]
     with DemoWeb(wanted) as web:
-        found = await scan(web, wanted, Limits(pace=0.05))
+        found = await scan(web, wanted, Limits(pause=0.05))
     check(found)
     assert grade_card(found["fly.demo.test"], "v0.1").score == 100
     assert grade_card(found["fly.demo.test"], "v0.2").score == 100
@@ -129,9 +129,9 @@ async def test_tarpits_and_limiters_are_judged_in_their_own_time() -> None:
 
 async def test_walls_that_fell_between_two_scans_show_as_better_scores() -> None:
     with DemoWeb([site for site in sites() if site.before is not None]) as web:
-        before = await scan(web, list(web.rewind()), Limits(pace=0.05))
+        before = await scan(web, list(web.rewind()), Limits(pause=0.05))
         web.forward()
-        after = await scan(web, list(web.sites), Limits(pace=0.05))
+        after = await scan(web, list(web.sites), Limits(pause=0.05))
     for host in before:
         assert grade_card(before[host]).score < grade_card(after[host]).score, host
 
@@ -140,7 +140,7 @@ async def test_walls_that_fell_between_two_scans_show_as_better_scores() -> None
 async def test_the_first_line_says_that_agents_are_shut_out(host: str) -> None:
     wanted = [site for site in sites() if site.host == host]
     with DemoWeb(wanted) as web:
-        found = await scan(web, wanted, Limits(pace=0.05))
+        found = await scan(web, wanted, Limits(pause=0.05))
     first = grade_card(found[host]).evidence[0]
     assert first.t == "critical"
     assert "browser" in first.text

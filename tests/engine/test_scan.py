@@ -72,7 +72,7 @@ async def test_a_scan_finds_what_browser_agents_and_files_get(port: int) -> None
     assert observed.warnings
     assert observed.browser.title == "Shop"
     assert observed.exchange("agent_02").outcome == "challenged"
-    assert len(observed.exchange("agent_02").attempts) == 1
+    assert len(observed.exchange("agent_02").attempts) == observed.exchange("agent_02").controls == 2
     assert observed.page.semantic.main == 1
     assert observed.robots.signal == "search=yes"
     assert observed.files.mcp

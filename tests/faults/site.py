@@ -26,7 +26,7 @@ _FILES = {
     "/.well-known/mcp.json": "mcp",
     "/.well-known/mcp/server-card.json": "mcp",
 }
-QUICK = Limits(probe=2.5, connect=2.5, lookup=1.0, pace=0.02)
+QUICK = Limits(probe=2.5, connect=2.5, lookup=1.0, pause=0.02, again=0.3, budget=4.0, whole=10.0)
 """Limits under which a fault shows soon, and a healthy answer comes in time on a busy machine."""
 
 TITLE = "A plain shop"

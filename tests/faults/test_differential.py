@@ -74,14 +74,14 @@ async def test_no_cookie_reaches_another_identity(analyser: Analyser) -> None:
         assert not [value for name, value in exchange.headers if name == "set-cookie" and exchange.name in value]
 
 
-async def test_the_second_probe_is_the_same_request_again(analyser: Analyser) -> None:
+async def test_an_agent_is_asked_again_by_the_same_request_and_the_browser_after_it(analyser: Analyser) -> None:
     async with Site(faults=dict.fromkeys(AGENTS[:2], REFUSE)) as site:
         observed = await scan(site, analyser)
     for name in AGENTS[:2]:
-        first, second = (asked for asked in site.asked if asked.place == name)
-        assert first.fields == second.fields
-        assert len(observed.exchange(name).attempts) == 1
-    assert site.places()[-2:] == list(AGENTS[:2])
+        first, *others = (asked for asked in site.asked if asked.place == name)
+        assert [asked.fields for asked in others] == [first.fields] * 2
+        assert len(observed.exchange(name).attempts) == 2
+    assert site.places()[-6:] == [*AGENTS[:2], BROWSER] * 2
 
 
 async def test_the_users_own_fields_go_to_the_scanned_host_alone_and_into_no_record(analyser: Analyser) -> None:

@@ -40,7 +40,7 @@ async def test_a_probe_takes_twelve_seconds_and_a_scan_thirteen(analyser: Analys
         "mcp": behaviours.silence,
     }
     async with Site(faults=faults) as site:
-        observed = await observe(TARGET, analyser=analyser, access=site.access(Limits()))
+        observed = await observe(TARGET, analyser=analyser, access=site.access(Limits(budget=0)))
     for name in (*AGENTS[:3], "robots", "mcp"):
         exchange = observed.exchange(name)
         assert (exchange.status, exchange.error) == (0, "timeout")
@@ -85,7 +85,7 @@ async def main(good, hostile):
     global highest
     target = parse("http://shop.test", allow_private=True)
     async def scan(port):
-        access = Access(connect_to=(Detour("", 80, "127.0.0.1", port),), limits=Limits(probe=4, pace=0))
+        access = Access(connect_to=(Detour("", 80, "127.0.0.1", port),), limits=Limits(probe=4, pause=0))
         await observe(target, analyser=analyser, access=access)
     async with Analyser() as analyser:
         await asyncio.gather(*(scan(good) for _ in range(5)))
@@ -144,7 +144,7 @@ async def test_no_fault_stalls_the_event_loop(analyser: Analyser) -> None:
         with serving(fault) as port:
             first = len(turns)
             watching = asyncio.create_task(watch())
-            await observe(TARGET, analyser=analyser, access=reach(port, Limits(probe=1, pace=0)))
+            await observe(TARGET, analyser=analyser, access=reach(port, Limits(probe=1, pause=0)))
             watching.cancel()
             with suppress(asyncio.CancelledError):
                 await watching

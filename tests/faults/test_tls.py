@@ -154,7 +154,7 @@ async def test_a_port_that_answers_no_connection_attempt(analyser: Analyser) -> 
     port = full.getsockname()[1]
     fillers = [asyncio.ensure_future(asyncio.open_connection("127.0.0.1", port)) for _ in range(4)]
     await asyncio.sleep(0.1)
-    limits = Limits(probe=6, connect=0.5, lookup=1, pace=0.02)
+    limits = Limits(probe=6, connect=0.5, lookup=1, pause=0.02)
     async with Site() as site:
         access = site.access(limits, connect_to=(Detour("shop.test", 443, "127.0.0.1", port),))
         silent = await observe(access.target("https://shop.test"), analyser=analyser, access=access)

@@ -24,7 +24,7 @@ from aui_tui.engine.parser_pool import Analyser
 from aui_tui.engine.scan import observe
 from aui_tui.engine.target import parse
 
-LIMITS = Limits(probe=3, connect=3, lookup=1, pace=0.01)
+LIMITS = Limits(probe=3, connect=3, lookup=1, pause=0.01)
 SITES = 120
 DRIFT = 0.05
 """Largest relative growth of resident memory between the two windows."""

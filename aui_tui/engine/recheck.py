@@ -1,0 +1,324 @@
+"""When a refusal counts: who is asked again, alone, and with the browser as the control (method.md). Pure.
+
+A site that limits everybody turns agents away as well, and so does one that fails at random. So a client that was
+turned away is asked again alone, and then the browser as the control; the refusal counts when the browser is served,
+round after round. When the browser is turned away too, the site limits everybody: the quiet before the next request
+doubles. In the second round the client has as long a quiet before its request as the control had in the first, so a
+limit that goes by time alone cannot treat the two differently.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from email.utils import parsedate_to_datetime
+from typing import Final, NamedTuple
+
+from aui_tui.engine.access import Limits
+from aui_tui.records.observations import BROWSER, CHALLENGED, FILE_PROBES, REFUSED, SERVED
+
+ROUNDS: Final = 2
+"""Controlled rounds in which a client must be turned away until its refusal counts."""
+FAILING_ROUNDS: Final = 4
+"""The same for a 5xx that is not a challenge; at 30 % random 502 an accusation is then under 0.2 % of scans."""
+LONGEST_STRETCH: Final = 8
+"""The longest quiet between two controlled rounds, in pauses."""
+BREAKS: Final = frozenset({"timeout", "protocol", "connect", "tls"})
+"""Errors that a site may bring about to turn a client away."""
+LIMIT_STATUS: Final = 429
+BUSY: Final = 503
+
+
+class Seen(NamedTuple):
+    """One answer, as far as the policy goes by it.
+
+    ``retry_after``, ``elapsed``, ``at``: seconds; ``at`` is the time at which the answer had come.
+    """
+
+    outcome: str
+    status: int
+    error: str = ""
+    retry_after: float = 0.0
+    elapsed: float = 0.0
+    at: float = 0.0
+
+    @property
+    def failing(self) -> bool:
+        """A 5xx that is not a challenge."""
+        return self.outcome == REFUSED and 500 <= self.status <= 599
+
+    @property
+    def broken(self) -> bool:
+        """Silence, or a connection that was refused, dropped or closed."""
+        return self.status == 0 and self.error in BREAKS
+
+    @property
+    def by_limit(self) -> bool:
+        """What a limit on requests answers with: 429, 5xx or nothing."""
+        return self.broken or self.failing or (self.outcome == REFUSED and self.status == LIMIT_STATUS)
+
+    @property
+    def turned_away(self) -> bool:
+        """Not served, in a way that the site chose or may have chosen."""
+        return self.outcome in (REFUSED, CHALLENGED) or self.broken
+
+
+class Ask(NamedTuple):
+    """Ask ``name`` alone, after ``pause`` seconds of quiet and within ``limit`` seconds; ``why`` says what for."""
+
+    name: str
+    pause: float
+    limit: float
+    why: str
+
+
+Steps = Generator[Ask, Seen, None]
+
+
+def retry_after(value: str, now: float | None = None) -> float:
+    """Return the seconds that a Retry-After field asks for, 0 when it has none (RFC 9110 10.2.3).
+
+    ``now``: seconds since the epoch, by default the time.
+    """
+    if re.fullmatch(r"\d{1,9}", value.strip()):
+        return float(value)
+    try:
+        due = parsedate_to_datetime(value.strip())
+    except ValueError:
+        return 0.0
+    return max(0.0, due.timestamp() - (time.time() if now is None else now))
+
+
+class Recheck:
+    """The second look at one scan: ``first`` has the answer to each probe of it, by name.
+
+    Drive :meth:`steps`; then ``limited`` names the probes that the site's limits left without a verdict (a homepage is
+    inconclusive, a file not measured), ``controls`` counts for each client the controlled rounds that turned it away,
+    and ``random`` says that the site fails at random. ``deadline``: the time at which the last request may begin.
+    """
+
+    def __init__(self, first: Mapping[str, Seen], limits: Limits, now: float, deadline: float) -> None:
+        self.limited: set[str] = set()
+        self.controls: dict[str, int] = {}
+        self._first = dict(first)
+        self._latest = dict(first)
+        self._history: dict[str, list[Seen]] = {name: [seen] for name, seen in first.items()}
+        self._limits = limits
+        self._now = now
+        self._deadline = deadline
+        self._quiet = max(limits.pause, 2 * limits.pace)
+        self._served_at = now if self._serves(BROWSER) else None
+        self._served_before: float | None = None
+        self._tight = False
+        self._wait = self._quiet
+
+    @property
+    def random(self) -> bool:
+        """A client that got a 5xx was served at another time; a 503 alone is what limits answer with."""
+        return any(
+            any(seen.failing and seen.status != BUSY for seen in answers)
+            and any(seen.outcome == SERVED for seen in answers)
+            for name, answers in self._history.items()
+            if name not in FILE_PROBES
+        )
+
+    @property
+    def served(self) -> bool:
+        """The browser got the page at least once."""
+        return any(seen.outcome == SERVED for seen in self._history[BROWSER])
+
+    @property
+    def tight(self) -> bool:
+        """The site turned the browser away too when it was asked alone."""
+        return self._tight
+
+    def steps(self) -> Steps:
+        """Yield whom to ask next, and take what came back."""
+        if all(seen.status == 0 for seen in self._first.values()) or self._alike():
+            return
+        agents = [name for name in self._first if name not in (BROWSER, *FILE_PROBES)]
+        yield from self._browser()
+        open_agents = [name for name in agents if self._latest[name].turned_away]
+        if self._serves(BROWSER):
+            yield from self._clients(open_agents, "it was turned away")
+        else:
+            yield from self._each_once(open_agents)
+        files = self._open_files()
+        if self._serves(BROWSER):
+            yield from self._clients(files, "the file was not served")
+        self._conclude(open_agents, files)
+
+    def _alike(self) -> bool:
+        """Whether every homepage probe got one refusal that no limit answers with, such as 404."""
+        pages = self._pages()
+        plain = pages[0].outcome == REFUSED and not pages[0].by_limit and pages[0].status != 403
+        return plain and len({(seen.outcome, seen.status) for seen in pages}) == 1
+
+    def _serves(self, name: str) -> bool:
+        return self._latest[name].outcome == SERVED
+
+    def _open_files(self) -> list[str]:
+        """Return the files that may be there although they were not served; a 403 only where a limit may be at work."""
+        pages = [seen for name, seen in self._first.items() if name not in FILE_PROBES]
+        usual = [self._first[name] for name in ("robots", "llms")]
+        doubtful = any(seen.status == 403 for seen in (*pages, *usual))
+        return [
+            name
+            for name in FILE_PROBES
+            if self._latest[name].by_limit or (doubtful and self._latest[name].status == 403)
+        ]
+
+    def _browser(self) -> Steps:
+        """Ask the browser, where it was turned away, until it is served or that is hopeless."""
+        pause = self._quiet
+        for number in range(self._tries()):
+            seen = self._latest[BROWSER]
+            if not seen.turned_away:
+                return
+            why = "the site turned everybody away" if self._hopeless() else "the browser was turned away"
+            pause = max(pause, self._asked_for((seen,)) if number == 0 else 0.0)
+            if not (yield from self._ask(BROWSER, pause, why)):
+                return
+            self._tight = self._latest[BROWSER].turned_away
+            pause *= 4 if self._hopeless() or seen.status == 403 else 2
+
+    def _tries(self) -> int:
+        """Return how often to ask the browser again: often where a limit lets others in, once where a wall stands."""
+        seen = self._latest[BROWSER]
+        if not seen.turned_away:
+            return 0
+        if not seen.by_limit:
+            return 3 if seen.status == 403 and seen.outcome == REFUSED else 1
+        if self._hopeless():
+            return 3 if seen.status == LIMIT_STATUS else 2
+        others = any(other.turned_away for name, other in self._first.items() if name != BROWSER)
+        return 100 if others else 4
+
+    def _hopeless(self) -> bool:
+        """Whether no probe of the scan was served or met a plain 404: the site is down, or shut for everybody."""
+        return all(
+            seen.status == 0
+            or (seen.turned_away and (seen.by_limit or seen.status == 403 or seen.outcome == CHALLENGED))
+            for seen in self._first.values()
+        )
+
+    def _each_once(self, names: Sequence[str]) -> Steps:
+        for name in names:
+            yield from self._ask(name, self._gap(name), "it was turned away")
+
+    def _clients(self, names: Sequence[str], why: str) -> Steps:
+        """Ask ``names`` in rounds, each with one control, until every one is served or its refusal counts."""
+        waiting = list(names)
+        self._wait = max(self._quiet, self._asked_for(self._latest[name] for name in waiting))
+        stretch = 0.0
+        while waiting:
+            group = waiting[:1] if self._tight else list(waiting)
+            left = yield from self._round(group, max(self._wait, stretch), why)
+            if left is None:
+                return
+            if left and not self._serves(BROWSER):
+                self._tight = True
+                for name in waiting:
+                    self.controls.pop(name, None)
+                self._wait = max(2 * self._wait, self._asked_for((self._latest[BROWSER],)))
+                stretch, why = 0.0, "the site turned the browser away too, so it limits everybody"
+            elif left:
+                for name in left if len(left) == len(group) else ():
+                    self.controls[name] = self.controls.get(name, 0) + 1
+                self._wait = self._wait if self._tight else self._quiet
+                stretch = self._stretch(max(self.controls.get(name, 0) for name in left))
+            done = {name for name in group if name not in left or self.controls.get(name, 0) >= self._needed(name)}
+            rest = [name for name in waiting if name not in group]
+            waiting = rest + [name for name in group if name not in done]
+
+    def _round(self, group: Sequence[str], pause: float, why: str) -> Generator[Ask, Seen, list[str] | None]:
+        """Ask every one of ``group`` and, when one was turned away, the browser; return who was, None out of time."""
+        for number, name in enumerate(group):
+            if not (yield from self._ask(name, self._gap(name) if number else max(pause, self._gap(name)), why)):
+                return None
+        left = [name for name in group if self._still(name)]
+        if left:
+            limit = max(self._limit(name) for name in left)
+            pause = max(self._limits.pace, self._wait / 2 if self._tight else 0.0)
+            if not (yield from self._ask(BROWSER, pause, "as the control", limit=limit, last=True)):
+                return None
+        return left
+
+    def _still(self, name: str) -> bool:
+        seen = self._latest[name]
+        return seen.turned_away and (name not in FILE_PROBES or seen.by_limit or seen.status == 403)
+
+    def _stretch(self, counted: int) -> float:
+        """Return the quiet that the control had before it was served, which the next client gets too."""
+        if self._tight:
+            return self._now - (self._now if self._served_before is None else self._served_before)
+        if counted > 1:
+            return 0.0
+        stretch = self._now - (self._now if self._served_before is None else self._served_before)
+        return min(stretch, LONGEST_STRETCH * self._quiet)
+
+    def _needed(self, name: str) -> int:
+        failing = self._latest[name].failing
+        return FAILING_ROUNDS if failing and (name not in FILE_PROBES or name == "robots") else ROUNDS
+
+    def _gap(self, name: str) -> float:
+        """Return the quiet before ``name`` within a round: as long as it may keep us waiting, where it did."""
+        waits = self._limit(name) if self._latest[name].error == "timeout" else self._latest[name].elapsed
+        return max(self._limits.pace, self._quiet / 4, min(waits, self._limits.probe))
+
+    def _limit(self, name: str) -> float:
+        """Return the seconds that ``name`` has: of a client that got no answer before, a few times the browser's."""
+        if self._latest[name].error != "timeout":
+            return self._limits.probe
+        return min(self._limits.probe, max(self._limits.again, 3 * self._first[BROWSER].elapsed))
+
+    def _asked_for(self, answers: Iterable[Seen]) -> float:
+        return min(self._limits.retry_after, max((seen.retry_after for seen in answers), default=0.0))
+
+    def _ask(
+        self, name: str, pause: float, why: str, *, limit: float | None = None, last: bool = False
+    ) -> Generator[Ask, Seen, bool]:
+        """Ask ``name`` and keep the answer; False when the time is up. ``last``: a control may come a little later."""
+        left = self._deadline - self._now
+        if left < (pause - self._quiet if last else min(pause, self._quiet)):
+            return False
+        seen = yield Ask(name, pause if last else min(pause, left), limit or self._limit(name), why)
+        self._now = seen.at
+        self._latest[name] = seen
+        self._history[name].append(seen)
+        if name == BROWSER and seen.outcome == SERVED:
+            self._served_before, self._served_at = self._served_at, seen.at
+        return True
+
+    def _conclude(self, agents: Sequence[str], files: Sequence[str]) -> None:
+        """Put down who is left without a verdict."""
+        lasting = self._latest[BROWSER]
+        if not self.served and (self._hopeless_failure() or not lasting.by_limit):
+            undecided: list[str] = []
+        else:
+            undecided = [name for name in agents if self._latest[name].turned_away]
+            undecided = [name for name in undecided if self.controls.get(name, 0) < self._needed(name)]
+            if lasting.turned_away and not self.served and (agents or lasting.status in (LIMIT_STATUS, BUSY)):
+                undecided.append(BROWSER)
+        for name in files:
+            if not self._still(name):
+                continue
+            counted = self.controls.get(name, 0) >= self._needed(name)
+            stays = counted and (self._latest[name].status == 403 or (name == "robots" and not self._is_429(name)))
+            if not stays and (self.served or self._is_429(name)):
+                undecided.append(name)
+        self.limited = set(undecided)
+        self.controls = {name: count for name, count in self.controls.items() if self._counts(name, count)}
+
+    def _hopeless_failure(self) -> bool:
+        return self._hopeless() and all(seen.failing or seen.status == 0 for seen in self._pages())
+
+    def _pages(self) -> list[Seen]:
+        return [seen for name, seen in self._latest.items() if name not in FILE_PROBES]
+
+    def _is_429(self, name: str) -> bool:
+        return self._latest[name].status == LIMIT_STATUS
+
+    def _counts(self, name: str, count: int) -> bool:
+        return name not in FILE_PROBES and count >= self._needed(name) and self._latest[name].turned_away

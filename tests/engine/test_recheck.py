@@ -1,0 +1,202 @@
+"""When a refusal counts: the policy alone, against limits on requests in simulated time."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from email.utils import format_datetime
+
+import pytest
+
+from aui_tui.engine.access import Limits
+from aui_tui.engine.recheck import Recheck, Seen, retry_after
+from aui_tui.records.observations import BROWSER, FILE_PROBES, INCONCLUSIVE, REFUSED, SERVED
+from tests.faults.site import AGENTS, PLACES
+from tests.limiters.models import ANSWERS, COUNTS, LIMITERS, WINDOWS, Limiter
+
+SEEDS = 20
+FAST = 3
+"""Seeds of an ordinary run; the scorecard takes SEEDS."""
+Site = Callable[[str], int]
+"""What a site answers to a probe behind the limit, as a status."""
+
+
+class World:
+    """A site behind ``limiter`` and a network with some delay, in simulated time."""
+
+    def __init__(self, limiter: Limiter | None, answer: str, site: Site, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.now = self.random.uniform(0, 100)
+        self.began = self.now
+        self.limiter = limiter
+        self.answer = answer
+        self.site = site
+        self.delay = self.random.choice((0.005, 0.03, 0.12))
+
+    def burst(self) -> dict[str, Seen]:
+        """Ask every probe at once, as a scan does."""
+        arrivals = sorted((self.now + self.random.uniform(0, self.delay), name) for name in PLACES)
+        found = {}
+        ends: list[float] = []
+        for at, name in arrivals:
+            while ends and ends[0] <= at:
+                ends.pop(0)
+                self._leave()
+            found[name], admitted = self._answer(name, at)
+            if admitted:
+                ends = sorted([*ends, at + self.delay])
+        for _ in ends:
+            self._leave()
+        self.now += 3 * self.delay
+        return {name: found[name]._replace(at=self.now) for name in PLACES}
+
+    def ask(self, name: str, pause: float) -> Seen:
+        self.now += pause + self.random.uniform(0.5, 1.5) * self.delay
+        found, admitted = self._answer(name, self.now)
+        if admitted:
+            self._leave()
+        self.now += self.delay
+        return found._replace(at=self.now, elapsed=self.delay)
+
+    def _leave(self) -> None:
+        if self.limiter is not None:
+            self.limiter.leave()
+
+    def _answer(self, name: str, at: float) -> tuple[Seen, bool]:
+        if self.limiter is not None and not self.limiter.admit(at):
+            if self.answer == "drop":
+                return Seen(INCONCLUSIVE, 0, "protocol"), False
+            return Seen(REFUSED, int(self.answer[:3]), retry_after=5.0 if "Retry" in self.answer else 0.0), False
+        status = self.site(name)
+        return Seen(SERVED if status < 300 else REFUSED, status), True
+
+
+def look_again(world: World) -> tuple[Recheck, dict[str, Seen]]:
+    """Scan ``world`` and return the policy after its second look, and the last answers."""
+    latest = world.burst()
+    limits = Limits()
+    policy = Recheck(latest, limits, world.now, world.now + limits.budget)
+    steps = policy.steps()
+    ask = next(steps, None)
+    while ask is not None:
+        found = world.ask(ask.name, ask.pause)
+        if ask.name != BROWSER or latest[BROWSER].outcome != SERVED:
+            latest[ask.name] = found
+        try:
+            ask = steps.send(found)
+        except StopIteration:
+            break
+    assert world.now - world.began <= Limits().whole
+    return policy, latest
+
+
+def accused(policy: Recheck, latest: dict[str, Seen]) -> list[str]:
+    """Return the agents whose refusal or silence is held against them."""
+    refused = [name for name in AGENTS if latest[name].outcome == REFUSED and name not in policy.limited]
+    return refused + [name for name in AGENTS if latest[name].status == 0 and policy.controls.get(name)]
+
+
+def missing(policy: Recheck, latest: dict[str, Seen]) -> list[str]:
+    """Return the files that would be called missing, or robots.txt that would be called broken."""
+    return [name for name in FILE_PROBES if latest[name].outcome != SERVED and name not in policy.limited]
+
+
+def healthy(name: str) -> int:
+    return 200
+
+
+def cases() -> Iterable[tuple[str, str, int, float]]:
+    return itertools.product(LIMITERS, ANSWERS, COUNTS, WINDOWS)
+
+
+@pytest.mark.parametrize("kind", LIMITERS)
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_a_limit_for_everybody_accuses_nobody(kind: str, answer: str) -> None:
+    for count, window, seed in itertools.product(COUNTS, WINDOWS, range(FAST)):
+        offset = random.Random(seed).uniform(0, window)
+        policy, latest = look_again(World(LIMITERS[kind](count, window, offset), answer, healthy, seed))
+        case = (count, window, seed, policy.limited)
+        assert not accused(policy, latest), case
+        assert not missing(policy, latest), case
+
+
+@pytest.mark.parametrize("kind", LIMITERS)
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_behind_a_limit_agents_that_are_refused_still_are_where_the_control_passes(kind: str, answer: str) -> None:
+    turned_away = {AGENTS[1], AGENTS[3]}
+    found = total = 0
+    for count, window, seed in itertools.product(COUNTS, WINDOWS[:3], range(FAST)):
+        offset = random.Random(seed).uniform(0, window)
+        world = World(
+            LIMITERS[kind](count, window, offset), answer, lambda name: 403 if name in turned_away else 200, seed
+        )
+        policy, latest = look_again(world)
+        assert set(accused(policy, latest)) <= turned_away
+        total += 1
+        found += set(accused(policy, latest)) == turned_away
+    # a bucket without a burst that asks for pauses leaves no time for a second controlled round
+    assert found > (0 if (kind, answer) == ("leaky bucket", "429 with Retry-After") else total / 2)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5])
+def test_random_502_accuses_nobody_and_is_named(share: float) -> None:
+    blamed = named = failed = 0
+    for seed in range(40):
+        chance = random.Random(1000 + seed)
+        failures = 0
+
+        def site(name: str, chance: random.Random = chance) -> int:
+            nonlocal failures
+            bad = chance.random() < share
+            failures += bad and name not in FILE_PROBES
+            return 502 if bad else 200
+
+        policy, latest = look_again(World(None, "", site, seed))
+        blamed += bool(accused(policy, latest))
+        failed += failures > 0
+        named += policy.random
+    assert blamed <= (2 if share == 0.5 else 0)
+    assert named >= 0.9 * failed
+
+
+@pytest.mark.parametrize("status", [403, 429, 451, 500, 502, 503])
+def test_agents_that_are_refused_alone_are_refused(status: int) -> None:
+    policy, latest = look_again(World(None, "", lambda name: status if name in AGENTS else 200, 1))
+    assert accused(policy, latest) == list(AGENTS)
+    assert set(policy.controls) == set(AGENTS)
+    assert not policy.limited
+
+
+def test_dropped_agents_count_and_a_dropped_file_is_not_measured() -> None:
+    def site(name: str) -> int:
+        return 0 if name in (AGENTS[0], "llms") else 200
+
+    class Drops(World):
+        def _answer(self, name: str, at: float) -> tuple[Seen, bool]:
+            found, admitted = super()._answer(name, at)
+            return (Seen(INCONCLUSIVE, 0, "protocol"), admitted) if found.status == 0 else (found, admitted)
+
+    policy, latest = look_again(Drops(None, "", site, 1))
+    assert accused(policy, latest) == [AGENTS[0]]
+    assert policy.limited == {"llms"}
+
+
+def test_a_healthy_site_is_asked_nothing_more() -> None:
+    world = World(None, "", lambda name: 200 if name in (BROWSER, *AGENTS) else 404, 1)
+    policy = Recheck(world.burst(), Limits(), world.now, world.now + 60)
+    assert next(policy.steps(), None) is None
+
+
+def test_a_site_that_gives_no_answer_at_all_is_asked_nothing_more() -> None:
+    silent = dict.fromkeys(PLACES, Seen(INCONCLUSIVE, 0, "timeout"))
+    assert next(Recheck(silent, Limits(), 0.0, 60.0).steps(), None) is None
+
+
+def test_retry_after_is_read_in_both_forms() -> None:
+    now = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
+    assert retry_after("7") == 7
+    assert retry_after(format_datetime(now.replace(second=20), usegmt=True), now.timestamp()) == 20
+    assert retry_after(format_datetime(now.replace(hour=1), usegmt=True), now.timestamp()) == 0
+    assert retry_after("") == retry_after("soon") == retry_after("-5") == 0

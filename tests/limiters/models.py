@@ -1,0 +1,109 @@
+"""Limits on requests as models of time: what each admits depends on when it is asked, and never on who asks."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+
+class Limiter(Protocol):
+    """``admit`` says whether a request at ``now`` (seconds) is let through; ``leave`` that one has ended."""
+
+    def admit(self, now: float) -> bool: ...
+
+    def leave(self) -> None: ...
+
+
+@dataclass
+class LeakyBucket:
+    """nginx ``limit_req``: ``count`` requests per ``window`` and a burst of ``burst``; refused ones do not count."""
+
+    count: int
+    window: float
+    burst: int = 0
+    excess: float = 0.0
+    last: float = -math.inf
+
+    def admit(self, now: float) -> bool:
+        excess = max(0.0, self.excess - (now - self.last) * self.count / self.window) + 1
+        if excess > self.burst + 1:
+            return False
+        self.excess, self.last = excess, now
+        return True
+
+    def leave(self) -> None: ...
+
+
+@dataclass
+class FixedWindow:
+    """``count`` requests in each window of ``window`` seconds that begins at a multiple of it (express-rate-limit)."""
+
+    count: int
+    window: float
+    offset: float = 0.0
+    number: float = -1
+    used: int = 0
+
+    def admit(self, now: float) -> bool:
+        number = (now + self.offset) // self.window
+        if number != self.number:
+            self.number, self.used = number, 0
+        self.used += 1
+        return self.used <= self.count
+
+    def leave(self) -> None: ...
+
+
+@dataclass
+class SlidingWindow:
+    """``count`` requests in the last ``window`` seconds; ``strict``: refused ones count too (HAProxy, mod_evasive)."""
+
+    count: int
+    window: float
+    strict: bool = False
+    seen: deque[float] = field(default_factory=deque)
+
+    def admit(self, now: float) -> bool:
+        while self.seen and self.seen[0] <= now - self.window:
+            self.seen.popleft()
+        free = len(self.seen) < self.count
+        if free or self.strict:
+            self.seen.append(now)
+        return free
+
+    def leave(self) -> None: ...
+
+
+@dataclass
+class Concurrent:
+    """``count`` requests at a time (nginx ``limit_conn``)."""
+
+    count: int
+    now: int = 0
+
+    def admit(self, now: float) -> bool:
+        if self.now >= self.count:
+            return False
+        self.now += 1
+        return True
+
+    def leave(self) -> None:
+        self.now -= 1
+
+
+LIMITERS: dict[str, Callable[[int, float, float], Limiter]] = {
+    "leaky bucket": lambda count, window, offset: LeakyBucket(count, window),
+    "leaky bucket with a burst": lambda count, window, offset: LeakyBucket(count, window, 3),
+    "fixed window": FixedWindow,
+    "sliding window": lambda count, window, offset: SlidingWindow(count, window),
+    "sliding window, refused requests counted": lambda count, window, offset: SlidingWindow(count, window, strict=True),
+    "concurrent requests": lambda count, window, offset: Concurrent(count),
+}
+"""Makers of limits from a count, a window in seconds and the time since the window began."""
+"""How a limit says no."""
+ANSWERS = ("403", "429", "429 with Retry-After", "503", "drop")
+COUNTS = (3, 5, 10, 20)
+WINDOWS = (1.0, 5.0, 15.0, 60.0)
