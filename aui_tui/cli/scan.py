@@ -93,10 +93,13 @@ def _plain(host: str) -> Progress:
         if event.state == "done":
             took = f" {event.elapsed_ms / 1000:.2f} s" if event.elapsed_ms else ""
             streams.say(f"{host}: {labels.probe(event.name)}: {outcome_words(event)}{took}")
-        elif event.state == "retrying" and not event.note:
-            streams.say(f"{host}: {labels.probe(event.name)}: once more, alone")
-        elif event.state == "retrying" and event.name == "browser":
-            streams.say(f"{host}: once more {event.note}")
+        elif event.state == "retrying" and event.note.startswith("at "):
+            if event.name == "browser":
+                streams.say(f"{host}: once more {event.note}")
+        elif event.state == "retrying":
+            when = f" in {event.wait:.0f} s" if event.wait >= 1 else ""
+            why = f" ({event.note})" if event.note else ""
+            streams.say(f"{host}: {labels.probe(event.name)}: once more, alone{when}{why}")
 
     return tell
 
@@ -127,6 +130,10 @@ class _Checklist:
                 text.append(f"{outcome_words(event)}{took}\n")
             else:
                 waited = time.monotonic() - self.began[name]
+                if waited < event.wait:
+                    text.append(f"once more in {event.wait - waited:.0f} s: {event.note}\n", "dim")
+                    continue
+                waited -= event.wait
                 again = "once more, " if event.state == "retrying" else ""
                 text.append(f"{again}{waited:.1f}/{LIMIT} s\n", "dim")
         return text

@@ -308,6 +308,8 @@ class _Scan:
                 found, limited=name in second.limited, controls=second.controls.get(name, 0)
             )
         self.random = second.random
+        if "robots" in second.limited:
+            self.robots = RobotsFacts(kind="unknown")
 
     async def _again(self, first: Exchange, ask: Ask, end: float) -> Exchange:
         """Return the answer to ``ask``, asked alone on a fresh connection, with ``first`` among its attempts."""

@@ -108,7 +108,12 @@ def answer(probe: Exchange) -> str:
     """Return what a probe that was not served got: ``a challenge page of Cloudflare (403)``, ``403 Forbidden``."""
     if probe.outcome == CHALLENGED and probe.challenge is not None:
         return f"a challenge page of {vendor(probe.challenge.vendor).name} ({probe.status})"
-    return status(probe.status)
+    return status(probe.status) if probe.status else no_answer(probe)
+
+
+def no_answer(probe: Exchange) -> str:
+    """Return how a probe was left without an answer: ``silence``, ``a dropped connection``."""
+    return "silence" if probe.error in ("", "timeout") else "a dropped connection"
 
 
 def answers(probes: Sequence[Exchange]) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from aui_tui.records.card import AgentAccess, ReportCard
 from aui_tui.records.methods import METHODS, WALLED_CEILING
 from aui_tui.records.observations import INCONCLUSIVE
+from aui_tui.records.registry import registry
+from aui_tui.records.vocabulary import LIVE_TOTAL
 
 
 def round_half_up(numerator: int, denominator: int) -> int:
@@ -23,8 +25,20 @@ def silent(access: AgentAccess) -> bool:
 
 
 def conclusive(card: ReportCard) -> int:
-    """Return the number of live-probed agents whose probe ended with a page, a refusal or a challenge."""
-    return sum(not silent(access) for access in card.agent_access.values())
+    """Return the number of live-probed agents whose probe counts at the door.
+
+    Such a probe ended with a page, a refusal or a challenge, and was not left without a verdict by the site's limits
+    (a status, and ``untested`` in the matrix). Where agents are to be let in although every one with an answer was
+    served, those without an answer were dropped, which counts too.
+    """
+    live = {surface.live: verdict for surface, verdict in zip(registry().surfaces, card.matrix.values(), strict=False)}
+    keys = [agent.key for agent in registry().live]
+    answered = sum(
+        not silent(access) and live.get(key) != "untested"
+        for key, access in zip(keys, card.agent_access.values(), strict=False)
+    )
+    dropped = card.live_served == answered and any(fix.k == "wba" for fix in card.recommendations)
+    return LIVE_TOTAL if dropped and not card.human_challenged and answered < LIVE_TOTAL else answered
 
 
 def totals(card: ReportCard) -> tuple[int, int]:

@@ -37,6 +37,7 @@ class Probe(msgspec.Struct, frozen=True):
     elapsed_ms: int = 0
     outcome: str = ""
     note: str = ""
+    wait: float = 0.0
 
     def line(self, now: float, label_width: int = 14) -> Line:
         """Return the probe as a line of the checklist, the limit counting while it waits."""
@@ -45,7 +46,11 @@ class Probe(msgspec.Struct, frozen=True):
             return self._done(label)
         if not self.state:
             return line((glyphs.DOT, "muted"), " ", (label, "muted"))
-        waited = min(max(now - self.since, 0.0), PROBE_LIMIT)
+        waited = max(now - self.since, 0.0)
+        if waited < self.wait:
+            left = format(self.wait - waited, ".0f")
+            return line((glyphs.WAIT, "accent"), " ", label, " ", (f"in {left} s: {self.note}", "muted"))
+        waited = min(waited - self.wait, PROBE_LIMIT)
         words = " ".join((format(waited, ".1f") + "/" + format(PROBE_LIMIT, ".0f"), "s"))
         if self.state == "retrying":
             words = "asked again " + words
@@ -100,7 +105,14 @@ class Scan(msgspec.Struct, frozen=True):
         old = known.get(event.name, Probe(clean(event.name, 40)))
         since = now if event.state in ("started", "retrying") else old.since
         known[old.name] = Probe(
-            old.name, event.state, since, event.status, event.elapsed_ms, event.outcome, clean(event.note, 120)
+            old.name,
+            event.state,
+            since,
+            event.status,
+            event.elapsed_ms,
+            event.outcome,
+            clean(event.note, 120),
+            event.wait,
         )
         return replace(self, probes=tuple(known.values()))
 

@@ -260,3 +260,42 @@ def half_open() -> Observations:
 def robots_down() -> Observations:
     """robots.txt answers 503, the homepage is fine."""
     return site(robots=RobotsFacts(kind="unknown"), robots_status=503)
+
+
+def dropped() -> Observations:
+    """Every agent's connection is dropped, again when asked alone, while the browser is served."""
+    first = Attempt(status=0, outcome="inconclusive")
+
+    def drop(slot: str) -> Exchange:
+        ended = silent(slot, "protocol", "the server closed the connection without an answer")
+        return replace(ended, attempts=(first, first), controls=2)
+
+    return site(agents=drop, page=RICH_PAGE)
+
+
+def limited() -> Observations:
+    """A site that limits everybody: two agents, robots.txt and llms.txt could not be fetched within the limit."""
+    first = Attempt(status=429, outcome="refused")
+
+    def agent(slot: str) -> Exchange:
+        if slot in ("agent_01", "agent_02"):
+            return probe(slot, 429, attempts=(first,), limited=True)
+        return probe(slot)
+
+    seen = site(agents=agent, page=RICH_PAGE, robots=RobotsFacts(kind="unknown"), robots_status=429)
+    paths = {"robots": "/robots.txt", "llms": "/llms.txt"}
+    exchanges = tuple(
+        replace(e, status=429, limited=True, url=ORIGIN + paths[e.name]) if e.name in paths else e
+        for e in seen.exchanges
+    )
+    return replace(seen, exchanges=exchanges)
+
+
+def failing() -> Observations:
+    """A backend that fails at random: one agent got 502 at first and the page in the end."""
+    first = Attempt(status=502, outcome="refused")
+    return site(
+        agents=lambda slot: probe(slot, attempts=(first,)) if slot == "agent_02" else probe(slot),
+        page=RICH_PAGE,
+        random=True,
+    )

@@ -29,6 +29,23 @@ class Golden(NamedTuple):
 
 GOLDEN = (
     Golden(
+        site.dropped, "Walled", "untested untested untested untested untested allowed-robots allowed-robots untested",
+        (9, 12, 42), (16, 0, 20, 0, 40),
+        "AI agents are shut out: a browser gets the homepage (200), all 4 probed agents get a dropped connection (asked"
+        " again alone, with a browser served right before and after).",
+    ),
+    Golden(
+        site.limited, "Selective", "untested untested untested allowed allowed untested untested untested",
+        (12, 12, 71), (24, 0, 20, 0, 75),
+        "The site limits everybody: asked alone, the browser was turned away too. So nothing is held against ChatGPT"
+        " and Claude (429 Too Many Requests); a scan with --pace 10, one request every 10 s, may bring a verdict.",
+    ),
+    Golden(
+        site.failing, "Open", LIVE_OPEN, (21, 12, 66), (40, 0, 20, 0, 67),
+        "Claude got 502 Bad Gateway at first and the homepage (200) when asked again, alone and after a pause; the"
+        " second answer counts.",
+    ),
+    Golden(
         site.open_rich, "Open", LIVE_OPEN, (25, 25, 100), (40, 10, 25, 15, 100),
         "All 4 probed agents get the homepage, as a browser does.",
     ),
@@ -171,7 +188,9 @@ def test_a_wall_for_agents_names_vendor_status_and_the_id_to_quote() -> None:
 @pytest.mark.parametrize("golden", GOLDEN, ids=lambda golden: golden.make.__name__)
 def test_the_limit_of_the_method_is_said_once_where_an_agent_was_turned_away(golden: Golden) -> None:
     seen = golden.make()
-    turned_away = any(probe.outcome in ("challenged", "refused") for probe in seen.live) and not seen.unreachable
+    turned_away = (
+        any(probe.outcome in ("challenged", "refused") or probe.dropped for probe in seen.live) and not seen.unreachable
+    )
     assert sum("borrows an agent's name" in text for text in texts(grade_card(seen))) == turned_away
 
 

@@ -131,6 +131,15 @@ class Check:
         return self.points[to] if known.points == self.points[known.was] else 0
 
 
+def unmeasured(observations: Observations, what: str, *probes: str) -> Earned | None:
+    """Return that ``what`` was not measured, where the site's limits left one of ``probes`` without an answer."""
+    if not any(observations.exchange(probe).limited for probe in probes):
+        return None
+    return Earned(
+        None, f"{what} could not be fetched: the site limits requests. Not measured, so it counts for nothing."
+    )
+
+
 def on_page(judgement: Judgement, facts: str) -> str:
     """Return a sentence on the page that the browser got, which is not always the homepage."""
     page = "The homepage" if judgement.browser == SERVED else "The page that the browser got in its place"

@@ -7,12 +7,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from types import MappingProxyType
 from typing import Final
+from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
 from aui_tui.engine.checks.base import Advice, CardPoints, Check, Earned, Finding, Piece, critical, good, warn
 from aui_tui.engine.checks.site import Site, edges
-from aui_tui.engine.judge import Judgement, asks_for_payment, live_exchanges
+from aui_tui.engine.judge import Judgement, asks_for_payment, is_turned_away, live_exchanges
 from aui_tui.engine.wording import (
     answer,
     answers,
@@ -23,6 +24,7 @@ from aui_tui.engine.wording import (
     joined,
     label,
     name_of,
+    no_answer,
     quoted,
     silence,
     status,
@@ -32,6 +34,7 @@ from aui_tui.records import points
 from aui_tui.records.observations import (
     BROWSER,
     CHALLENGED,
+    FILE_PROBES,
     INCONCLUSIVE,
     REFUSED,
     SERVED,
@@ -48,8 +51,13 @@ JQ_RANGES: Final = "[.. | objects | .ipv4Prefix, .ipv6Prefix | strings]"
 """jq program for the address lists that the operators publish."""
 SERVERS: Final = MappingProxyType({"microsoft-iis": "iis"})
 """Names of servers in recipes where the field Server begins otherwise."""
+PROOF: Final = " (asked again alone, with a browser served right before and after)"
+"""How it is known that a refusal is for the agent."""
 SENTENCES = (
-    critical("shut-out", "AI agents are shut out: a browser gets the homepage (<<browser>>), <<agents>> get <<what>>."),
+    critical(
+        "shut-out",
+        "AI agents are shut out: a browser gets the homepage (<<browser>>), <<agents>> get <<what>><<proof>>.",
+    ),
     critical(
         "everybody-challenged",
         "Everybody meets a wall: even the browser probe gets <<what>>, which a person can pass and an agent"
@@ -78,6 +86,11 @@ SENTENCES = (
         "<<agent>> is refused with status 402 Payment Required without machine-readable terms, so no agent can"
         " tell what to pay or how.",
     ),
+    critical(
+        "agent-dropped",
+        "<<agents>> <<get>> <<what>> while a browser gets the homepage: to an agent that is worse than a refusal,"
+        " since nothing says why.",
+    ),
     critical("tls", "TLS fails before any page is asked for: a browser warns its user there, and an agent stops."),
     warn("agent-payment", "<<agents>> asked to pay: status 402 Payment Required with machine-readable terms."),
     warn(
@@ -90,9 +103,29 @@ SENTENCES = (
         "<<agents>> got the same answer when asked again, alone and after a pause, so this is no limit on bursts.",
     ),
     warn(
+        "controlled",
+        "<<agents>> got the same when asked again alone, <<times>> times, with a browser served right before and after:"
+        " this is not a limit on the number of requests.",
+    ),
+    warn(
         "second-answer",
         "<<agent>> got <<first>> at first and <<second>> when asked again, alone and after a pause; the second"
         " answer counts.",
+    ),
+    warn(
+        "limited",
+        "The site limits everybody: asked alone, the browser was turned away too. So nothing is held against <<agents>>"
+        " (<<what>>); a scan with --pace 10, one request every 10 s, may bring a verdict.",
+    ),
+    warn(
+        "files-limited",
+        "Not measured: <<files>>. The site answered <<what>>, again when asked alone, so <<they>> for nothing; a scan"
+        " with --pace 10, one request every 10 s, may bring <<them>>.",
+    ),
+    warn(
+        "random",
+        "The site fails at random: <<failed>> of <<asked>> requests for the homepage got a 5xx, from clients that were"
+        " served at another time.",
     ),
     warn(
         "edge-says-yes",
@@ -126,14 +159,17 @@ def _measure(observations: Observations, judgement: Judgement, method: str) -> E
     named: dict[str, list[str]] = {}
     for agent in registry().live:
         named.setdefault(judgement.outcomes[agent.key], []).append(label(agent))
-    served, silent = named.get(SERVED, []), named.get(INCONCLUSIVE, [])
+    dropped = {label(agent) for agent in registry().live if observations.exchange(agent.key).dropped}
+    served = named.get(SERVED, [])
+    silent = [name for name in named.get(INCONCLUSIVE, []) if name not in dropped]
     who = f" ({joined(served)})" if served else ""
     counts = "counts" if len(silent) == 1 else "count"
     tail = f"; {joined(silent)} got no usable answer and {counts} for nothing" if silent else ""
     agents = counted(judgement.conclusive, "agent")
+    held = " with an answer, or dropped again and again," if dropped else " with an answer"
     return Earned(
         round_half_up(POINTS[method] * judgement.served, judgement.conclusive),
-        f"{judgement.served} of {agents} with an answer got the homepage{who}{tail}.",
+        f"{judgement.served} of {agents}{held} got the homepage{who}{tail}.",
     )
 
 
@@ -150,9 +186,12 @@ def _findings(observations: Observations, judgement: Judgement) -> Iterator[Find
     asked = [label(agent) for agent, probe in probed if asks_for_payment(probe)]
     if asked:
         yield Finding("agent-payment", {"agents": _subject(asked, len(probed), "is", "are")})
-    if any(probe.outcome in (CHALLENGED, REFUSED) for _, probe in probed):
+    if not (judgement.shut_out and all(probe.dropped for _, probe in probed)):
+        yield from _dropped(probed)
+    if any(is_turned_away(probe) for _, probe in probed):
         yield Finding("probe-limit")
     yield from _asked_again(probed)
+    yield from _limited(observations)
     yield from _inconclusive(observations.browser, probed)
     if judgement.conclusive == 0 and judgement.browser == SERVED:
         yield Finding("door-silent", {"browser": str(observations.browser.status), "total": str(len(probed))})
@@ -166,13 +205,16 @@ def _findings(observations: Observations, judgement: Judgement) -> Iterator[Find
 
 def _whole(browser: Exchange, probed: Sequence[Probed], judgement: Judgement) -> Iterator[Finding]:
     """Yield the one sentence that says how browser and agents are treated, where there is one."""
-    turned_away = [probe for _, probe in probed if probe.outcome in (CHALLENGED, REFUSED)]
+    turned_away = [probe for _, probe in probed if is_turned_away(probe)]
     served = [label(agent) for agent, probe in probed if probe.outcome == SERVED]
     if judgement.shut_out and not all(asks_for_payment(probe) for probe in turned_away):
         whole = len(turned_away) == len(probed)
         agents = f"all {len(probed)} probed agents" if whole else f"the {len(turned_away)} agents with an answer"
         agents = "the one agent with an answer" if len(turned_away) == 1 else agents
-        yield Finding("shut-out", {"browser": str(browser.status), "agents": agents, "what": answers(turned_away)})
+        proof = PROOF if all(probe.controls for probe in turned_away) else ""
+        yield Finding(
+            "shut-out", {"browser": str(browser.status), "agents": agents, "what": answers(turned_away), "proof": proof}
+        )
     elif browser.outcome == CHALLENGED and not served:
         yield Finding("everybody-challenged", {"what": answer(browser)})
     elif browser.outcome == REFUSED and turned_away and not served:
@@ -206,20 +248,61 @@ def _turned_away(agent: Agent, probe: Exchange, judgement: Judgement) -> Iterato
 
 
 def _asked_again(probed: Sequence[Probed]) -> Iterator[Finding]:
-    """Yield what the paced second probe of a refused agent brought."""
+    """Yield what the agents got that were asked again, alone."""
     same: list[str] = []
+    controlled: dict[int, list[str]] = {}
     for agent, probe in probed:
-        for first in probe.attempts[:1]:
+        if probe.controls:
+            controlled.setdefault(probe.controls, []).append(label(agent))
+            continue
+        for first in () if probe.limited else probe.attempts[:1]:
             if (first.status, first.outcome) == (probe.status, probe.outcome):
                 same.append(label(agent))
                 continue
-            before = f"a challenge page ({first.status})" if first.outcome == CHALLENGED else status(first.status)
+            before = f"a challenge page ({first.status})" if first.outcome == CHALLENGED else _first(first.status)
             now = {SERVED: f"the homepage ({probe.status})", INCONCLUSIVE: silence(probe)}.get(
                 probe.outcome, answer(probe)
             )
             yield Finding("second-answer", {"agent": label(agent), "first": before, "second": now})
+    for times, who in controlled.items():
+        yield Finding("controlled", {"agents": joined(who), "times": str(times)})
     if same:
         yield Finding("asked-again", {"agents": joined(same)})
+
+
+def _first(code: int) -> str:
+    return status(code) if code else "no answer"
+
+
+def _dropped(probed: Sequence[Probed]) -> Iterator[Finding]:
+    """Yield who is dropped, those of one kind together."""
+    kinds: dict[str, list[str]] = {}
+    for agent, probe in probed:
+        if probe.dropped:
+            kinds.setdefault(no_answer(probe), []).append(label(agent))
+    for what, who in kinds.items():
+        yield Finding("agent-dropped", {"agents": joined(who), "get": "gets" if len(who) == 1 else "get", "what": what})
+
+
+def _limited(observations: Observations) -> Iterator[Finding]:
+    """Yield what the site's limits on requests, and its failures at random, left without a verdict."""
+    limited = [probe for probe in observations.homepages if probe.limited]
+    if limited:
+        names = {agent.key: label(agent) for agent in registry().live} | {BROWSER: "the browser"}
+        agents = joined(names[probe.name] for probe in limited)
+        yield Finding("limited", {"agents": agents, "what": answers(limited)})
+    lost = [probe for probe in observations.exchanges if probe.limited and probe.name in FILE_PROBES]
+    if lost:
+        one = len(lost) == 1
+        facts = {"files": joined(urlsplit(probe.url).path for probe in lost), "what": answers(lost)}
+        they = {"they": "it counts" if one else "they count", "them": "it" if one else "them"}
+        yield Finding("files-limited", facts | they)
+    if observations.random:
+        codes = [
+            code for probe in observations.homepages for code in (probe.status, *(a.status for a in probe.attempts))
+        ]
+        failed = sum(500 <= code <= 599 for code in codes)
+        yield Finding("random", {"failed": str(failed), "asked": str(len(codes))})
 
 
 def _inconclusive(browser: Exchange, probed: Sequence[Probed]) -> Iterator[Finding]:
@@ -227,13 +310,13 @@ def _inconclusive(browser: Exchange, probed: Sequence[Probed]) -> Iterator[Findi
     stopped: dict[tuple[str, int], list[str]] = {}
     if browser.error in UNFOLLOWED:
         stopped[silence(browser), browser.status] = ["the browser"]
-    elif browser.outcome == INCONCLUSIVE:
+    elif browser.outcome == INCONCLUSIVE and not browser.limited:
         yield Finding("browser-silent", {"reason": silence(browser)})
     silent: dict[str, list[str]] = {}
     for agent, probe in probed:
         if probe.error in UNFOLLOWED:
             stopped.setdefault((silence(probe), probe.status), []).append(label(agent))
-        elif probe.outcome == INCONCLUSIVE:
+        elif probe.outcome == INCONCLUSIVE and not probe.limited and not probe.dropped:
             silent.setdefault(silence(probe), []).append(label(agent))
     for (reason, code), who in stopped.items():
         yield Finding("redirect", {"who": joined(who), "reason": reason, "status": str(code)})
@@ -262,7 +345,7 @@ def _contradictions(observations: Observations, judgement: Judgement) -> Iterato
         (agent, probe)
         for agent, probe, policy in probed
         if judgement.browser == SERVED
-        and probe.outcome in (CHALLENGED, REFUSED)
+        and is_turned_away(probe)
         and not asks_for_payment(probe)
         and policy.effective in ("open", "partial")
     ]
@@ -283,7 +366,7 @@ def _contradictions(observations: Observations, judgement: Judgement) -> Iterato
 
 
 def _fixed(observations: Observations) -> Observations:
-    """Return what would be seen with every agent let in; a silent probe stays silent."""
+    """Return what would be seen with every agent let in; a probe without a verdict stays so."""
     if observations.unreachable:
         return observations
     return replace(observations, exchanges=tuple(_let_in(exchange) for exchange in observations.exchanges))
@@ -291,9 +374,9 @@ def _fixed(observations: Observations) -> Observations:
 
 def _let_in(exchange: Exchange) -> Exchange:
     homepage = exchange.name == BROWSER or exchange.name.startswith("agent_")
-    if not homepage or exchange.outcome not in (CHALLENGED, REFUSED):
+    if not homepage or not is_turned_away(exchange):
         return exchange
-    return replace(exchange, status=200, challenge=None, terms=False, error="", detail="", attempts=())
+    return replace(exchange, status=200, challenge=None, terms=False, error="", detail="", attempts=(), controls=0)
 
 
 def _advise(site: Site) -> Advice:

@@ -16,12 +16,13 @@ from aui_tui.engine.checks.base import (
     good,
     on_page,
     page_was_read,
+    unmeasured,
     warn,
 )
 from aui_tui.engine.checks.site import Site, script_json
 from aui_tui.engine.judge import Judgement
 from aui_tui.engine.wording import counted
-from aui_tui.records.observations import Observations
+from aui_tui.records.observations import BROWSER, Observations
 
 POINTS = {"v0.1": 5, "v0.2": 3}
 TYPES = {
@@ -39,6 +40,8 @@ SENTENCES = (
 
 
 def _measure(observations: Observations, judgement: Judgement, method: str) -> Earned:
+    if (unknown := unmeasured(observations, "The homepage", BROWSER)) is not None:
+        return unknown
     count = observations.page.jsonld
     found = counted(count, "JSON-LD block") if count else "no JSON-LD"
     return Earned(POINTS[method] if count else 0, on_page(judgement, found))

@@ -18,12 +18,13 @@ from aui_tui.engine.checks.base import (
     good,
     on_page,
     page_was_read,
+    unmeasured,
     warn,
 )
 from aui_tui.engine.checks.site import Site
 from aui_tui.engine.judge import Judgement
 from aui_tui.engine.wording import counted, joined
-from aui_tui.records.observations import Observations, PageFacts
+from aui_tui.records.observations import BROWSER, Observations, PageFacts
 
 PARTS = {
     "v0.1": {"main": 2, "nav": 1, "aria": 1, "forms": 2},
@@ -39,6 +40,8 @@ SENTENCES = (
 
 
 def _measure(observations: Observations, judgement: Judgement, method: str) -> Earned:
+    if (unknown := unmeasured(observations, "The homepage", BROWSER)) is not None:
+        return unknown
     page, full = observations.page, PARTS[method]
     seen = page.semantic
     labelled = seen.forms == 0 or page.forms_unlabelled == 0

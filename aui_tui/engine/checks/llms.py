@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from aui_tui.engine.checks.base import Advice, Check, Earned, Finding, Piece, good, warn
+from aui_tui.engine.checks.base import Advice, Check, Earned, Finding, Piece, good, unmeasured, warn
 from aui_tui.engine.checks.site import Site
 from aui_tui.engine.judge import Judgement
 from aui_tui.engine.wording import sentence, status
@@ -24,10 +24,12 @@ SENTENCES = (
 def _measure(observations: Observations, _: Judgement, method: str) -> Earned:
     if observations.files.llms:
         return Earned(POINTS[method], "/llms.txt was found.")
-    return Earned(0, "No usable /llms.txt was found.")
+    return unmeasured(observations, "/llms.txt", "llms") or Earned(0, "No usable /llms.txt was found.")
 
 
 def _findings(observations: Observations, _: Judgement) -> Iterator[Finding]:
+    if observations.exchange("llms").limited:
+        return
     notes = llms_notes(observations)
     for note in notes:
         yield Finding("llms-note", {"note": sentence(note)})

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
-from aui_tui.engine.checks.base import Advice, CardPoints, Check, Earned, Finding, Piece, good, warn
+from aui_tui.engine.checks.base import Advice, CardPoints, Check, Earned, Finding, Piece, good, unmeasured, warn
 from aui_tui.engine.checks.site import Site, script_json
 from aui_tui.engine.judge import Judgement
 from aui_tui.engine.wording import sentence
@@ -39,6 +39,8 @@ def _measure(observations: Observations, _: Judgement, method: str) -> Earned:
         return Earned(POINTS[method], "A commerce manifest was found at /.well-known/ucp.")
     if files.mcp:
         return Earned(POINTS[method], "An MCP server card was found under /.well-known.")
+    if (unknown := unmeasured(observations, "The UCP manifest or the MCP server card", "ucp", "mcp")) is not None:
+        return unknown
     if files.ai_plugin:
         return Earned(PLUGIN_POINTS[method], "Only the legacy ai-plugin.json was found.")
     return Earned(0, "Neither a UCP manifest nor an MCP server card was found.")
@@ -59,7 +61,8 @@ def _findings(observations: Observations, _: Judgement) -> Iterator[Finding]:
         yield Finding("ucp")
     if facts.mcp:
         yield Finding("mcp", {"path": urlsplit(observations.exchange("mcp").url).path or MCP_PATH})
-    if not facts.ucp and not facts.mcp:
+    limited = any(observations.exchange(name).limited for name in ("ucp", "mcp"))
+    if not facts.ucp and not facts.mcp and not limited:
         yield Finding("plugin-only" if facts.ai_plugin else "protocols-none")
 
 

@@ -9,7 +9,18 @@ from typing import Final
 from msgspec.structs import replace
 
 from aui_tui.engine import robots_edit
-from aui_tui.engine.checks.base import Advice, CardPoints, Check, Earned, Finding, critical, good, robots_pieces, warn
+from aui_tui.engine.checks.base import (
+    Advice,
+    CardPoints,
+    Check,
+    Earned,
+    Finding,
+    critical,
+    good,
+    robots_pieces,
+    unmeasured,
+    warn,
+)
 from aui_tui.engine.checks.site import Site, edges
 from aui_tui.engine.judge import Judgement
 from aui_tui.engine.wording import at_lines, by_line, counted, joined, name_of, out_of, quoted, silence, status
@@ -57,6 +68,8 @@ def _share(full: int, disallowed: int, partial: int) -> int:
 
 
 def _measure(observations: Observations, judgement: Judgement, method: str) -> Earned:
+    if (unknown := unmeasured(observations, "robots.txt", "robots")) is not None:
+        return unknown
     full = POINTS[method]
     match observations.robots.kind:
         case "unknown":
@@ -83,6 +96,8 @@ def _convert(known: CardPoints, to: str) -> int:
 
 def _findings(observations: Observations, judgement: Judgement) -> Iterator[Finding]:
     """Yield what robots.txt says to the tested agents and crawlers."""
+    if observations.exchange("robots").limited:
+        return
     yield from _file(observations)
     if observations.robots.kind == "rules":
         yield from _blocked(judgement)

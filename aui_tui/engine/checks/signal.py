@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from aui_tui.engine.checks.base import Advice, CardPoints, Check, Earned, Finding, good, robots_pieces, warn
+from aui_tui.engine.checks.base import Advice, CardPoints, Check, Earned, Finding, good, robots_pieces, unmeasured, warn
 from aui_tui.engine.checks.site import Site
 from aui_tui.engine.judge import Judgement
 from aui_tui.engine.robots_edit import OPEN_SIGNAL, signal_for
@@ -40,6 +40,8 @@ def _half(method: str) -> int:
 
 
 def _measure(observations: Observations, _: Judgement, method: str) -> Earned:
+    if (unknown := unmeasured(observations, "robots.txt", "robots")) is not None:
+        return unknown
     robots = observations.robots
     if not robots.signal_line:
         return Earned(0, "There is no Content-Signal line in robots.txt.")

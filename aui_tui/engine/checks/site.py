@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from aui_tui.engine.judge import Judgement, live_exchanges
-from aui_tui.records.observations import CHALLENGED, REFUSED, Exchange, Observations
+from aui_tui.engine.judge import Judgement, is_turned_away, live_exchanges
+from aui_tui.records.observations import Exchange, Observations
 from aui_tui.records.registry import Agent, registry
 
 ABOUT: Final = MappingProxyType(
@@ -140,9 +140,9 @@ class Site:
 
     @property
     def turned_away(self) -> list[tuple[Agent, Exchange]]:
-        """The live-probed agents that were challenged or refused."""
+        """The live-probed agents that were challenged, refused or dropped."""
         probed = zip(registry().live, live_exchanges(self.observations), strict=True)
-        return [(agent, probe) for agent, probe in probed if probe.outcome in (CHALLENGED, REFUSED)]
+        return [(agent, probe) for agent, probe in probed if is_turned_away(probe)]
 
     @property
     def edges(self) -> list[str]:

@@ -17,12 +17,13 @@ from aui_tui.engine.checks.base import (
     good,
     on_page,
     page_was_read,
+    unmeasured,
     warn,
 )
 from aui_tui.engine.checks.site import Site
 from aui_tui.engine.judge import Judgement
 from aui_tui.engine.wording import clause, counted
-from aui_tui.records.observations import SERVED, Observations
+from aui_tui.records.observations import BROWSER, SERVED, Observations
 
 POINTS = {"v0.1": 9, "v0.2": 5}
 PLACE = "inside the element of the homepage that the scripts fill, or right after body-start.html"
@@ -46,6 +47,8 @@ SENTENCES = (
 
 
 def _measure(observations: Observations, judgement: Judgement, method: str) -> Earned:
+    if (unknown := unmeasured(observations, "The homepage", BROWSER)) is not None:
+        return unknown
     page = observations.page
     readable = counted(page.readable, "readable character")
     if page.noscript_shell:
