@@ -15,7 +15,7 @@ import typer
 
 from aui_tui.cli import output, streams, words
 from aui_tui.cli.options import Config, DataDir, Debug, Method, Quiet, Source, example, method_of, run_of
-from aui_tui.cli.reach import AllowPrivate, CaFile, ConnectTo, Insecure, access_of
+from aui_tui.cli.reach import AllowPrivate, CaFile, ConnectTo, Insecure, Pace, access_of
 from aui_tui.cli.services import local, only_local
 from aui_tui.errors import BadValue, ConfigError
 from aui_tui.text import clean
@@ -233,6 +233,7 @@ def crawl(
     connect_to: ConnectTo = None,
     cacert: CaFile = None,
     insecure: Insecure = False,
+    pace: Pace = 0.0,
     data_dir: DataDir = None,
     source: Source = None,
     config_file: Config = None,
@@ -257,7 +258,7 @@ def crawl(
     method = method_of(method) or run.settings.method
     in_flight = concurrency or (FAST_IN_FLIGHT if fast else IN_FLIGHT)
     chosen_keys = output.keys_of(keys)
-    access = access_of(allow_private=allow_private, connect_to=connect_to, cacert=cacert, insecure=insecure)
+    access = access_of(allow_private=allow_private, connect_to=connect_to, cacert=cacert, insecure=insecure, pace=pace)
 
     from aui_tui.crawl import Crawl, Terms, read, starter_rows
     from aui_tui.crawl.source import chunks, count_lines, groups

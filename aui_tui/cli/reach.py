@@ -40,6 +40,17 @@ NoLimit = Annotated[
 ]
 Insecure = Annotated[bool, _option("--insecure", help="Don't check certificates; the card says so.")]
 
+LONGEST_PACE: Final = 60.0
+Pace = Annotated[
+    float,
+    _option(
+        "--pace",
+        metavar="SECONDS",
+        help="Send one request at a time, so many seconds apart (0 to 60), for hosts with strict limits; 0 is no pace.",
+        show_default=False,
+    ),
+]
+
 
 def reach_of(context: typer.Context) -> Access | None:
     """Return what the options of this module allow a command, None when none was given.
@@ -47,7 +58,8 @@ def reach_of(context: typer.Context) -> Access | None:
     Raises BadValue or ConfigError.
     """
     names = ("allow_private", "connect_to", "header", "basic_auth_env", "cacert", "insecure", "no_limit")
-    return access_of(**{name: context.params[name] for name in names})
+    pace = context.params.get("pace", 0.0)
+    return access_of(**{name: context.params[name] for name in names}, pace=pace)
 
 
 def access_of(
@@ -59,13 +71,16 @@ def access_of(
     cacert: str | None = None,
     insecure: bool = False,
     no_limit: bool = False,
+    pace: float = 0.0,
 ) -> Access | None:
     """Return what the options allow, None when none was given. Raises BadValue or ConfigError."""
     if no_limit and not (allow_private or connect_to):
         raise BadValue("--no-limit is for hosts of your own: it goes with --allow-private or --connect-to.")
-    if not (allow_private or connect_to or header or basic_auth_env or cacert or insecure):
+    if not 0 <= pace <= LONGEST_PACE:
+        raise BadValue(f"--pace takes the seconds between two requests, 0 to {LONGEST_PACE:g}.")
+    if not (allow_private or connect_to or header or basic_auth_env or cacert or insecure or pace):
         return None
-    from aui_tui.engine.access import Access, Detour
+    from aui_tui.engine.access import Access, Detour, Limits
 
     return Access(
         allow_private=allow_private,
@@ -75,6 +90,7 @@ def access_of(
         cafile=_readable(cacert) if cacert else "",
         insecure=insecure,
         no_limit=no_limit,
+        limits=Limits(pace=pace),
     )
 
 

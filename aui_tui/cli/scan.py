@@ -29,7 +29,7 @@ from aui_tui.cli.gating import (
 )
 from aui_tui.cli.options import Config, DataDir, Debug, Method, Quiet, Source, example, method_of, run_of
 from aui_tui.cli.output import CardForm, Deterministic, Fields, File, FormatName, Json, KeyNames, Linear, emit
-from aui_tui.cli.reach import AllowPrivate, BasicAuth, CaFile, ConnectTo, Header, Insecure, NoLimit, reach_of
+from aui_tui.cli.reach import AllowPrivate, BasicAuth, CaFile, ConnectTo, Header, Insecure, NoLimit, Pace, reach_of
 from aui_tui.cli.run import Run
 from aui_tui.cli.services import counts, opened
 from aui_tui.errors import AuiError, BadValue, ConfigError, InvalidHost
@@ -385,6 +385,7 @@ def scan(
     cacert: CaFile = None,
     insecure: Insecure = False,
     no_limit: NoLimit = False,
+    pace: Pace = 0.0,
     record_to: Record = "",
     replay_of: Replay = "",
     url: Annotated[list[str] | None, typer.Argument(metavar="URL...", help="Hosts or http(s) addresses.")] = None,

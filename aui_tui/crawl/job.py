@@ -22,6 +22,8 @@ from aui_tui.text import clean
 UNEXPECTED: Final = "Unexpected error"
 PATIENCE: Final = 3.0
 """Seconds as in ``Limits.patience``: a crawl has time, and saves both sides half the connections."""
+BUDGET: Final = 20.0
+"""Seconds as in ``Limits.budget``: in a crawl a refusal is looked at again, but no host holds a place for a minute."""
 
 
 class Terms(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,7 +54,9 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
             connect_to=tuple((rule.host, rule.port, rule.to_host, rule.to_port) for rule in access.connect_to),
             cafile=access.cafile,
             insecure=access.insecure,
-            limits=replace(access.limits, patience=PATIENCE),
+            limits=replace(
+                access.limits, patience=PATIENCE, budget=BUDGET, whole=BUDGET + 15, retry_after=BUDGET / 4, causes=0
+            ),
             keys=keys,
             fast=fast,
         )

@@ -38,7 +38,8 @@ GOLDEN = (
         site.limited, "Selective", "untested untested untested allowed allowed untested untested untested",
         (12, 12, 71), (24, 0, 20, 0, 75),
         "The site limits everybody: asked alone, the browser was turned away too. So nothing is held against ChatGPT"
-        " and Claude (429 Too Many Requests); a scan with --pace 10, one request every 10 s, may bring a verdict.",
+        " and Claude (429 Too Many Requests); a scan with --force --pace 10, one request every 10 s, may bring a"
+        " verdict.",
     ),
     Golden(
         site.failing, "Open", LIVE_OPEN, (21, 12, 66), (40, 0, 20, 0, 67),

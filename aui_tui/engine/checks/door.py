@@ -115,12 +115,12 @@ SENTENCES = (
     warn(
         "limited",
         "The site limits everybody: asked alone, the browser was turned away too. So nothing is held against <<agents>>"
-        " (<<what>>); a scan with --pace 10, one request every 10 s, may bring a verdict.",
+        " (<<what>>); a scan with --force --pace 10, one request every 10 s, may bring a verdict.",
     ),
     warn(
         "files-limited",
         "Not measured: <<files>>. The site answered <<what>>, again when asked alone, so <<they>> for nothing; a scan"
-        " with --pace 10, one request every 10 s, may bring <<them>>.",
+        " with --force --pace 10, one request every 10 s, may bring <<them>>.",
     ),
     warn(
         "random",
