@@ -35,6 +35,8 @@ MAX_BYTES: Final = 16 << 20
 MAX_TEXT: Final = 4000
 MAX_NAME: Final = 200
 """Longest text and longest display name kept, in characters."""
+MAX_FILE: Final = 1 << 20
+"""Longest file that is kept whole, such as robots.txt, in characters."""
 
 _HOST: Final = re.compile(r"[a-z0-9.:\[\]-]{1,300}")
 _ORIGIN: Final = re.compile(r"https?://[a-z0-9.:\[\]-]{1,300}")
@@ -91,13 +93,18 @@ def decode(data: bytes) -> Recording:
     )
 
 
+def _file(value: Any) -> Any:
+    """Return the text of a file that is kept whole, with its lines."""
+    return clean(value, MAX_FILE, block=True) if isinstance(value, str) else _washed(value)
+
+
 def _washed(value: Any) -> Any:
     """Return ``value`` with every text clean and every number within reach."""
     match value:
         case str():
             return clean(value, MAX_TEXT)
         case dict():
-            return {key: _washed(item) for key, item in value.items()}
+            return {key: _file(item) if key == "text" else _washed(item) for key, item in value.items()}
         case list():
             return [_washed(item) for item in value]
         case int() if not 0 <= value < _LARGEST:

@@ -14,6 +14,7 @@ from aui_tui.records.observations import BROWSER, FILE_PROBES, Attempt, Challeng
 from aui_tui.records.recording import Recording, decode, encode
 from aui_tui.records.registry import registry
 from aui_tui.text import clean
+from tests.engine.situations import rules, site
 
 NAMES = (BROWSER, *(agent.key for agent in registry().live), *FILE_PROBES)
 SEEN = Observations(
@@ -119,3 +120,9 @@ def test_any_change_is_read_or_refused(noise: bytes, at: int) -> None:
     except RecordError:
         return
     assert decode(encode(found)) == found
+
+
+def test_a_file_that_is_kept_whole_keeps_its_lines() -> None:
+    text = "User-agent: *\nDisallow: /cart\n\x1b[2J"
+    seen = site(robots=rules(text=text))
+    assert decode(encode(Recording(observations=seen))).observations.robots.text == clean(text, block=True)
