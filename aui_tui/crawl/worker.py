@@ -17,7 +17,7 @@ import msgspec
 
 from aui_tui.crawl.job import Gate, Job, Result, Terms, scan
 from aui_tui.engine import child, identity
-from aui_tui.engine.network import Swift
+from aui_tui.engine.network import Swift, save_tls_memory
 from aui_tui.engine.parser_pool import Analyser
 
 GARBAGE: Final = 100_000
@@ -44,6 +44,7 @@ def main() -> None:
     """Scan until the input ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     raise_file_limit()
+    save_tls_memory()
     inbox, outbox = child.take_pipes()
     gc.freeze()
     gc.set_threshold(GARBAGE)

@@ -16,6 +16,8 @@ else:
 
 MAX_CODINGS: Final = 2
 _STEP: Final = 1 << 16
+MAX_MEMBERS: Final = 1000
+"""Members of one gzip body that are read: a megabyte in blocks of a kilobyte. Empty ones would cost time alone."""
 _MAGIC_BYTES: Final = 2
 _ZSTD_OPTIONS: Final[dict[int, int]] = {zstd.DecompressionParameter.window_log_max: 23}
 """A window of at most 8 MiB, as a client of HTTP takes it (RFC 9659 3)."""
@@ -64,7 +66,7 @@ class _Zlib:
     def feed(self, data: bytes, room: int) -> bytes:
         data = self._rest + data
         self._rest = b""
-        while data:
+        while data and self._members <= MAX_MEMBERS:
             if self._inner is None:
                 if len(data) < _MAGIC_BYTES:
                     self._rest = data
@@ -89,7 +91,7 @@ class _Zlib:
 
     @property
     def whole(self) -> bool:
-        return self._inner is None and not self._rest
+        return self._inner is None and not self._rest and self._members <= MAX_MEMBERS
 
     def _window(self, data: bytes) -> int | None:
         """Return zlib's window bits for what begins with ``data``; None for bytes after the last member."""

@@ -41,10 +41,12 @@ class Scanner:
 
     async def observe(self, target: Target, *, access: Access, progress: Progress | None) -> Observations:
         """Return what ``target`` answers (see ``engine.scan.observe``)."""
+        from aui_tui.engine.network import save_tls_memory
         from aui_tui.engine.parser_pool import Analyser
         from aui_tui.engine.scan import observe
 
         if self._analyser is None:
+            save_tls_memory()
             self._analyser = Analyser(self._workers)
             asyncio.get_running_loop().call_later(PRESTART_AFTER, self._analyser.prestart)
         return await observe(target, analyser=self._analyser, access=access, progress=progress, clock=self._clock)

@@ -22,6 +22,8 @@ from tests.faults.site import PAGE, Asked, Behaviour, answer
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 BOMB_BYTES = 64 << 20
+FLOOD = 1 << 16
+"""Bytes that a flood writes at once."""
 
 
 @cache
@@ -31,6 +33,12 @@ def bomb(coding: str) -> bytes:
         return brotli.compress(b"\0" * BOMB_BYTES, quality=5)
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     return b"".join([*(packer.compress(b"\0" * (1 << 20)) for _ in range(64)), packer.flush()])
+
+
+def deflated(data: bytes) -> bytes:
+    """Return ``data`` in the deflate format, up to the end of a block."""
+    packer = zlib.compressobj()
+    return packer.compress(data) + packer.flush(zlib.Z_FULL_FLUSH)
 
 
 def sends(data: bytes, *, close: bool = True) -> Behaviour:
@@ -114,10 +122,18 @@ async def fifty_codings(asked: Asked, writer: asyncio.StreamWriter) -> None:
     await writer.drain()
 
 
+def floods(head: bytes, piece: bytes) -> Behaviour:
+    """Return a behaviour that sends ``head`` and then ``piece`` without end, as fast as it is taken."""
+    return drips(head, piece * max(1, FLOOD // len(piece)), 0)
+
+
 NO_ANSWER: dict[str, Behaviour] = {
     "silent peer": silence,
     "headers one byte at a time": drips(b"HTTP/1.1 200 OK\r\nX: ", b"a", 0.05),
     "endless 103": drips(b"", b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", 0.01),
+    "flood of 100": floods(b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+    "flood of 103": floods(b"", b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"),
+    "flood of 102 with bare line ends": floods(b"", b"HTTP/1.1 102\n\n"),
     "endless headers": endless_headers,
     "one giant header": drips(b"HTTP/1.1 200 OK\r\nX: ", b"a" * 65536, 0),
     "closed after the request": hang_up,
@@ -145,6 +161,16 @@ CUT_BODY: dict[str, Behaviour] = {
         OK + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n" % len(PAGE) + PAGE + b"\r\n",
         b"10000\r\n" + b"x" * 65536 + b"\r\n",
         0,
+    ),
+    "flood of one-byte chunks": floods(
+        OK + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n" % len(PAGE) + PAGE + b"\r\n", b"1\r\nx\r\n"
+    ),
+    "flood of empty deflate blocks": floods(
+        OK + b"Content-Encoding: deflate\r\n\r\n" + deflated(PAGE),
+        b"\x00\x00\x00\xff\xff",
+    ),
+    "flood of empty gzip members": floods(
+        OK + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(PAGE), gzip.compress(b"")
     ),
     "reset in the body": resets(OK + b"Content-Length: 90000\r\n\r\n" + PAGE),
     "length too long": sends(OK + b"Content-Length: 50000\r\n\r\n" + PAGE),

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import time
+from collections.abc import AsyncIterator
 from importlib.resources import files
-from typing import Any
+from typing import Any, Final
 
 import jsonschema
 import msgspec
@@ -21,6 +24,9 @@ from aui_tui.records.recording import Recording, decode, encode
 from aui_tui.text import clean
 from tests.faults.site import PLACES, Site
 
+P99: Final = 0.25
+WORST: Final = 1.0
+"""Seconds of processor time that one turn of the event loop may take: of a hundred turns all but one, and any."""
 _SCHEMA: Any = json.loads(files("aui_tui.records").joinpath("schemas/card.schema.json").read_text())
 CARD = jsonschema.validators.validator_for(_SCHEMA)(_SCHEMA)
 
@@ -30,7 +36,8 @@ async def scan(
 ) -> Observations:
     """Return the observations of ``site``; the record is checked, and that no connection of the scan is left."""
     access = access or site.access()
-    observed = await observe(access.target(site.url), analyser=analyser, access=access, progress=progress)
+    async with responsive():
+        observed = await observe(access.target(site.url), analyser=analyser, access=access, progress=progress)
     check_record(observed)
     return observed
 
@@ -59,6 +66,33 @@ def check_clean(value: object) -> None:
     elif isinstance(value, list | tuple):
         for inner in value:
             check_clean(inner)
+
+
+@contextlib.asynccontextmanager
+async def responsive() -> AsyncIterator[None]:
+    """Assert that nothing in the block keeps the event loop from others.
+
+    Measured is processor time between two turns of the loop, which a busy machine does not distort.
+    """
+    turns: list[float] = []
+
+    async def tick() -> None:
+        while True:
+            began = time.thread_time()
+            await asyncio.sleep(0.002)
+            turns.append(time.thread_time() - began)
+
+    ticking = asyncio.create_task(tick())
+    try:
+        yield
+    finally:
+        ticking.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await ticking
+    turns.sort()
+    p99, worst = turns[len(turns) * 99 // 100], turns[-1]
+    assert p99 < P99, f"one turn in a hundred takes {p99:.3f} s"
+    assert worst < WORST, f"one turn takes {worst:.3f} s"
 
 
 async def settled(site: Site, seconds: float = 2.0) -> int:

@@ -1,17 +1,22 @@
-"""One fault for every request, in a process of its own: ``python -m tests.faults.serve NAME``.
+"""One fault for every request, in a process of its own: ``python -m tests.faults.serve ROOT NAME...``.
 
-Prints its port, and serves until its standard input ends.
+Prints a port for each name, and serves until its standard input ends. The floods of HTTP/2 stand behind TLS; the
+certificate of their authority is written to the file ROOT.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
+import ssl
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 
-from tests.faults import behaviours
+import trustme
+
+from tests.faults import behaviours, h2_floods
 from tests.faults.site import Behaviour, Site, good
 
 FAULTS: dict[str, Behaviour] = {
@@ -23,26 +28,56 @@ FAULTS: dict[str, Behaviour] = {
 }
 
 
-async def main(name: str) -> None:
-    async with Site(default=FAULTS[name]) as site:
-        print(site.port, flush=True)
+@contextlib.asynccontextmanager
+async def standing(name: str, authority: trustme.CA) -> AsyncIterator[int]:
+    """Serve the fault called ``name`` and give the port."""
+    if name in FAULTS:
+        async with Site(default=FAULTS[name]) as site:
+            yield site.port
+        return
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("shop.test", "shop.example").configure_cert(tls)
+    async with h2_floods.flooding(name, tls) as port:
+        yield port
+
+
+async def main(root: str, names: Sequence[str]) -> None:
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(root)
+    async with contextlib.AsyncExitStack() as stack:
+        print(*[await stack.enter_async_context(standing(name, authority)) for name in names], flush=True)
         await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+
+
+@contextlib.contextmanager
+def serving_all(names: Sequence[str], root: str = os.devnull) -> Iterator[dict[str, int]]:
+    """Serve the faults called ``names`` in another process; give the port of each."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.faults.serve", root, *names],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        yield dict(zip(names, map(int, process.stdout.readline().split()), strict=True))
+    finally:
+        process.stdin.close()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait(10)
 
 
 @contextlib.contextmanager
 def serving(name: str) -> Iterator[int]:
     """Serve the fault called ``name`` in another process and give its port."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.faults.serve", name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        yield int(process.stdout.readline())
-    finally:
-        process.stdin.close()
-        process.wait(10)
+    with serving_all([name]) as ports:
+        yield ports[name]
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1]))
+    asyncio.run(main(sys.argv[1], sys.argv[2:]))

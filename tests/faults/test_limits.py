@@ -34,7 +34,7 @@ async def test_a_probe_takes_twelve_seconds_and_a_scan_thirteen(analyser: Analys
     faults = {
         AGENTS[0]: behaviours.silence,
         AGENTS[1]: behaviours.NO_ANSWER["headers one byte at a time"],
-        AGENTS[2]: behaviours.NO_ANSWER["endless 103"],
+        AGENTS[2]: behaviours.drips(b"HTTP/1.1 103 Early Hints\r\nLink: ", b"a", 0.05),
         AGENTS[3]: behaviours.CUT_BODY["body one byte at a time"],
         "robots": behaviours.silence,
         "mcp": behaviours.silence,

@@ -20,7 +20,7 @@ from aui_tui.records.observations import (
     PageFacts,
 )
 from tests.faults import behaviours
-from tests.faults.lab import check_record, scan, settled
+from tests.faults.lab import check_record, responsive, scan, settled
 from tests.faults.site import AGENTS, HOMEPAGES, QUICK, TITLE, Behaviour, Site, answer, good
 
 AGENT = AGENTS[1]
@@ -45,7 +45,8 @@ async def in_each_place(fault: Behaviour, analyser: Analyser) -> dict[str, Obser
         async with Site(faults=faults) as site:
             return await observe(site.target, analyser=analyser, access=site.access())
 
-    found = await asyncio.gather(*(one(faults) for faults in places.values()))
+    async with responsive():
+        found = await asyncio.gather(*(one(faults) for faults in places.values()))
     for observed in found:
         check_record(observed)
     return dict(zip(places, found, strict=True))

@@ -17,10 +17,11 @@ from aui_tui.engine.network.client import Client
 from aui_tui.engine.network.failures import NetworkError
 from aui_tui.engine.network.reply import Field, Reply
 from aui_tui.engine.network.routes import Routes
+from aui_tui.engine.network.streams import save_tls_memory
 from aui_tui.engine.network.swift import Crew, Passage, Swift
 from aui_tui.engine.target import Origin
 
-__all__ = ["Client", "Field", "Network", "NetworkError", "Reply", "Swift", "is_public"]
+__all__ = ["Client", "Field", "Network", "NetworkError", "Reply", "Swift", "is_public", "save_tls_memory"]
 
 
 _FAREWELL_TURNS: Final = 3

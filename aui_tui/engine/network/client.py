@@ -22,6 +22,7 @@ from aui_tui.engine.network.lanes import Lanes
 from aui_tui.engine.network.reply import FINAL_STATUSES, HTTP2_ONLY, Field, Reply
 from aui_tui.engine.network.routes import Routes
 from aui_tui.engine.network.swift import Passage
+from aui_tui.engine.network.wire import Flooded, paced
 from aui_tui.engine.target import Origin
 from aui_tui.errors import ConfigError, Unavailable
 from aui_tui.text import clean
@@ -104,7 +105,7 @@ class Client:
                 reply = Reply(response.status, response.headers, version, self._chunks(response))
             if reply.http_version == "HTTP/2":
                 self._lanes.widen()
-            yield replace(reply, waited=waited)
+            yield replace(reply, waited=waited, chunks=paced(reply.chunks))
 
     async def _send(self, origin: Origin, path: str, fields: Sequence[Field]) -> httpcore.Response:
         url = httpcore.URL(scheme=origin.scheme, host=origin.host, port=origin.port, target=path)
@@ -127,6 +128,8 @@ class Client:
             # httpcore lets what hostile bytes do to its parsers through: ValueError, h2's own errors, ...
             except Exception as error:
                 self._drop_broken(error)
+                if isinstance(error, Flooded):
+                    raise NetworkError("protocol", f"the server sent {error}") from error
                 if fresh:
                     raise answer_failure(error) from error
                 fresh = True

@@ -14,14 +14,21 @@ from typing import Any, Final
 import httpcore
 
 from aui_tui.engine.network.failures import ConnectFailed, NetworkError, TlsEnded, tls_failure
+from aui_tui.engine.network.wire import Http1Limits, Http2Limits, WireLimits, own_turn
 
 HIGH_WATER: Final = 1 << 16
 """Bytes received and not yet read after which the transport is paused."""
 _CHUNK: Final = 1 << 15
 """Bytes taken from a socket at a time; asyncio's own 256 KiB would add up over the connections of a crawl."""
 
-sslproto.SSLProtocol.max_size = _CHUNK
-"""asyncio sets so much aside for each TLS connection; with 256 KiB that costs a sixteenth of a scan's CPU time."""
+
+def save_tls_memory() -> None:
+    """Let asyncio set 32 KiB aside for each TLS connection of this process instead of 256 KiB.
+
+    Clearing the larger buffers costs a sixteenth of a scan's CPU time, and a crawl has hundreds of them. asyncio has
+    no option for it, so this sets an attribute of its ``SSLProtocol``; it belongs to a program, not to a library.
+    """
+    sslproto.SSLProtocol.max_size = _CHUNK
 
 
 class _Receiver(asyncio.BufferedProtocol):
@@ -107,9 +114,21 @@ class Stream(httpcore.AsyncNetworkStream):
     def __init__(self, transport: asyncio.Transport, receiver: _Receiver) -> None:
         self._transport = transport
         self._receiver = receiver
+        self._limits: WireLimits = Http1Limits()
+        self._held = b""
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """Return the next bytes, none at the end (httpcore's interface)."""
+        """Return the next bytes, none at the end (httpcore's interface). Raises Flooded."""
+        if self._held or self._receiver.buffer:
+            await asyncio.sleep(0)  # a peer that is faster than our parsers leaves others their turn
+        data = self._held or await self._received(max_bytes, timeout)
+        size = self._limits.take(data)
+        self._held = data[size:]
+        if self._limits.heavy:
+            await own_turn()
+        return data[:size]
+
+    async def _received(self, max_bytes: int, timeout: float | None) -> bytes:
         try:
             async with asyncio.timeout(timeout):
                 return await self._receiver.read(max_bytes)
@@ -122,6 +141,7 @@ class Stream(httpcore.AsyncNetworkStream):
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
         """Send ``buffer`` (httpcore's interface)."""
+        self._limits.asked()
         try:
             async with asyncio.timeout(timeout):
                 self._transport.write(buffer)
@@ -167,12 +187,14 @@ class Stream(httpcore.AsyncNetworkStream):
         if secure is None:
             raise ConnectFailed(tls_failure(ConnectionAbortedError()))
         self._transport = self._receiver.transport = secure
+        if self.protocol == "h2":
+            self._limits = Http2Limits()
         return self
 
     def get_extra_info(self, info: str) -> Any:
         """Return what httpcore asks of a connection."""
         if info == "is_readable":
-            return bool(self._receiver.buffer) or self._receiver.ended or self._transport.is_closing()
+            return bool(self._held or self._receiver.buffer) or self._receiver.ended or self._transport.is_closing()
         names = {"client_addr": "sockname", "server_addr": "peername"}
         return self._transport.get_extra_info(names.get(info, info))
 

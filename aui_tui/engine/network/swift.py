@@ -10,6 +10,7 @@ but not HTTP/2 gets ``Host`` last and ``priority``, since the library learns the
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 from collections.abc import AsyncGenerator, Coroutine, Sequence
 from contextlib import AsyncExitStack, suppress
@@ -31,17 +32,30 @@ MOST: Final = 64
 """Hosts that share one crew at most."""
 WINDOW: Final = 0.5
 """Seconds for which a crew waits for further hosts; a tenth of them while no other crew is at work."""
+MEMORY: Final = 256 << 20
+"""Bytes by which this process may grow while a crew is at work."""
+_WATCH: Final = 0.1
+"""Seconds between looks at the memory."""
 _GRACE: Final = 1.0
 """Seconds that a request may outlive its probe: the library finishes what was cancelled before its status came."""
 _PLAIN_PATH: Final = re.compile(r"/[A-Za-z0-9/._~-]*")
 """Paths that a URL parser leaves as they are, dot segments apart."""
 _CERTIFICATE: Final = re.compile(rb"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
+_PAGE: Final = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 0
 _VERSIONS: Final = {"HTTP/2.0": "HTTP/2"}
 
 
 def installed() -> bool:
     """Return whether the extra is there."""
     return find_spec("pyreqwest") is not None
+
+
+def resident() -> int:
+    """Return the bytes of memory that this process has in use, 0 where the system does not say (outside Linux)."""
+    try:
+        return int(Path("/proc/self/statm").read_bytes().split()[1]) * _PAGE
+    except (OSError, IndexError, ValueError):
+        return 0
 
 
 class Crew:
@@ -139,6 +153,19 @@ class Swift:
         crew.ready.set()
         if crew.users == 0:
             await self._dismiss(crew)
+        elif crew.clients:
+            await self._watch(crew)
+
+    async def _watch(self, crew: Crew) -> None:
+        """Drop the connections of a crew that fills the memory: the library keeps every interim response of HTTP/2.
+
+        What was asked on them is asked the ordinary way.
+        """
+        limit = resident() + MEMORY
+        while crew.clients:
+            await asyncio.sleep(_WATCH)
+            if resident() > limit:
+                await crew.close()
 
     async def _dismiss(self, crew: Crew) -> None:
         self._crews -= 1

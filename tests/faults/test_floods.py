@@ -1,0 +1,75 @@
+"""Floods of small things: the event loop stays free for others, a scan ends in time, and memory is bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import psutil
+import pytest
+
+from aui_tui.engine.access import Access, Detour, Limits
+from aui_tui.engine.network import Swift, swift
+from aui_tui.engine.parser_pool import Analyser
+from aui_tui.engine.scan import observe
+from aui_tui.records.observations import BROWSER, Observations
+from tests.faults import behaviours, h2_floods
+from tests.faults.lab import check_record, responsive
+from tests.faults.serve import serving_all
+from tests.faults.site import HOMEPAGES, TITLE
+
+LIMITS = Limits(probe=1.5, connect=1.5, pace=0)
+MEMORY = 64 << 20
+FLOODS = {
+    name: name in behaviours.CUT_BODY
+    for name in (*behaviours.NO_ANSWER, *behaviours.CUT_BODY)
+    if name.startswith("flood")
+} | {name: name in h2_floods.IN_BODY for name in h2_floods.FLOODS}
+"""Every flood, and whether a page comes before it."""
+
+
+@pytest.fixture(scope="module")
+def ports() -> Iterator[dict[str, int]]:
+    with serving_all(list(FLOODS)) as found:
+        yield found
+
+
+async def scanned(name: str, port: int, analyser: Analyser, *, fast: bool) -> Observations:
+    tls = name in h2_floods.FLOODS
+    rule = Detour("shop.test", 443 if tls else 80, "127.0.0.1", port)
+    access = Access(connect_to=(rule,), insecure=True, limits=LIMITS)
+    target = access.target(f"{'https' if tls else 'http'}://shop.test")
+    if not fast:
+        return await observe(target, analyser=analyser, access=access)
+    async with Swift(access, len(HOMEPAGES), window=0.0) as way:
+        return await observe(target, analyser=analyser, access=access, swift=way)
+
+
+async def endured(name: str, port: int, analyser: Analyser, *, fast: bool) -> Observations:
+    """Return what is seen of a flood, having held that it cost others nothing."""
+    before = psutil.Process().memory_info().rss
+    async with responsive():
+        observed = await scanned(name, port, analyser, fast=fast)
+    check_record(observed)
+    assert observed.elapsed_ms < 1000 * (LIMITS.probe + 1)
+    assert psutil.Process().memory_info().rss - before < MEMORY * (2 if fast else 1)
+    return observed
+
+
+@pytest.mark.parametrize("name", FLOODS)
+async def test_a_flood_holds_nobody_up(name: str, ports: dict[str, int], analyser: Analyser) -> None:
+    browser = (await endured(name, ports[name], analyser, fast=False)).exchange(BROWSER)
+    if FLOODS[name]:
+        assert (browser.status, browser.title, browser.cut) == (200, TITLE, True)
+    else:
+        assert (browser.status, browser.error) == (0, "protocol")
+        assert browser.detail
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FLOODS)
+async def test_nor_does_it_over_the_extra_fast(
+    name: str, ports: dict[str, int], analyser: Analyser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(swift, "MEMORY", MEMORY)
+    browser = (await endured(name, ports[name], analyser, fast=True)).exchange(BROWSER)
+    assert browser.status == 0 or browser.cut
