@@ -152,7 +152,7 @@ def as_json(found: Plan) -> str:
     plain = msgspec.to_builtins(found) | dict(
         zip(("score_after", "grade_after", "stance_after"), found.after, strict=True)
     )
-    return msgspec.json.format(msgspec.json.encode(plain), indent=2).decode() + "\n"
+    return msgspec.json.encode(plain).decode() + "\n"
 
 
 def pieces(found: Plan, site: Site | None = None) -> dict[str, Piece]:

@@ -84,7 +84,7 @@ def validate(data: bytes, kind: str = "") -> Verdict:
     texts = list(_texts(data, problems))
     single = len(texts) == 1 and not texts[0][0]
     named = wanted
-    for path, value in texts:
+    for path, value in ((path, _record(value)) for path, value in texts):
         named = wanted or _kind_of(value)
         for problem in _check(value, named, path):
             if len(problems) >= MAX_PROBLEMS:
@@ -94,6 +94,13 @@ def validate(data: bytes, kind: str = "") -> Verdict:
     return Verdict(
         kind=named if single else plural if named else "nothing", records=len(texts), problems=tuple(problems)
     )
+
+
+def _record(value: Any) -> Any:
+    """Return ``value`` without the field that tabular exports add to a record."""
+    if isinstance(value, dict) and value.get("list") in ("ranked", "unreachable"):
+        return {name: item for name, item in value.items() if name != "list"}
+    return value
 
 
 def _texts(data: bytes, problems: list[Problem]) -> Iterator[tuple[str, Any]]:

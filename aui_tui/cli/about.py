@@ -11,7 +11,9 @@ import typer
 
 from aui_tui.cli import complete, streams
 from aui_tui.cli.options import Config, DataDir, Debug, Quiet, Source, example, run_of
+from aui_tui.cli.output import Report, report
 from aui_tui.cli.paint import Paint
+from aui_tui.cli.run import Run
 from aui_tui.engine.explain import Section, sections
 from aui_tui.records import queryhelp
 from aui_tui.records.vocabulary import choose
@@ -35,10 +37,17 @@ def lines(page: Sequence[Section], paint: Paint) -> Iterator[str]:
             yield from paint.hanging(f"  {fit(name, width)}", meaning)
 
 
+def show(run: Run, page: Sequence[Section], *, as_json: bool) -> None:
+    """Print a page of explanation."""
+    found = [{"title": one.title, "paragraphs": list(one.paragraphs), "rows": list(one.rows)} for one in page]
+    report(as_json, {"sections": found}, lines(page, Paint.for_output(ascii_only=run.settings.ascii)))
+
+
 @app.command("method", epilog=example("aui-tui method v0.1"))
 def method(
     context: typer.Context,
     name: Annotated[str, typer.Argument(metavar="[v0.1|v0.2]", help="Default: the one in force.")] = "",
+    as_json: Report = False,
     data_dir: DataDir = None,
     source: Source = None,
     config_file: Config = None,
@@ -47,8 +56,7 @@ def method(
 ) -> None:
     """Explain how verdicts, stance, points and grades come about."""
     run = run_of(context)
-    for line in lines(sections(name or run.settings.method), Paint.for_output(ascii_only=run.settings.ascii)):
-        streams.write_line(line)
+    show(run, sections(name or run.settings.method), as_json=as_json)
 
 
 TOPICS: Final = ("query", "method")
@@ -70,6 +78,7 @@ def help_on(
     topic: Annotated[
         str, typer.Argument(metavar="query|method", help="The topic.", autocompletion=complete.of(TOPICS))
     ],
+    as_json: Report = False,
     data_dir: DataDir = None,
     source: Source = None,
     config_file: Config = None,
@@ -79,8 +88,7 @@ def help_on(
     """Explain a topic: the query language, or the scoring method."""
     run = run_of(context)
     page = query_page() if choose("topic", topic, TOPICS) == "query" else sections(run.settings.method)
-    for line in lines(page, Paint.for_output(ascii_only=run.settings.ascii)):
-        streams.write_line(line)
+    show(run, page, as_json=as_json)
 
 
 RECORDS: Final = ("card", "index", "summary", "visits")
@@ -129,7 +137,7 @@ def table(settings: Settings) -> dict[str, dict[str, object]]:
 @app.command("config", epilog=example("aui-tui config --json"))
 def config(
     context: typer.Context,
-    as_json: Annotated[bool, typer.Option("--json", help="As a JSON object.")] = False,
+    as_json: Report = False,
     data_dir: DataDir = None,
     source: Source = None,
     config_file: Config = None,
@@ -140,7 +148,7 @@ def config(
     run = run_of(context)
     rows = table(run.settings)
     if as_json:
-        streams.write_line(json.dumps(rows, ensure_ascii=False, indent=2))
+        report(as_json, rows, ())
         return
     width = max(map(len, rows))
     for name, row in rows.items():
@@ -168,7 +176,7 @@ def places(settings: Settings) -> dict[str, str]:
 @app.command("paths", epilog=example("aui-tui paths --json"))
 def paths(
     context: typer.Context,
-    as_json: Annotated[bool, typer.Option("--json", help="As a JSON object.")] = False,
+    as_json: Report = False,
     data_dir: DataDir = None,
     source: Source = None,
     config_file: Config = None,
@@ -179,7 +187,7 @@ def paths(
     run = run_of(context)
     found = places(run.settings)
     if as_json:
-        streams.write_line(json.dumps(found, ensure_ascii=False, indent=2))
+        report(as_json, found, ())
         return
     width = max(map(len, found))
     for name, place in found.items():

@@ -53,6 +53,12 @@ VALUED: Final = frozenset({"--data-dir", "--source", "--config", "--theme", "--o
 """Options before a command that take the word after them."""
 
 
+class Usage(ConfigError):
+    """The command line cannot be read: an unknown command or option, or one that is missing."""
+
+    title = "Usage error"
+
+
 class Command(Protocol):
     """What runs one command line."""
 
@@ -159,7 +165,7 @@ def _run(arguments: list[str]) -> int:
         sentence = getattr(error, "format_message", None)
         if sentence is None:
             raise
-        raise ConfigError(_usage(sentence(), error)) from None
+        raise Usage(_usage(sentence(), error)) from None
     return code if isinstance(code, int) else 0
 
 

@@ -23,7 +23,20 @@ from aui_tui.cli.gating import (
     RequireStance,
 )
 from aui_tui.cli.options import Config, DataDir, Debug, Host, Method, Quiet, Source, example, method_of, run_of
-from aui_tui.cli.output import CardForm, Deterministic, Fields, File, FormatName, Json, KeyNames, Linear, emit, path_of
+from aui_tui.cli.output import (
+    CardForm,
+    Deterministic,
+    Fields,
+    File,
+    FormatName,
+    Json,
+    KeyNames,
+    Linear,
+    Report,
+    emit,
+    path_of,
+)
+from aui_tui.cli.run import fail
 from aui_tui.cli.services import dossier_of, opened
 from aui_tui.diff import FORMATS, write
 from aui_tui.engine import addresses, target
@@ -124,10 +137,11 @@ def diff(
         typer.Option(
             "--format", "-f", metavar="NAME", help="text, json or markdown.", autocompletion=complete.of(FORMATS)
         ),
-    ] = "text",
+    ] = "",
     method: Method = "",
     output: File = "",
     deterministic: Deterministic = False,
+    as_json: Report = False,
     data_dir: DataDir = None,
     source: Source = None,
     config_file: Config = None,
@@ -139,7 +153,9 @@ def diff(
     TIME is the beginning of a kept scan's time, such as 2026-11-20, or first, or last.
     """
     run = run_of(context)
-    form, path = choose("format", form, FORMATS), path_of(output)
+    if as_json and form:
+        raise BadValue("Choose one of --json and --format.")
+    form, path = choose("format", form or ("json" if as_json else "text"), FORMATS), path_of(output)
     method = method_of(method)
     if len(what) not in (1, 2, 3) or (len(what) != 2 and cardfiles.is_file(what[0])):
         raise BadValue(USAGE)
@@ -222,7 +238,7 @@ def plan(
     tester: Annotated[
         str, typer.Option("--tester", metavar="ADDRESS", help="The address you scan from, for server rules.")
     ] = "",
-    json_out: Annotated[bool, typer.Option("--json", help="As a JSON object.")] = False,
+    json_out: Report = False,
     data_dir: DataDir = None,
     source: Source = None,
     config_file: Config = None,
@@ -303,8 +319,7 @@ def regrade_cards(
             try:
                 found.append(graded_again(card, method))
             except AuiError as error:
-                streams.say(str(error))
-                codes.append(error.exit_code)
+                codes.append(fail(error))
 
     async def of_hosts(names: Sequence[str]) -> None:
         async with opened(run) as service:
@@ -312,8 +327,7 @@ def regrade_cards(
                 try:
                     found.append((await dossier_of(service, name, method=method)).card)
                 except AuiError as error:
-                    streams.say(str(error))
-                    codes.append(error.exit_code)
+                    codes.append(fail(error))
 
     hosts = [name for name in what if not cardfiles.is_file(name)]
     for name in what:

@@ -11,9 +11,9 @@ import typer
 from aui_tui.cli import streams, words
 from aui_tui.cli.index import Category, Limit, Line, Reverse, Sort, Stance
 from aui_tui.cli.options import Config, DataDir, Debug, Quiet, Source, example, run_of
-from aui_tui.cli.output import Deterministic, Fields, File, FormatName, KeyNames, emit, keys_of, path_of
+from aui_tui.cli.output import Deterministic, Fields, File, FormatName, Json, KeyNames, emit, keys_of, path_of
 from aui_tui.cli.services import service_of
-from aui_tui.errors import NeverScanned
+from aui_tui.errors import BadValue, NeverScanned
 from aui_tui.export.formats import write_cards, write_listing
 from aui_tui.export.listing import Listing
 from aui_tui.records.card import ReportCard
@@ -50,7 +50,8 @@ def export(
     reverse: Reverse = False,
     limit: Limit = 0,
     cards: Annotated[bool, typer.Option("--cards", help="Whole report cards instead of rows.")] = False,
-    format_name: FormatName = "json",
+    as_json: Json = False,
+    format_name: FormatName = "",
     output: File = "",
     fields: Fields = "",
     deterministic: Deterministic = False,
@@ -63,6 +64,9 @@ def export(
 ) -> int:
     """Write the list, or the cards behind it, as JSON, NDJSON, CSV, Markdown or HTML."""
     run = run_of(context)
+    if as_json and format_name:
+        raise BadValue("Choose one of --json and --format.")
+    format_name = format_name or "json"
     chosen_keys, path = keys_of(keys), path_of(output)
     query = Query.of(category=category, stance=stance, line=line, sort=sort, descending=reverse)
     with asyncio.Runner() as runner:

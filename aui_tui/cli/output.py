@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -53,6 +54,17 @@ FormatName = Annotated[
 File = Annotated[str, _option("--output", "-o", metavar="FILE", help="Write to FILE, whole or not at all.")]
 Fields = Annotated[str, _option("--fields", metavar="A,B.C", help="Only these fields (json, ndjson, csv).")]
 Deterministic = Annotated[bool, _option("--deterministic", help="Leave out what changes from run to run.")]
+
+
+Report = Annotated[bool, typer.Option("--json", help="Print the same as JSON, one object a line.")]
+
+
+def report(as_json: bool, record: Mapping[str, object], lines: Iterable[str]) -> None:
+    """Print ``record`` as one line of JSON where that is wanted, else ``lines``; raises as :func:`emit`."""
+    if as_json:
+        emit([json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"], None)
+    else:
+        emit((line + "\n" for line in lines), None)
 
 
 def keys_of(word: str) -> Keys:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import signal
 import traceback
 from collections.abc import Callable, Coroutine, Sequence
@@ -72,7 +73,19 @@ class Run:
 
 
 def told(work: Callable[[], int], arguments: Sequence[str]) -> int:
-    """Return the exit code of ``work``; whatever goes wrong is told in one sentence."""
+    """Return the exit code of ``work``; whatever goes wrong is told in one sentence, with ``--json`` as an object."""
+    plain = itertools.takewhile(lambda word: word != "--", arguments)
+    with streams.narrating_in_json("--json" in plain):
+        return _told(work, arguments)
+
+
+def fail(error: AuiError) -> int:
+    """Report ``error`` on standard error and return its exit code."""
+    streams.fail(str(error), error.title, error.exit_code)
+    return error.exit_code
+
+
+def _told(work: Callable[[], int], arguments: Sequence[str]) -> int:
     try:
         return work()
     except KeyboardInterrupt:
@@ -82,16 +95,16 @@ def told(work: Callable[[], int], arguments: Sequence[str]) -> int:
     except streams.ClosedPipe:
         return 0
     except AuiError as error:
-        streams.say(str(error))
-        return error.exit_code
+        return fail(error)
     except OSError as error:
         if "--debug" in arguments:
             traceback.print_exc()
         streams.silence()
-        streams.say(f"The system refused: {error.strerror or error}.")
+        streams.fail(f"The system refused: {error.strerror or error}.", "System error", ConfigError.exit_code)
         return ConfigError.exit_code
     except Exception as error:
         if "--debug" in arguments:
             traceback.print_exc()
-        streams.say(f"Unexpected {type(error).__name__}: {error} (--debug shows where; please report it).")
+        sentence = f"Unexpected {type(error).__name__}: {error} (--debug shows where; please report it)."
+        streams.fail(sentence, "Unexpected error", UNEXPECTED)
         return UNEXPECTED

@@ -30,7 +30,7 @@ from aui_tui.cli.gating import (
 from aui_tui.cli.options import Config, DataDir, Debug, Method, Quiet, Source, example, method_of, run_of
 from aui_tui.cli.output import CardForm, Deterministic, Fields, File, FormatName, Json, KeyNames, Linear, emit
 from aui_tui.cli.reach import AllowPrivate, BasicAuth, CaFile, ConnectTo, Header, Insecure, NoLimit, Pace, reach_of
-from aui_tui.cli.run import Run
+from aui_tui.cli.run import Run, fail
 from aui_tui.cli.services import counts, opened
 from aui_tui.errors import AuiError, BadValue, ConfigError, InvalidHost
 from aui_tui.gates import Outcome, worst
@@ -430,8 +430,7 @@ def scan(
                     tape.keep(answer)
                     outcome = await gating.judge(service, answer.card)
                 except AuiError as error:
-                    streams.say(str(error))
-                    batch.codes.append(error.exit_code)
+                    batch.codes.append(fail(error))
                     if len(asked) > 1:
                         if form.streams:
                             emit(

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import sys
+from collections.abc import Iterator
+from contextvars import ContextVar
 from typing import BinaryIO, Final
 
 from aui_tui.errors import ConfigError
@@ -88,12 +91,35 @@ def source() -> BinaryIO:
     return sys.stdin.buffer
 
 
+_form: ContextVar[bool] = ContextVar("json lines on standard error", default=False)
+
+
+@contextlib.contextmanager
+def narrating_in_json(wanted: bool) -> Iterator[None]:
+    """While the block runs, write each line on standard error as one JSON object where that is ``wanted``."""
+    token = _form.set(wanted)
+    try:
+        yield
+    finally:
+        _form.reset(token)
+
+
 def say(text: str) -> None:
-    """Tell a person ``text`` on standard error, one line, without anything that steers a terminal."""
+    """Write ``text`` on standard error, one line, without anything that steers a terminal."""
+    _narrate({"notice": clean(text)} if _form.get() else f"{NAME}: {clean(text)}")
+
+
+def fail(text: str, title: str, exit_code: int) -> None:
+    """Write an error on standard error: its sentence, or with ``--json`` an object with title and exit code."""
+    said = clean(text)
+    _narrate({"error": said, "title": title, "exit_code": exit_code} if _form.get() else f"{NAME}: {said}")
+
+
+def _narrate(line: str | dict[str, object]) -> None:
     if sys.stderr is None:
         return
     with contextlib.suppress(OSError, ValueError):
-        sys.stderr.write(f"{NAME}: {clean(text)}\n")
+        sys.stderr.write((line if isinstance(line, str) else json.dumps(line, ensure_ascii=False)) + "\n")
         sys.stderr.flush()
 
 

@@ -13,8 +13,8 @@ import typer
 from aui_tui.cli import complete, streams, words
 from aui_tui.cli.cardfiles import STDIN, read_bytes
 from aui_tui.cli.options import Config, DataDir, Debug, Quiet, Source, example, run_of
-from aui_tui.cli.output import emit
-from aui_tui.cli.run import Run
+from aui_tui.cli.output import Report, report
+from aui_tui.cli.run import Run, fail
 from aui_tui.cli.services import local, local_of, only_local
 from aui_tui.errors import AuiError, ConfigError
 from aui_tui.gates import worst
@@ -62,6 +62,7 @@ def validate(
     kind: Annotated[
         str, typer.Option("--as", metavar="card|index|summary", help="What it must be; default: by its fields.")
     ] = "",
+    as_json: Report = False,
     data_dir: DataDir = None,
     source: Source = None,
     config_file: Config = None,
@@ -76,8 +77,10 @@ def validate(
         shown = clean(name, 200)
         if not verdict.valid:
             code = INVALID
-        shown_problems = verdict.problems or (f"valid, {verdict.records:,} {verdict.kind}",)
-        emit((f"{shown}: {sentence}\n" for sentence in shown_problems), None)
+        problems = [{"path": problem.path, "why": problem.why} for problem in verdict.problems]
+        found = {"file": shown, "valid": verdict.valid, "kind": verdict.kind, "records": verdict.records}
+        said = verdict.problems or (f"valid, {verdict.records:,} {verdict.kind}",)
+        report(as_json, found | {"problems": problems}, (f"{shown}: {sentence}" for sentence in said))
     return code
 
 
@@ -101,6 +104,7 @@ def take_in(
     file: Annotated[
         list[str], typer.Argument(metavar="FILE...", help="Cards, rows or indexes, JSON or NDJSON; - reads stdin.")
     ],
+    as_json: Report = False,
     data_dir: DataDir = None,
     source: Source = None,
     config_file: Config = None,
@@ -122,7 +126,9 @@ def take_in(
                 for problem in done.problems:
                     streams.say(f"{shown}: {clean(problem, 300)}")
                     code = BROKEN
-                emit([f"{shown}: {words.count(done.read, 'record')} read, {done.new:,} new or newer\n"], None)
+                problems = [clean(problem, 300) for problem in done.problems]
+                found = {"file": shown, "read": done.read, "new": done.new, "problems": problems}
+                report(as_json, found, [f"{shown}: {words.count(done.read, 'record')} read, {done.new:,} new or newer"])
         finally:
             run.wait(service.aclose())
     return code
@@ -133,6 +139,7 @@ def backup(
     context: typer.Context,
     file: Annotated[str, typer.Argument(metavar="FILE", help="The copy; it can be used as index.db.")],
     force: Annotated[bool, typer.Option("--force", help="Replace FILE when it is there.")] = False,
+    as_json: Report = False,
     data_dir: DataDir = None,
     source: Source = None,
     config_file: Config = None,
@@ -148,7 +155,10 @@ def backup(
     try:
         with counted("Copying", quiet=run.quiet) as progress:
             size = copied(service.reports, Path(file).expanduser(), overwrite=force, progress=progress)
-        streams.say(f"wrote {clean(file, 200)}, {size / 1e6:.1f} MB")
+        if as_json:
+            report(as_json, {"file": clean(file, 4096), "bytes": size}, ())
+        else:
+            streams.say(f"wrote {clean(file, 200)}, {size / 1e6:.1f} MB")
     finally:
         run.wait(service.aclose())
 
@@ -164,6 +174,7 @@ def doctor(
     salvage: Annotated[
         bool, typer.Option("--salvage", help="Bring back what damaged files that were set aside still hold.")
     ] = False,
+    as_json: Report = False,
     data_dir: DataDir = None,
     source: Source = None,
     config_file: Config = None,
@@ -179,12 +190,12 @@ def doctor(
             _salvage(run, service.reports)
         if repair:
             _repair(run, service.reports)
-        return _examine(run, service.reports)
+        return _examine(run, service.reports, as_json=as_json)
     finally:
         run.wait(service.aclose())
 
 
-def _examine(run: Run, reports: Reports) -> int:
+def _examine(run: Run, reports: Reports, *, as_json: bool) -> int:
     from aui_tui.store.upkeep import examine
 
     with counted("Reading every card", quiet=run.quiet) as progress:
@@ -198,7 +209,16 @@ def _examine(run: Run, reports: Reports) -> int:
         *(f"problem   {clean(problem, 300)}" for problem in health.problems),
         "sound" if not health.problems else "not sound; --repair repairs it",
     ]
-    emit((line + "\n" for line in lines), None)
+    found = {
+        "index": str(reports.path),
+        "bytes": health.bytes,
+        "hosts": health.hosts,
+        "scans": health.scans,
+        "set_aside": [str(path) for path in damaged(reports.path.parent)],
+        "problems": [clean(problem, 300) for problem in health.problems],
+        "sound": not health.problems,
+    }
+    report(as_json, found, lines)
     return UNSOUND if health.problems else 0
 
 
@@ -228,6 +248,7 @@ def forget(
     host: Annotated[
         list[str], typer.Argument(metavar="HOST...", help="Hosts that were scanned.", autocompletion=complete.hosts)
     ],
+    as_json: Report = False,
     data_dir: DataDir = None,
     source: Source = None,
     config_file: Config = None,
@@ -245,10 +266,11 @@ def forget(
                 try:
                     removed = await service.forget(name)
                 except AuiError as error:
-                    streams.say(str(error))
-                    codes.append(error.exit_code)
+                    codes.append(fail(error))
                     continue
-                emit([f"{clean(name, 253)}: {words.count(removed, 'scan')} removed\n"], None)
+                shown = clean(name, 253)
+                line = f"{shown}: {words.count(removed, 'scan')} removed"
+                report(as_json, {"host": shown, "removed": removed}, [line])
 
     run.wait(work())
     return worst(codes)
@@ -261,6 +283,7 @@ ACTIONS = ("show", "clear")
 def cache(
     context: typer.Context,
     action: Annotated[str, typer.Argument(metavar="show|clear", help="What to do.")] = "show",
+    as_json: Report = False,
     data_dir: DataDir = None,
     source: Source = None,
     config_file: Config = None,
@@ -275,8 +298,10 @@ def cache(
     async def work() -> None:
         async with local(run) as service:
             if chosen == "clear":
-                streams.write_line(f"{words.count(service.cache.clear(), 'answer')} removed")
+                removed = service.cache.clear()
+                report(as_json, {"removed": removed}, [f"{words.count(removed, 'answer')} removed"])
             else:
-                streams.write_line(words.count(len(service.cache), "answer"))
+                held = len(service.cache)
+                report(as_json, {"answers": held}, [words.count(held, "answer")])
 
     run.wait(work())

@@ -18,7 +18,7 @@ from aui_tui.cli import streams
 from aui_tui.cli.options import Config, DataDir, Debug, Method, Quiet, Source, example, method_of, run_of
 from aui_tui.cli.output import Json
 from aui_tui.cli.reach import AllowPrivate, BasicAuth, CaFile, ConnectTo, Header, Insecure, NoLimit, reach_of
-from aui_tui.cli.run import Run
+from aui_tui.cli.run import Run, fail
 from aui_tui.cli.scan import Category, not_own, scan_one
 from aui_tui.cli.services import counts, opened, own_host
 from aui_tui.diff import text_lines
@@ -180,8 +180,7 @@ class _Session:
         except AuiError as error:
             if self._card is None:
                 raise
-            streams.say(str(error))
-            self.code = error.exit_code
+            self.code = fail(error)
             return
         before, self._card = self._card, answer.card
         self.code = 3 if answer.card.unreachable else 0

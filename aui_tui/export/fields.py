@@ -26,13 +26,15 @@ LEAF: Final[Tree] = MappingProxyType({})
 LISTS: Final = frozenset({"evidence", "recommendations"})
 """Fields that hold a list of parts: a chosen part is taken from each."""
 
+LIST: Final = "list"
+"""Field of the tabular formats, csv and ndjson: ``ranked``, or ``unreachable`` for a host without a score."""
 ROW_EXTRAS: Final = ("list", "rank", "change", "scans", "method", "edge", "best_fix", "best_points")
 """What a row of an index knows beyond the specification; written when asked for."""
 
 
 @cache
 def card_tree() -> Tree:
-    """Return the fields of a report card (specification 2.2)."""
+    """Return the fields of a report card (specification 2.2), then LIST."""
     parts: dict[str, Tree] = {
         "evidence": _leaves(Evidence.__struct_fields__),
         "semantic": _leaves(Semantic.__struct_fields__),
@@ -43,7 +45,7 @@ def card_tree() -> Tree:
         "agent_access": {name: _leaves(AgentAccess.__struct_fields__) for name in names_of("agent_access")},
         **{field: _leaves(names_of(field)) for field in ("matrix", "ua_policy", "crawler_policy")},
     }
-    return {name: parts.get(name, LEAF) for name in ReportCard.__struct_fields__}
+    return {name: parts.get(name, LEAF) for name in (*ReportCard.__struct_fields__, LIST)}
 
 
 @cache

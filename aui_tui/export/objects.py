@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from aui_tui.export.fields import ROW_EXTRAS, project
+from aui_tui.export.fields import LIST, ROW_EXTRAS, project
 from aui_tui.export.listing import Listing
 from aui_tui.export.options import Options, Refusal
-from aui_tui.export.plain import plain_card, plain_row, with_extras
+from aui_tui.export.plain import distinct, listed_card, plain_card, plain_row, with_extras
 from aui_tui.records.card import ReportCard
 from aui_tui.records.view import Row
 
@@ -42,18 +42,20 @@ def json_listing(listing: Listing, options: Options) -> Iterator[str]:
 
 
 def ndjson_cards(cards: Iterable[ReportCard], options: Options) -> Iterator[str]:
-    """Yield one card a line."""
+    """Yield one card a line; ``list`` says whether its host was reached."""
     for card in cards:
-        yield _compact(_card(card, options)) + "\n"
+        record = listed_card(card, options)
+        yield _compact(distinct(project(record, options.paths) if options.paths else record)) + "\n"
     for refused in options.refused:
         yield _compact(refusal(refused)) + "\n"
 
 
 def ndjson_listing(listing: Listing, options: Options) -> Iterator[str]:
-    """Yield one row a line, the ranked ones first; the field ``list`` tells them apart when it is chosen."""
+    """Yield one row a line, the ranked ones first; ``list`` tells them apart."""
     for name, rows in (("ranked", listing.ranked), ("unreachable", listing.unreachable)):
         for row in rows:
-            yield _compact(_row(row, name, options)) + "\n"
+            fields = _row(row, name, options)
+            yield _compact(fields if options.paths else fields | {LIST: name}) + "\n"
 
 
 def refusal(refused: Refusal) -> dict[str, Any]:
@@ -62,8 +64,7 @@ def refusal(refused: Refusal) -> dict[str, Any]:
 
 
 def _card(card: ReportCard, options: Options) -> dict[str, Any]:
-    fields = plain_card(card, options)
-    return project(fields, options.paths) if options.paths else fields
+    return project(listed_card(card, options), options.paths) if options.paths else plain_card(card, options)
 
 
 def _row(row: Row, listed: str, options: Options) -> dict[str, Any]:

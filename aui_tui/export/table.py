@@ -12,7 +12,7 @@ import msgspec
 from aui_tui.export.fields import Path, card_tree, columns, row_tree, value_at
 from aui_tui.export.listing import Listing
 from aui_tui.export.options import VOLATILE, Options
-from aui_tui.export.plain import plain_card, with_extras
+from aui_tui.export.plain import listed_card, with_extras
 from aui_tui.records.card import ReportCard, SiteSummary
 from aui_tui.records.codec import MAPS, names_of, slots_of
 
@@ -25,13 +25,14 @@ ROW_FIELDS: Final = tuple((name,) for name in (*SiteSummary.__struct_fields__, "
 def csv_cards(cards: Iterable[ReportCard], options: Options) -> Iterator[str]:
     """Yield a header line and one line a card; a field of several values is one cell of several lines.
 
-    Of a host without a card there are its name and, as its evidence, the reason.
+    The last column, ``list``, says ``ranked`` or ``unreachable``. Of a host without a card there are its name and, as
+    its evidence, the reason.
     """
     chosen = _stable(columns(options.paths, card_tree()), options)
     line = _Lines().line
     yield line(_header(chosen, options))
     for card in cards:
-        record = plain_card(card, options)
+        record = listed_card(card, options)
         yield line([cell(value_at(record, path), path) for path in chosen])
     for refused in options.refused:
         said = [{"t": "critical", "text": refused.detail}]

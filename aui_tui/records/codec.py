@@ -254,10 +254,11 @@ def _is_time(value: str) -> bool:
 
 def _ordered(field: str, values: dict[str, Any]) -> dict[str, Any]:
     """Rename slots to names and put known names in order; a foreign map keeps its keys and its order."""
-    for known in (slots_of(field), names_of(field)):
-        if len(values) == len(known) and all(key in values for key in known):
-            return {name: values[key] for name, key in zip(names_of(field), known, strict=True)}
-    return values
+    names, slots = names_of(field), slots_of(field)
+    if len(values) != len(names):
+        return values
+    found = {name: key for name, slot in zip(names, slots, strict=True) for key in (slot, name) if key in values}
+    return {name: values[found[name]] for name in names} if len(found) == len(names) else values
 
 
 _PATH: Final = re.compile(r" - at `\$\.?(.*?)`$")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -14,9 +16,9 @@ from aui_tui.errors import BadValue
 from aui_tui.export.formats import FORMATS, write_cards, write_listing
 from aui_tui.export.listing import Listing
 from aui_tui.records.card import Index, ReportCard
-from aui_tui.records.codec import decode_card, decode_index, decode_summary, slots_of
+from aui_tui.records.codec import Keys, decode_card, decode_index, decode_summary, slots_of
 from aui_tui.records.view import PAGE, Row, rows
-from tests.cards import INDEX, RICH_OPEN, SAMPLES, WALLED, cards, indexes
+from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, cards, indexes
 
 
 def card_json(name: str = "json", card: ReportCard = RICH_OPEN, **options: Any) -> Any:
@@ -109,7 +111,7 @@ def test_rows_know_their_list_and_rank_when_asked() -> None:
         ("host.x", "Unknown field 'host.x': host has no parts."),
         ("matrix.", "Unknown field 'matrix.'"),
         (",", "The list of fields is empty"),
-        ("list", "Unknown field 'list'"),
+        ("lists", "Unknown field 'lists'; did you mean list?"),
     ],
 )
 def test_an_unknown_field_is_named_with_the_nearest(fields: str, words: str) -> None:
@@ -173,3 +175,43 @@ def test_the_table_of_formats_is_whole() -> None:
         assert entry.suffix.startswith(".")
         assert "/" in entry.media_type
         assert entry.cards or entry.listing
+
+
+def keys_of(value: Any) -> Iterator[list[str]]:
+    """Yield the keys of every object in ``value``."""
+    if isinstance(value, dict):
+        yield list(value)
+        for item in value.values():
+            yield from keys_of(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from keys_of(item)
+
+
+@pytest.mark.parametrize("keys", ["names", "slots"])
+def test_no_two_keys_of_a_line_differ_in_case_alone_and_the_line_is_still_the_card(keys: Keys) -> None:
+    """As DuckDB and pandas need it; the second casing of a name is written by its slot."""
+    for card in (RICH_OPEN, WALLED, DEAD):
+        line = "".join(write_cards("ndjson", [card], keys=keys))
+        for found in keys_of(json.loads(line)):
+            assert len({key.casefold() for key in found}) == len(found)
+        assert decode_card(line.encode()) == card
+    named = set(json.loads("".join(write_cards("ndjson", [WALLED])))["ua_policy"])
+    assert named & {"meta-externalfetcher", "agent_13", "Meta-ExternalFetcher"} == {"meta-externalfetcher", "agent_13"}
+
+
+def test_an_unreachable_host_is_told_from_a_bad_one_in_every_export() -> None:
+    cards = [WALLED, DEAD]
+    lines = [json.loads(line) for line in "".join(write_cards("ndjson", cards)).splitlines()]
+    assert [line["list"] for line in lines] == ["ranked", "unreachable"]
+    rows = list(csv.DictReader(io.StringIO("".join(write_cards("csv", cards)))))
+    assert [row["list"] for row in rows] == ["ranked", "unreachable"]
+    chosen = json.loads("".join(write_cards("json", cards, fields="host,list")))
+    assert [card["list"] for card in chosen] == ["ranked", "unreachable"]
+    assert "list" not in json.loads("".join(write_cards("json", [WALLED])))
+    for name in ("markdown", "html", "junit", "sarif"):
+        ranked, dead = ("".join(write_cards(name, [card])).casefold() for card in cards)
+        assert any(word in dead and word not in ranked for word in ("unreachable", '"executionsuccessful": false'))
+    for name in ("ndjson", "csv"):
+        text = "".join(write_listing(name, listing()))
+        assert ("unreachable" in text, "ranked" in text) == (True, True)
