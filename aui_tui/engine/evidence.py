@@ -20,7 +20,10 @@ from aui_tui.records.vocabulary import SEVERITIES
 
 UNREACHABLE = critical("unreachable", "<<host>> could not be judged: <<reasons>>.")
 LIMITS = (
-    warn("insecure", "Certificates were not checked, at your word: nothing here vouches for who answered."),
+    warn(
+        "insecure",
+        "Certificates were not checked (--insecure): nothing proves which server answered.",
+    ),
     warn(
         "credentials",
         "Header fields of your own, such as a password, went with every request, at your word: an agent without them"
@@ -29,12 +32,12 @@ LIMITS = (
     warn("warning", "<<note>>"),
     good(
         "connect-to",
-        "About this scan: it was led to another address, at your word, so this card describes the server that"
-        " answered there.",
+        "About this scan: connections went to another address (--connect-to), so this card describes the server"
+        " that answered there.",
     ),
     good(
         "private",
-        "About this scan: private addresses were allowed, at your word, so agents on the public web may see"
+        "About this scan: private addresses were allowed (--allow-private), so agents on the public web may see"
         " another site or none.",
     ),
 )

@@ -90,26 +90,30 @@ def test_agents_of_one_rule_are_told_together() -> None:
     )
     assert told(seen)[0] == (
         "robots.txt disallows 3 of the 19 tested agents by name: ChatGPT and Claude (line 18) and Devin (line 30, as"
-        " “devin”)."
+        " “devin”). An agent that obeys it cannot open the site for its user."
     )
 
 
 @pytest.mark.parametrize(
     ("robots", "code", "line"),
     [
-        (RobotsFacts(kind="html"), 200, "A web page is served as robots.txt (status 200), so it holds no rules."),
+        (
+            RobotsFacts(kind="html"),
+            200,
+            "A web page is served as robots.txt (status 200), so it holds no rules. Serve a text file, or status 404 where there is none.",
+        ),
         (RobotsFacts(kind="none"), 404, "There is no robots.txt (status 404 Not Found), so no agent is disallowed."),
         (
             RobotsFacts(kind="none"),
             403,
-            "robots.txt answers 403 Forbidden, which RFC 9309 reads as no rules at all, though it may be meant as a"
-            " no.",
+            "robots.txt answers 403 Forbidden, which RFC 9309 reads as no rules at all. If a no is meant, it must be"
+            " written as rules with status 200.",
         ),
         (
             RobotsFacts(kind="unknown"),
             0,
-            "robots.txt could not be had (no answer in 12 s): agents that follow RFC 9309 must then stay away from the"
-            " whole site.",
+            "robots.txt could not be fetched (no answer in 12 s): agents that follow RFC 9309 must then stay away from"
+            " the whole site. Serve it with status 200, or 404 where there is none.",
         ),
     ],
 )
@@ -152,7 +156,9 @@ def test_a_page_that_was_not_analysed_tells_only_why() -> None:
 def test_broken_structured_data_is_told() -> None:
     page = PageFacts(jsonld=3, jsonld_broken=2, readable=900, semantic=Landmarks(main=1, nav=1, aria=1))
     lines = told(site.site(page=page))
-    assert "2 of 3 JSON-LD blocks on the homepage cannot be parsed." in lines
+    assert (
+        "2 of 3 JSON-LD blocks on the homepage cannot be parsed, so an agent gets nothing from what they say." in lines
+    )
     assert "The homepage has 3 JSON-LD blocks." in lines
 
 
@@ -160,16 +166,16 @@ def test_why_a_file_was_not_counted_is_told() -> None:
     files = FileFacts(ai_plugin=True, notes=("/llms.txt answers 200 with an HTML page",))
     lines = told(site.site(files=files), "warn")
     assert "/llms.txt answers 200 with an HTML page." in lines
-    assert "There is no /llms.txt." not in lines
+    assert not any(line.startswith("There is no /llms.txt") for line in lines)
     assert "Only the legacy ai-plugin.json was found, and no current agent reads it." in lines
 
 
 def test_what_was_relaxed_is_told_even_of_an_unreachable_site() -> None:
     for seen in (site.plain(), site.dead()):
         relaxed = replace(seen, limits=("insecure", "connect-to"), warnings=("nothing listens at port 443",))
-        assert any(line.startswith("Certificates were not checked, at your word") for line in told(relaxed, "warn"))
+        assert any(line.startswith("Certificates were not checked (--insecure)") for line in told(relaxed, "warn"))
         assert "Nothing listens at port 443." in told(relaxed, "warn")
-        assert told(relaxed)[-1].startswith("About this scan: it was led to another address, at your word")
+        assert told(relaxed)[-1].startswith("About this scan: connections went to another address (--connect-to)")
 
 
 def test_a_refused_browser_is_no_shut_out_of_agents() -> None:

@@ -52,7 +52,8 @@ GOLDEN = (
     ),
     Golden(
         site.plain, "Open", LIVE_OPEN, (21, 6, 54), (40, 0, 10, 0, 56),
-        "There is no Content-Signal line in robots.txt, so the site does not say what its content may be used for.",
+        "There is no Content-Signal line in robots.txt, so the site does not say whether an agent may read it to"
+        " answer its user.",
     ),
     Golden(
         site.wall_for_all, "Walled", "walled walled walled walled walled walled walled walled",
@@ -79,7 +80,7 @@ GOLDEN = (
         "untested disallowed disallowed disallowed disallowed disallowed disallowed untested",
         (12, 6, 36), (24, 0, 10, 0, 38),
         "robots.txt line 2 (“Disallow: /” for User-agent: *) disallows every agent without a group of its own:"
-        " all 19 tested.",
+        " all 19 tested. An agent that obeys it cannot open the site for its user.",
     ),
     Golden(
         site.robots_ten, "Walled",
@@ -87,7 +88,7 @@ GOLDEN = (
         (16, 6, 44), (32, 0, 10, 0, 47),
         "robots.txt disallows 10 of the 19 tested agents by name: ChatGPT (line 2, as “chatgpt-user”), Claude (line 4,"
         " as “claude-user”), Google agent (line 6, as “google-agent”), Perplexity (line 8, as “perplexity-user”) and"
-        " 6 more.",
+        " 6 more. An agent that obeys it cannot open the site for its user.",
     ),
     Golden(
         site.robots_nine, "Selective",
@@ -95,13 +96,14 @@ GOLDEN = (
         (17, 6, 46), (32, 0, 10, 0, 47),
         "robots.txt disallows 9 of the 19 tested agents by name: ChatGPT (line 2, as “chatgpt-user”), Claude (line 4,"
         " as “claude-user”), Google agent (line 6, as “google-agent”), Perplexity (line 8, as “perplexity-user”) and"
-        " 5 more.",
+        " 5 more. An agent that obeys it cannot open the site for its user.",
     ),
     Golden(
         site.robots_one, "Selective",
         "untested allowed disallowed allowed allowed allowed-robots allowed-robots untested",
         (21, 6, 54), (39, 0, 10, 0, 54),
-        "robots.txt disallows 1 of the 19 tested agents by name: Claude (line 12, as “claude-user”).",
+        "robots.txt disallows 1 of the 19 tested agents by name: Claude (line 12, as “claude-user”)."
+        " An agent that obeys it cannot open the site for its user.",
     ),
     Golden(
         site.robots_paths, "Open", "untested partial partial partial partial partial partial untested",
@@ -129,8 +131,8 @@ GOLDEN = (
     ),
     Golden(
         site.shell, "Open", LIVE_OPEN, (21, 1, 44), (40, 0, 2, 0, 47),
-        "Without scripts the homepage is an empty shell: 12 readable characters and 7 scripts, so an agent that runs"
-        " none sees nothing.",
+        "Without scripts the homepage is empty: 12 readable characters and 7 scripts. An agent that runs no scripts has"
+        " nothing to tell its user; send readable HTML.",
     ),
     Golden(
         site.bad_certificate, "Walled", UNTESTED, (0, 0, 0), (0, 0, 0, 0, 0),
@@ -152,7 +154,7 @@ GOLDEN = (
         site.robots_down, "Open", "untested allowed allowed allowed allowed untested untested untested",
         (12, 6, 36), (24, 0, 10, 0, 38),
         "robots.txt answers 503 Service Unavailable: agents that follow RFC 9309 must then stay away from the"
-        " whole site.",
+        " whole site. Serve it with status 200, or 404 where there is none.",
     ),
 )  # fmt: skip
 

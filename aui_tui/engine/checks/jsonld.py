@@ -33,8 +33,14 @@ TYPES = {
 }
 """The schema.org type of whoever runs the site, by category; an Organization otherwise."""
 SENTENCES = (
-    warn("jsonld-broken", "<<broken>> of <<count>> on the homepage cannot be parsed."),
-    warn("jsonld-none", "The homepage has no JSON-LD, so an agent must guess facts from the layout."),
+    warn(
+        "jsonld-broken",
+        "<<broken>> of <<count>> on the homepage cannot be parsed, so an agent gets nothing from what they say.",
+    ),
+    warn(
+        "jsonld-none",
+        "The homepage has no JSON-LD, so an agent must guess names, prices and dates from the layout.",
+    ),
     good("jsonld", "The homepage has <<count>>."),
 )
 

@@ -33,8 +33,15 @@ PARTS = {
 """Points of each part; ``forms`` are earned when there is none, or all are labelled."""
 CONTENT = "<!-- The content of the page stands here. -->"
 SENTENCES = (
-    warn("landmarks-missing", "The homepage lacks <<missing>>."),
-    warn("forms-unlabelled", "<<unlabelled>> of <<count>> on the homepage <<have>> a control without a label."),
+    warn(
+        "landmarks-missing",
+        "The homepage lacks <<missing>>, by which an agent that reads the accessibility tree finds its way.",
+    ),
+    warn(
+        "forms-unlabelled",
+        "<<unlabelled>> of <<count>> on the homepage <<have>> a control without a label, so an agent must guess"
+        " what belongs there.",
+    ),
     good("landmarks", "The homepage has main and nav landmarks, <<aria>> and <<forms>>."),
 )
 

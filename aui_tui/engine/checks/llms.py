@@ -16,7 +16,10 @@ POINTS = {"v0.1": 5, "v0.2": 3}
 ABSENT = frozenset({404, 410})
 SENTENCES = (
     warn("llms-note", "<<note>>"),
-    warn("llms-none", "There is no /llms.txt."),
+    warn(
+        "llms-none",
+        "There is no /llms.txt to tell an agent where to start.",
+    ),
     good("llms", "/llms.txt tells agents where to start."),
 )
 

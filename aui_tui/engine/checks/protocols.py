@@ -26,7 +26,8 @@ SENTENCES = (
     warn("plugin-only", "Only the legacy ai-plugin.json was found, and no current agent reads it."),
     warn(
         "protocols-none",
-        "There is no front door for agents: neither /.well-known/ucp nor an MCP card at /.well-known/mcp.json.",
+        "There is no front door for agents, neither /.well-known/ucp nor an MCP card at /.well-known/mcp.json:"
+        " they must click through pages as a person does.",
     ),
     good("ucp", "A commerce manifest for agents is at /.well-known/ucp."),
     good("mcp", "An MCP server card is at <<path>>."),

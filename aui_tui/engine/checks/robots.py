@@ -38,14 +38,27 @@ SENTENCES = (
     critical(
         "robots-wildcard",
         "robots.txt line <<line>> (<<rule>> for User-agent: *) disallows every agent without a group of its own:"
-        " <<count>> tested.",
+        " <<count>> tested. An agent that obeys it cannot open the site for its user.",
     ),
-    critical("robots-blocked", "robots.txt disallows <<count>> tested agents by name: <<agents>>."),
-    warn("robots-unknown", "robots.txt <<what>>: agents that follow RFC 9309 must then stay away from the whole site."),
-    warn("robots-html", "A web page is served as robots.txt (status <<status>>), so it holds no rules."),
+    critical(
+        "robots-blocked",
+        "robots.txt disallows <<count>> tested agents by name: <<agents>>. An agent that obeys it cannot open the"
+        " site for its user.",
+    ),
+    warn(
+        "robots-unknown",
+        "robots.txt <<what>>: agents that follow RFC 9309 must then stay away from the whole site. Serve it with"
+        " status 200, or 404 where there is none.",
+    ),
+    warn(
+        "robots-html",
+        "A web page is served as robots.txt (status <<status>>), so it holds no rules. Serve a text file, or"
+        " status 404 where there is none.",
+    ),
     warn(
         "robots-withheld",
-        "robots.txt answers <<status>>, which RFC 9309 reads as no rules at all, though it may be meant as a no.",
+        "robots.txt answers <<status>>, which RFC 9309 reads as no rules at all. If a no is meant, it must be"
+        " written as rules with status 200.",
     ),
     warn("robots-cut", "robots.txt is longer than what is read of it; rules further down are not in this card."),
     warn("robots-partial", "robots.txt keeps <<count>> by name from some paths: <<agents>>."),
@@ -73,7 +86,7 @@ def _measure(observations: Observations, judgement: Judgement, method: str) -> E
     full = POINTS[method]
     match observations.robots.kind:
         case "unknown":
-            return Earned(0, "robots.txt could not be had, and agents that follow RFC 9309 must then stay away.")
+            return Earned(0, "robots.txt could not be fetched, and agents that follow RFC 9309 must then stay away.")
         case "none":
             return Earned(full, "There is no robots.txt, so no agent is disallowed.")
         case "html":
@@ -161,7 +174,7 @@ def _crawlers(judgement: Judgement) -> Iterator[Finding]:
 def _fetched(probe: Exchange) -> str:
     """Return what became of the fetch of robots.txt, as a predicate."""
     if probe.outcome == INCONCLUSIVE:
-        return f"could not be had ({silence(probe)})"
+        return f"could not be fetched ({silence(probe)})"
     return f"answers {status(probe.status)}"
 
 

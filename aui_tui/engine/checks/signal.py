@@ -18,12 +18,13 @@ POINTS = {"v0.1": 10, "v0.2": 4}
 SENTENCES = (
     warn(
         "signal-no-input",
-        "Content-Signal on line <<line>> of robots.txt says ai-input=no: the content must not be read live into an AI"
-        " model, which is what an agent does.",
+        "Content-Signal on line <<line>> of robots.txt says ai-input=no: an agent may not read the page to answer"
+        " its user, which is what it comes for.",
     ),
     warn(
         "signal-none",
-        "There is no Content-Signal line in robots.txt, so the site does not say what its content may be used for.",
+        "There is no Content-Signal line in robots.txt, so the site does not say whether an agent may read it to"
+        " answer its user.",
     ),
     good("signal", "robots.txt says what the content may be used for: Content-Signal on line <<line>>, <<value>>."),
 )

@@ -30,8 +30,8 @@ PLACE = "inside the element of the homepage that the scripts fill, or right afte
 SENTENCES = (
     critical(
         "shell",
-        "Without scripts the homepage is an empty shell: <<readable>> and <<scripts>>, so an agent that runs none sees"
-        " nothing.",
+        "Without scripts the homepage is empty: <<readable>> and <<scripts>>. An agent that runs no scripts has"
+        " nothing to tell its user; send readable HTML.",
     ),
     warn("page-problem", "The homepage was not analysed: <<problem>>, so all its counts are 0."),
     warn(
