@@ -18,7 +18,13 @@ from aui_tui.records.card import Evidence
 from aui_tui.records.observations import INCONCLUSIVE, Exchange, Observations
 from aui_tui.records.vocabulary import SEVERITIES
 
-UNREACHABLE = critical("unreachable", "<<host>> could not be judged: <<reasons>>.")
+UNREACHABLE = (
+    critical("unreachable", "<<host>> could not be judged: <<reasons>>."),
+    critical(
+        "unreachable-tls",
+        "<<host>> could not be judged: <<reasons>>. A browser warns its user there, and an agent stops.",
+    ),
+)
 LIMITS = (
     warn(
         "insecure",
@@ -47,7 +53,7 @@ LIMITS = (
 @cache
 def sentences() -> Mapping[str, tuple[int, Sentence]]:
     """Return all sentences by id, each with its place in the order of a card."""
-    lines = (UNREACHABLE, *chain.from_iterable(check.sentences for check in CHECKS), *LIMITS, *tasks.SENTENCES)
+    lines = (*UNREACHABLE, *chain.from_iterable(check.sentences for check in CHECKS), *LIMITS, *tasks.SENTENCES)
     ordered = sorted(lines, key=lambda line: SEVERITIES.index(line.t))
     return {line.id: (place, line) for place, line in enumerate(ordered)}
 
@@ -74,9 +80,8 @@ def _line(finding: Finding) -> Evidence:
 def _unreachable(observations: Observations) -> Iterator[Finding]:
     """Yield why no homepage probe got a usable answer."""
     reasons = joined(_no_use(probe) for probe in observations.homepages)
-    yield Finding("unreachable", {"host": observations.host, "reasons": reasons})
-    if any(probe.error == "tls" for probe in observations.homepages):
-        yield Finding("tls")
+    broken = any(probe.error == "tls" for probe in observations.homepages)
+    yield Finding("unreachable-tls" if broken else "unreachable", {"host": observations.host, "reasons": reasons})
 
 
 def _no_use(probe: Exchange) -> str:

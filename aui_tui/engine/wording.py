@@ -105,10 +105,15 @@ def status(code: int) -> str:
 
 
 def answer(probe: Exchange) -> str:
-    """Return what a probe that was not served got: ``a challenge page of Cloudflare (403)``, ``403 Forbidden``."""
+    """Return what a probe that was not served got: ``a Cloudflare challenge page (403)``, ``403 Forbidden``."""
     if probe.outcome == CHALLENGED and probe.challenge is not None:
-        return f"a challenge page of {vendor(probe.challenge.vendor).name} ({probe.status})"
+        name = vendor(probe.challenge.vendor).name
+        return f"{_article(name)} {name} challenge page ({probe.status})"
     return status(probe.status) if probe.status else no_answer(probe)
+
+
+def _article(name: str) -> str:
+    return "an" if name[:1].lower() in "aeiou" or name.startswith("F5") else "a"
 
 
 def no_answer(probe: Exchange) -> str:

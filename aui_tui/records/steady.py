@@ -9,18 +9,19 @@ from msgspec.structs import replace
 
 from aui_tui.records.card import ReportCard, SiteSummary
 
-_QUOTED: Final = re.compile(r"; the [^;]{1,60} to quote is (.+?)\.?$")
-"""The id of one request to quote to a vendor, at the end of an evidence text."""
+_QUOTED: Final = re.compile(r"; the [^;]{1,60} to quote (?:is|are) (.+?)\.?$")
+"""The ids of requests to quote to a vendor, at the end of an evidence text."""
 
 
 def steady_text(text: str) -> str:
-    """Return an evidence text without the id of the request that it quotes."""
+    """Return an evidence text without the ids of the requests that it quotes."""
     return _QUOTED.sub(".", text)
 
 
 def steady_card(card: ReportCard) -> ReportCard:
     """Return ``card`` with its evidence and snippets steady; ``scanned_at`` and ``elapsed_ms`` stay."""
-    quoted = {found[1] for item in card.evidence if (found := _QUOTED.search(item.text))}
+    found = (_QUOTED.search(item.text) for item in card.evidence)
+    quoted = {word for match in found if match for word in re.split(r", | and ", match[1])}
     ids = "|".join(map(re.escape, sorted(quoted, key=len, reverse=True)))
     named = re.compile(rf"^(- .* )(?:{ids})$", re.MULTILINE) if ids else None
 

@@ -8,7 +8,7 @@ import pytest
 from aui_tui.engine.judge import judge
 from aui_tui.engine.scoring import grade_card
 from aui_tui.records.card import ReportCard
-from aui_tui.records.observations import Observations
+from aui_tui.records.observations import Exchange, Observations
 from tests.engine import situations as site
 
 LIVE_OPEN = "untested allowed allowed allowed allowed allowed-robots allowed-robots untested"
@@ -31,8 +31,9 @@ GOLDEN = (
     Golden(
         site.dropped, "Walled", "untested untested untested untested untested allowed-robots allowed-robots untested",
         (9, 12, 42), (16, 0, 20, 0, 40),
-        "AI agents are shut out: a browser gets the homepage (200), all 4 probed agents get a dropped connection (asked"
-        " again alone, with a browser served right before and after).",
+        "AI agents are shut out: all 4 probed agents get a dropped connection (no reason is given) while a browser gets"
+        " the homepage (200), asked again alone, with a browser served right before and after. robots.txt says yes, the"
+        " edge says no. A user who sends one gets nothing.",
     ),
     Golden(
         site.limited, "Selective", "untested untested untested allowed allowed untested untested untested",
@@ -58,14 +59,16 @@ GOLDEN = (
     Golden(
         site.wall_for_all, "Walled", "walled walled walled walled walled walled walled walled",
         (9, 1, 20), (16, 0, 2, 0, 20),
-        "Everybody meets a wall: even the browser probe gets a challenge page of Cloudflare (403), which a person can"
-        " pass and an agent cannot, and no agent gets the homepage.",
+        "Everybody meets a wall: the browser probe and all 4 probed agents get a Cloudflare challenge page (403, known"
+        " by “Just a moment...”), which a person can pass and an agent cannot; the Ray ID to quote is"
+        " 8f1e2d3c4b5a6978-FRA.",
     ),
     Golden(
         site.wall_for_agents, "Walled", "untested walled walled walled walled walled walled untested",
         (9, 12, 42), (16, 0, 20, 0, 40),
-        "AI agents are shut out: a browser gets the homepage (200), all 4 probed agents get a challenge page of"
-        " Cloudflare (403).",
+        "AI agents are shut out: all 4 probed agents get a Cloudflare challenge page (403, known by “Just a moment...”)"
+        " while a browser gets the homepage (200), also when asked again, alone and after a pause. robots.txt says yes,"
+        " the edge says no. A user who sends one gets nothing; the Ray ID to quote is 8f1e2d3c4b5a6978-FRA.",
     ),
     Golden(
         site.pay_with_terms, "Selective", LIVE_BLOCKED, (9, 12, 42), (16, 0, 20, 0, 40),
@@ -73,7 +76,9 @@ GOLDEN = (
     ),
     Golden(
         site.pay_without_terms, "Walled", LIVE_BLOCKED, (9, 12, 42), (16, 0, 20, 0, 40),
-        "AI agents are shut out: a browser gets the homepage (200), all 4 probed agents get 402 Payment Required.",
+        "AI agents are shut out: all 4 probed agents get 402 Payment Required (no machine-readable terms, so no agent"
+        " can tell what to pay or how) while a browser gets the homepage (200). robots.txt says yes, the edge says no."
+        " A user who sends one gets nothing.",
     ),
     Golden(
         site.robots_all, "Walled",
@@ -136,7 +141,8 @@ GOLDEN = (
     ),
     Golden(
         site.bad_certificate, "Walled", UNTESTED, (0, 0, 0), (0, 0, 0, 0, 0),
-        "shop.example could not be judged: the certificate is not accepted: certificate has expired.",
+        "shop.example could not be judged: the certificate is not accepted: certificate has expired. A browser"
+        " warns its user there, and an agent stops.",
     ),
     Golden(
         site.burst, "Open", LIVE_OPEN, (21, 6, 54), (40, 0, 10, 0, 56),
@@ -147,8 +153,8 @@ GOLDEN = (
         site.half_open, "Selective",
         "untested blocked disallowed allowed blocked allowed-robots allowed-robots untested",
         (14, 6, 40), (26, 0, 10, 0, 40),
-        "robots.txt says yes, the edge says no: it lets in Perplexity, yet it is turned away at the door:"
-        " 403 Forbidden.",
+        "ChatGPT and Perplexity get 403 Forbidden while a browser gets the homepage (200). robots.txt lets Perplexity"
+        " in, the edge does not. A user who sends one gets nothing.",
     ),
     Golden(
         site.robots_down, "Open", "untested allowed allowed allowed allowed untested untested untested",
@@ -175,17 +181,22 @@ def test_a_situation_is_judged_as_it_is(golden: Golden) -> None:
     assert card.evidence == old.evidence
 
 
-def test_a_wall_for_agents_names_vendor_status_and_the_id_to_quote() -> None:
-    card = grade_card(site.wall_for_agents())
-    assert (
-        "Claude (Claude-User) gets a challenge page of Cloudflare (status 403, sign: “Just a moment...”);"
-        " the Ray ID to quote is 8f1e2d3c4b5a6978-FRA." in texts(card, "critical")
-    )
-    assert (
-        "robots.txt says yes, the edge says no: it lets in ChatGPT, Claude, Google agent and Perplexity, yet they are"
-        " turned away at the door: a challenge page of Cloudflare (403)." in texts(card, "critical")
-    )
-    assert any("same answer when asked again, alone and after a pause" in text for text in texts(card, "warn"))
+@pytest.mark.parametrize(
+    "make", [site.wall_for_agents, site.wall_for_all, site.pay_without_terms, site.dropped, site.bad_certificate]
+)
+def test_one_cause_is_one_line(make: Callable[[], Observations]) -> None:
+    assert len(texts(grade_card(make()), "critical")) == 1
+
+
+def test_agents_that_get_different_answers_are_told_apart() -> None:
+    def answer(slot: str) -> Exchange:
+        return site.probe(slot, 403 if slot in ("agent_01", "agent_03") else 429)
+
+    lines = texts(grade_card(site.site(agents=answer)), "critical")
+    assert [line.partition(" while")[0] for line in lines] == [
+        "AI agents are shut out: ChatGPT and Google agent get 403 Forbidden",
+        "AI agents are shut out: Claude and Perplexity get 429 Too Many Requests",
+    ]
 
 
 @pytest.mark.parametrize("golden", GOLDEN, ids=lambda golden: golden.make.__name__)

@@ -55,6 +55,7 @@ def test_a_second_scan_of_the_same_is_the_same(seen: Observations, form: str, li
             "Claude gets a challenge page of Cloudflare (status 403, sign: x); the Ray ID to quote is 8f1e-FRA.",
             "Claude gets a challenge page of Cloudflare (status 403, sign: x).",
         ),
+        ("All get a page; the Ray IDs to quote are 8f1e-FRA, 9a and b-7.", "All get a page."),
         ("robots.txt disallows 3 agents.", "robots.txt disallows 3 agents."),
         ("", ""),
     ],

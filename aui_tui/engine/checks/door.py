@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 from urllib.parse import urlsplit
@@ -24,7 +24,6 @@ from aui_tui.engine.wording import (
     joined,
     label,
     name_of,
-    no_answer,
     quoted,
     silence,
     status,
@@ -51,45 +50,30 @@ JQ_RANGES: Final = "[.. | objects | .ipv4Prefix, .ipv6Prefix | strings]"
 """jq program for the address lists that the operators publish."""
 SERVERS: Final = MappingProxyType({"microsoft-iis": "iis"})
 """Names of servers in recipes where the field Server begins otherwise."""
-PROOF: Final = " (asked again alone, with a browser served right before and after)"
+PROOF: Final = ", asked again alone, with a browser served right before and after"
 """How it is known that a refusal is for the agent."""
 SENTENCES = (
     critical(
         "shut-out",
-        "AI agents are shut out: a browser gets the homepage (<<browser>>), <<agents>> get <<what>><<proof>>.",
+        "AI agents are shut out: <<agents>> <<get>> <<what>> while a browser gets the homepage (<<browser>>)<<proof>>."
+        " <<robots>>A user who sends one gets nothing<<quote>>.",
     ),
     critical(
         "everybody-challenged",
-        "Everybody meets a wall: even the browser probe gets <<what>>, which a person can pass and an agent"
-        " cannot, and no agent gets the homepage.",
+        "Everybody meets a wall: the browser probe and <<agents>> get <<what>>, which a person can pass and an agent"
+        " cannot<<quote>>.",
+    ),
+    critical(
+        "browser-walled",
+        "The browser probe gets <<what>>, which a person can pass and an agent cannot, and no agent gets the homepage.",
     ),
     critical(
         "everybody-refused",
-        "Everybody is refused: the browser probe gets <<what>> and no agent gets the homepage.",
+        "Everybody is refused: the browser probe and <<agents>> get <<what>>, so this may not be about agents.",
     ),
     critical(
-        "edge-says-no",
-        "robots.txt says yes, the edge says no: <<permission>> <<agents>>, yet <<pronoun>> turned away at the"
-        " door: <<what>>.",
-    ),
-    critical(
-        "agent-challenged",
-        "<<agent>> gets a challenge page of <<vendor>> (status <<status>>, sign: <<signal>>)<<reference>>.",
-    ),
-    critical("agent-refused", "<<agent>> is refused with status <<status>> while a browser gets the homepage."),
-    critical(
-        "agent-refused-too",
-        "<<agent>> is refused with status <<status>>, and the browser probe does not get the homepage either.",
-    ),
-    critical(
-        "agent-payment-blind",
-        "<<agent>> is refused with status 402 Payment Required without machine-readable terms, so no agent can"
-        " tell what to pay or how.",
-    ),
-    critical(
-        "agent-dropped",
-        "<<agents>> <<get>> <<what>> while a browser gets the homepage: to an agent that is worse than a refusal,"
-        " since nothing says why.",
+        "agents-away",
+        "<<agents>> <<get>> <<what>><<contrast>><<proof>>. <<robots>>A user who sends one gets nothing<<quote>>.",
     ),
     critical("tls", "TLS fails before any page is asked for: a browser warns its user there, and an agent stops."),
     warn("agent-payment", "<<agents>> asked to pay: status 402 Payment Required with machine-readable terms."),
@@ -97,15 +81,6 @@ SENTENCES = (
         "probe-limit",
         "Limit of this test: a probe borrows an agent's name without its address or signature, so a site that"
         " verifies agents may refuse the probe and still serve the agent.",
-    ),
-    warn(
-        "asked-again",
-        "<<agents>> got the same answer when asked again, alone and after a pause, so this is no limit on bursts.",
-    ),
-    warn(
-        "controlled",
-        "<<agents>> got the same when asked again alone, <<times>> times, with a browser served right before and after:"
-        " this is not a limit on the number of requests.",
     ),
     warn(
         "second-answer",
@@ -180,14 +155,11 @@ def _convert(known: CardPoints, to: str) -> int:
 def _findings(observations: Observations, judgement: Judgement) -> Iterator[Finding]:
     """Yield what browser and agents got."""
     probed = list(zip(registry().live, live_exchanges(observations), strict=True))
-    yield from _whole(observations.browser, probed, judgement)
-    for agent, probe in probed:
-        yield from _turned_away(agent, probe, judgement)
+    yield from _turned_away(observations, probed, judgement)
+    yield from _browser(observations.browser, probed)
     asked = [label(agent) for agent, probe in probed if asks_for_payment(probe)]
     if asked:
         yield Finding("agent-payment", {"agents": _subject(asked, len(probed), "is", "are")})
-    if not (judgement.shut_out and all(probe.dropped for _, probe in probed)):
-        yield from _dropped(probed)
     if any(is_turned_away(probe) for _, probe in probed):
         yield Finding("probe-limit")
     yield from _asked_again(probed)
@@ -203,85 +175,118 @@ def _findings(observations: Observations, judgement: Judgement) -> Iterator[Find
     yield from _contradictions(observations, judgement)
 
 
-def _whole(browser: Exchange, probed: Sequence[Probed], judgement: Judgement) -> Iterator[Finding]:
-    """Yield the one sentence that says how browser and agents are treated, where there is one."""
-    turned_away = [probe for _, probe in probed if is_turned_away(probe)]
+def _turned_away(observations: Observations, probed: Sequence[Probed], judgement: Judgement) -> Iterator[Finding]:
+    """Yield one line for those who are treated alike: what happens, to whom, and how it is known."""
+    browser = observations.browser
+    policies = {policy.token: policy.effective for policy in judgement.agents}
+    everybody = not any(probe.outcome == SERVED for _, probe in probed)
+    groups = _alike(probed)
+    if browser.outcome == CHALLENGED and everybody and not groups:
+        yield Finding("browser-walled", {"what": answer(browser)})
+    for group in groups:
+        first = group[0][1]
+        facts = {
+            "agents": _group(group, len(probed)),
+            "get": "gets" if len(group) == 1 else "get",
+            "what": _what(first),
+            "browser": str(browser.status),
+            "contrast": f" while a browser gets the homepage ({browser.status})" if judgement.browser == SERVED else "",
+            "proof": _proof(group),
+            "robots": _invited(group, policies, observations.robots.kind),
+            "quote": _to_quote(probe for _, probe in group),
+        }
+        if judgement.shut_out:
+            yield Finding("shut-out", facts)
+        elif everybody and _what(browser) == facts["what"] and browser.outcome != SERVED:
+            yield Finding("everybody-challenged" if browser.outcome == CHALLENGED else "everybody-refused", facts)
+        else:
+            yield Finding("agents-away", facts)
+
+
+def _alike(probed: Sequence[Probed]) -> list[list[Probed]]:
+    """Return the agents that were turned away, those who got the same together; offers to pay are left out."""
+    groups: dict[tuple[str, str], list[Probed]] = {}
+    for agent, probe in probed:
+        if is_turned_away(probe) and not asks_for_payment(probe):
+            signal = probe.challenge.signal if probe.challenge is not None else ""
+            groups.setdefault((_what(probe), signal), []).append((agent, probe))
+    return list(groups.values())
+
+
+def _group(group: Sequence[Probed], total: int) -> str:
+    if len(group) == total:
+        return f"all {total} probed agents"
+    if len(group) == 1:
+        return f"{label(group[0][0])} ({group[0][0].token})"
+    return joined(label(agent) for agent, _ in group)
+
+
+def _what(probe: Exchange) -> str:
+    """Return what a probe that was turned away got, with what is special about it."""
+    if probe.challenge is not None:
+        return f"{answer(probe).removesuffix(')')}, known by {quoted(probe.challenge.signal)})"
+    if probe.outcome == REFUSED and probe.status == 402 and not probe.terms:
+        return "402 Payment Required (no machine-readable terms, so no agent can tell what to pay or how)"
+    return f"{answer(probe)} (no reason is given)" if probe.dropped else answer(probe)
+
+
+def _invited(group: Sequence[Probed], policies: Mapping[str, str], kind: str) -> str:
+    """Return the contradiction with robots.txt, where there is one."""
+    invited = [agent for agent, _ in group if policies[agent.token] in ("open", "partial")]
+    if not invited or kind == "unknown":
+        return ""
+    if kind != "rules":
+        return f"No robots.txt keeps {'it' if len(group) == 1 else 'them'} out. "
+    if len(invited) < len(group):
+        return f"robots.txt lets {joined(map(label, invited))} in, the edge does not. "
+    return "robots.txt says yes, the edge says no. "
+
+
+def _proof(group: Sequence[Probed]) -> str:
+    """Return how it is known that a refusal is meant for the agent, as far as it was tried."""
+    if all(probe.controls for _, probe in group):
+        return PROOF
+    again = all(
+        any((first.status, first.outcome) == (probe.status, probe.outcome) for first in probe.attempts[:1])
+        for _, probe in group
+    )
+    return ", also when asked again, alone and after a pause" if again else ""
+
+
+def _to_quote(probes: Iterable[Exchange]) -> str:
+    """Return the ids to give to whoever runs the wall."""
+    found = [probe.challenge for probe in probes if probe.challenge is not None and probe.challenge.reference]
+    if not found:
+        return ""
+    word = vendor(found[0].vendor).reference
+    ids = list(dict.fromkeys(clause(challenge.reference) for challenge in found))
+    return f"; the {word}s to quote are {joined(ids)}" if len(ids) > 1 else f"; the {word} to quote is {ids[0]}"
+
+
+def _browser(browser: Exchange, probed: Sequence[Probed]) -> Iterator[Finding]:
+    """Yield that the browser is turned away where an agent is served."""
     served = [label(agent) for agent, probe in probed if probe.outcome == SERVED]
-    if judgement.shut_out and not all(asks_for_payment(probe) for probe in turned_away):
-        whole = len(turned_away) == len(probed)
-        agents = f"all {len(probed)} probed agents" if whole else f"the {len(turned_away)} agents with an answer"
-        agents = "the one agent with an answer" if len(turned_away) == 1 else agents
-        proof = PROOF if all(probe.controls for probe in turned_away) else ""
-        yield Finding(
-            "shut-out", {"browser": str(browser.status), "agents": agents, "what": answers(turned_away), "proof": proof}
-        )
-    elif browser.outcome == CHALLENGED and not served:
-        yield Finding("everybody-challenged", {"what": answer(browser)})
-    elif browser.outcome == REFUSED and turned_away and not served:
-        yield Finding("everybody-refused", {"what": answer(browser)})
-    elif browser.outcome in (CHALLENGED, REFUSED) and served:
+    if browser.outcome in (CHALLENGED, REFUSED) and served:
         kind = "browser-challenged" if browser.outcome == CHALLENGED else "browser-refused"
         agents = _subject(served, len(probed), "gets", "get")
         yield Finding(kind, {"what": answer(browser), "agents": agents[:1].lower() + agents[1:]})
 
 
-def _turned_away(agent: Agent, probe: Exchange, judgement: Judgement) -> Iterator[Finding]:
-    who = f"{label(agent)} ({agent.token})"
-    if probe.outcome == CHALLENGED and probe.challenge is not None:
-        wall = vendor(probe.challenge.vendor)
-        reference = probe.challenge.reference
-        yield Finding(
-            "agent-challenged",
-            {
-                "agent": who,
-                "vendor": wall.name,
-                "status": str(probe.status),
-                "signal": quoted(probe.challenge.signal),
-                "reference": f"; the {wall.reference} to quote is {clause(reference)}" if reference else "",
-            },
-        )
-    elif probe.outcome == REFUSED and probe.status == 402 and not probe.terms:
-        yield Finding("agent-payment-blind", {"agent": who})
-    elif probe.outcome == REFUSED and not asks_for_payment(probe):
-        kind = "agent-refused" if judgement.browser == SERVED else "agent-refused-too"
-        yield Finding(kind, {"agent": who, "status": status(probe.status)})
-
-
 def _asked_again(probed: Sequence[Probed]) -> Iterator[Finding]:
-    """Yield what the agents got that were asked again, alone."""
-    same: list[str] = []
-    controlled: dict[int, list[str]] = {}
+    """Yield where an agent got something else when it was asked again, alone."""
     for agent, probe in probed:
-        if probe.controls:
-            controlled.setdefault(probe.controls, []).append(label(agent))
-            continue
-        for first in () if probe.limited else probe.attempts[:1]:
+        for first in () if probe.limited or probe.controls else probe.attempts[:1]:
             if (first.status, first.outcome) == (probe.status, probe.outcome):
-                same.append(label(agent))
                 continue
             before = f"a challenge page ({first.status})" if first.outcome == CHALLENGED else _first(first.status)
             now = {SERVED: f"the homepage ({probe.status})", INCONCLUSIVE: silence(probe)}.get(
                 probe.outcome, answer(probe)
             )
             yield Finding("second-answer", {"agent": label(agent), "first": before, "second": now})
-    for times, who in controlled.items():
-        yield Finding("controlled", {"agents": joined(who), "times": str(times)})
-    if same:
-        yield Finding("asked-again", {"agents": joined(same)})
 
 
 def _first(code: int) -> str:
     return status(code) if code else "no answer"
-
-
-def _dropped(probed: Sequence[Probed]) -> Iterator[Finding]:
-    """Yield who is dropped, those of one kind together."""
-    kinds: dict[str, list[str]] = {}
-    for agent, probe in probed:
-        if probe.dropped:
-            kinds.setdefault(no_answer(probe), []).append(label(agent))
-    for what, who in kinds.items():
-        yield Finding("agent-dropped", {"agents": joined(who), "get": "gets" if len(who) == 1 else "get", "what": what})
 
 
 def _limited(observations: Observations) -> Iterator[Finding]:
@@ -335,29 +340,12 @@ def _subject(labels: Sequence[str], total: int, one: str, many: str) -> str:
 
 
 def _contradictions(observations: Observations, judgement: Judgement) -> Iterator[Finding]:
-    """Yield where robots.txt and the door give a live-probed agent different answers."""
+    """Yield where robots.txt says no and a live-probed agent is served all the same."""
     policies = {policy.token: policy for policy in judgement.agents}
     probed = [
         (agent, probe, policies[agent.token])
         for agent, probe in zip(registry().live, live_exchanges(observations), strict=True)
     ]
-    invited = [
-        (agent, probe)
-        for agent, probe, policy in probed
-        if judgement.browser == SERVED
-        and is_turned_away(probe)
-        and not asks_for_payment(probe)
-        and policy.effective in ("open", "partial")
-    ]
-    if invited:
-        there = observations.robots.kind == "rules"
-        facts = {
-            "permission": "it lets in" if there else "there are no rules, so it lets in",
-            "agents": joined(label(agent) for agent, _ in invited),
-            "pronoun": "it is" if len(invited) == 1 else "they are",
-            "what": answers([probe for _, probe in invited]),
-        }
-        yield Finding("edge-says-no", facts)
     unheeded = [policy for _, probe, policy in probed if probe.outcome == SERVED and policy.effective == "blocked"]
     if unheeded:
         verb = "is" if len(unheeded) == 1 else "are"
