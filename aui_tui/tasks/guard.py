@@ -28,12 +28,16 @@ Fetch = Callable[[str], Awaitable[Robots | None]]
 
 
 class Stop:
-    """A document that was not opened: its address, and why: ``robots``, ``method``, ``scheme`` or ``unknown``."""
+    """A document that was not opened: its address, and why: ``robots``, ``method``, ``scheme`` or ``unknown``.
 
-    def __init__(self, url: str, why: str, method: str = "GET") -> None:
+    ``page``: the tab that it was meant for, None for a frame in a page.
+    """
+
+    def __init__(self, url: str, why: str, method: str, page: Page | None) -> None:
         self.url = clean(url, 500)
         self.why = why
         self.method = clean(method, 20)
+        self.page = page
 
 
 class Guard:
@@ -111,18 +115,24 @@ class Guard:
 
     async def _attach(self, page: Page) -> None:
         session = await page.context.new_cdp_session(page)
-        session.on("Fetch.requestPaused", lambda event: asyncio.ensure_future(self._paused(session, event)))
+        tree = await session.send("Page.getFrameTree")
+        main = tree["frameTree"]["frame"]["id"]
+
+        async def paused(event: Mapping[str, Any]) -> None:
+            await self._paused(session, event, page if event.get("frameId") == main else None)
+
+        session.on("Fetch.requestPaused", paused)
         pattern = {"urlPattern": "*"} if self._own else {"urlPattern": "*", "resourceType": "Document"}
         await session.send("Fetch.enable", {"patterns": [pattern]})
         with suppress(Exception):
             await session.send("Page.setPrerenderingAllowed", {"isAllowed": False})
 
-    async def _paused(self, session: CDPSession, event: Mapping[str, Any]) -> None:
+    async def _paused(self, session: CDPSession, event: Mapping[str, Any], page: Page | None) -> None:
         request, known = event["request"], {"requestId": event["requestId"]}
         document = event.get("resourceType") == "Document"
         with suppress(Exception):  # the page may have gone meanwhile
             redirected = bool(event.get("redirectedRequestId"))
-            if document and redirected and await self._denied(request["url"], request["method"]):
+            if document and redirected and await self._denied(request["url"], request["method"], page):
                 await session.send("Fetch.failRequest", {**known, "errorReason": "BlockedByClient"})
             else:
                 await session.send("Fetch.continueRequest", {**known, **self._fields(request)})
@@ -137,12 +147,12 @@ class Guard:
         own = self._own if f"{parts.scheme}://{parts.netloc}" == self._origin else ()
         return {"headers": [{"name": name, "value": value} for name, value in (*kept, *own)]}
 
-    async def _denied(self, url: str, method: str) -> bool:
+    async def _denied(self, url: str, method: str, page: Page | None) -> bool:
         """Say whether a document is refused, and note why."""
         posted = method == "POST" and self._posts
         why = "method" if method != "GET" and not posted else await self.objection(url)
         if why:
-            self.stops.append(Stop(url, why, method))
+            self.stops.append(Stop(url, why, method, page))
         return bool(why)
 
     async def _route(self, route: Route) -> None:
@@ -153,7 +163,7 @@ class Guard:
                 await route.abort("blockedbyclient")
             elif not _is_document(request):
                 await route.continue_()
-            elif await self._denied(request.url, request.method):
+            elif await self._denied(request.url, request.method, _page_of(request, main=True)):
                 await route.abort("blockedbyclient")
             elif _page_of(request) in self._watched:
                 await route.continue_()
@@ -167,10 +177,11 @@ def _is_document(request: Request) -> bool:
     return request.resource_type == "document" or request.is_navigation_request()
 
 
-def _page_of(request: Request) -> Page | None:
-    """Return the page that asks; None while a new tab is being made."""
+def _page_of(request: Request, *, main: bool = False) -> Page | None:
+    """Return the page that asks; None while a new tab is being made, and with ``main`` for a frame in a page."""
     try:
-        return request.frame.page
+        frame = request.frame
+        return None if main and frame.parent_frame is not None else frame.page
     except Exception:
         return None
 

@@ -100,15 +100,21 @@ class Page:
 
     async def look(self) -> Outline:
         """Return the outline of the page as it is now. Raises Stuck when the page does not answer."""
-        try:
-            async with asyncio.timeout(self._allowance.settle):
-                state, snapshot = await asyncio.gather(
-                    self.query("state"), self.tab.aria_snapshot(mode="ai", timeout=1000 * self._allowance.settle)
-                )
-                self._ready = bool(state and state["ready"])
-                self.outline = parse(snapshot, self.tab.url, state["title"] if state else "")
-        except Exception as error:
-            raise Stuck(clean(str(error).partition("\n")[0], 120)) from None
+        wait = min(self._allowance.settle, ACT)
+        for attempt in range(3):
+            try:
+                async with asyncio.timeout(wait + 1):
+                    state, snapshot = await asyncio.gather(
+                        self.query("state"), self.tab.aria_snapshot(mode="ai", timeout=1000 * wait)
+                    )
+            except Exception as error:
+                # a frame that can never load, such as one of file:, holds the whole outline up
+                if attempt == 2 or not await self.query("shut-frames", attempt > 0):
+                    raise Stuck(clean(str(error).partition("\n")[0], 120)) from None
+                continue
+            self._ready = bool(state and state["ready"])
+            self.outline = parse(snapshot, self.tab.url, state["title"] if state else "")
+            break
         return self.outline
 
     async def settle(self) -> Outline:
@@ -160,8 +166,9 @@ class Page:
 
     def _closed(self, begun: int) -> None:
         """Raise Closed when a document was refused since ``begun``."""
-        if len(self.guard.stops) > begun:
-            raise Closed(self.guard.stops[-1])
+        own = [stop for stop in self.guard.stops[begun:] if stop.page is self.tab]
+        if own:
+            raise Closed(own[-1])
 
     async def hit(self, node: Node) -> bool | None:
         """Say whether a click reaches ``node``; None when it is out of sight."""
@@ -220,8 +227,8 @@ class Page:
             if urldefrag(self.tab.url)[0] != urldefrag(before.url)[0]:
                 break
         outline = await page.settle()
-        if outline.url == before.url or outline.url in ("about:blank", ""):
-            self._closed(begun)
+        if outline.url == before.url or not outline.url.startswith("http"):
+            page._closed(begun)
         changed = outline.url != before.url or outline.mark() != before.mark()
         return (page, outline) if changed else None
 

@@ -34,6 +34,15 @@ element => {
 //: state  Whether the document is complete, and its title.
 () => ({ ready: document.readyState === "complete", title: document.title })
 
+//: shut-frames  Hide the frames that hold the outline up: those that the fence keeps from loading, or all of them.
+all => {
+  const barred = frame => !/^(https?|about|blob|data|javascript):/.test(new URL(frame.src || "about:blank", location).href);
+  const found = [...document.querySelectorAll("iframe,frame,object,embed")]
+    .filter(frame => frame.style.display !== "none" && (all || (frame.src && barred(frame))));
+  for (const frame of found) frame.style.display = "none";
+  return found.length > 0 || !all;
+}
+
 //: snippet  The start tag of an element.
 element => element.cloneNode(false).outerHTML
 

@@ -1,0 +1,263 @@
+"""The fence: whatever a page tries, the browser calls on nobody that the rules do not allow."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from aui_tui.demo.shop import Shop
+from aui_tui.engine.access import Access, Detour
+from aui_tui.tasks.browser import Browser
+from aui_tui.tasks.proxy import Allowance
+from aui_tui.tasks.run import TaskRunning, run_tasks
+from tests.cli.runner import ROOT
+from tests.tasks.pages import Site, hosted, html, readable, sentinel
+from tests.tasks.running import HOST, leading_to, seen_at, serving
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(300)]
+
+QUICK = Allowance(host=40.0, task=20.0, settle=6.0)
+ROBOTS = {"content-type": "text/plain"}
+
+ESCAPES = """<img src="http://127.0.0.1:{tcp}/img"><img src="http://localhost:{tcp}/name"><img src="http://[::1]:{tcp}/six">
+<iframe src="http://127.0.0.1:{tcp}/frame"></iframe><iframe src="file:///etc/passwd"></iframe><iframe src="chrome://version"></iframe>
+<link rel="preconnect" href="http://127.0.0.1:{tcp}"><link rel="dns-prefetch" href="http://127.0.0.1:{tcp}">
+<link rel="prefetch" href="http://127.0.0.1:{tcp}/prefetch"><link rel="modulepreload" href="http://127.0.0.1:{tcp}/m.js">
+<link rel="stylesheet" href="http://127.0.0.1:{tcp}/css"><object data="http://127.0.0.1:{tcp}/object"></object>
+<video src="http://127.0.0.1:{tcp}/video"></video><script src="http://127.0.0.1:{tcp}/js"></script><img src="/away">
+<script type="speculationrules">{{"prefetch":[{{"source":"list","urls":["http://127.0.0.1:{tcp}/spec","/private/spec"],
+"eagerness":"immediate"}}],"prerender":[{{"source":"list","urls":["/private/render"],"eagerness":"immediate"}}]}}</script>
+<link rel="prefetch" href="/private/link"><link rel="prerender" href="/private/render2">
+<script>
+const at="127.0.0.1:{tcp}",go=f=>{{try{{const r=f();r&&r.catch&&r.catch(()=>0)}}catch(e){{}}}};
+go(()=>fetch("http://"+at+"/fetch",{{mode:"no-cors"}}));go(()=>navigator.sendBeacon("http://"+at+"/beacon","x"));
+go(()=>new WebSocket("ws://"+at+"/ws"));go(()=>new EventSource("http://"+at+"/events"));
+go(()=>navigator.serviceWorker.register("/sw.js"));go(()=>window.open("http://"+at+"/popup"));go(()=>window.open("file:///etc/passwd"));
+go(()=>new Worker(URL.createObjectURL(new Blob(['fetch("http://127.0.0.1:{tcp}/worker",{{mode:"no-cors"}})']))));
+go(()=>{{const p=new RTCPeerConnection({{iceServers:[{{urls:"stun:127.0.0.1:{udp}"}},{{urls:"turn:127.0.0.1:{udp}",
+username:"u",credential:"c"}},{{urls:"turn:127.0.0.1:{tcp}?transport=tcp",username:"u",credential:"c"}}]}});p.createDataChannel("x");p.createOffer().then(o=>p.setLocalDescription(o))}});
+go(()=>new WebTransport("https://"+at+"/transport"));go(()=>document.body.requestFullscreen());go(()=>Notification.requestPermission());
+</script>"""
+
+
+async def run(browser: Browser, site: Site, allowance: Allowance = QUICK) -> TaskRunning:
+    async with hosted(site) as port:
+        return await run_tasks(seen_at(f"http://{HOST}"), browser, access=leading_to(port), allowance=allowance)
+
+
+def outcome(ran: TaskRunning, task: str) -> str:
+    return next(result.outcome for result in ran.report.results if result.task == task)
+
+
+async def test_a_page_that_tries_everything_calls_on_nobody(browser: Browser) -> None:
+    async with sentinel() as nobody:
+        escapes = ESCAPES.format(tcp=nobody.tcp, udp=nobody.udp)
+        away = (302, {"location": f"http://127.0.0.1:{nobody.tcp}/redirect"}, b"")
+        site = Site(
+            {
+                "/": readable(escapes),
+                "/away": away,
+                "/robots.txt": (200, ROBOTS, b"User-agent: *\nDisallow: /private/\n"),
+                "/room/1": (302, {"location": f"http://127.0.0.1:{nobody.tcp}/room"}, b""),
+                "/room/2": (302, {"location": "file:///etc/passwd"}, b""),
+                "/sw.js": (200, {"content-type": "text/javascript"}, b"fetch('/private/worker')"),
+            }
+        )
+        ran = await run(browser, site)
+        await asyncio.sleep(0.5)
+        assert nobody.silent, (nobody.heads, nobody.udp_calls.count)
+    assert outcome(ran, "read") == "done", ran.report.results
+    assert not [target for _, target in site.log if target.startswith("/private")]
+    assert ("GET", "/sw.js") not in site.log
+
+
+async def test_a_redirect_to_a_closed_page_is_not_followed(browser: Browser) -> None:
+    site = Site(
+        {
+            "/": readable(),
+            "/robots.txt": (200, ROBOTS, b"User-agent: *\nDisallow: /private/\n"),
+            "/room/1": (302, {"location": "/private/one"}, b""),
+            "/room/2": (302, {"location": "/private/two"}, b""),
+        }
+    )
+    ran = await run(browser, site)
+    assert outcome(ran, "follow") == "blocked"
+    assert not [target for _, target in site.log if target.startswith("/private")]
+
+
+async def test_unreadable_robots_opens_no_page(browser: Browser) -> None:
+    site = Site({"/": readable(), "/robots.txt": (503, {}, b"")})
+    ran = await run(browser, site)
+    assert {result.outcome for result in ran.report.results} == {"inconclusive"}
+    assert {target for _, target in site.log} == {"/robots.txt"}
+
+
+async def test_a_name_that_moves_to_a_private_address_is_not_followed(browser: Browser) -> None:
+    """The first look-up of a name is the one that is used; a public name that leads inwards is refused."""
+    asked: list[str] = []
+
+    async def resolve(host: str) -> tuple[str, ...]:
+        asked.append(host)
+        return ("127.0.0.1",)
+
+    async with sentinel() as nobody:
+        site = Site(
+            {"/": readable(f'<img src="http://rebound.example:{nobody.tcp}/x"><img src="http://rebound.example/">')}
+        )
+        async with hosted(site) as port:
+            rule = Detour.parse(f"{HOST}:80:127.0.0.1:{port}")
+            access = Access(connect_to=(rule,), resolver=resolve)
+            await run_tasks(seen_at(f"http://{HOST}"), browser, access=access, allowance=QUICK)
+        assert nobody.silent
+    assert set(asked) <= {"rebound.example"}
+
+
+async def test_own_fields_go_to_the_scanned_origin_alone(browser: Browser) -> None:
+    heads: list[tuple[str, str]] = []
+
+    async def listen(name: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+        heads.append((name, head))
+        status, headers, body = readable('<img src="http://other.demo.test/pixel"><img src="/moved">')
+        if head.startswith("GET /moved "):
+            status, headers, body = 302, {"location": "http://other.demo.test/landed"}, b""
+        lines = [f"HTTP/1.1 {status} X", *(f"{k}: {v}" for k, v in headers.items()), f"content-length: {len(body)}"]
+        writer.write("\r\n".join([*lines, "connection: close", "", ""]).encode() + body)
+        await writer.drain()
+        writer.close()
+
+    own = await asyncio.start_server(lambda r, w: listen("own", r, w), "127.0.0.1", 0)
+    other = await asyncio.start_server(lambda r, w: listen("other", r, w), "127.0.0.1", 0)
+    rules = tuple(
+        Detour.parse(f"{host}:80:127.0.0.1:{server.sockets[0].getsockname()[1]}")
+        for host, server in ((HOST, own), ("other.demo.test", other))
+    )
+    access = Access(connect_to=rules, basic_auth=("ada", "wonderland"), headers=(("X-Key", "sesame-open"),))
+    ran = await run_tasks(seen_at(f"http://{HOST}"), browser, access=access, allowance=QUICK)
+    for server in (own, other):
+        server.close()
+    pages = [head for name, head in heads if name == "own" and not head.startswith("GET /robots")]
+    assert pages
+    assert all("sesame-open" in head and "Basic " in head for head in pages)
+    elsewhere = [head for name, head in heads if name == "other"]
+    assert len(elsewhere) >= 2
+    assert not [head for head in elsewhere if "sesame" in head or "Basic " in head]
+    assert "sesame" not in repr(ran.report)
+
+
+HOSTILE = {
+    "dialogs": "<script>for(let i=0;i<30;i++){alert(i);confirm(i);prompt(i)}print()</script>",
+    "alert-loop": "<script>setInterval(()=>alert('again'),1)</script>",
+    "popups": "<script>for(let i=0;i<20;i++)window.open('/room/1')</script>",
+    "endless": "<script>setInterval(()=>{const p=document.createElement('p');p.textContent='more '.repeat(50);"
+    "document.body.append(p)},20)</script>",
+    "beforeunload": "<script>onbeforeunload=e=>{e.preventDefault();e.returnValue='stay'}</script>",
+    "download": '<iframe src="/file.bin"></iframe><a href="/file.bin" download>file</a>',
+    "miner": "<script>for(let i=0;i<8;i++)new Worker(URL.createObjectURL(new Blob(['for(;;);'])))</script>",
+    "history": "<script>setInterval(()=>history.pushState({},'','?'+Math.random()),5)</script>",
+    "reload": "<script>setTimeout(()=>location.reload(),700)</script>",
+    "markup": "<p>[@click=app.quit]x[/] \x1b]52;c;aGk=\x07 <b>\u202egnp</b></p>",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", HOSTILE)
+async def test_a_hostile_page_ends_within_its_limits(browser: Browser, kind: str) -> None:
+    site = Site(
+        {
+            "/": readable(HOSTILE[kind]),
+            "/room/1": readable(title="Harbour room 1"),
+            "/file.bin": (200, {"content-type": "application/octet-stream"}, b"\0" * 1000),
+        }
+    )
+    begin = time.monotonic()
+    ran = await run(browser, site, Allowance(host=30.0, task=12.0, settle=4.0))
+    assert time.monotonic() - begin < 60
+    assert len(ran.report.results) == 6
+    assert not [
+        result.note for result in ran.report.results if any(ord(c) < 32 or c in "\u202e\u2028" for c in result.note)
+    ]
+
+
+@pytest.mark.slow
+async def test_a_page_that_never_returns_is_inconclusive(browser: Browser) -> None:
+    site = Site({"/": html("<h1>Rooms</h1><script>for(;;);</script>")})
+    begin = time.monotonic()
+    ran = await run(browser, site, Allowance(host=20.0, task=10.0, settle=3.0))
+    assert time.monotonic() - begin < 60
+    assert {result.outcome for result in ran.report.results} == {"inconclusive"}
+
+
+@pytest.mark.slow
+async def test_the_limits_of_requests_and_bytes_make_a_run_inconclusive(browser: Browser) -> None:
+    many = "".join(f'<img src="/p{n}.gif">' for n in range(60))
+    site = Site({"/": html(f"<div>{many}</div>"), "*": (200, {"content-type": "image/gif"}, b"\0" * 5000)})
+    ran = await run(browser, site, Allowance(requests=20, host=30.0, task=12.0, settle=4.0))
+    assert outcome(ran, "read") == "inconclusive"
+    assert len(site.log) <= 25
+    ran = await run(browser, site, Allowance(bytes=40_000, host=30.0, task=12.0, settle=4.0))
+    assert outcome(ran, "read") == "inconclusive"
+
+
+async def test_cancelling_keeps_what_had_ended_and_closes_the_context(browser: Browser) -> None:
+    held: list[TaskRunning] = []
+    async with serving(Shop()) as port:
+        task = asyncio.ensure_future(
+            run_tasks(seen_at(f"http://{HOST}"), browser, access=leading_to(port), keep=held.append)
+        )
+        while not (held and held[0].report.results):
+            await asyncio.sleep(0.05)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert held[0].report.stopped
+    assert held[0].report.results[0].task == "read"
+    assert browser._chromium is not None
+    assert not browser._chromium.contexts
+
+
+PROGRAM = """
+import asyncio, sys
+sys.path.insert(0, sys.argv[1])
+from aui_tui.tasks.browser import Browser
+from aui_tui.tasks.proxy import Proxy, refuse
+async def main():
+    browser, proxy = Browser(), Proxy(refuse)
+    await proxy.start()
+    context = await browser.context(proxy.port, insecure=False)
+    await (await context.new_page()).goto("about:blank")
+    print("ready", flush=True)
+    await asyncio.sleep(60)
+asyncio.run(main())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+async def test_nothing_is_left_when_the_process_is_killed(browser: Browser, tmp_path: Path, number: int) -> None:
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    started = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, str(ROOT)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
+    )
+    assert started.stdout is not None
+    assert await asyncio.to_thread(started.stdout.readline) == b"ready\n"
+    children = psutil.Process(started.pid).children(recursive=True)
+    assert any("chrom" in child.name() for child in children)
+    started.send_signal(number)
+    await asyncio.to_thread(started.wait, 20)
+    started.stdout.close()
+    _, left = await asyncio.to_thread(psutil.wait_procs, children, 15)
+    assert not left
+    for _ in range(50):
+        if not list(tmp_path.iterdir()):
+            break
+        await asyncio.sleep(0.1)
+    assert not list(tmp_path.iterdir())
