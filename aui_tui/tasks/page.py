@@ -248,9 +248,12 @@ class Page:
             reached, covered = await self.reach(outline)
             modal = [node for node in outline.of(*DIALOGS) if node.ref]
             outside = [node for node in reached if not DIALOGS & set(node.path)]
-            if not (len(covered) > len(outside) or (modal and covered and not outside)):
+            covers = len(covered) > len(outside)
+            if not covers and (outside or not modal):
                 return outline, None
             choice = _dismissal(reached, modal)
+            if not covers and (choice is None or attempt == 2):
+                return outline, None
             if choice is None or attempt == 2:
                 return outline, Cover(len(covered), len(covered) + len(reached), modal[0] if modal else None, choice)
             tell(choice, await self.click(choice))

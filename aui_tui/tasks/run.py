@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -28,7 +28,6 @@ from aui_tui.records.tasks import (
     DONE,
     INCONCLUSIVE,
     REFUSED,
-    TASKS,
     UNKNOWN,
     WALLED,
     Rendered,
@@ -82,17 +81,18 @@ async def run_tasks(
     allowance: Allowance | None = None,
     tell: TaskProgress | None = None,
     keep: Callable[[TaskRunning], None] | None = None,
+    tasks: Sequence[str] = tuple(DOERS),
 ) -> TaskRunning:
     """Run the tasks on the site that ``seen`` is of, and return what they brought.
 
-    ``act`` presses "add to cart" once. ``tell`` hears each step; ``keep`` gets the same object that is returned before
-    the first task, so that a caller who cancels has what had ended. Raises NoBrowser, Unavailable. Cancelling closes
-    everything but the browser.
+    ``act`` presses "add to cart" once. ``tasks``: those to run, "read" first. ``tell`` hears each step; ``keep`` gets
+    the same object that is returned before the first task, so that a caller who cancels has what had ended. Raises
+    NoBrowser, Unavailable. Cancelling closes everything but the browser.
     """
     run = _Run(seen, browser, access, act=act, pictures=pictures, allowance=allowance or Allowance(), tell=tell)
     if keep is not None:
         keep(run.state)
-    await run.go()
+    await run.go(tasks)
     return run.state
 
 
@@ -145,7 +145,7 @@ class _Run:
         )
         self.state.report = exchanges.without(report, self._secrets)
 
-    async def go(self) -> None:
+    async def go(self, tasks: Sequence[str]) -> None:
         """Start what is needed, run the tasks, and close everything but the browser."""
         await self._proxy.start()
         context: BrowserContext | None = None
@@ -154,7 +154,7 @@ class _Run:
             self._note(browser=self._browser.name)
             self._tape.report(TaskEvent(state="browser", note=self._browser.name))
             async with asyncio.timeout(self._allowance.host + 4 * ACT):
-                await self._drive(context)
+                await self._drive(context, tasks)
             self._note(stopped=False)
         except TimeoutError:
             self._note(stopped=False)
@@ -165,7 +165,7 @@ class _Run:
             await self._proxy.stop()
             self._routes.close()
 
-    async def _drive(self, context: BrowserContext) -> None:
+    async def _drive(self, context: BrowserContext, tasks: Sequence[str]) -> None:
         await self._guard.watch(context)
         tab = await context.new_page()
         tab.on("crash", lambda _: setattr(self, "_crashed", True))
@@ -175,12 +175,12 @@ class _Run:
         if self._pictures:
             visit.snap = partial(self._picture, visit)
         end = time.monotonic() + self._allowance.host
-        for task in TASKS:
-            self._tape.begin(task.key)
-            ending = await self._one(task.key, visit, end)
-            if task.key == "read":
+        for task in tasks:
+            self._tape.begin(task)
+            ending = await self._one(task, visit, end)
+            if task == "read":
                 ending = await self._received(visit, ending)
-            self._end(task.key, ending)
+            self._end(task, ending)
             if visit.snap is not None:
                 await visit.snap()
             await self._close_others(visit)
