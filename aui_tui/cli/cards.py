@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -24,6 +24,9 @@ from aui_tui.cli.gating import (
 )
 from aui_tui.cli.options import Config, DataDir, Debug, Host, Method, Quiet, Source, example, method_of, run_of
 from aui_tui.cli.output import (
+    READABLE,
+    RECORD,
+    TEXT,
     CardForm,
     Deterministic,
     Fields,
@@ -41,11 +44,12 @@ from aui_tui.cli.services import dossier_of, opened
 from aui_tui.diff import FORMATS, write
 from aui_tui.engine import addresses, target
 from aui_tui.engine.checks.site import Site
-from aui_tui.errors import AuiError, BadValue, ConfigError
+from aui_tui.errors import AuiError, BadValue, ConfigError, Unavailable
 from aui_tui.gates import Outcome, worst
 from aui_tui.plan import WhatIf, as_json, lines, write_files
 from aui_tui.plan import plan as planned
 from aui_tui.records.card import ReportCard
+from aui_tui.records.exchanges import as_text, compared, encode_exchanges, names
 from aui_tui.records.methods import method as method_called
 from aui_tui.records.view import Dossier
 from aui_tui.records.vocabulary import GRADES, choose
@@ -55,6 +59,20 @@ from aui_tui.service.protocol import Service
 from aui_tui.text import clean
 
 app = typer.Typer()
+
+
+def _exchanges(dossier: Dossier, form: CardForm) -> Iterator[str]:
+    """Yield the exchanges of a scan: as one line of JSON, else side by side. Raises BadValue or Unavailable."""
+    if form.name not in (READABLE, TEXT, RECORD):
+        raise BadValue("--exchanges goes with --json, --text or no format.")
+    seen = dossier.observations
+    if seen is None:
+        raise Unavailable(f"This source keeps no exchanges of {dossier.card.host}; scan it here to have them.")
+    if form.name == RECORD:
+        yield encode_exchanges(seen).decode() + "\n"
+        return
+    live = {exchange.name for exchange in seen.live}
+    yield "\n".join(as_text(compared(seen, name)) for name in names(seen) if name in live)
 
 
 @app.command("site", epilog=example("aui-tui site example.com --text"))
@@ -77,6 +95,9 @@ def site(
     first_run: FirstRun = INCONCLUSIVE,
     method: Method = "",
     at: Annotated[str, typer.Option("--at", metavar="TIME", help="The kept scan whose time begins so.")] = "",
+    exchanges: Annotated[
+        bool, typer.Option("--exchanges", help="What was asked and what came back, beside the browser's.")
+    ] = False,
     data_dir: DataDir = None,
     source: Source = None,
     config_file: Config = None,
@@ -96,6 +117,9 @@ def site(
 
     dossier, outcome = run.wait(work())
     card = dossier.card
+    if exchanges:
+        emit(_exchanges(dossier, form), form.path)
+        return outcome.exit_code
     scans = len(dossier.history)
     notes = {card.host: f"scan {scans} of this host"} if scans > 1 else {}
     visits = {card.host: dossier.visits} if dossier.visits is not None else {}

@@ -9,18 +9,23 @@ from urllib.parse import quote
 
 import msgspec
 
-from aui_tui.engine import page, walls
+from aui_tui.engine import markup, page, walls
 from aui_tui.engine.access import Limits
-from aui_tui.engine.probes import MAX_URL, Answer
+from aui_tui.engine.probes import HIDDEN, MAX_URL, Answer
 from aui_tui.records.observations import Attempt, Exchange
 from aui_tui.text import clean
 
 MAX_TITLE: Final = 300
 MAX_VALUE: Final = 512
 """Characters of a header value that are recorded."""
-_HIDDEN: Final = "…"
+MAX_REQUEST: Final = 40
+"""Fields of a request that are recorded."""
+MAX_TEXT: Final = 1500
+"""Characters of a page's readable text that are recorded."""
+_HIDDEN: Final = HIDDEN
 _FOREIGN: Final = frozenset(
-    {"headers", "url", "location", "title", "site_name", "detail", "signal", "reference", "rule", "spelling", "notes"}
+    {"headers", "request", "text", "url", "location", "title", "site_name", "detail", "signal", "reference"}
+    | {"rule", "spelling", "notes"}
 )
 """Fields of the observation types whose texts come from a site."""
 
@@ -46,6 +51,22 @@ def exchange(answer: Answer, limits: Limits, *, judged: bool) -> Exchange:
         hops=tuple(answer.hops),
         challenge=walls.recognise(answer.status, headers, answer.body, str(answer.url)) if readable else None,
         terms=readable and walls.terms(answer.status, headers),
+        request=tuple((clean(name, 100), clean(value, MAX_VALUE)) for name, value in answer.request[:MAX_REQUEST]),
+        text=clean(markup.text(answer.body, MAX_TEXT), MAX_TEXT) if readable and _is_text(answer) else "",
+    )
+
+
+def _is_text(answer: Answer) -> bool:
+    kind = answer.content_type.partition(";")[0].strip().lower()
+    return not kind or kind.startswith("text/") or kind.endswith(("xml", "json"))
+
+
+def shared_text(found: Sequence[Exchange]) -> tuple[Exchange, ...]:
+    """Return ``found``, the browser first, with the text of a page kept once where a probe got the browser's."""
+    browser = found[0].text if found else ""
+    return tuple(
+        msgspec.structs.replace(one, text="", same_text=True) if number and one.text and one.text == browser else one
+        for number, one in enumerate(found)
     )
 
 

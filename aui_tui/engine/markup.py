@@ -220,6 +220,33 @@ def parts(page: bytes) -> Parts:
     return Parts(b"\n".join(code), b" ".join(text), controls)
 
 
+def text(page: bytes, limit: int) -> str:
+    """Return the first ``limit`` readable characters outside script, style, noscript, template and title.
+
+    White space is collapsed; a page of more tags than the budget is read up to it.
+    """
+    parts: list[str] = []
+    found = at = hidden = 0
+    page = _bounded(page)
+    for name, closing, start, _, after in tags(page, TAG_BUDGET):
+        if not hidden:
+            words = " ".join(_words(page[at:start]))
+            parts += [words] if words else []
+            found += len(words) + 1
+        at = after
+        if not name or found > limit:
+            break
+        if name in _HIDDEN:
+            hidden = max(hidden + (-1 if closing else 1), 0)
+    else:
+        parts += [] if hidden else [" ".join(_words(page[at:]))]
+    return " ".join(part for part in parts if part)[:limit]
+
+
+def _words(octets: bytes) -> list[str]:
+    return unescape(octets.strip()[:20_000].decode("utf-8", "replace")).split()
+
+
 def letters(text: str) -> int:
     """Count the characters of the words of ``text``, with one for the gap after each."""
     words = text.split()

@@ -39,12 +39,17 @@ class Plan:
     whole_lines: bool = False
 
 
+HIDDEN: Final = "…"
+"""What stands for the value of a private field in a record."""
+
+
 @dataclass(slots=True)
 class Answer:
     """What came back, not yet judged: ``url`` is the last address asked, ``headers`` are raw with lower-case names.
 
     ``silent``: nothing listened at the first address; ``waited``: seconds before requests were sent, which are no part
-    of ``elapsed_ms``. The rest as in ``observations.Exchange``.
+    of ``elapsed_ms``. ``request``: the fields of the last request, the values of private ones hidden. The rest as in
+    ``observations.Exchange``.
     """
 
     name: str
@@ -60,6 +65,7 @@ class Answer:
     hops: list[Hop] = field(default_factory=list)
     silent: bool = False
     waited: float = 0.0
+    request: list[tuple[str, str]] = field(default_factory=list)
 
     def mapping(self) -> Mapping[str, str]:
         """Return the headers with the values of one name joined by a comma (RFC 9110 5.3)."""
@@ -105,6 +111,7 @@ async def _run(client: Client, plan: Plan, access: Access, answer: Answer) -> No
     while True:
         own = access.private_fields() if _same_site(plan.url, answer.url) else ()
         kept = (("Cookie", cookie),) if cookie else ()
+        answer.request = [*plan.fields, *((name, HIDDEN) for name, _ in (*kept, *own))]
         fields = [(name.encode("ascii"), value.encode("ascii")) for name, value in (*plan.fields, *kept, *own)]
         async with client.get(answer.url.origin, answer.url.path, fields) as reply:
             answer.waited += reply.waited

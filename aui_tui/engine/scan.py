@@ -92,7 +92,7 @@ async def observe(
         origin=str(scan.origin),
         scanned_at=stamp,
         elapsed_ms=round((time.monotonic() - started) * 1000),
-        exchanges=found,
+        exchanges=exchanges.shared_text(found),
         edge=scan.edge(),
         robots=scan.robots,
         page=scan.page,

@@ -62,6 +62,8 @@ class Exchange(Record, frozen=True):
     person, one sentence without a final full stop. ``headers``: at most 64 fields, names in lower case.
     ``bytes``: decoded body bytes kept. ``cut``: the body was longer, broke off or ran out of time.
     ``terms``: the answer is a 402 with machine-readable terms. ``attempts``: answers replaced by this one.
+    ``request``: the fields of the last request in sending order, Host left out, private values hidden. ``text``: the
+    first readable characters of a homepage; ``same_text``: they are the browser's, and kept there alone.
     ``controls``: rounds in which the client was asked again alone and turned away while the browser, asked alone
     right after it, was served. ``limited``: the site's limits left the probe without a verdict: the browser was turned
     away too, or the file was refused again when asked alone; a homepage is then inconclusive, a file not measured.
@@ -82,6 +84,9 @@ class Exchange(Record, frozen=True):
     challenge: Challenge | None = None
     terms: bool = False
     attempts: tuple[Attempt, ...] = ()
+    request: tuple[tuple[str, str], ...] = ()
+    text: str = ""
+    same_text: bool = False
     controls: int = 0
     limited: bool = False
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import msgspec
 
@@ -11,6 +12,7 @@ from aui_tui.records.card import ReportCard, SiteSummary
 from aui_tui.records.ledger import Ledger
 from aui_tui.records.observations import Observations
 from aui_tui.records.query import Query
+from aui_tui.records.registry import surfaces
 from aui_tui.records.visits import Visits
 
 
@@ -64,12 +66,48 @@ class Facets(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Overview(msgspec.Struct, frozen=True, kw_only=True):
-    """Figures over the rows of a query: hosts per grade, per category and stance, and per failing check (fix key)."""
+    """Figures over the rows of a query: hosts per grade, per category and stance, and per failing check (fix key).
+
+    What a source does not count keeps its default. ``verdicts``: hosts per verdict of each matrix surface, by slug.
+    ``scores``: hosts per ten points, the last of 90 to 100. ``edges``: hosts per value of the card's ``edge``, the
+    most frequent ones. ``risen`` and ``fallen``: hosts whose score changed since the scan before. ``unreachable``:
+    hosts of the other list.
+    """
 
     grades: dict[str, int]
     stances: dict[str, dict[str, int]]
     failing: dict[str, int]
     hosts: int
+    verdicts: dict[str, dict[str, int]] = {}
+    scores: tuple[int, ...] = ()
+    edges: dict[str, int] = {}
+    contradictions: int = 0
+    risen: int = 0
+    fallen: int = 0
+    unreachable: int = 0
+
+
+def counted(rows: Sequence[Row]) -> dict[str, Any]:
+    """Return the fields of an overview that follow from the rows of a list alone."""
+    scores = [0] * 101
+    verdicts: dict[str, Counter[str]] = {surface.slug: Counter() for surface in surfaces()}
+    for row in rows:
+        scores[row.summary.score] += 1
+        for slug, verdict in zip(verdicts, row.summary.matrix.values(), strict=False):
+            verdicts[slug][verdict] += 1
+    edges = Counter(row.edge for row in rows)
+    return {
+        "verdicts": {slug: dict(found) for slug, found in verdicts.items()},
+        "scores": decades(scores),
+        "edges": dict(edges.most_common(24)),
+        "risen": sum((row.change or 0) > 0 for row in rows),
+        "fallen": sum((row.change or 0) < 0 for row in rows),
+    }
+
+
+def decades(per_score: Sequence[int]) -> tuple[int, ...]:
+    """Return hosts per ten points from hosts per score (0 to 100); the last ten holds 100 too."""
+    return tuple(sum(per_score[low : 101 if low == 90 else low + 10]) for low in range(0, 100, 10))
 
 
 class IndexView(msgspec.Struct, frozen=True, kw_only=True):

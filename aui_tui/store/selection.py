@@ -5,13 +5,18 @@ from __future__ import annotations
 import sqlite3
 from functools import reduce
 from operator import and_, or_
+from typing import Final
 
 import msgspec
 
+from aui_tui.records.codec import names_of
 from aui_tui.records.query import ALL, Query, Term
-from aui_tui.records.view import Facets, Overview
-from aui_tui.records.vocabulary import CATEGORIES, FIXES, GRADES, STANCES
+from aui_tui.records.view import Facets, Overview, decades
+from aui_tui.records.vocabulary import CATEGORIES, FIXES, GRADES, STANCES, VERDICTS
 from aui_tui.store import bitmaps, columns, query_sql, tags
+
+EDGES: Final = 24
+"""Edges that an overview counts at most."""
 
 
 class Selection:
@@ -61,7 +66,39 @@ class Selection:
             stances=stances,
             failing={key: self._share(found, tags.FIX + place) for place, key in enumerate(FIXES)},
             hosts=found.bit_count(),
+            verdicts=self._verdicts(found),
+            scores=decades(self.per_score(found)),
+            edges=self._edge_counts(found),
+            contradictions=self._share(found, tags.CONTRADICTION),
+            risen=self._changed(found, ">"),
+            fallen=self._changed(found, "<"),
+            unreachable=self.chosen(0).bit_count(),
         )
+
+    def _verdicts(self, found: int) -> dict[str, dict[str, int]]:
+        """Return the hosts per verdict of each surface of the matrix."""
+        return {
+            slug: {
+                word: count
+                for code, word in enumerate(VERDICTS)
+                if (count := self._share(found, tags.VERDICT + 8 * place + code))
+            }
+            for place, slug in enumerate(names_of("matrix"))
+        }
+
+    def _edge_counts(self, found: int) -> dict[str, int]:
+        """Return the most frequent edges of the index with their hosts among ``found``; an empty name means none."""
+        rows = self._db.execute(
+            "SELECT edge.id, text FROM edge JOIN site ON site.edge = edge.id GROUP BY edge.id "
+            "ORDER BY count(*) DESC LIMIT ?",
+            (EDGES,),
+        ).fetchall()
+        counts = {text: self._share(found, tags.EDGE + identity) for identity, text in rows}
+        return dict(sorted(((text, n) for text, n in counts.items() if n), key=lambda item: -item[1]))
+
+    def _changed(self, found: int, way: str) -> int:
+        rows = self._db.execute(f"SELECT id FROM site NOT INDEXED WHERE change {way} 0")
+        return (bitmaps.of(row[0] for row in rows) & found).bit_count()
 
     def per_score(self, found: int) -> list[int]:
         """Return how many members of ``found`` have each score from 0 to 100."""

@@ -50,7 +50,7 @@ INDEX: Final = (
     *(_key(str(n), "surface(" + str(n) + ")", "surface-" + str(n), "Sort surface", "Sort by the surface of that number",
            show=n == 1, display="1-8" if n == 1 else "") for n in range(1, 9)),
     _key("s", "scan(False)", "scan", "Scan", "Scan the host under the cursor; the answer may be up to 24 h old"),
-    _key("u,tab", "other_list", "other-list", "Unreachable", "Switch between the two lists", display="u"),
+    _key("u", "other_list", "other-list", "Unreachable", "Switch between the two lists"),
     _key("t", "turn", "sort-turn", "Sort", "Turn the order round", display="<>t"),
     _key("less_than_sign", "sort(-1)", "sort-left", "Sort left", "Sort by the column to the left", show=False),
     _key("greater_than_sign", "sort(1)", "sort-right", "Sort right", "Sort by the column to the right", show=False),
@@ -64,6 +64,8 @@ INDEX: Final = (
     _key("y", "copy('host')", "copy", "Copy", "Copy the host name"),
     _key("Y", "copy('row')", "copy-more", "Copy row", "Copy the row, values parted by tabs", show=False),
     _key("o", "browse", "browse", "Browser", "Open the site itself; over ssh its address is copied", show=False),
+    _key("J", "scroll_preview(3)", "preview-down", "Preview down", "Scroll the preview down", show=False),
+    _key("K", "scroll_preview(-3)", "preview-up", "Preview up", "Scroll the preview up", show=False),
     _key("plus", "preview", "zoom", "Preview", "Show or hide the preview", show=False),
     _key("r", "reload", "reload", "Reload", "Read the list again; cursor and filters stay", show=False),
     _key("escape,backspace", "back", "back", "Back", "Stop the scan, else clear the search, else the filters",
@@ -75,9 +77,9 @@ OVERVIEW: Final = (
 )  # fmt: skip
 
 FIGURES: Final = (
-    _key("enter", "choose", "figure", "Hosts", "The list of the hosts behind the figure under the cursor"),
-    _key("left,h", "side(-1)", "figure-left", "Left", "Figure at the left", show=False),
-    _key("right,l", "side(1)", "figure-right", "Right", "Figure at the right", show=False),
+    _key("enter", "choose", "figure", "Open", "What stands behind the line or figure under the cursor"),
+    _key("left", "side(-1)", "figure-left", "Left", "Figure at the left", show=False),
+    _key("right", "side(1)", "figure-right", "Right", "Figure at the right", show=False),
     _key("tab", "turn(1)", "figure-next", "Next figure", show=False),
     _key("shift+tab", "turn(-1)", "figure-previous", "Previous figure", show=False),
 )
@@ -101,11 +103,14 @@ FIND: Final = (
 CARD: Final = (
     _key("escape,backspace", "back", "back", "Back", "Stop the scan of this host, else back to the list",
          display="esc"),
-    _key("1", "pane(1)", "pane-1", "Pane", "Summary, or the ledger", display="1-5"),
+    _key("1", "pane(1)", "pane-1", "Pane", "Summary, or the ledger", display="1-7"),
     _key("2", "pane(2)", "pane-2", "Agents", "Agents and crawlers", show=False),
     _key("3", "pane(3)", "pane-3", "Evidence", "Evidence, or what changed", show=False),
     _key("4", "pane(4)", "pane-4", "Fixes", "Fixes and their snippets", show=False),
-    _key("5", "pane(5)", "pane-5", "Scan log", "Probes of the last scan", show=False),
+    _key("5", "pane(5)", "pane-5", "Log", "Every request of the last scan", show=False),
+    _key("6", "pane(6)", "pane-6", "Tasks", "What an assistant could get done", show=False),
+    _key("7", "pane(7)", "pane-7", "Visits", "What access logs say of real agents", show=False),
+    _key("C", "crawlers", "columns", "Crawlers", "Add the crawlers to the agents, or leave them out", show=False),
     _key("tab", "next_pane(1)", "pane-next", "Next pane", show=False),
     _key("shift+tab", "next_pane(-1)", "pane-previous", "Previous pane", show=False),
     _key("slash", "find", "find", "Find", "Find words in this pane", show=False),
@@ -124,6 +129,18 @@ CARD: Final = (
     _key("o", "browse", "browse", "Browser", "Open the site itself; over ssh its address is copied", show=False),
     _key("r", "reload", "reload", "Reload", "Read the card again", show=False),
     _key("plus", "zoom", "zoom", "Zoom", "Give the whole screen to one pane, or back", show=False),
+)  # fmt: skip
+
+EXCHANGE: Final = (
+    _key("escape,backspace", "back", "exchange-back", "Back", "Back to the card", display="esc"),
+    _key("tab", "turn(1)", "side-next", "Side", "Both sides, one side raw, the text"),
+    _key("shift+tab", "turn(-1)", "side-previous", "Side before", show=False),
+    _key("n", "walk(1)", "next", "Next", "Next agent or file", display="n/p"),
+    _key("p", "walk(-1)", "previous", "Previous", "Previous agent or file", show=False),
+    _key("y", "copy('curl')", "copy", "Copy curl", "Copy a command that asks the same, without secrets"),
+    _key("Y", "copy('both')", "copy-more", "Copy all", "Copy both sides as text"),
+    _key("x", "export", "export", "Write", "Write both sides to a file"),
+    _key("slash", "find", "find", "Find", "Find words in what is shown"),
 )  # fmt: skip
 
 FIXES: Final = (_key("space", "tick", "what-if", "What if", "Suppose the chosen fix done, and see the score"),)
@@ -191,14 +208,15 @@ def written(key: str) -> str:
 
 
 TABLES: Final = {
+    "figures": FIGURES,
     "list": TABLE,
     "index": INDEX,
     "search": QUERY,
     "report card": CARD,
     "find": FIND,
     "overview": OVERVIEW,
-    "figures": FIGURES,
     "comparison": COMPARE,
+    "exchange": EXCHANGE,
     "fixes": FIXES,
     "pane": LINES,
     "method": METHOD,

@@ -8,7 +8,8 @@ from typing import Final, Literal
 import msgspec
 from msgspec.structs import replace
 
-from aui_tui.records.registry import registry
+from aui_tui.records.agents import turned_away, word_of
+from aui_tui.records.registry import surfaces
 from aui_tui.records.view import Row
 from aui_tui.tui import glyphs
 from aui_tui.tui.draw import Piece
@@ -35,40 +36,51 @@ class Column(msgspec.Struct, frozen=True):
 
 
 STANCE_WIDTH: Final = 11
-WORD_WIDTH: Final = 14
+WORD_WIDTH: Final = 12
 """A matrix column this wide says the verdict in words as well."""
+EVERYBODY: Final = 138
+"""Width of a list from which every assistant has a column of its own."""
 
 RANKED: Final = (
-    Column("rank", "#", 4, right=True, sort="rank", drop=5),
-    Column("score", "Score", 5, right=True, sort="score"),
-    Column("change", "Δ", 4, right=True, sort="change", drop=4),
-    Column("grade", "Gr", 2, sort="grade"),
+    Column("rank", "#", 4, right=True, sort="rank", drop=6),
+    Column("score", "Score", 6, right=True, sort="score"),
+    Column("change", "Δ", 4, right=True, sort="change", drop=5),
+    Column("grade", "Gr", 3, sort="grade"),
     Column("stance", "Stance", STANCE_WIDTH, sort="stance"),
-    Column("host", "Host", 20, sort="host", flex=3, most=44),
-    Column("category", "Category", 14, sort="category", drop=3),
-    Column("age", "Age", 4, right=True, sort="age", drop=2),
+    Column("host", "Host", 18, sort="host", flex=3, most=40),
+    Column("category", "Category", 14, sort="category", drop=2),
+    Column("out", "Gets in", 12, flex=1, most=16),
+    Column("by", "by", 10, drop=3),
+    Column("age", "Age", 4, right=True, sort="age", drop=1),
+)
+CHOICES: Final = (
+    Column("next", "Next", 34, drop=1, flex=2, most=48),
+    Column("points", "Gain", 4, right=True),
+    Column("scans", "Scans", 5, right=True),
+    Column("name", "Name", 20, flex=1, most=30),
     Column("finding", "First finding", 34, drop=1, flex=5),
+    Column("method", "Method", 6),
+    Column("edge", "Served by", 14),
 )
+"""Columns that are not there from the beginning; the surfaces of the matrix are others."""
 UNREACHABLE: Final = (
-    Column("score", "Score", 5, right=True, drop=4),
-    Column("grade", "Gr", 2, drop=5),
-    Column("stance", "Stance", 6),
     Column("host", "Host", 18, sort="host", flex=2, most=40),
-    Column("category", "Category", 14, sort="category", drop=1),
-    Column("age", "Age", 4, right=True, sort="age", drop=2),
-    Column("reason", "Reason", 30, flex=3),
+    Column("reason", "Reason", 26, flex=3),
+    Column("category", "Category", 14, sort="category", drop=2),
+    Column("age", "Age", 4, right=True, sort="age", drop=1),
 )
 
 
-def columns(mode: Mode, width: int, rows: int) -> tuple[Column, ...]:
+def columns(mode: Mode, width: int, rows: int, chosen: Sequence[str] = ()) -> tuple[Column, ...]:
     """Return the columns of ``mode`` that fit ``width`` cells in a list of ``rows`` rows, each with its final width.
 
-    Columns leave in the order Age, Category, Δ, # (after the wide-screen findings); the stance stays.
+    ``chosen``: keys of the columns that the user wants, empty for those as delivered. Columns leave in the order Age,
+    Category, by, Δ, #; score, stance and host stay.
     """
     if mode == "matrix":
         return _matrix(width, rows)
-    wanted = list(UNREACHABLE if mode == "unreachable" else RANKED)
-    if mode == "ranked":
+    wanted = list(UNREACHABLE) if mode == "unreachable" else _ranked(width, chosen)
+    if mode == "ranked" and wanted[0].key == "rank":
         wanted[0] = replace(wanted[0], width=max(wanted[0].width, len(format(rows, ","))))
     while _need(wanted) > width:
         leaving = min((c for c in wanted if c.drop), key=lambda c: c.drop, default=None)
@@ -76,6 +88,28 @@ def columns(mode: Mode, width: int, rows: int) -> tuple[Column, ...]:
             break
         wanted.remove(leaving)
     return _grown(wanted, width)
+
+
+def every_column() -> tuple[Column, ...]:
+    """Return every column that a ranked list may have, in their order."""
+    return (*RANKED, *CHOICES, *_surfaces(WORD_WIDTH))
+
+
+def _ranked(width: int, chosen: Sequence[str]) -> list[Column]:
+    if chosen:
+        known = {column.key: column for column in every_column()}
+        return [known[key] for key in chosen if key in known]
+    if width < EVERYBODY:
+        return list(RANKED)
+    live = [column for column, surface in zip(_surfaces(WORD_WIDTH), surfaces(), strict=True) if surface.live]
+    place = next(number for number, column in enumerate(RANKED) if column.key == "out")
+    return [*RANKED[:place], *live, *RANKED[place + 1 :], *CHOICES[:2]]
+
+
+def _surfaces(each: int) -> list[Column]:
+    return [
+        Column("matrix." + surface.slug, surface.short, each, sort="matrix." + surface.slug) for surface in surfaces()
+    ]
 
 
 def _need(wanted: Sequence[Column]) -> int:
@@ -106,25 +140,19 @@ def _grown(wanted: Sequence[Column], width: int) -> tuple[Column, ...]:
 
 
 def _matrix(width: int, rows: int) -> tuple[Column, ...]:
-    surfaces = registry().surfaces
     fixed = [
         Column("rank", "#", max(4, len(format(rows, ","))), right=True, sort="rank", drop=1),
-        Column("score", "Score", 5, right=True, sort="score", drop=2),
+        Column("score", "Score", 6, right=True, sort="score", drop=2),
         Column("stance", "Stance", STANCE_WIDTH, sort="stance"),
         Column("host", "Host", 16, sort="host", flex=1, most=36),
     ]
-    count = len(surfaces)
+    count = len(surfaces())
     while _need(fixed) + 2 * count > width and any(c.drop for c in fixed):
         fixed.remove(min((c for c in fixed if c.drop), key=lambda c: c.drop))
-    each = min(max((width - _need(fixed) - 4) // count - 1, 1), WORD_WIDTH)
+    each = min(max((width - _need(fixed)) // count - 1, 1), WORD_WIDTH + 2)
     labelled = [
-        Column(
-            "matrix." + surface.slug,
-            str(number) if each < 5 else " ".join((str(number), surface.label)),
-            each,
-            sort="matrix." + surface.slug,
-        )
-        for number, surface in enumerate(surfaces, 1)
+        replace(column, label=str(number) if each < 5 else " ".join((str(number), column.label)))
+        for number, column in enumerate(_surfaces(each), 1)
     ]
     host = _grown(fixed, width - count * (each + 1))
     return (*host, *labelled)
@@ -136,20 +164,19 @@ def cell(column: Column, row: Row, now: float) -> Piece:
     if maker is not None:
         return maker(row, now)
     slug = column.key.removeprefix("matrix.")
-    verdict = verdict_of(row, slug)
-    sign = glyphs.VERDICT.get(verdict, glyphs.UNKNOWN)
-    text = " ".join((sign, verdict)) if column.width >= WORD_WIDTH else sign
-    return Piece(text, glyphs.role_of(verdict))
+    word = verdict_of(row, slug)
+    sign = glyphs.VERDICT.get(word, glyphs.UNKNOWN)
+    text = " ".join((sign, word)) if column.width >= WORD_WIDTH else sign
+    return Piece(text, glyphs.role_of(word))
 
 
 def verdict_of(row: Row, slug: str) -> str:
-    """Return the verdict of one of our surfaces; a foreign matrix is read by position."""
+    """Return the word for the verdict of one of our surfaces; a foreign matrix is read by position."""
     matrix = row.summary.matrix
-    if slug in matrix:
-        return matrix[slug]
-    place = next((i for i, surface in enumerate(registry().surfaces) if surface.slug == slug), -1)
+    place = next((i for i, surface in enumerate(surfaces()) if surface.slug == slug), -1)
     values = tuple(matrix.values())
-    return values[place] if 0 <= place < len(values) else "untested"
+    verdict = matrix.get(slug) or (values[place] if 0 <= place < len(values) else "untested")
+    return word_of(verdict, surfaces()[place].source if place >= 0 else "")
 
 
 def _reached(row: Row) -> bool:
@@ -161,7 +188,10 @@ def _rank(row: Row, _now: float) -> Piece:
 
 
 def _score(row: Row, _now: float) -> Piece:
-    return Piece(str(row.summary.score), "strong") if _reached(row) else Piece(glyphs.DASH, "muted")
+    if not _reached(row):
+        return Piece(glyphs.DASH, "muted")
+    open_half = None in row.summary.pillars.values()
+    return Piece(str(row.summary.score) + (glyphs.PROVISIONAL if open_half else " "), "strong")
 
 
 def _change(row: Row, _now: float) -> Piece:
@@ -193,6 +223,51 @@ def _age(row: Row, now: float) -> Piece:
     return Piece(age(row.summary.scanned_at, now), "muted")
 
 
+def _out(row: Row, _now: float) -> Piece:
+    word, names = turned_away(row.summary.matrix)
+    sign, role = glyphs.VERDICT[word], glyphs.role_of(word)
+    if not names:
+        return Piece(sign + " all", role)
+    if len(names) == 1:
+        return Piece(" ".join((sign, names[0])), role)
+    asked = sum(surface.source != "none" for surface in surfaces())
+    if len(names) >= asked and word != "unclear":
+        return Piece(sign + " nobody", role)
+    return Piece(" ".join((sign, str(len(names)), "unclear" if word == "unclear" else "out")), role)
+
+
+def _by(row: Row, _now: float) -> Piece:
+    """Return who turns away: robots.txt, or what answers for the site."""
+    word, names = turned_away(row.summary.matrix)
+    if not names or word == "unclear":
+        return Piece("")
+    return Piece("robots.txt" if word == "told no" else row.edge or "the site", "muted")
+
+
+def _next(row: Row, _now: float) -> Piece:
+    return Piece(row.best_fix)
+
+
+def _points(row: Row, _now: float) -> Piece:
+    return Piece("+" + str(row.best_points) if row.best_points else "", "good")
+
+
+def _scans(row: Row, _now: float) -> Piece:
+    return Piece(str(row.scans), "muted")
+
+
+def _name(row: Row, _now: float) -> Piece:
+    return Piece(row.summary.name)
+
+
+def _method(row: Row, _now: float) -> Piece:
+    return Piece(row.method, "muted")
+
+
+def _edge(row: Row, _now: float) -> Piece:
+    return Piece(row.edge, "muted")
+
+
 def _finding(row: Row, _now: float) -> Piece:
     return Piece(row.summary.top_evidence, "muted")
 
@@ -211,5 +286,13 @@ _CELLS: Final = {
     "category": _category,
     "age": _age,
     "finding": _finding,
+    "out": _out,
+    "by": _by,
+    "next": _next,
+    "points": _points,
+    "scans": _scans,
+    "name": _name,
+    "method": _method,
+    "edge": _edge,
     "reason": _reason,
 }

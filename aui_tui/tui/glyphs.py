@@ -15,16 +15,21 @@ from aui_tui.text import cells
 STANCE: Final = MappingProxyType({"Open": "◉", "Selective": "◍", "Walled": "◌"})
 VERDICT: Final = MappingProxyType(
     {
-        "untested": "·",
-        "allowed": "✓",
-        "allowed-robots": "✓",
-        "partial": "~",
-        "blocked": "✗",
-        "disallowed": "⊘",
-        "walled": "#",
+        "in": "✓",
+        "part": "~",
+        "refused": "✗",
+        "challenged": "#",
+        "told no": "⊘",
+        "unclear": "?",
+        "not tested": "·",
     }
 )
-POLICY: Final = MappingProxyType({"unlisted": "·", "blocked": "✗", "partial": "~", "allowed": "✓"})
+"""One sign per word of ``records.agents``."""
+SAYS: Final = MappingProxyType({"yes": "✓", "part": "~", "no": "⊘", "?": "?"})
+"""What robots.txt says."""
+DISAGREE: Final = "≠"
+ALIKE: Final = "="
+PROVISIONAL: Final = "*"
 CRITICAL: Final = "✗"
 WARN: Final = "!"
 SEVERITY: Final = MappingProxyType({"critical": CRITICAL, "warn": WARN, "good": "✓"})
@@ -60,14 +65,14 @@ ROLE: Final = MappingProxyType(
         "Open": "open",
         "Selective": "selective",
         "Walled": "walled",
-        "allowed": "good",
-        "allowed-robots": "good",
-        "partial": "warn",
-        "blocked": "critical",
-        "disallowed": "critical",
-        "walled": "critical",
-        "untested": "muted",
-        "unlisted": "muted",
+        "in": "good",
+        "part": "good",
+        "told no": "critical",
+        "unclear": "warn",
+        "not tested": "muted",
+        "yes": "good",
+        "no": "critical",
+        "?": "warn",
         "critical": "critical",
         "warn": "warn",
         "good": "good",
@@ -143,6 +148,8 @@ _SIGNS: Final = {
     "▇": "#",
     "×": "x",
     "Δ": "d",
+    "≠": "!",
+    "▒": "%",
     "\ufffd": "?",
 }
 

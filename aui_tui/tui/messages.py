@@ -152,6 +152,14 @@ class StandingReady(Message):
 
 
 @dataclass
+class StandingsReady(Message):
+    """Where ``host`` would stand with each of its fixes done alone, by the key of the fix."""
+
+    host: str
+    standings: dict[str, Standing]
+
+
+@dataclass
 class ExportRequested(Message):
     """Ask for a path and write something there."""
 

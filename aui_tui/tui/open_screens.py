@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from textual.screen import Screen
 
+from aui_tui.records import labels
+from aui_tui.records.agents import label_of, probe_of
 from aui_tui.records.methods import DEFAULT_METHOD, METHODS
 from aui_tui.records.query import Query
-from aui_tui.records.view import Facets, HistoryPoint, ScanAnswer, Window
+from aui_tui.records.view import Dossier, Facets, HistoryPoint, ScanAnswer, Window
 from aui_tui.tui.context import Context
+from aui_tui.tui.draw import Line, paragraph
 from aui_tui.tui.scans import Scan
 
 if TYPE_CHECKING:
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
         ChooseScreen,
         HelpScreen,
         MethodScreen,
+        ReadScreen,
         ThemeScreen,
     )
 
@@ -38,6 +42,30 @@ def card(context: Context, host: str, window: Window | None = None, index: int =
     from aui_tui.tui.screens.card import CardScreen
 
     return CardScreen(context, host, window, index, filters)
+
+
+def exchange(dossier: Dossier, name: str) -> Screen[None]:
+    """Return what the browser and the probe or assistant ``name`` asked and got, or why that is not known."""
+    seen = dossier.observations
+    probe = probe_of(name)
+    if seen is None:
+        return reading(
+            labels.probe(name), lambda size: paragraph("This source keeps no exchanges. s scans the host here.", size)
+        )
+    if not probe or seen.exchange(probe).name not in {one.name for one in seen.exchanges}:
+        from aui_tui.tui.panes.agents import unasked
+
+        return reading(label_of(name), lambda size: unasked(dossier, name, size))
+    from aui_tui.tui.screens.exchange import ExchangeScreen
+
+    return ExchangeScreen(dossier.card.host, seen, probe)
+
+
+def reading(title: str, block: Callable[[int], Sequence[Line]]) -> ReadScreen:
+    """Return a window with text to read."""
+    from aui_tui.tui.screens.windows import ReadScreen
+
+    return ReadScreen(title, block)
 
 
 def compare(context: Context, hosts: Sequence[str]) -> CompareScreen:

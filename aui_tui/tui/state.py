@@ -8,12 +8,14 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
+from aui_tui.records.agents import by_harm
 from aui_tui.records.card import Recommendation, ReportCard
 from aui_tui.records.methods import METHODS
 from aui_tui.records.query import Query, parse
 from aui_tui.records.registry import registry
 from aui_tui.records.standing import Standing
 from aui_tui.records.view import Dossier, HistoryPoint, IndexView, Window
+from aui_tui.records.visits import Visits
 from aui_tui.text import clean
 from aui_tui.tui.columns import Mode
 
@@ -130,7 +132,8 @@ class CardState(msgspec.Struct, frozen=True):
     of the chosen fix. ``done``: keys of the fixes supposed to be done; ``reached``: where the site would stand with
     them, None while that is not known. ``history``: all kept scans, also while an earlier one is shown. ``ledger``:
     pane 1 shows how the score came about. ``changes``: pane 3 shows what changed since ``against``, else since the
-    scan before.
+    scan before. ``crawlers``: pane 2 lists them too. ``standings``: where the site would stand with one fix done, by
+    its key, as far as that is known. ``visits``: what access logs say.
     """
 
     host: str
@@ -146,6 +149,9 @@ class CardState(msgspec.Struct, frozen=True):
     ledger: bool = False
     changes: bool = False
     against: ReportCard | None = None
+    crawlers: bool = False
+    standings: dict[str, Standing] = {}
+    visits: Visits | None = None
 
     def to_host(self, host: str) -> CardState:
         """Return the state for another host; panes and method stay."""
@@ -159,7 +165,14 @@ class CardState(msgspec.Struct, frozen=True):
         whole = not self.at or len(dossier.history) > len(self.history)
         history = dossier.history if whole else self.history
         return replace(
-            self, dossier=dossier, history=history, problem="", chosen=chosen, done=self.done & known, reached=None
+            self,
+            dossier=dossier,
+            history=history,
+            problem="",
+            chosen=chosen,
+            done=self.done & known,
+            reached=None,
+            standings={},
         )
 
     def without_card(self, problem: str) -> CardState:
@@ -168,8 +181,8 @@ class CardState(msgspec.Struct, frozen=True):
 
     @property
     def fixes(self) -> tuple[Recommendation, ...]:
-        """The fixes of the card."""
-        return self.dossier.card.recommendations if self.dossier is not None else ()
+        """The fixes of the card, those that let assistants in first."""
+        return by_harm(self.dossier.card) if self.dossier is not None else ()
 
     @property
     def fix(self) -> Recommendation | None:

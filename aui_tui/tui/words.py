@@ -70,6 +70,15 @@ def count(number: int, one: str, many: str = "") -> str:
     return format(number, ",") + " " + (one if number == 1 else many or one + "s")
 
 
+def byte_size(size: int) -> str:
+    """Return a number of bytes in at most seven characters: ``162 B``, ``14 kB``, ``1.2 MB``."""
+    if size < 1000:
+        return str(size) + " B"
+    if size < 999_500:
+        return format(size / 1000, ".0f") + " kB"
+    return format(size / 1_000_000, ".1f") + " MB"
+
+
 def seconds(milliseconds: int) -> str:
     """Return a duration in seconds with two decimals, ``0.12 s``; from ten seconds on with one."""
     value = milliseconds / 1000

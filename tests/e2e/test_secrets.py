@@ -68,9 +68,15 @@ def test_secrets_stay_out_of_everything_that_is_told_or_kept(tmp_path: Path, rul
     assert (card["live_served"], card["human_status"], card["content_signal"]) == (2, 200, True)
     formats = (("--format", name) for name in ("json", "csv", "markdown", "html", "junit", "sarif"))
     told = [here(tmp_path, "site", "staging.test", *form).out for form in ((), ("--text",), *formats)]
+    exchanges = [here(tmp_path, "site", "staging.test", "--exchanges", *form).out for form in ((), ("--json",))]
+    browser = json.loads(exchanges[1])[0]
+    assert ["X-Key", "…"] in browser["request"]
+    assert browser["text"]
+    assert all(exchanges)
+    told += exchanges
     told += [done.out, done.err, here(tmp_path, "scan", "--replay", "tape.json").out]
     told += [path.read_bytes().decode("utf-8", "replace") for path in tmp_path.rglob("*") if path.is_file()]
-    assert all(len(text) > 100 for text in told[:11])
+    assert all(len(text) > 100 for text in told[:13])
     for secret in (KEY, PASSWORD, TOKEN):
         assert not [text for text in told if secret.lower() in text.lower()]
 

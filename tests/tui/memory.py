@@ -15,7 +15,7 @@ from aui_tui.records.progress import ProbeEvent, Progress
 from aui_tui.records.query import Query, Term
 from aui_tui.records.registry import registry
 from aui_tui.records.standing import Standing, estimate
-from aui_tui.records.view import Dossier, Facets, HistoryPoint, IndexView, Overview, Quota, Row, ScanAnswer
+from aui_tui.records.view import Dossier, Facets, HistoryPoint, IndexView, Overview, Quota, Row, ScanAnswer, counted
 from aui_tui.records.visits import Visits
 from aui_tui.records.vocabulary import CATEGORIES, GRADES, STANCES
 from aui_tui.tui.words import instant
@@ -122,6 +122,8 @@ class MemoryService:
             },
             failing=dict(failing.most_common()),
             hosts=len(rows),
+            unreachable=len(view.unreachable),
+            **counted(rows),
         )
 
     async def site(self, host: str, *, method: str = "", at: str = "") -> Dossier:

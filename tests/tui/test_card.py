@@ -39,11 +39,11 @@ def card_of(pilot: Pilot[int]) -> CardScreen:
 @pytest.mark.parametrize("size", [(80, 24), (140, 40), (50, 15)], ids=str)
 async def test_find_marks_counts_and_steps_through_a_pane(size: tuple[int, int]) -> None:
     async with stage(MemoryService.of(12), size, start_host=HOST) as pilot:
-        await press(pilot, "2", "slash", *"ALLOWED")
+        await press(pilot, "2", "slash", *"QUUX")
         assert "nothing found" in text_of(pilot)
-        await press(pilot, *["backspace"] * 7, *"bot")
+        await press(pilot, *["backspace"] * 4, *"in")
         pane = card_of(pilot).pane(2)
-        hits = [number for number, text in enumerate(pane.texts) if "bot" in text.lower()]
+        hits = [number for number, text in enumerate(pane.texts) if "in" in text.lower()]
         assert len(hits) > 2
         assert f"1 of {len(hits)} lines" in text_of(pilot)
         for step in range(1, len(hits) + 1):
@@ -61,7 +61,7 @@ async def test_find_marks_counts_and_steps_through_a_pane(size: tuple[int, int])
 async def test_another_pane_ends_the_search() -> None:
     async with stage(MemoryService.of(12), start_host=HOST) as pilot:
         await press(pilot, "slash", *"robots")
-        assert "lines" in text_of(pilot)
+        assert "1 line" in text_of(pilot)
         await press(pilot, "escape", "3", "slash")
         assert "find in this pane" in text_of(pilot)
 
@@ -94,9 +94,10 @@ async def test_a_very_long_host_name_is_cut_and_what_is_said_of_it_stays(size: t
             assert cells(title) <= size[0]
             assert label in title
             assert "…" in title
-            assert (f"  {card.score}" if cards else "no report card") in title
-            assert card.stance in title or not cards
+            assert cards or "no report card" in title
             assert "scans 7/10" in title
+            text = text_of(pilot)
+            assert card.stance in text or not cards
 
 
 async def test_walking_past_a_host_that_has_gone_shows_nothing_of_the_one_before() -> None:
@@ -174,7 +175,7 @@ async def test_what_if_is_reckoned_by_the_service(tmp_path: Path, kept: bool) ->
         assert walled is not None
         assert (walled.score, walled.grade, walled.stance) == (exact.score, exact.grade, "Walled")
         assert walled.score == 59
-        assert "score " + str(card.score) + " → 59, no more while Walled" in text_of(pilot)
+        assert str(card.score) + " → 59, no more while Walled" in text_of(pilot)
         while (fix := card_of(pilot).state.fix) is not None and fix.k != "wba":
             await press(pilot, "up")
         await press(pilot, "space")

@@ -18,7 +18,7 @@ from aui_tui.records.methods import METHODS
 from aui_tui.records.order import ordered
 from aui_tui.records.query import Query
 from aui_tui.records.times import stamp
-from aui_tui.records.view import Facets, IndexView, Overview, Row
+from aui_tui.records.view import Facets, IndexView, Overview, Row, counted
 from aui_tui.records.vocabulary import CATEGORIES, FIXES, GRADES, STANCES
 
 _METHOD_OF: Final = {frozenset(p.key for p in method.pillars): name for name, method in METHODS.items()}
@@ -92,7 +92,15 @@ class Listing:
             stances.setdefault(summary.category, dict.fromkeys(STANCES, 0))[summary.stance] += 1
             for key in self._fixes(summary.host):
                 failing[key] = failing.get(key, 0) + 1
-        return Overview(grades=grades, stances=stances, failing=failing, hosts=len(rows))
+        asked = time.time() if now is None else now
+        return Overview(
+            grades=grades,
+            stances=stances,
+            failing=failing,
+            hosts=len(rows),
+            unreachable=len(self._held(self.unreachable, query, asked)),
+            **counted(rows),
+        )
 
     def position(self, host: str, query: Query, *, now: float | None = None) -> int:
         """Return the index of ``host`` in its list of ``query``, -1 when it is absent."""

@@ -1,67 +1,178 @@
-"""Pane 2: the nineteen agents and fifteen crawlers, what each got and what robots.txt says of it."""
+"""Pane 2: one table of agents. robots.txt says, the site answers, so it is; and why, for the one under the cursor."""
 
 from __future__ import annotations
 
-from aui_tui.records.observations import Observations, RobotsPolicy
+from collections import Counter
+from typing import Final, NamedTuple
+
+from aui_tui.records import agents
+from aui_tui.records.agents import AgentRow
 from aui_tui.records.registry import registry
 from aui_tui.records.view import Dossier
 from aui_tui.text import cells, fit
 from aui_tui.tui import glyphs
-from aui_tui.tui.draw import BLANK, Line, Piece, cut, line
-from aui_tui.tui.panes.common import live_piece
+from aui_tui.tui.draw import BLANK, Line, Piece, cut, line, paragraph
+from aui_tui.tui.words import byte_size, seconds
 
-LIVE = 6
-POLICY = 10
-RULE_FROM = 16
-"""Cells that a deciding line needs to be worth showing."""
+SIZES_FROM: Final = 64
+"""Width from which size and time of an answer are shown."""
+RULES_FROM: Final = 96
+"""Width from which the deciding line is shown with its text."""
+NAMES_FROM: Final = 118
+"""Width from which the name that was sent is shown."""
+LEGEND: Final = ("in", "part", "refused", "challenged", "told no", "unclear", "not tested")
 
 
-def agents(dossier: Dossier, size: int) -> list[Line]:
-    """Return the pane laid out to ``size`` cells."""
-    card = dossier.card
-    names = [*card.ua_policy, *card.crawler_policy]
-    room = min(max((cells(name) for name in names), default=8), max(size - LIVE - POLICY - 4, 10))
-    lines_of = _deciding(dossier.observations)
-    out: list[Line] = [_heading("Agent", room, size)]
-    access = dict(card.agent_access)
-    for name, policy in card.ua_policy.items():
-        got = access.get(name)
-        live = live_piece(got.status, got.challenged) if got else Piece("")
-        out.append(_row(name, live, policy, lines_of.get(name), room, size))
-    unmatched = [name for name in access if name not in card.ua_policy]
-    out.extend(_row(n, live_piece(access[n].status, access[n].challenged), "", None, room, size) for n in unmatched)
-    out += [BLANK, _heading("Crawler, not scored", room, size, live="")]
-    for name, policy in card.crawler_policy.items():
-        out.append(_row(name, Piece(""), policy, lines_of.get(name), room, size))
+class _Widths(NamedTuple):
+    name: int
+    sent: int
+    says: int
+    answer: int
+
+
+def _widths(rows: tuple[AgentRow, ...], size: int) -> _Widths:
+    sent = 22 if size >= NAMES_FROM else 0
+    says = 38 if size >= RULES_FROM else 17
+    answer = 25 if size >= SIZES_FROM else 7
+    longest = max((cells(row.label) for row in rows), default=8)
+    rest = size - 2 - sent - says - answer - 2 - 14
+    return _Widths(max(min(longest + 1, rest), 8), sent, says, answer)
+
+
+def agent_table(dossier: Dossier, size: int, *, crawlers: bool = False) -> list[Line]:
+    """Return the table laid out to ``size`` cells; ``crawlers`` adds those that are never scored."""
+    rows = agents.agent_rows(dossier.card, dossier.observations)
+    others = agents.crawler_rows(dossier.card, dossier.observations) if crawlers else ()
+    wide = _widths((*rows, *others), size)
+    asked = [row for row in rows if row.asked]
+    unasked = [row for row in rows if not row.asked]
+    asked.sort(key=lambda row: (row.key != "browser", agents.WORST_FIRST.index(row.verdict)))
+    out = [_heading(wide, size)]
+    out += [_row(row, wide, size) for row in (*asked, *unasked)]
+    if others:
+        out += [BLANK, cut(line(("  Crawlers, for training and search; shown, not scored", "title")), size)]
+        out += [_row(row, wide, size) for row in others]
     return out
 
 
-def _heading(what: str, room: int, size: int, live: str = "live") -> Line:
-    return cut(
-        line((fit(what, room), "title"), "  ", (fit(live, LIVE), "muted"), ("  robots.txt", "muted")),
-        size,
-    )
+def _heading(wide: _Widths, size: int) -> Line:
+    parts = [fit("Agent", wide.name)]
+    if wide.sent:
+        parts.append(fit("name sent", wide.sent))
+    parts += [fit("robots.txt says", wide.says), "  ", fit("the site answers", wide.answer), "so it is"]
+    return cut(line(("  " + "".join(parts), "header")), size)
 
 
-def _row(name: str, live: Piece, policy: str, rule: RobotsPolicy | None, room: int, size: int) -> Line:
-    sign = glyphs.POLICY.get(policy, glyphs.UNKNOWN)
-    role = glyphs.role_of(policy)
-    pieces = [
-        Piece(fit(name, room) + "  "),
-        live._replace(text=fit(live.text, LIVE) + "  "),
-        Piece(fit(" ".join((sign, policy)), POLICY) if policy else "", role),
-    ]
-    if rule is not None and rule.line and size - room - LIVE - POLICY - 4 >= RULE_FROM:
-        pieces.append(Piece(" ".join(("line", str(rule.line) + ":", rule.rule)), "muted"))
+def _row(row: AgentRow, wide: _Widths, size: int) -> Line:
+    action = "screen.exchange('" + row.key + "')"
+    name = fit(row.label, wide.name - 1) + " "
+    pieces = [Piece("  ", "", action), Piece(name, "", action)]
+    if wide.sent:
+        pieces.append(
+            Piece(fit(fit(row.token, wide.sent - 1) if row.token else glyphs.DASH, wide.sent), "muted", action)
+        )
+    pieces += _says(row, wide.says, action)
+    pieces.append(Piece((glyphs.DISAGREE if row.disagree else " ") + " ", "accent", action))
+    pieces += _answer(row, wide.answer, action)
+    mark = glyphs.VERDICT[row.verdict] + " " + row.verdict
+    pieces.append(Piece(mark, glyphs.role_of(row.verdict), action))
     return cut(pieces, size)
 
 
-def _deciding(seen: Observations | None) -> dict[str, RobotsPolicy]:
-    """Return the deciding robots.txt line of each token, where the source keeps it."""
-    if seen is None:
-        return {}
-    found = {policy.token: policy for policy in (*seen.robots.agents, *seen.robots.crawlers)}
-    for agent in registry().agents:
-        if agent.key in found:
-            found.setdefault(agent.token, found[agent.key])
-    return found
+def _says(row: AgentRow, room: int, action: str) -> list[Piece]:
+    if not row.robots:
+        return [Piece(fit(glyphs.DASH, room), "muted", action)]
+    word = fit(glyphs.SAYS[row.robots] + " " + row.robots, 7)
+    rule = ""
+    if row.line:
+        rule = " ".join((str(row.line), row.rule)) if room > 20 else "line " + str(row.line)
+    return [Piece(word, glyphs.role_of(row.robots), action), Piece(fit(fit(rule, room - 8), room - 7), "muted", action)]
+
+
+def _answer(row: AgentRow, room: int, action: str) -> list[Piece]:
+    if not row.asked:
+        text = glyphs.VERDICT[agents.UNTESTED] + (" not asked" if room > 10 else " –")
+        return [Piece(fit(text, room), "muted", action)]
+    sign = glyphs.OUTCOME[row.outcome]
+    text = " ".join((sign, str(row.status) if row.status else "none"))
+    role = glyphs.role_of(row.outcome)
+    got = row.exchange
+    if got is None or room < 20:
+        return [Piece(fit(text, room), role, action)]
+    figures = byte_size(got.bytes).rjust(8) + seconds(got.elapsed_ms).rjust(8)
+    return [Piece(fit(text, 7), role, action), Piece(fit(figures, room - 7), "muted", action)]
+
+
+def counts(dossier: Dossier) -> str:
+    """Return how many agents there are of each verdict that is not plain, and how many were not asked."""
+    rows = agents.agent_rows(dossier.card, dossier.observations)[1:]
+    found = Counter(row.verdict for row in rows)
+    words = [
+        " ".join((str(found[word]), word)) for word in agents.WORST_FIRST if found[word] and word != agents.UNTESTED
+    ]
+    unasked = sum(not row.asked for row in rows)
+    return " · ".join((*words, str(unasked) + " not asked"))
+
+
+def legend(size: int) -> str:
+    """Return the marks with their words, as many as fit."""
+    parts = [" ".join((glyphs.VERDICT[word], word)) for word in LEGEND]
+    parts.append(glyphs.DISAGREE + " disagree")
+    out = ""
+    for part in parts:
+        if cells(out) + cells(part) + 2 > size:
+            break
+        out = "  ".join((out, part)) if out else part
+    return out
+
+
+def why(dossier: Dossier, key: str, size: int) -> list[Line]:
+    """Return why the agent ``key`` fares as it does, in whole sentences."""
+    rows = (
+        *agents.agent_rows(dossier.card, dossier.observations),
+        *agents.crawler_rows(dossier.card, dossier.observations),
+    )
+    row = next((row for row in rows if row.key == key), None)
+    if row is None:
+        return []
+    return paragraph(" ".join(_sentences(row)), size)
+
+
+def unasked(dossier: Dossier, key: str, size: int) -> list[Line]:
+    """Return what is known of an assistant, agent or crawler that no probe stands for: its lines of robots.txt."""
+    known = registry()
+    surface = known.surface(key)
+    wanted = surface.agents if surface is not None else (key,)
+    rows = (
+        *agents.agent_rows(dossier.card, dossier.observations),
+        *agents.crawler_rows(dossier.card, dossier.observations),
+    )
+    out = paragraph("It was not asked: four agents are asked under their names, the others by robots.txt.", size)
+    if surface is not None and surface.source == "none":
+        out = paragraph("It drives a browser like a person's, so only a task run can tell what it gets.", size)
+    for row in rows:
+        if row.key in wanted:
+            out += [BLANK, cut(line((row.label, "title"), "  ", (row.token, "muted")), size)]
+            out += paragraph(" ".join(_sentences(row)), size)
+    return out
+
+
+def _sentences(row: AgentRow) -> list[str]:
+    out = []
+    if row.robots:
+        said = {"yes": "says yes", "part": "closes some pages", "no": "says stay out", "?": "could not be read"}
+        by = "".join((" in line ", str(row.line), ": “", row.rule, "”")) if row.line else ""
+        out.append("".join(("robots.txt ", said[row.robots], by, ".")))
+    if not row.asked:
+        out.append("This name was not sent: only four agents are asked.")
+    elif row.outcome == "served":
+        out.append("The site serves the page to this name" + (", against its own robots.txt." if row.disagree else "."))
+    elif row.outcome == "inconclusive":
+        detail = row.exchange.detail if row.exchange is not None else ""
+        out.append("The site gave no answer that proves anything" + (": " + detail if detail else "") + ".")
+    else:
+        kind = "a test for humans" if row.outcome == "challenged" else "an error"
+        out.append("".join(("The site answers this name with ", kind, " (", str(row.status or "none"), ").")))
+        if row.disagree:
+            out.append("The two contradict: robots.txt lets in what the site turns away.")
+    return out

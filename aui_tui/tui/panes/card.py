@@ -11,18 +11,17 @@ from aui_tui.records import labels
 from aui_tui.records.card import Recommendation, ReportCard
 from aui_tui.records.ledger import Entry, Ledger
 from aui_tui.records.methods import WALLED_CEILING
-from aui_tui.records.observations import Exchange
+from aui_tui.records.observations import INCONCLUSIVE, Exchange
 from aui_tui.records.standing import gain
 from aui_tui.records.view import Dossier
 from aui_tui.text import fit
 from aui_tui.tui import glyphs
-from aui_tui.tui.draw import BLANK, Line, Piece, cut, hang, line, paragraph, width
-from aui_tui.tui.panes.agents import agents
-from aui_tui.tui.panes.common import pillar_label, pillar_lines
-from aui_tui.tui.panes.summary import summary
+from aui_tui.tui.draw import BLANK, Line, Piece, beside, cut, hang, line, paragraph, width
+from aui_tui.tui.panes import agents
+from aui_tui.tui.panes.common import history_line, pillar_label, pillar_lines
 from aui_tui.tui.scans import Scan
 from aui_tui.tui.state import CardState
-from aui_tui.tui.words import ago, clock, day, seconds
+from aui_tui.tui.words import ago, clock, count, day, seconds
 
 
 def absent(host: str, problem: str, size: int, can_scan: bool) -> list[Line]:
@@ -61,37 +60,38 @@ def counts(dossier: Dossier) -> str:
     return " ".join(str(found[kind]) + sign for kind, sign in glyphs.SEVERITY.items() if found[kind])
 
 
-KEY = 10
-PILLAR = 9
-
-
-def fixes(dossier: Dossier, size: int, chosen: int, done: frozenset[str] = frozenset()) -> list[Line]:
-    """Return the pane laid out to ``size`` cells: fix number ``chosen`` explained, those in ``done`` ticked."""
-    items = dossier.card.recommendations
-    if dossier.card.unreachable:
+def fixes(state: CardState, size: int) -> list[Line]:
+    """Return the fixes, those that let assistants in first, with what each gains; the chosen one explained."""
+    dossier, items = state.dossier, state.fixes
+    if dossier is None or dossier.card.unreachable:
         return paragraph("Nothing was measured, so there is nothing to fix yet.", size, "muted")
     if not items:
         return paragraph("Nothing left to fix: every point that can be measured is earned.", size, "good")
-    out = [_row(fix, number == chosen, fix.k in done, size, number) for number, fix in enumerate(items)]
-    fix = items[min(max(chosen, 0), len(items) - 1)]
+    out = [_fix_row(state, number, size) for number in range(len(items))]
+    fix = items[min(max(state.chosen, 0), len(items) - 1)]
     out += [BLANK, *paragraph(gain(dossier.card, fix.k), size, "good"), *paragraph(fix.body, size), BLANK]
     out += [cut((Piece("  "), Piece(row, "code")), size) for row in fix.code.split("\n")]
     return out
 
 
-def _row(fix: Recommendation, chosen: bool, ticked: bool, size: int, number: int) -> Line:
+def _fix_row(state: CardState, number: int, size: int) -> Line:
+    fix = state.fixes[number]
+    chosen, ticked = number == state.chosen, fix.k in state.done
     role = "cursor" if chosen else ""
     action = "choose_fix(" + str(number) + ")"
-    parts = (
+    card = state.dossier.card if state.dossier is not None else None
+    reached = state.standings.get(fix.k)
+    gain = ("+" + str(fix.pts)).rjust(3)
+    if reached is not None and card is not None:
+        score = " ".join((str(card.score), glyphs.ARROW, str(reached.score)))
+        gain = gain + "  " + score.rjust(9)
+    lead = (
         Piece((glyphs.CURSOR if chosen else " ") + " ", "accent", action),
-        Piece(glyphs.SEVERITY["good"] + " " if ticked else "  ", "good", action),
-        Piece(("+" + str(fix.pts)).rjust(3) + " ", role or "good", action),
-        Piece(fit(fix.pillar, PILLAR) + " ", role or "muted", action),
-        Piece(fit(fix.k, KEY) + " ", role or "accent", action),
-        Piece(fix.title, role, action),
+        Piece(glyphs.SEVERITY["good"] + " " if ticked else "", "good", action),
     )
-    kept = cut(parts, size)
-    return (*kept, Piece(" " * (size - width(kept)), role, action))
+    room = size - width(lead) - len(gain) - 1
+    title = Piece(fit(fix.title, room) + " ", role, action)
+    return (*lead, title, Piece(gain, role or "good", action))
 
 
 def file_of(fix: Recommendation) -> str:
@@ -236,14 +236,15 @@ def _exchange(exchange: Exchange, size: int) -> list[Line]:
     quiet = is_file and outcome in ("refused", "inconclusive") and exchange.status in (404, 410)
     sign, role = (glyphs.DOT, "muted") if quiet else (glyphs.OUTCOME[outcome], glyphs.role_of(outcome))
     status = str(exchange.status) if exchange.status else "none"
+    action = "screen.exchange('" + exchange.name + "')"
     out: list[Line] = [
         cut(
             line(
-                (sign + " ", role),
-                fit(labels.probe(exchange.name), NAME) + " ",
-                (status.rjust(4), role),
-                (seconds(exchange.elapsed_ms).rjust(9), "muted"),
-                ("  " + _notes(exchange), "muted"),
+                Piece("  " + sign + " ", role, action),
+                Piece(fit(labels.probe(exchange.name), NAME) + " ", "", action),
+                Piece(status.rjust(4), role, action),
+                Piece(seconds(exchange.elapsed_ms).rjust(9), "muted", action),
+                Piece("  " + _notes(exchange), "muted", action),
             ),
             size,
         )
@@ -270,8 +271,86 @@ def _notes(exchange: Exchange) -> str:
     return ", ".join(parts)
 
 
-SUMMARY, AGENTS, EVIDENCE, FIXES, SCAN_LOG = NUMBERS = (1, 2, 3, 4, 5)
-NAMES: Final = {SUMMARY: "Summary", AGENTS: "Agents", EVIDENCE: "Evidence", FIXES: "Fixes", SCAN_LOG: "Scan log"}
+def site_facts(dossier: Dossier, size: int, now: float) -> list[Line]:
+    """Return what the site is made of, in two columns where there is room."""
+    card = dossier.card
+    left, right = _left_facts(card), _right_facts(dossier, now)
+    why: list[Line] = []
+    if card.unreachable:
+        words = card.top_evidence or "The host could not be reached."
+        why = [*paragraph(words, size, "warn"), *paragraph("Nothing was measured, so there is no score.", size), BLANK]
+        left, right = left[:3], right[-1:]
+    if size < TWO_COLUMNS:
+        rows = [row for name, text in (*left, *right) for row in hang((Piece(fit(name, 16), "muted"),), text, size)]
+    else:
+        half = size // 2
+        columns = [
+            [cut((Piece(fit(name, room), "muted"), Piece(text)), half - 1) for name, text in column]
+            for column, room in ((left, FACT), (right, 16))
+        ]
+        rows = beside(columns[0], columns[1], half, 0)
+    limit = [] if why else [BLANK, *hang((Piece(fit("Limit", FACT), "muted"),), LIMIT, size, "muted")]
+    return [*why, *rows, *limit]
+
+
+LIMIT: Final = (
+    "A probe borrows an agent's name, not its address: a site that checks addresses may refuse the probe and serve "
+    "the real agent (7 Visits)."
+)
+FACT: Final = 11
+"""Cells of a fact's name."""
+TWO_COLUMNS: Final = 68
+
+
+def _left_facts(card: ReportCard) -> list[tuple[str, str]]:
+    rules = " ".join(("rules for", count(card.robots_ua_rules, "name"))) if card.robots_ua_rules else "no rules"
+    closed = ", closed to all others" if card.wildcard_block else ""
+    return [
+        ("Robots.txt", " ".join((str(card.robots_status or "no answer"), " " + rules)) + closed),
+        ("Browser", _browser(card)),
+        ("Served by", card.edge or "none recognised"),
+        ("Title", card.human_title or "none"),
+        ("Scripts", "nothing readable without them" if card.noscript_shell else "readable without them"),
+        ("Crawlers", " ".join((str(card.crawlers_blocked), "of", str(card.crawlers_total), "told no"))),
+    ]
+
+
+def _browser(card: ReportCard) -> str:
+    status = str(card.human_status) if card.human_status else "no answer in 12 s"
+    return status + ", challenged" if card.human_challenged else status
+
+
+def _right_facts(dossier: Dossier, now: float) -> list[tuple[str, str]]:
+    card, parts = dossier.card, dossier.card.semantic
+    labelled = ""
+    if dossier.observations is not None and parts.forms:
+        good = parts.forms - min(dossier.observations.page.forms_unlabelled, parts.forms)
+        labelled = " · forms " + str(good) + " of " + str(parts.forms)
+    history = "".join(piece.text for piece in history_line(dossier.history, now, 12))
+    return [
+        ("Content-Signal", "stated" if card.content_signal else "none"),
+        ("JSON-LD", count(card.jsonld, "block") if card.jsonld else "none"),
+        ("Landmarks", " ".join(("main", str(parts.main), "· nav", str(parts.nav)))),
+        ("Labels", str(parts.aria) + labelled),
+        ("Files", ", ".join(card.files) or "none of llms, ucp, mcp"),
+        ("History", history),
+    ]
+
+
+NO_TASKS: Final = (
+    "Not run. aui-tui tasks opens the site as an agent would and tries to read, follow, search, contact, fill, offer."
+)
+NO_VISITS: Final = "No access log read. aui-tui visits LOG shows what real agents got."
+SUMMARY, AGENTS, EVIDENCE, FIXES, SCAN_LOG, TASKS, VISITS = NUMBERS = (1, 2, 3, 4, 5, 6, 7)
+NAMES: Final = {
+    SUMMARY: "Summary",
+    AGENTS: "Agents",
+    EVIDENCE: "Evidence",
+    FIXES: "Fixes",
+    SCAN_LOG: "Log",
+    TASKS: "Tasks",
+    VISITS: "Visits",
+}
 
 
 def short_title(number: int, state: CardState) -> str:
@@ -280,36 +359,82 @@ def short_title(number: int, state: CardState) -> str:
     return " ".join((str(number), turned[0] if turned[1] else NAMES[number]))
 
 
-def title(number: int, state: CardState) -> str:
-    """Return digit and name of a pane, and how much is in it."""
-    name = short_title(number, state)
-    if state.dossier is None:
-        return name
-    return " ".join((name, _amount(number, state, state.dossier))).strip()
-
-
-def _amount(number: int, state: CardState, dossier: Dossier) -> str:
-    card = dossier.card
-    if number == AGENTS:
-        return str(card.agents_total)
+def amount(number: int, state: CardState) -> str:
+    """Return how much is in a pane, in a few signs: ``2✗`` findings, ``4`` fixes; a dash for nothing."""
+    card = state.dossier.card if state.dossier is not None else None
+    if card is None:
+        return ""
     if number == EVIDENCE and not state.changes:
-        return counts(dossier)
-    return str(len(card.recommendations) or "") if number == FIXES else ""
+        worst = sum(item.t == "critical" for item in card.evidence)
+        return str(worst) + glyphs.CRITICAL if worst else ""
+    if number == FIXES:
+        return str(len(card.recommendations) or "")
+    if number == TASKS:
+        return "" if card.task_runs else glyphs.DASH
+    if number == VISITS:
+        return "" if state.visits is not None else glyphs.DASH
+    return ""
+
+
+def title(number: int, state: CardState) -> str:
+    """Return digit and name of a pane, and what is in it, for its border."""
+    name, dossier = short_title(number, state), state.dossier
+    if dossier is None:
+        return name
+    if number == SUMMARY and not state.ledger:
+        return "What the site is made of"
+    if number == AGENTS:
+        return name + " " + glyphs.DASH + " " + agents.counts(dossier)
+    if number == EVIDENCE and not state.changes:
+        return " ".join((name, counts(dossier)))
+    if number == FIXES and state.fixes:
+        return name + "  worst harm first"
+    if number == SCAN_LOG:
+        return name + " " + glyphs.DASH + " " + log_words(dossier)
+    return name
+
+
+def subtitle(number: int, state: CardState, size: int) -> str:
+    """Return what a pane's border says below: its keys, or the legend of its marks."""
+    if state.dossier is None:
+        return ""
+    if number == AGENTS:
+        return agents.legend(size)
+    if number == SCAN_LOG:
+        return "enter shows the exchange"
+    return ""
+
+
+def log_words(dossier: Dossier) -> str:
+    """Return the log in one line: ``10 questions in 1.66 s: 5 served, 4 not found``."""
+    card, seen = dossier.card, dossier.observations
+    if seen is None:
+        return "not kept by this source"
+    found = Counter(
+        "not found" if one.status in (404, 410) else "no answer" if one.outcome == INCONCLUSIVE else one.outcome
+        for one in seen.exchanges
+    )
+    parts = ", ".join(" ".join((str(number), word)) for word, number in found.most_common())
+    return "".join((count(len(seen.exchanges), "question"), " in ", seconds(card.elapsed_ms), ": ", parts))
 
 
 def lines(number: int, state: CardState, scan: Scan | None, now: float, size: int, can_scan: bool = True) -> list[Line]:
     """Return what pane ``number`` says, laid out to ``size`` cells; without a card, why there is none."""
     dossier = state.dossier
-    if number == SCAN_LOG and scan is not None:
+    if number == SCAN_LOG and scan is not None and (scan.running or scan.state != "done"):
         return scan_lines(scan, size, now)
     if dossier is None:
         return absent(state.host, state.problem, size, can_scan) if number == SUMMARY and state.problem else []
     if number == SUMMARY:
-        return ledger(dossier, size) if state.ledger else summary(dossier, size, now)
+        return ledger(dossier, size) if state.ledger else site_facts(dossier, size, now)
     if number == AGENTS:
-        return agents(dossier, size)
+        return agents.agent_table(dossier, size, crawlers=state.crawlers)
     if number == EVIDENCE:
         return changes(state.before, dossier.card, size, now) if state.changes else evidence(dossier, size)
     if number == FIXES:
-        return fixes(dossier, size, state.chosen, state.done)
+        return fixes(state, size)
+    if number == TASKS:
+        return paragraph(NO_TASKS, size, "muted")
+    if number == VISITS:
+        return paragraph(NO_VISITS, size, "muted")
     return scan_log(dossier, size)

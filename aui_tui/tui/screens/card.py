@@ -1,18 +1,20 @@
-"""The report card of one host."""
+"""The report card of one host: the answer above, the panes below, one at a time where the screen is narrow."""
 
 from __future__ import annotations
 
 from typing import ClassVar, Final
 
 from msgspec.structs import replace
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Container
+from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.screen import Screen
 
 from aui_tui.records.codec import encode_card
 from aui_tui.records.query import Query
+from aui_tui.records.standing import Standing
 from aui_tui.records.view import Quota, Window
 from aui_tui.tui import messages, open_screens
 from aui_tui.tui.bindings import CARD
@@ -20,99 +22,48 @@ from aui_tui.tui.context import Context, attempt, start
 from aui_tui.tui.draw import Line
 from aui_tui.tui.export import ExportJob, file_name
 from aui_tui.tui.panes import card as cardpanes
-from aui_tui.tui.panes.card import file_of
+from aui_tui.tui.panes import foot, verdict
+from aui_tui.tui.panes.agents import why
 from aui_tui.tui.scans import Scan
-from aui_tui.tui.screens.cardbars import Place, foot_line, subtitle, tabs_line, title_line
+from aui_tui.tui.screens.cardbars import Place, tabs_line, title_line, what_if_foot
 from aui_tui.tui.state import CardState
 from aui_tui.tui.widgets.bars import Bar, FindBar, KeyBar
-from aui_tui.tui.widgets.lines import FixList, Lines, TextPane
+from aui_tui.tui.widgets.lines import FigureList, FixList, Lines, TextPane
 from aui_tui.tui.widgets.scanpanel import ScanPanel
 
-
-class SiteScreen(Screen[str]):
-    """A screen on one host: ``state`` says which, and what is known of it."""
-
-    def __init__(self, context: Context, state: CardState) -> None:
-        super().__init__()
-        self.context = context
-        self.state = state
-
-    def read(self) -> None:
-        """Ask the service for everything known of the host."""
-        raise NotImplementedError
-
-    def action_history(self, purpose: str) -> None:
-        """Choose an earlier scan: to look at it, or to compare with it."""
-        dossier, history = self.state.dossier, self.state.history
-        if dossier is None or len(history) < 2:
-            self.post_message(messages.Notification("Only one scan of this host is kept."))
-            return
-        title = "Compare with the scan of" if purpose == "compare" else "Show the scan of"
-        choose = open_screens.history(title, history, dossier.card.scanned_at, self.context.clock())
-        self.app.push_screen(choose, self._compare_with if purpose == "compare" else self._look_at)
-
-    def _look_at(self, at: str | None) -> None:
-        history = self.state.history
-        if at is not None and history:
-            self.state = replace(self.state, at="" if at == history[-1].scanned_at else at, against=None)
-            self.read()
-
-    def _compare_with(self, at: str | None) -> None:
-        if at is not None:
-            start(self, "other", self._read_other, self.state.host, at)
-
-    async def _read_other(self, host: str, at: str) -> None:
-        dossier, problem = await attempt(self.context.service.site(host, method=self.state.method, at=at))
-        self.post_message(messages.OtherReady(dossier) if dossier else messages.Notification(problem, "error"))
-
-    def action_scan(self, force: bool) -> None:
-        """Scan this host."""
-        self.post_message(messages.ScanRequested(self.state.host, force=force, listed=True))
-
-    def action_copy(self, what: str) -> None:
-        """Copy the snippet of the chosen fix, or the whole card as JSON."""
-        dossier, fix = self.state.dossier, self.state.fix
-        if dossier is None:
-            return
-        if what == "card":
-            self.post_message(messages.CopyRequested(encode_card(dossier.card).decode(), "the card as JSON"))
-        elif fix is None:
-            self.post_message(messages.Notification("There is no fix to copy."))
-        else:
-            self.post_message(messages.CopyRequested(fix.code, file_of(fix)))
-
-    def action_export(self) -> None:
-        """Write the card, or in the pane of fixes the chosen snippet, to a file."""
-        dossier, fix = self.state.dossier, self.state.fix
-        if dossier is None:
-            return
-        if self.state.pane == cardpanes.FIXES and fix is not None:
-            job = ExportJob("snippet", file_name(fix.k, "txt"), text=fix.code)
-        else:
-            job = ExportJob(
-                "card",
-                file_name(self.state.host, "json"),
-                host=self.state.host,
-                method=self.state.method,
-                at=self.state.at,
-            )
-        self.post_message(messages.ExportRequested(job))
-
-    def action_browse(self) -> None:
-        """Open the site itself in the browser."""
-        self.post_message(messages.BrowseRequested(self.state.host))
-
-    def command(self) -> str:
-        """Return the shell command that prints this card."""
-        return self.state.command()
-
-
 PANES: Final = len(cardpanes.NUMBERS)
-OF_CARD: Final = frozenset({"copy", "export", "browse", "changes", "ledger", "method", "history", "find"})
+OF_CARD: Final = frozenset(
+    {"copy", "export", "changes", "ledger", "method", "history", "find", "exchange", "crawlers", "zoom"}
+)
 """Actions that there must be a card for."""
+COLUMNS: Final = (
+    (cardpanes.SUMMARY, cardpanes.AGENTS, cardpanes.EVIDENCE, cardpanes.SCAN_LOG),
+    (cardpanes.FIXES, cardpanes.TASKS, cardpanes.VISITS),
+)
+"""The panes from top to bottom in the two columns of a wide screen."""
+LISTS: Final = frozenset({cardpanes.AGENTS, cardpanes.SCAN_LOG})
+"""Panes with a cursor from line to line."""
 
 
-class CardScreen(SiteScreen):
+class Answer(FigureList):
+    """The answer above the panes; below its last line the keys scroll the pane under it."""
+
+    below: TextPane | None = None
+
+    def action_step(self, step: int) -> None:
+        """Go to the outcome above or below, then scroll what stands under the answer."""
+        before = self.here
+        super().action_step(step)
+        if self.here == before and self.below is not None and self.below.display:
+            self.below.action_step(step)
+
+    def action_page(self, step: int) -> None:
+        """Scroll what stands under the answer."""
+        if self.below is not None:
+            self.below.action_page(step)
+
+
+class CardScreen(Screen[str]):
     """Shows a :class:`CardState`; answers with the host on which it was left.
 
     ``window`` is the list that the card was opened from, ``index`` its place there, ``words`` the list's filters.
@@ -124,7 +75,9 @@ class CardScreen(SiteScreen):
     def __init__(
         self, context: Context, host: str, window: Window | None = None, index: int = 0, words: str = ""
     ) -> None:
-        super().__init__(context, CardState(host))
+        super().__init__()
+        self.context = context
+        self.state = CardState(host)
         self._window = window
         self._index = index
         self._words = words
@@ -133,13 +86,19 @@ class CardScreen(SiteScreen):
     def compose(self) -> ComposeResult:
         """Lay out the screen."""
         yield Bar(self._title, id="title")
+        yield Answer(id="answer")
         yield Bar(self._tabs, id="tabs")
         with Container(id="panes"):
-            for number in cardpanes.NUMBERS:
-                kind = FixList if number == cardpanes.FIXES else TextPane
-                yield kind(id="-".join(("pane", str(number))), classes="pane")
+            for number, column in enumerate(COLUMNS):
+                with Vertical(id="-".join(("column", str(number))), classes="column"):
+                    for place in column:
+                        kind = FixList if place == cardpanes.FIXES else FigureList if place in LISTS else TextPane
+                        yield kind(id="-".join(("pane", str(place))), classes="pane")
+                        if place == cardpanes.AGENTS:
+                            yield Lines(id="why", classes="pane")
         yield FindBar(id="find")
         yield ScanPanel(self.context.clock, id="scans")
+        yield Bar(self._foot, id="foot")
         yield KeyBar(id="keys")
 
     def on_mount(self) -> None:
@@ -148,6 +107,10 @@ class CardScreen(SiteScreen):
             self.watch(self.app, name, getattr(self, "_" + name))
         for name in ("stored", "aged"):
             self.watch(self.app, name, getattr(self, "_" + name), init=False)
+        answer, facts = self.query_one(Answer), self.query_one("#pane-1", TextPane)
+        answer.below = facts
+        answer.border_title = Content("1 Summary")
+        self.query_one("#why", Lines).can_focus = facts.can_focus = False
         self.action_pane(1)
         self.read()
 
@@ -164,12 +127,28 @@ class CardScreen(SiteScreen):
 
     def on_dossier_ready(self, message: messages.DossierReady) -> None:
         """Show the dossier."""
-        before = self.state.dossier
-        other = before is None or before.card.host != message.dossier.card.host
+        before, card = self.state.dossier, message.dossier.card
+        other = before is None or before.card.host != card.host
         self.become(self.state.with_dossier(message.dossier), top=other)
         if message.dossier.notice:
             self.post_message(messages.Notification(message.dossier.notice, "warning"))
         self.refresh_bindings()
+        if not card.unreachable:
+            keys = tuple(fix.k for fix in self.state.fixes)
+            start(self, "standings", self._reckon_each, self.state.host, keys, card.method, self.state.at)
+
+    async def _reckon_each(self, host: str, keys: tuple[str, ...], method: str, at: str) -> None:
+        found: dict[str, Standing] = {}
+        for key in keys:
+            standing, _ = await attempt(self.context.service.what_if(host, frozenset({key}), method=method, at=at))
+            if standing is not None:
+                found[key] = standing
+        self.post_message(messages.StandingsReady(host, found))
+
+    def on_standings_ready(self, message: messages.StandingsReady) -> None:
+        """Show what each fix alone would give."""
+        if message.host == self.state.host:
+            self.become(replace(self.state, standings=message.standings))
 
     def on_card_failed(self, message: messages.CardFailed) -> None:
         """Say why there is no card; a card of the same host that is shown stays, with the method it is graded under."""
@@ -197,13 +176,11 @@ class CardScreen(SiteScreen):
         """Take another state and draw it; ``top`` scrolls every pane to its first line."""
         marks = state.done != self.state.done
         self.state = state
+        self.set_class(state.dossier is None, "-absent")
         for number in cardpanes.NUMBERS:
             self._draw(number, top=top)
-        if state.dossier is not None:
-            self.pane(cardpanes.SUMMARY).border_subtitle = Content(subtitle(state.dossier))
-        else:
-            self.pane(cardpanes.SUMMARY).border_subtitle = Content("")
-        self.pane(cardpanes.FIXES).border_subtitle = Content(foot_line(state))
+        self._draw_answer(top=top)
+        self.pane(cardpanes.FIXES).border_subtitle = Content(what_if_foot(state))
         if marks or (state.done and state.reached is None):
             self._ask_standing()
         self._redraw()
@@ -211,12 +188,38 @@ class CardScreen(SiteScreen):
     def _draw(self, number: int, *, top: bool = False) -> None:
         pane = self.pane(number)
         pane.border_title = Content(cardpanes.title(number, self.state))
+        if number != cardpanes.FIXES:
+            pane.border_subtitle = Content(cardpanes.subtitle(number, self.state, max(pane.size.width, 40)))
         state, scan, now, can_scan = self.state, self.scan, self.context.clock(), self.context.service.can_scan
         pane.show(lambda size: cardpanes.lines(number, state, scan, now, size, can_scan), top=top)
+
+    def _draw_answer(self, *, top: bool = False) -> None:
+        state, height = self.state, self.app.size.height
+        rows = None if self.has_class("-wide") or state.pane == cardpanes.SUMMARY else 1
+        self.query_one(Answer).show(lambda size: verdict.head(state, size, height)[:rows], top=top)
+
+    def on_resize(self, _event: events.Resize) -> None:
+        """Lay the answer out for the new height."""
+        self.call_after_refresh(self._draw_answer)
 
     def _redraw(self) -> None:
         for bar in self.query(Bar):
             bar.refresh()
+        self._explain()
+
+    def _explain(self) -> None:
+        """Say why the agent under the cursor fares as it does."""
+        dossier, here = self.state.dossier, self.query_one("#pane-2", FigureList).here
+        key = here.action.split("'")[1] if here is not None else ""
+        block = self.query_one("#why", Lines)
+        if dossier is not None:
+            block.border_title = Content("why")
+            block.show(lambda size: why(dossier, key, size), top=True)
+
+    def on_figure_list_moved(self) -> None:
+        """Let foot and explanation follow the cursor."""
+        self.query_one("#foot", Bar).refresh()
+        self._explain()
 
     def _title(self, size: int) -> Line:
         place = Place(self._index + 1, len(self._window), self._words) if self._window is not None else None
@@ -225,6 +228,11 @@ class CardScreen(SiteScreen):
 
     def _tabs(self, size: int) -> Line:
         return tabs_line(self.state, size)
+
+    def _foot(self, size: int) -> Line:
+        focused = self.focused
+        here = focused.here if isinstance(focused, FigureList) else None
+        return foot.card_foot(self.state, here.action if here is not None else "", size)
 
     @property
     def scan(self) -> Scan | None:
@@ -278,7 +286,7 @@ class CardScreen(SiteScreen):
             self._rank = message.rank
             self.become(replace(self.state, reached=message.standing))
 
-    # Keys
+    # Panes
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Scanning needs a source that scans, exporting a writer, walking a list, and most keys a card."""
@@ -288,6 +296,8 @@ class CardScreen(SiteScreen):
             return self.context.service.can_scan
         if action == "export":
             return self.context.exporter is not None
+        if action == "crawlers":
+            return self.state.pane == cardpanes.AGENTS
         return self._window is not None if action == "walk" else True
 
     def action_pane(self, number: int) -> None:
@@ -296,7 +306,12 @@ class CardScreen(SiteScreen):
         self.state = replace(self.state, pane=number)
         for place in cardpanes.NUMBERS:
             self.pane(place).set_class(place == number, "-shown")
-        self.pane(number).focus()
+        for place, column in enumerate(COLUMNS):
+            self.query_one("-".join(("#column", str(place)))).set_class(number in column, "-shown")
+        self.query_one("#why").set_class(number == cardpanes.AGENTS, "-shown")
+        self._draw_answer()
+        (self.query_one(Answer) if number == cardpanes.SUMMARY else self.pane(number)).focus()
+        self.refresh_bindings()
         self._redraw()
 
     def action_next_pane(self, step: int) -> None:
@@ -311,9 +326,14 @@ class CardScreen(SiteScreen):
         """Give one pane the whole screen, or share it again."""
         self.toggle_class("-zoomed")
 
+    def action_crawlers(self) -> None:
+        """Add the crawlers to the agents, or leave them out."""
+        self.become(replace(self.state, crawlers=not self.state.crawlers))
+
     def action_ledger(self) -> None:
-        """Turn pane 1 between the summary and how the score came about."""
+        """Turn pane 1 between what the site is made of and how the score came about."""
         self.become(replace(self.state, ledger=not self.state.ledger))
+        self.set_class(self.state.ledger, "-ledger")
         self.action_pane(cardpanes.SUMMARY)
 
     def action_changes(self) -> None:
@@ -326,19 +346,84 @@ class CardScreen(SiteScreen):
         self.state = replace(self.state, method=self.state.other_method())
         self.read()
 
+    def action_exchange(self, name: str) -> None:
+        """Show what the browser and the probe ``name`` asked and got."""
+        dossier = self.state.dossier
+        if dossier is not None:
+            self.app.push_screen(open_screens.exchange(dossier, name))
+
+    # Earlier scans
+
+    def action_history(self, purpose: str) -> None:
+        """Choose an earlier scan: to look at it, or to compare with it."""
+        dossier, history = self.state.dossier, self.state.history
+        if dossier is None or len(history) < 2:
+            self.post_message(messages.Notification("Only one scan of this host is kept."))
+            return
+        title = "Compare with the scan of" if purpose == "compare" else "Show the scan of"
+        choose = open_screens.history(title, history, dossier.card.scanned_at, self.context.clock())
+        self.app.push_screen(choose, self._compare_with if purpose == "compare" else self._look_at)
+
+    def _look_at(self, at: str | None) -> None:
+        history = self.state.history
+        if at is not None and history:
+            self.state = replace(self.state, at="" if at == history[-1].scanned_at else at, against=None)
+            self.read()
+
+    def _compare_with(self, at: str | None) -> None:
+        if at is not None:
+            start(self, "other", self._read_other, self.state.host, at)
+
+    async def _read_other(self, host: str, at: str) -> None:
+        dossier, problem = await attempt(self.context.service.site(host, method=self.state.method, at=at))
+        self.post_message(messages.OtherReady(dossier) if dossier else messages.Notification(problem, "error"))
+
     def on_other_ready(self, message: messages.OtherReady) -> None:
         """Count the changes from the chosen scan."""
         self.become(replace(self.state, against=message.dossier.card, changes=True))
         self.action_pane(cardpanes.EVIDENCE)
+
+    # The host
+
+    def action_scan(self, force: bool) -> None:
+        """Scan this host."""
+        self.post_message(messages.ScanRequested(self.state.host, force=force, listed=True))
+
+    def action_copy(self, what: str) -> None:
+        """Copy the snippet of the chosen fix, or the whole card as JSON."""
+        dossier, fix = self.state.dossier, self.state.fix
+        if dossier is None:
+            return
+        if what == "card":
+            self.post_message(messages.CopyRequested(encode_card(dossier.card).decode(), "the card as JSON"))
+        elif fix is None:
+            self.post_message(messages.Notification("There is no fix to copy."))
+        else:
+            self.post_message(messages.CopyRequested(fix.code, cardpanes.file_of(fix)))
+
+    def action_export(self) -> None:
+        """Write the card, or in the pane of fixes the chosen snippet, to a file."""
+        dossier, fix = self.state.dossier, self.state.fix
+        if dossier is None:
+            return
+        host, method, at = self.state.host, self.state.method, self.state.at
+        if self.state.pane == cardpanes.FIXES and fix is not None:
+            job = ExportJob("snippet", file_name(fix.k, "txt"), text=fix.code)
+        else:
+            job = ExportJob("card", file_name(host, "json"), host=host, method=method, at=at)
+        self.post_message(messages.ExportRequested(job))
+
+    def action_browse(self) -> None:
+        """Open the site itself in the browser."""
+        self.post_message(messages.BrowseRequested(self.state.host))
 
     def action_walk(self, step: int) -> None:
         """Go to a neighbouring host of the list."""
         window, place = self._window, self._index + step
         rows = window[place : place + 1] if window is not None and 0 <= place < len(window) else ()
         if not rows:
-            self.post_message(
-                messages.Notification("This is the last host of the list." if step > 0 else "This is the first.")
-            )
+            words = "This is the last host of the list." if step > 0 else "This is the first host of the list."
+            self.post_message(messages.Notification(words))
             return
         self._index = place
         self._rank = 0
@@ -356,3 +441,7 @@ class CardScreen(SiteScreen):
             self.post_message(messages.ScanStopped(scan.number))
         else:
             self.dismiss(self.state.host)
+
+    def command(self) -> str:
+        """Return the shell command that prints this card."""
+        return self.state.command()

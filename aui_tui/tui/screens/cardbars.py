@@ -12,10 +12,10 @@ from aui_tui.text import cells
 from aui_tui.tui import glyphs
 from aui_tui.tui.draw import BLANK, Line, Piece, cut, line, spread, width
 from aui_tui.tui.panes import card as cardpanes
-from aui_tui.tui.panes.common import headline, stance
+from aui_tui.tui.panes.common import stance
 from aui_tui.tui.screens.indexbars import quota_words
 from aui_tui.tui.state import CardState
-from aui_tui.tui.words import ago, count, day, seconds, signed
+from aui_tui.tui.words import ago, count, day, signed
 
 TIGHT: Final = 66
 """Cells under which a line tells the score, and little else."""
@@ -41,30 +41,29 @@ class Place(NamedTuple):
 
 
 def title_line(state: CardState, place: Place | None, quota: Quota | None, rank: int, now: float, size: int) -> Line:
-    """Return host and headline at the left; place in the list, age and quota at the right as far as they fit."""
+    """Return the host at the left; place in the list, age and quota at the right as far as they fit."""
     dossier = state.dossier
     if dossier is None:
         words = ("no report card", "warn") if state.problem else ("reading …", "")
         return _fitted(line((state.host, "title")), line("  ", words), [quota_words(quota, full=False)], size)
     card = dossier.card
     wide = size >= WIDE
-    name = line((card.host, "title"))
-    if wide and card.name != card.host:
-        name += line(" · " + card.name + " · " + card.category)
-    left = [*line("  ")]
-    left += headline(card.score, card.grade, card.stance, card.unreachable, short=size < TIGHT)
-    left += what_if_words(state, rank, wide=wide)
-    if size >= TIGHT:
-        left += line("  ", (card.method, "muted"))
-    change = change_words(dossier, now)
-    if change and wide:
-        left += line("  ", (change, "good" if change.startswith("+") else "critical"))
     facts = [
         place.words(full=wide) if place is not None and place.total > 1 else "",
         " ".join(("scan of", day(card.scanned_at, now))) if state.at else "scanned " + ago(card.scanned_at, now),
         quota_words(quota, full=size >= 140),
     ]
-    return _fitted(name, tuple(left), facts, size)
+    name = line((card.host, "title"))
+    rest = what_if_words(state, rank, wide=wide)
+    change = change_words(dossier, now)
+    if change and wide:
+        rest += line("  ", (change, "good" if change.startswith("+") else "critical"))
+    if state.method:
+        rest += line("  ", (card.method, "muted"))
+    more = " · ".join(("", *([card.name] if card.name != card.host else []), card.category))
+    if width((*name, *rest)) + cells(more) + cells(" · ".join(fact for fact in facts if fact)) + 4 <= size:
+        name = (*name, Piece(more))
+    return _fitted(name, rest, facts, size)
 
 
 def _fitted(name: Line, rest: Line, facts: Iterable[str], size: int) -> Line:
@@ -104,14 +103,14 @@ def what_if_words(state: CardState, rank: int, *, wide: bool) -> Line:
     return tuple(out)
 
 
-def foot_line(state: CardState) -> str:
+def what_if_foot(state: CardState) -> str:
     """Return the keys of the pane of fixes, and what the marked ones would change."""
     if not state.done or state.dossier is None:
         return "space what if · y copies the snippet" if state.fixes else ""
-    words = [count(len(state.done), "fix", "fixes"), "supposed done"]
+    words = [count(len(state.done), "fix", "fixes") + " done"]
     if state.reached is not None:
         words[-1] += ":"
-        words += ["score", str(state.dossier.card.score), glyphs.ARROW, str(state.reached.score)]
+        words += [str(state.dossier.card.score), glyphs.ARROW, str(state.reached.score)]
         if state.reached.stance == "Walled" and state.reached.score == WALLED_CEILING:
             words[-1] += ","
             words += ["no more while Walled"]
@@ -128,24 +127,18 @@ def change_words(dossier: Dossier, now: float) -> str:
 
 
 def tabs_line(state: CardState, size: int) -> Line:
-    """Return the names of the panes with their digits, the shown one in brackets."""
-    out: list[Piece] = [Piece(" ")]
+    """Return the names of the panes with their digits and what is in them, the shown one in brackets."""
+    found = next((out for out in (_tabs(state, room) for room in ("full", "names")) if width(out) <= size), None)
+    return found if found is not None else cut(_tabs(state, "digits"), size)
+
+
+def _tabs(state: CardState, room: str) -> Line:
+    out: list[Piece] = []
     for number in cardpanes.NUMBERS:
-        name = cardpanes.title(number, state) if size >= 66 else cardpanes.short_title(number, state)
-        action = "screen.pane(" + str(number) + ")"
         shown = number == state.pane
-        text = name if size >= 56 or shown else str(number) + " " + name[2:6].rstrip()
-        text = "[" + text + "]" if shown else " " + text + " "
-        out.append(Piece(text, "title" if shown else "", action))
+        amount = cardpanes.amount(number, state) if room == "full" else ""
+        name = cardpanes.short_title(number, state) if room != "digits" or shown else str(number)
+        text = " ".join(part for part in (name, amount) if part)
+        action = "screen.pane(" + str(number) + ")"
+        out.append(Piece(" [" + text + "]" if shown else " " + text + " ", "title" if shown else "", action))
     return tuple(out)
-
-
-def subtitle(dossier: Dossier) -> str:
-    """Return where and how long the scan ran, and the change since the one before."""
-    card = dossier.card
-    parts = [card.vantage, seconds(card.elapsed_ms)]
-    if dossier.previous is not None:
-        before, now_is = comparable(dossier.previous, card)
-        change = now_is - before
-        parts.append("score " + (format(change, "+d") if change else "unchanged"))
-    return " · ".join(parts)

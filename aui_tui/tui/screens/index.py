@@ -29,7 +29,7 @@ from aui_tui.tui.screens.indexbars import (
     empty_lines,
     legend_line,
     marks_line,
-    row_line,
+    row_foot,
     title_line,
 )
 from aui_tui.tui.state import ListState
@@ -185,7 +185,7 @@ class IndexScreen(HostScreen):
         if self.state.mode == "matrix":
             return legend_line(size)
         pane = self.query_one(PreviewPane)
-        return command_line(self.command(), size) if pane.display else row_line(self.table.row, size)
+        return command_line(self.command(), size) if pane.display else row_foot(self.table.row, size)
 
     @property
     def stale(self) -> bool:
@@ -389,6 +389,11 @@ class IndexScreen(HostScreen):
     def action_turn(self) -> None:
         """Turn the order round."""
         self.become(self.state.turned())
+
+    def action_scroll_preview(self, step: int) -> None:
+        """Scroll the preview by a few lines."""
+        pane = self.query_one(PreviewPane)
+        pane.scroll_to(y=pane.scroll_offset.y + step, animate=False, immediate=True)
 
     def action_preview(self) -> None:
         """Show or hide the preview."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from aui_tui.records.registry import registry
+from aui_tui.records.agents import turned_away
+from aui_tui.records.registry import surfaces
 from aui_tui.records.view import IndexView, Quota, Row
 from aui_tui.records.vocabulary import STANCES
 from aui_tui.tui import glyphs
 from aui_tui.tui.draw import BLANK, Line, Piece, cut, line, spread, width
+from aui_tui.tui.panes.foot import TERMS, term
 from aui_tui.tui.state import ListState
 from aui_tui.tui.words import clock, count, local_time
 
@@ -83,21 +85,20 @@ def _chips(state: ListState, view: IndexView, names: Sequence[str], lead: str, g
 def legend_line(size: int) -> Line:
     """Return the eight surfaces of the matrix by their number."""
     parts: list[Piece] = [Piece(" ")]
-    for number, surface in enumerate(registry().surfaces, 1):
+    for number, surface in enumerate(surfaces(), 1):
         action = "screen.surface(" + str(number) + ")"
-        parts += [Piece(str(number), "key", action), Piece(" " + surface.label + "  ", "", action)]
+        parts += [Piece(str(number), "key", action), Piece(" " + surface.short + "  ", "", action)]
     return cut(parts, size)
 
 
-def row_line(row: Row | None, size: int) -> Line:
-    """Return the first finding of a row and its best fix, for a screen without a preview."""
+def row_foot(row: Row | None, size: int) -> Line:
+    """Return what is most to be known of a row: its worst word in bold, and its first finding."""
     if row is None:
         return BLANK
-    right: Sequence[Piece] = ()
-    if row.best_fix:
-        right = line("  best fix ", ("+" + str(row.best_points), "good"), " " + row.best_fix + " ")
-        right = cut(right, size // 2)
-    return spread(line(" ", (row.summary.top_evidence, "")), right, size)
+    if not row.rank:
+        return term("unreachable", size, row.summary.top_evidence)
+    word, _ = turned_away(row.summary.matrix)
+    return term(word, size, row.summary.top_evidence or TERMS[word])
 
 
 def command_line(command: str, size: int) -> Line:

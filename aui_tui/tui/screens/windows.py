@@ -23,7 +23,7 @@ from aui_tui.tui import messages
 from aui_tui.tui.bindings import ADDRESS, CHOOSE, CLOSE, METHOD, TABLES, written
 from aui_tui.tui.draw import BLANK, Line, Piece, hang, line, paragraph
 from aui_tui.tui.scans import Scan
-from aui_tui.tui.widgets.lines import TextPane
+from aui_tui.tui.widgets.lines import Block, TextPane
 from aui_tui.tui.words import ago, day, signed, span
 
 
@@ -239,6 +239,28 @@ class HelpScreen(ModalScreen[None]):
 
 
 NAME = 16
+
+
+class ReadScreen(ModalScreen[None]):
+    """Shows a block of text."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*CLOSE]
+
+    def __init__(self, title: str, block: Block) -> None:
+        super().__init__()
+        self._title = title
+        self._block = block
+
+    def compose(self) -> ComposeResult:
+        """Lay the text into a window."""
+        with Vertical(classes="window") as window:
+            window.border_title = Content(self._title)
+            window.border_subtitle = Content("esc closes")
+            yield TextPane(self._block)
+
+    def action_close(self) -> None:
+        """Go back."""
+        self.dismiss(None)
 
 
 class MethodScreen(ModalScreen[None]):

@@ -15,7 +15,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from aui_tui.records.view import Row, Window
-from aui_tui.text import cells, fit
+from aui_tui.text import fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import TABLE
 from aui_tui.tui.columns import Column, Mode, cell, columns
@@ -23,6 +23,8 @@ from aui_tui.tui.draw import Line, Piece
 from aui_tui.tui.widgets.lines import Block, nothing
 from aui_tui.tui.widgets.painted import Painted
 
+LARGEST_FIRST: Final = frozenset({"score", "change"})
+"""Columns whose natural order begins with the largest value: ▾ falls from top to bottom, ▴ rises."""
 HEADER: Final = 1
 """Lines above the first row."""
 
@@ -202,10 +204,12 @@ class HostTable(ScrollView, Painted, can_focus=True):
     def _heading(self) -> Line:
         out = [Piece(" ")]
         key, turned = self._sort
+        if key == "rank" and not any(column.sort == "rank" for column in self._columns):
+            key = "score"
         for column in self._columns:
             label = column.label
             if column.sort == key and key:
-                label = _sorted_label(label, glyphs.RISING if turned else glyphs.FALLING, column)
+                label = _sorted_label(label, glyphs.FALLING if (key in LARGEST_FIRST) is not turned else glyphs.RISING)
             out.append(Piece(fit(label, column.width, right=column.right) + " ", "header"))
         return tuple(out)
 
@@ -235,10 +239,6 @@ def _fitted(text: str, width: int, right: bool) -> str:
     return fit(text, width, right=right)
 
 
-def _sorted_label(label: str, sign: str, column: Column) -> str:
-    """Return a heading with the sign of its order, as far as the width of its column allows."""
-    if cells(label) < column.width:
-        return label + sign
-    if column.width < 2:
-        return label
-    return label[1 - column.width :] + sign if column.right else label[: column.width - 1] + sign
+def _sorted_label(label: str, sign: str) -> str:
+    """Return a heading with the sign of its order; every column that sorts has room for it."""
+    return label + sign

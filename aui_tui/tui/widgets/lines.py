@@ -30,7 +30,7 @@ class Lines(ScrollView, Painted, can_focus=True):
     """Text that is laid out to the width and scrolled with the keys or the wheel."""
 
     DEFAULT_CSS = """
-    Lines { height: 1fr; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1;
+    Lines { height: 1fr; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1; scrollbar-size-horizontal: 0;
         scrollbar-gutter: stable; }
     """
 
@@ -49,6 +49,11 @@ class Lines(ScrollView, Painted, can_focus=True):
         self._layout()
         if top:
             self.scroll_to(0, 0, animate=False, immediate=True)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Return the lines that the block takes in ``width`` cells."""
+        room = width - self.styles.scrollbar_size_vertical
+        return len(self._lines if room == self._laid else self._block(room)) if room > 0 else 0
 
     def on_resize(self, _event: events.Resize) -> None:
         """Lay out again when the width has changed."""
@@ -149,9 +154,21 @@ class FigureList(TextPane):
     BINDINGS: ClassVar[list[BindingType]] = [*FIGURES]
     _action = ""
 
+    class Moved(Message):
+        """The cursor stands on another figure, or the list has the focus now."""
+
+    def on_focus(self) -> None:
+        """Draw the cursor, and say where it stands."""
+        self.refresh()
+        self.post_message(self.Moved())
+
+    def on_blur(self) -> None:
+        """Take the cursor away."""
+        self.refresh()
+
     def row(self, number: int) -> Line:
         """Return a line as it is drawn."""
-        here = self.here
+        here = self.here if self.has_focus else None
         row = super().row(number)
         return pointed(row, here.action) if here is not None and here.line == number else row
 
@@ -172,6 +189,7 @@ class FigureList(TextPane):
         self._action = figure.action
         self._reveal(figure.line)
         self.refresh()
+        self.post_message(self.Moved())
 
     def action_step(self, step: int) -> None:
         """Go to the figure above or below; past the last one, scroll."""

@@ -24,6 +24,7 @@ class PreviewPane(Lines):
         super().__init__(id=id)
         self.can_focus = False
         self.border_title = Content("Preview")
+        self.border_subtitle = Content("J K scroll · + hides")
         self._given = context
         self._row: Row | None = None
         self._dossier: Dossier | None = None
@@ -61,5 +62,6 @@ class PreviewPane(Lines):
 
     def _draw(self, dossier: Dossier | None, *, top: bool = True) -> None:
         self._dossier = dossier
+        self.border_title = Content(self._row.summary.host if self._row is not None else "Preview")
         row, now = self._row, self._given.clock()
         self.show((lambda size: preview(row, dossier, size, now)) if row is not None else nothing, top=top)

@@ -1,0 +1,167 @@
+"""The exchange: what the browser and an agent asked and got, side by side; the evidence under every verdict."""
+
+from __future__ import annotations
+
+from shlex import quote
+from typing import ClassVar, Final
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.content import Content
+from textual.screen import Screen
+
+from aui_tui.records import labels
+from aui_tui.records.exchanges import as_text, compared, curl, names
+from aui_tui.records.observations import BROWSER, Observations
+from aui_tui.tui import glyphs, messages, open_screens
+from aui_tui.tui.bindings import EXCHANGE
+from aui_tui.tui.draw import Line, Piece, line, spread
+from aui_tui.tui.export import ExportJob, file_name
+from aui_tui.tui.panes import exchange as pane
+from aui_tui.tui.panes.foot import term
+from aui_tui.tui.widgets.bars import Bar, FindBar, KeyBar
+from aui_tui.tui.widgets.lines import FigureList
+
+SIDES: Final = ("both", "left", "right", "text")
+EXPLAINED: Final = {
+    "request": "The first line of what was asked.",
+    "User-Agent": "The name under which the request was made; it is what sites most often go by.",
+    "status": "The first line of the answer. 2xx means served, 403 understood and refused, 429 asked too often.",
+    "hops": "Redirects that were followed before this answer.",
+    "size, time": "Bytes of the body as kept, and seconds from asking to the last of them.",
+    "Server": "The program that answered, by its own word.",
+    "Set-Cookie": "Values of cookies are hidden here and in every file.",
+    "title": "The title of the page that came back.",
+    "text": "The words that can be read without running any script.",
+    "wall": "What makes this answer a test for humans.",
+    "reference": "Quote this id to the vendor: with it they find this very request.",
+}
+"""What some rows mean."""
+
+
+class ExchangeScreen(Screen[None]):
+    """Shows the exchange called ``name`` of one scan beside the browser's."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*EXCHANGE]
+    AUTO_FOCUS = "FigureList"
+
+    def __init__(self, host: str, seen: Observations, name: str) -> None:
+        super().__init__()
+        self._host = host
+        self._seen = seen
+        self._known = names(seen)
+        self._side = 2 if name == BROWSER else 0
+        self._exchange = name if name in self._known else self._known[0] if self._known else BROWSER
+
+    def compose(self) -> ComposeResult:
+        """Lay out the screen."""
+        yield Bar(self._title, id="title")
+        yield Bar(self._tabs, id="tabs-of-sides")
+        yield FigureList(id="exchange", classes="pane -alone")
+        yield FindBar(id="find")
+        yield Bar(self._foot, id="foot")
+        yield KeyBar(id="keys")
+
+    def on_mount(self) -> None:
+        """Draw the exchange."""
+        self._draw()
+
+    def _draw(self) -> None:
+        found, side = compared(self._seen, self._exchange), SIDES[self._side]
+        block = self.query_one("#exchange", FigureList)
+        if side == "both":
+            block.show(lambda size: pane.side_by_side(found, size), top=True)
+        elif side == "text":
+            block.show(lambda size: pane.text(found, size), top=True)
+        else:
+            one = found.left if side == "left" else found.right
+            block.show(lambda size: pane.raw(one, size), top=True)
+        block.border_subtitle = Content(glyphs.DISAGREE + " differs   = alike")
+        for bar in self.query(Bar):
+            bar.refresh()
+
+    def _title(self, size: int) -> Line:
+        label = labels.probe(self._exchange)
+        place = self._known.index(self._exchange) + 1 if self._exchange in self._known else 0
+        right = " ".join((str(place), "of", str(len(self._known)), "· n/p next, previous "))
+        return spread(line(" ", (self._host, "title"), " › ", (label, "strong")), line((right, "muted")), size)
+
+    def _tabs(self, size: int) -> Line:
+        found = compared(self._seen, self._exchange)
+        words = ("Compared", found.left_label + " raw", found.right_label + " raw", "Text")
+        out = [Piece(" ")]
+        for number, word in enumerate(words):
+            shown = number == self._side
+            text = "[" + word + "]" if shown else " " + word + " "
+            out.append(Piece(text + " ", "title" if shown else "", "screen.side(" + str(number) + ")"))
+        counts = " ".join((glyphs.DISAGREE, str(found.differing), "differ,", str(found.alike), "are alike "))
+        return spread(out, line((counts, "muted")), size)
+
+    def _foot(self, size: int) -> Line:
+        block = self.query_one("#exchange", FigureList)
+        here = block.here
+        if here is None or SIDES[self._side] != "both":
+            return term(
+                "exchange", size, "Requests and answers are kept without bodies, cookies' values and passwords."
+            )
+        row = compared(self._seen, self._exchange).rows[int(here.action.split("(")[1].rstrip(")"))]
+        return term(row.name, size, EXPLAINED.get(row.name, row.note or "enter shows both values in full."))
+
+    def on_figure_list_moved(self) -> None:
+        """Let the foot follow the cursor."""
+        self.query_one("#foot", Bar).refresh()
+
+    # Keys
+
+    def action_turn(self, step: int) -> None:
+        """Turn to the next side."""
+        self.action_side((self._side + step) % len(SIDES))
+
+    def action_side(self, number: int) -> None:
+        """Show both sides, one of them raw, or the text."""
+        self.query_one(FindBar).close()
+        self._side = number
+        self._draw()
+
+    def action_walk(self, step: int) -> None:
+        """Go to the next or the previous exchange."""
+        if self._known:
+            place = self._known.index(self._exchange)
+            self._exchange = self._known[(place + step) % len(self._known)]
+            self._draw()
+
+    def action_whole(self, number: int) -> None:
+        """Show both values of a row in full."""
+        found = compared(self._seen, self._exchange)
+        row = found.rows[number]
+        self.app.push_screen(open_screens.reading(row.name, lambda size: pane.whole(row, found, size)))
+
+    def action_copy(self, what: str) -> None:
+        """Copy the request as a curl command, or both sides as text."""
+        found = compared(self._seen, self._exchange)
+        if what == "curl":
+            self.post_message(messages.CopyRequested(curl(found.right), "the request as curl"))
+        else:
+            self.post_message(messages.CopyRequested(as_text(found), "both sides"))
+
+    def action_export(self) -> None:
+        """Write both sides to a file."""
+        found = compared(self._seen, self._exchange)
+        path = file_name("-".join((self._host, labels.probe(self._exchange))), "txt")
+        self.post_message(messages.ExportRequested(ExportJob("snippet", path, text=as_text(found))))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Writing needs a writer."""
+        return getattr(self.app, "context").exporter is not None if action == "export" else True  # noqa: B009
+
+    def action_find(self) -> None:
+        """Find words in what is shown."""
+        self.query_one(FindBar).open(self.query_one("#exchange", FigureList))
+
+    def action_back(self) -> None:
+        """Go back to the card."""
+        self.dismiss(None)
+
+    def command(self) -> str:
+        """Return the shell command that prints the same."""
+        return " ".join(("aui-tui site", quote(self._host), "--exchanges"))
