@@ -17,7 +17,6 @@ from aui_tui.engine.checks.site import Site
 from aui_tui.errors import BadValue, Unavailable
 from aui_tui.export.atomic import create
 from aui_tui.export.markdown import escape
-from aui_tui.records import labels
 from aui_tui.records.card import Recommendation, ReportCard
 from aui_tui.records.methods import FLOORS, GRADE_FLOORS
 from aui_tui.records.standing import Standing, estimate, gain_words
@@ -196,7 +195,6 @@ def readme(found: Plan, site: Site | None = None) -> Iterator[str]:
     """Yield the lines of a text in Markdown: which file goes where, why, and how to check it."""
     score, grade, stance = found.after
     host = site.hostname if site is not None else found.host
-    origin = site.origin if site is not None else labels.origin(found.host) or found.host
     yield f"# Fixes for {escape(host)}"
     yield ""
     yield f"Score {found.score} ({found.grade}, {found.stance}) before, {score} ({grade}, {stance}) with all of them."
@@ -214,8 +212,5 @@ def readme(found: Plan, site: Site | None = None) -> Iterator[str]:
         yield f"## {number}. {escape(step.fix.title)}: {gain}"
         yield ""
         yield escape(step.fix.body)
-        yield ""
-        proof = BY_FIX[step.fix.k].proof.replace("{origin}", origin).replace("{host}", found.host)
-        yield f"Check: {escape(proof)}"
     yield ""
     yield "Then scan again: `aui-tui scan " + found.host + " --force`"

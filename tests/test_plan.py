@@ -162,7 +162,6 @@ def test_files_are_written_where_they_belong_with_a_text_that_says_so(tmp_path: 
     text = (folder / "README.md").read_text()
     assert all(f"| `{path.relative_to(folder)}` |" in text for path in written[1:])
     assert "score 50 -> 59" in text
-    assert text.count("Check: ") == 3
 
 
 def test_what_was_seen_gives_whole_files_at_their_paths() -> None:

@@ -26,7 +26,7 @@ VERDICTS: Final = (
     ("disallowed", "robots.txt tells it to stay out"),
     ("blocked", "a browser was served and the agent was refused"),
     ("walled", "a challenge or block page stood in the way, or nobody was served"),
-    ("untested", "it could not be told: no answer in 12 s, no rules to read, or no plain HTTP identity to borrow"),
+    ("untested", "there is no verdict: no answer, a limit on requests, no rules to read, or no task run in a browser"),
 )
 
 STANCES: Final = (
@@ -51,7 +51,7 @@ def sections(method: str) -> tuple[Section, ...]:
             (
                 "The question is how usable a site is for AI agents that act live for a person. The answer rests on "
                 "one comparison: what a browser gets, and what an agent gets that asks for the same page at the same "
-                "moment and differs in nothing but the name it gives.",
+                "moment. Each sends what the client it speaks for is known to send.",
             ),
         ),
         Section(
@@ -59,8 +59,9 @@ def sections(method: str) -> tuple[Section, ...]:
             (
                 f"The homepage as a browser and as {live}; robots.txt; /llms.txt, /.well-known/ai-plugin.json, "
                 "/.well-known/ucp and the MCP server card. All at once, each within 12 seconds, redirects included. "
-                "An agent that was refused while the browser was served is asked once more, alone, a second later, "
-                "and the second answer counts: a limiter that was only startled by the burst is no wall.",
+                "An agent that was turned away is asked again, alone, with the browser right before and after as the "
+                "control. Only what lasts while the browser is served counts against the site; where the browser is "
+                "turned away too, the site limits everybody and nothing is held against it.",
                 f"robots.txt is read for {AGENTS_TOTAL} agents and {CRAWLERS_TOTAL} crawlers by RFC 9309; crawlers are "
                 "reported and never scored.",
             ),
@@ -72,8 +73,8 @@ def sections(method: str) -> tuple[Section, ...]:
             "Score and grade",
             (
                 "The score is 100 times the points earned over the points possible, over the pillars that are scored, "
-                f"rounded half up; a Walled site gets {WALLED_CEILING} at most. When no agent probe was conclusive, "
-                "the front door counts on neither side.",
+                f"rounded half up; a Walled site gets {WALLED_CEILING} at most. What was not measured counts on "
+                "neither side.",
                 ", ".join(f"{letter} from {floor}" if floor else f"{letter} below" for floor, letter in GRADE_FLOORS)
                 + ".",
                 "Each fix says both: the points that it gains in its pillar, and the score before and after, such as "
@@ -87,7 +88,7 @@ def sections(method: str) -> tuple[Section, ...]:
                 "A probe borrows an agent's name without its network address or its signature. A site that verifies "
                 "agents may refuse the probe and serve the agent; a card with a refusal says so.",
                 "It is one moment, seen from one place, and only the front page. robots.txt is a wish, not a wall. "
-                "Whether an agent could finish a task on the site is not tested.",
+                "What an agent gets done on the site is tested only by a run of the tasks in a browser.",
             ),
         ),
     )

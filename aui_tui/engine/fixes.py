@@ -51,7 +51,8 @@ def recommendations(site: Site, book: Ledger, method: Method) -> tuple[Recommend
         check = BY_FIX[key]
         advice = check.advise(site)
         pillar = method.pillar(check.pillar[method.name]).label
-        found.append(Recommendation(key, pillar, gains[key], check.title, advice.body, advice.code))
+        body = f"{advice.body} {check.proof_for(site)}"
+        found.append(Recommendation(key, pillar, gains[key], check.title, body, advice.code))
     return tuple(found)
 
 

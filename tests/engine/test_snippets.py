@@ -89,7 +89,8 @@ def test_every_recommendation_is_complete_and_clean(seen: Observations, category
         assert clean(fix.body) == fix.body
         assert clean(fix.code, block=True) == fix.code
         assert fix.code.strip() == fix.code != ""
-        assert len(fix.body) < 1500
+        assert len(fix.body) < 1800
+        assert "Check: " in fix.body
 
 
 def blocked_file(*tokens: str) -> bytes:
@@ -256,3 +257,16 @@ def test_fixes_apply_one_fact_each() -> None:
     seen = site.site(page=PageFacts(noscript_shell=True, scripts=1), robots=RobotsFacts(kind="unknown"))
     assert apply(seen, ("ssr",)).robots == seen.robots
     assert apply(seen, ("robots",)).page == seen.page
+
+
+def test_a_local_scan_says_how_to_name_the_public_address() -> None:
+    local = replace(site.plain(), host="http://localhost:8000", origin="http://localhost:8000")
+    for key, fix in fixes(local).items():
+        assert ("--public-url" in fix.body) == (key in ("jsonld", "llms", "front-door", "ssr")), key
+    assert not any("--public-url" in fix.body for fix in fixes(site.plain()).values())
+    card = grade_card(local, labels=Labels(public_url="https://shop.example"))
+    for fix in card.recommendations:
+        assert "--public-url" not in fix.body
+        if fix.k in ("jsonld", "llms", "front-door"):
+            assert "https://shop.example/" in fix.code
+            assert "localhost" not in fix.code

@@ -14,6 +14,7 @@ from aui_tui.records.card import ReportCard
 from aui_tui.records.observations import SERVED, Observations
 
 NO_FACTS: Final[Mapping[str, str]] = MappingProxyType({})
+LOCAL: Final = "The snippet names the address of this scan: aui-tui plan {host} --public-url URL writes the public one."
 UNSEEN: Final = (
     "The browser probe did not get this page, so the advice goes by the answer it got instead: where your own start "
     "page has this already, the points come with the door."
@@ -93,10 +94,10 @@ class Check:
     in it stands for the points ``part`` of what counts in part.
     ``lacking``: what it means that the fix is still to be made. ``title``: heading of the recommendation.
     ``effort``: work of the fix, from 1 (a line) to 8 (a rebuild). ``file``: the name that its snippet is written to
-    when nothing but the card is known. ``proof``: how to check the fix from here; ``{origin}`` and ``{host}`` in it.
+    when nothing but the card is known. ``proof``: how to check the fix from here, with ``{origin}`` for the address.
     ``points`` and ``pillar``: full points and pillar key per method. ``detail``: the number of ``detail``
     (specification 2.3) that its points add to. ``sentences``: its evidence, each severity in the order of a card.
-    ``judged``: the fix changes the judgement, not points alone.
+    ``judged``: the fix changes the judgement, not points alone. ``names_site``: its snippet holds the site's address.
 
     ``measure``: observations and method to points. ``findings``: the lines of evidence. ``fixed``: the observations
     with this component's fact repaired and nothing else. ``advise``: body and snippet of the recommendation.
@@ -121,8 +122,15 @@ class Check:
     sentences: tuple[Sentence, ...]
     part: Mapping[str, int] = field(default_factory=dict)
     detail: str = "surface"
+    names_site: bool = False
     judged: bool = False
     convert: Callable[[CardPoints, str], int] | None = None
+
+    def proof_for(self, site: Site) -> str:
+        """Return how to check the fix from here; of a site on this machine also how to name its public address."""
+        proof = self.proof.replace("{origin}", site.observations.origin.rstrip("/"))
+        local = f" {LOCAL.replace('{host}', site.observations.host)}" if self.names_site and site.is_local else ""
+        return f"Check: {proof}{local}"
 
     def converted(self, known: CardPoints, to: str) -> int:
         """Return the points under the method ``to`` that this component has on a card graded under another."""

@@ -116,4 +116,5 @@ CHECK = Check(
     fixed=_fixed,
     advise=_advise,
     sentences=SENTENCES,
+    names_site=True,
 )

@@ -67,7 +67,7 @@ def _advise(site: Site) -> Advice:
 
 ## Start here
 
-- [Home]({site.origin}/): what {site.observations.host} offers and how to begin
+- [Home]({site.origin}/): what {site.hostname} offers and how to begin
 
 ## Optional
 
@@ -93,4 +93,5 @@ CHECK = Check(
     fixed=_fixed,
     advise=_advise,
     sentences=SENTENCES,
+    names_site=True,
 )

@@ -145,6 +145,7 @@ CHECK = Check(
     fixed=_fixed,
     advise=_advise,
     sentences=SENTENCES,
+    names_site=True,
     detail="protocols",
     convert=_convert,
 )

@@ -81,7 +81,7 @@ def _fixed(observations: Observations) -> Observations:
 
 
 def _advise(site: Site) -> Advice:
-    host, facts = site.observations.host, site.facts()
+    host, facts, hostname = site.observations.host, site.facts(), site.hostname
     readable = counted(site.observations.page.readable, "readable character")
     body = (
         f"Without scripts the homepage of {host} has {readable}, and most agents that fetch a page run no scripts. Turn"
@@ -96,7 +96,7 @@ def _advise(site: Site) -> Advice:
   <ul>
     <li><a href="{site.origin}/">Start page</a>: replace this list by the pages that matter most, in the words a\
  visitor would use.</li>
-    <li>Say what is offered on {host}, what it costs, where it is available and how to order, book or get help.</li>
+    <li>Say what is offered on {hostname}, what it costs, where it is available and how to order, book or get help.</li>
   </ul>
 </section>"""
     return by_page(site, Advice(body, code, lambda: (Piece("homepage/content.html", PLACE, code),)))
@@ -119,4 +119,5 @@ CHECK = Check(
     fixed=_fixed,
     advise=_advise,
     sentences=SENTENCES,
+    names_site=True,
 )
