@@ -16,6 +16,7 @@ WORDS = ("aui_tui.text", "aui_tui.errors", "aui_tui.__init__")
 CONTRACT = (*WORDS, "aui_tui.records")
 CHECKS = (
     "aui_tui.engine.checks",
+    "aui_tui.engine.evidence",
     "aui_tui.engine.explain",
     "aui_tui.engine.judge",
     "aui_tui.engine.ledger",

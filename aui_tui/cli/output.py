@@ -47,8 +47,8 @@ FormatName = Annotated[
         "--format",
         "-f",
         metavar="NAME",
-        help="json, ndjson, csv, markdown, html; a card also junit, sarif.",
-        autocompletion=complete.of(("json", "ndjson", "csv", "markdown", "html", "junit", "sarif")),
+        help="json, ndjson, csv, markdown, html; a card also junit, sarif, github, gitlab.",
+        autocompletion=complete.of(("json", "ndjson", "csv", "markdown", "html", "junit", "sarif", "github", "gitlab")),
     ),
 ]
 File = Annotated[str, _option("--output", "-o", metavar="FILE", help="Write to FILE, whole or not at all.")]
@@ -65,6 +65,22 @@ def report(as_json: bool, record: Mapping[str, object], lines: Iterable[str]) ->
         emit([json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"], None)
     else:
         emit((line + "\n" for line in lines), None)
+
+
+FOLDERS: Final = ("", "public", "static", "site", "www", "htdocs", "src", "app", "docs", "dist", "build")
+"""Where a repository keeps what its site serves."""
+ANY_FILE: Final = ("README.md", "README.rst", "README", "package.json", "pyproject.toml")
+
+
+def located(path: str) -> str:
+    """Return a file below the current folder that ``path`` on the site may come from, else any; empty for none.
+
+    Code scanning shows a problem at a file, and the file has to exist.
+    """
+    name = path.strip("/") or "index.html"
+    candidates = [f"{folder}/{name}".lstrip("/") for folder in FOLDERS]
+    candidates += [f"{folder}/index.html".lstrip("/") for folder in FOLDERS]
+    return next((one for one in (*candidates, *ANY_FILE) if Path(one).is_file()), "")
 
 
 def keys_of(word: str) -> Keys:
@@ -171,6 +187,7 @@ class CardForm:
                 gates=gates,
                 refused=refused,
                 visits=visits,
+                locate=located,
             )
             return
         for number, card in enumerate(cards):

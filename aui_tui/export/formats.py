@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from aui_tui.errors import BadValue
+from aui_tui.export.annotations import github_cards, gitlab_cards
 from aui_tui.export.fields import card_tree, row_tree, select
 from aui_tui.export.junit import junit_cards
 from aui_tui.export.listing import Listing
@@ -104,6 +105,22 @@ _ALL: Final = (
         cards=sarif_cards,
         listing=None,
     ),
+    Format(
+        name="github",
+        label="GitHub workflow commands",
+        media_type="text/plain",
+        suffix=".github",
+        cards=github_cards,
+        listing=None,
+    ),
+    Format(
+        name="gitlab",
+        label="GitLab code quality report",
+        media_type="application/json",
+        suffix=".gitlab",
+        cards=gitlab_cards,
+        listing=None,
+    ),
 )
 
 FORMATS: Final = MappingProxyType({entry.name: entry for entry in _ALL})
@@ -122,6 +139,7 @@ def write_cards(
     gates: Mapping[str, Outcome] | None = None,
     refused: Sequence[Refusal] = (),
     visits: Mapping[str, Visits] | None = None,
+    locate: Callable[[str], str] = lambda path: "",
 ) -> Iterator[str]:
     """Return report cards in the format called ``name``, chunk by chunk, as they are read.
 
@@ -141,6 +159,7 @@ def write_cards(
             gates=gates or {},
             refused=refused,
             visits=visits or {},
+            locate=locate,
         ),
     )
 

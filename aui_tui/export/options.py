@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -30,6 +30,7 @@ class Options:
 
     ``many``: several cards are written as a list even when there is one. ``gates``: what the gates said, per host.
     ``refused``: hosts without a card, written after the cards. ``title``: what the document is about, in words.
+    ``locate``: the file of the repository for a path on the site, empty where none is known.
     ``visits``: what access logs said, per host.
     """
 
@@ -40,4 +41,5 @@ class Options:
     gates: Mapping[str, Outcome] = field(default_factory=dict)
     refused: Sequence[Refusal] = ()
     title: str = ""
+    locate: Callable[[str], str] = lambda path: ""
     visits: Mapping[str, Visits] = field(default_factory=dict)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -14,29 +12,11 @@ import msgspec
 
 from aui_tui import __version__
 from aui_tui.export.options import Options, Refusal
+from aui_tui.export.problems import Problem, Rule, problems
 from aui_tui.records.card import ReportCard
-from aui_tui.records.standing import gain
-from aui_tui.records.steady import steady_text
 from aui_tui.text import clean
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-
-RULES: Final = MappingProxyType(
-    {
-        "critical": ("error", "A finding that shuts agents out", ""),
-        "warn": ("warning", "A finding that hinders agents", ""),
-        "gate": ("error", "A condition asked for on the command line is not met", ""),
-        "wba": ("note", "Verify agents by HTTP Message Signatures (RFC 9421) instead of blocking them", ""),
-        "front-door": ("note", "Publish a commerce manifest or an MCP server card", "/.well-known"),
-        "llms": ("note", "Publish an llms.txt file", "/llms.txt"),
-        "jsonld": ("note", "Put schema.org JSON-LD on the homepage", ""),
-        "landmarks": ("note", "Mark up landmarks and label forms", ""),
-        "ssr": ("note", "Serve readable content without scripts", ""),
-        "signal": ("note", "State a Content-Signal in robots.txt", "/robots.txt"),
-        "robots": ("note", "Let user-directed agents in by robots.txt", "/robots.txt"),
-    }
-)
-"""Rules by id: level, description, and the path on the site that it is about."""
 
 
 def sarif_cards(cards: Iterable[ReportCard], options: Options) -> Iterator[str]:
@@ -58,71 +38,69 @@ def _run(card: ReportCard, options: Options) -> dict[str, Any]:
     if not reached:
         invocation |= _told(clean(card.top_evidence) or "Nothing was measured.")
     figures = {"score": card.score, "grade": card.grade, "stance": card.stance} if reached else {}
-    results = list(_results(card, options))
-    return _run_of(card.host, invocation, results) | {
+    found = tuple(problems(card, options))
+    return _run_of(card, card.host, invocation, found, options) | {
         "properties": {"host": clean(card.host), "method": clean(card.method), **figures}
     }
 
 
 def _failed_run(refused: Refusal) -> dict[str, Any]:
     invocation = {"executionSuccessful": False} | _told(clean(refused.detail))
-    return _run_of(refused.host, invocation, []) | {"properties": {"host": clean(refused.host)}}
+    return _run_of(None, refused.host, invocation, (), Options()) | {"properties": {"host": clean(refused.host)}}
 
 
 def _told(words: str) -> dict[str, Any]:
     return {"toolExecutionNotifications": [{"level": "error", "message": {"text": words}}]}
 
 
-def _run_of(host: str, invocation: dict[str, Any], results: list[dict[str, Any]]) -> dict[str, Any]:
+def _run_of(
+    card: ReportCard | None, host: str, invocation: dict[str, Any], found: Sequence[Problem], options: Options
+) -> dict[str, Any]:
+    rules = list(dict.fromkeys(problem.rule for problem in found))
     return {
-        "tool": {"driver": {"name": "aui-tui", "semanticVersion": __version__, "rules": _rules()}},
+        "tool": {"driver": {"name": "aui-tui", "semanticVersion": __version__, "rules": [_rule(one) for one in rules]}},
         "automationDetails": {"id": f"aui-tui/{clean(host)}/"},
         "invocations": [invocation],
-        "results": results,
+        "results": [_result(card, problem, rules.index(problem.rule), options) for problem in found if card],
         "columnKind": "unicodeCodePoints",
     }
 
 
-def _rules() -> list[dict[str, Any]]:
-    return [
-        {"id": key, "shortDescription": {"text": text + "."}, "defaultConfiguration": {"level": level}}
-        for key, (level, text, _) in RULES.items()
-    ]
+def _rule(rule: Rule) -> dict[str, Any]:
+    return {
+        "id": rule.id,
+        "shortDescription": {"text": rule.text},
+        "help": {"text": rule.help},
+        "helpUri": rule.uri,
+        "defaultConfiguration": {"level": rule.level},
+    }
 
 
-def _results(card: ReportCard, options: Options) -> Iterator[dict[str, Any]]:
-    for item in card.evidence:
-        if item.t in ("critical", "warn"):
-            yield _result(card, item.t, item.text, item.text)
-    outcome = options.gates.get(card.host)
-    for failure in outcome.failures if outcome else ():
-        about: dict[str, Any] = {"inconclusive": failure.inconclusive}
-        yield _result(card, "gate", f"{failure.gate}: {failure.message}", failure.gate + failure.message, about)
-    for fix in () if card.unreachable else card.recommendations:
-        if fix.k in RULES:
-            about = {"points": fix.pts, "pillar": clean(fix.pillar), "snippet": clean(fix.code, block=True)}
-            yield _result(card, fix.k, f"{fix.title} ({fix.pillar}: {gain(card, fix.k)}). {fix.body}", "", about)
-
-
-def _result(
-    card: ReportCard, rule: str, text: str, identity: str, about: dict[str, Any] | None = None
-) -> dict[str, Any]:
-    """Return a result; the same ``identity`` on the same host is the same finding in another run."""
-    level, _, path = RULES[rule]
-    text = clean(text)
+def _result(card: ReportCard, found: Problem, index: int, options: Options) -> dict[str, Any]:
+    place = options.locate(found.path) or _place(card.host) + found.path
     location = {
         "logicalLocations": [{"fullyQualifiedName": clean(card.host), "kind": "resource"}],
-        "physicalLocation": {"artifactLocation": {"uri": _place(card.host) + path}, "region": {"startLine": 1}},
+        "physicalLocation": {"artifactLocation": {"uri": place}, "region": {"startLine": 1}},
     }
+    message = {"text": found.text}
+    if found.code:
+        message = {"text": f"{found.text}\n\n{found.code}", "markdown": f"{found.text}\n\n{_fenced(found.code)}"}
     result: dict[str, Any] = {
-        "ruleId": rule,
-        "ruleIndex": list(RULES).index(rule),
-        "level": level,
-        "message": {"text": text or rule},
+        "ruleId": found.rule.id,
+        "ruleIndex": index,
+        "level": found.rule.level,
+        "message": message,
         "locations": [location],
-        "partialFingerprints": {"auiTui/v1": _fingerprint(card.host, rule, identity)},
+        "partialFingerprints": {"auiTui/v1": found.fingerprint},
     }
-    return result | ({"properties": about} if about else {})
+    return result | ({"properties": found.about} if found.about else {})
+
+
+def _fenced(code: str) -> str:
+    """Return ``code`` as a block of Markdown, its fence longer than any row of backticks inside."""
+    longest = max((len(row) for row in re.findall("`+", code)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}\n{code.rstrip()}\n{fence}"
 
 
 def _place(host: str) -> str:
@@ -131,9 +109,3 @@ def _place(host: str) -> str:
     Code scanning takes no result without a file, and refuses a whole log whose files have the scheme of a web address.
     """
     return quote(host, safe="", errors="replace") or "site"
-
-
-def _fingerprint(host: str, rule: str, identity: str) -> str:
-    """Return what stays the same of a finding when only its figures change."""
-    stable = "\n".join((host, rule, re.sub(r"\d+", "0", steady_text(identity))))
-    return hashlib.sha256(stable.encode("utf-8", "replace")).hexdigest()[:32]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from csv import DictReader
 from io import StringIO
 from pathlib import Path
@@ -16,13 +17,18 @@ from hypothesis import HealthCheck, given, settings
 from jsonschema import Draft4Validator
 from msgspec.structs import replace
 
+from aui_tui.cli.output import located
+from aui_tui.engine.scoring import grade_card
 from aui_tui.export.badge import COLOURS, UNKNOWN, badge, svg
 from aui_tui.export.formats import write_cards
-from aui_tui.export.options import Refusal
+from aui_tui.export.options import Options, Refusal
+from aui_tui.export.problems import problems
 from aui_tui.gates import Gates, check
 from aui_tui.records.card import Evidence, ReportCard
 from aui_tui.records.vocabulary import GRADES
+from aui_tui.text import clean
 from tests.cards import DEAD, RICH_OPEN, SAMPLES, WALLED, cards
+from tests.engine.situations import plain
 from tests.export.hostile import PAYLOADS, hostile
 
 SCHEMAS = Path(__file__).parents[1] / "data" / "schemas"
@@ -139,8 +145,73 @@ def test_sarif_levels_follow_severity() -> None:
     (run,) = runs(WALLED)
     rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
     assert all(rules[result["ruleIndex"]] == result["ruleId"] for result in run["results"])
-    levels = {result["ruleId"]: result["level"] for result in run["results"]}
-    assert (levels["critical"], levels["warn"], levels["gate"], levels["wba"]) == ("error", "warning", "error", "note")
+    kinds = {(result["ruleId"].partition("/")[0], result["level"]) for result in run["results"]}
+    assert {("finding", "error"), ("finding", "warning"), ("gate", "error"), ("fix", "note")} >= kinds
+    assert ("gate", "error") in kinds
+
+
+def test_sarif_names_a_rule_for_each_kind_of_finding_with_help_and_a_place_to_read_on() -> None:
+    (run,) = runs(WALLED)
+    rules = run["tool"]["driver"]["rules"]
+    assert len({rule["id"] for rule in rules}) == len(rules) > 3
+    for rule in rules:
+        assert rule["shortDescription"]["text"]
+        assert rule["help"]["text"]
+        assert rule["helpUri"].startswith("https://")
+    used = {result["ruleId"] for result in run["results"]}
+    assert used == {rule["id"] for rule in rules}
+
+
+def test_no_problem_is_shown_twice_and_each_has_its_snippet() -> None:
+    """A fix stands with the finding that it is for, and alone only where no finding speaks of it."""
+    seen = plain()
+    card = grade_card(seen, "v0.2")
+    found = list(problems(card, Options()))
+    assert len({one.fingerprint for one in found}) == len(found)
+    titles = [fix.title for fix in card.recommendations]
+    assert titles
+    for title in titles:
+        assert sum(title in one.text for one in found) == 1
+    assert any(one.rule.id.startswith("finding/") and one.code for one in found)
+    (run,) = json.loads("".join(write_cards("sarif", [card])))["runs"]
+    for fix in card.recommendations:
+        (result,) = (one for one in run["results"] if fix.title in one["message"]["text"])
+        assert clean(fix.code, block=True).strip() in result["message"]["text"]
+        assert "```" in result["message"]["markdown"]
+
+
+def test_a_problem_stands_at_a_file_that_exists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert located("/robots.txt") == ""
+    (tmp_path / "README.md").touch()
+    assert located("/robots.txt") == "README.md"
+    (tmp_path / "public").mkdir()
+    (tmp_path / "public" / "index.html").touch()
+    assert located("") == located("/robots.txt") == "public/index.html"
+    (tmp_path / "public" / "robots.txt").touch()
+    assert located("/robots.txt") == "public/robots.txt"
+    (run,) = json.loads("".join(write_cards("sarif", [WALLED], locate=located)))["runs"]
+    for result in run["results"]:
+        assert (tmp_path / result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]).is_file()
+
+
+def test_github_gets_a_command_a_line_that_no_text_can_break_out_of() -> None:
+    evil = replace(WALLED, evidence=(Evidence("critical", "100 % bad\n::error::x, y: z"), *WALLED.evidence))
+    lines = gated("github", evil).splitlines()
+    assert all(re.match(r"::(error|warning|notice) title=[^:]*::[^\n]", line) for line in lines)
+    assert "100 %25 bad" in lines[0]
+    assert len(lines) == len(list(problems(evil, Options(gates={evil.host: check(evil, GATES)}))))
+    at = "".join(write_cards("github", [WALLED], locate=lambda path: "a,b:c.txt"))
+    assert "file=a%2Cb%3Ac.txt,line=1,title=" in at
+
+
+def test_gitlab_gets_a_code_quality_report() -> None:
+    found = json.loads(gated("gitlab", WALLED))
+    assert {"description", "check_name", "fingerprint", "severity", "location"} == set(found[0])
+    assert {entry["severity"] for entry in found} <= {"info", "minor", "major", "critical", "blocker"}
+    assert len({entry["fingerprint"] for entry in found}) == len(found)
+    assert all(entry["location"] == {"path": "README.md", "lines": {"begin": 1}} for entry in found)
+    assert json.loads(gated("gitlab", DEAD))
 
 
 @pytest.mark.parametrize(
@@ -156,8 +227,8 @@ def test_sarif_levels_follow_severity() -> None:
 def test_every_location_is_a_relative_file_as_code_scanning_wants(host: str, uri: str) -> None:
     (run,) = runs(replace(WALLED, host=host))
     places = {result["ruleId"]: result["locations"][0]["physicalLocation"] for result in run["results"]}
-    assert places["signal"]["artifactLocation"]["uri"] == f"{uri}/robots.txt"
-    assert places["wba"]["artifactLocation"]["uri"] == uri
+    uris = {place["artifactLocation"]["uri"] for place in places.values()}
+    assert {uri, f"{uri}/robots.txt"} <= uris
     for place in places.values():
         parts = urlsplit(place["artifactLocation"]["uri"])
         assert (parts.scheme, parts.netloc) == ("", "")
@@ -167,7 +238,7 @@ def test_every_location_is_a_relative_file_as_code_scanning_wants(host: str, uri
 def test_a_finding_keeps_its_fingerprint_when_only_figures_change() -> None:
     def prints(text: str) -> set[str]:
         (run,) = runs(replace(RICH_OPEN, evidence=(Evidence("warn", text),)))
-        return {r["partialFingerprints"]["auiTui/v1"] for r in run["results"] if r["ruleId"] == "warn"}
+        return {r["partialFingerprints"]["auiTui/v1"] for r in run["results"] if r["ruleId"] == "finding/warn"}
 
     assert prints("robots.txt disallows 3 of 19") == prints("robots.txt disallows 2 of 19")
     assert prints("robots.txt disallows 3 of 19") != prints("no Content-Signal")
