@@ -24,6 +24,8 @@ FAILING_ROUNDS: Final = 4
 """The same for a 5xx that is not a challenge; at 30 % random 502 an accusation is then under 0.2 % of scans."""
 LONGEST_STRETCH: Final = 8
 """The longest quiet between two controlled rounds, in pauses."""
+TIGHT_STRETCH: Final = 1.5
+"""How much longer than the control's quiet the client's is, where the site is known to limit requests."""
 BREAKS: Final = frozenset({"timeout", "protocol", "connect", "tls"})
 """Errors that a site may bring about to turn a client away."""
 LIMIT_STATUS: Final = 429
@@ -188,10 +190,10 @@ class Recheck:
         seen = self._latest[BROWSER]
         if not seen.turned_away:
             return 0
-        if not seen.by_limit:
+        if not self._may_be_limit(seen):
             return 3 if seen.status == 403 and seen.outcome == REFUSED else 1
         if self._hopeless():
-            return 3 if seen.status == LIMIT_STATUS else 2
+            return 2 if seen.failing or seen.broken else 3
         others = any(other.turned_away for name, other in self._first.items() if name != BROWSER)
         return 100 if others else 4
 
@@ -202,6 +204,14 @@ class Recheck:
             or (seen.turned_away and (seen.by_limit or seen.status == 403 or seen.outcome == CHALLENGED))
             for seen in self._first.values()
         )
+
+    def _may_be_limit(self, seen: Seen) -> bool:
+        """Whether ``seen`` may come from a limit; a 403 where some get it and others do not, whatever they ask for."""
+        if seen.outcome == REFUSED and seen.status == 403:
+            pages = [self._first[name] for name in self._first if name not in FILE_PROBES]
+            files = [self._first[name] for name in FILE_PROBES]
+            return any(page.outcome == SERVED for page in pages) or any(file.status == 403 for file in files)
+        return seen.by_limit
 
     def _each_once(self, names: Sequence[str]) -> Steps:
         for name in names:
@@ -252,7 +262,7 @@ class Recheck:
     def _stretch(self, counted: int) -> float:
         """Return the quiet that the control had before it was served, which the next client gets too."""
         if self._tight:
-            return self._now - (self._now if self._served_before is None else self._served_before)
+            return TIGHT_STRETCH * (self._now - (self._now if self._served_before is None else self._served_before))
         if counted > 1:
             return 0.0
         stretch = self._now - (self._now if self._served_before is None else self._served_before)
@@ -281,32 +291,33 @@ class Recheck:
     ) -> Generator[Ask, Seen, bool]:
         """Ask ``name`` and keep the answer; False when the time is up. ``last``: a control may come a little later."""
         left = self._deadline - self._now
-        if left < (pause - self._quiet if last else min(pause, self._quiet)):
+        whole = last or self.controls.get(name, 0) > 0  # a shorter quiet than the control had would prove nothing
+        if left < (pause - self._quiet if whole else min(pause, self._quiet)):
             return False
-        seen = yield Ask(name, pause if last else min(pause, left), limit or self._limit(name), why)
+        seen = yield Ask(name, pause if whole else min(pause, left), limit or self._limit(name), why)
         self._now = seen.at
         self._latest[name] = seen
         self._history[name].append(seen)
-        if name == BROWSER and seen.outcome == SERVED:
+        if seen.outcome == SERVED:
             self._served_before, self._served_at = self._served_at, seen.at
         return True
 
     def _conclude(self, agents: Sequence[str], files: Sequence[str]) -> None:
         """Put down who is left without a verdict."""
         lasting = self._latest[BROWSER]
-        if not self.served and (self._hopeless_failure() or not lasting.by_limit):
+        if not self.served and (self._hopeless_failure() or not self._may_be_limit(lasting)):
             undecided: list[str] = []
         else:
             undecided = [name for name in agents if self._latest[name].turned_away]
             undecided = [name for name in undecided if self.controls.get(name, 0) < self._needed(name)]
-            if lasting.turned_away and not self.served and (agents or lasting.status in (LIMIT_STATUS, BUSY)):
+            if lasting.turned_away and not self.served and (agents or not lasting.failing or lasting.status == BUSY):
                 undecided.append(BROWSER)
         for name in files:
             if not self._still(name):
                 continue
             counted = self.controls.get(name, 0) >= self._needed(name)
             stays = counted and (self._latest[name].status == 403 or (name == "robots" and not self._is_429(name)))
-            if not stays and (self.served or self._is_429(name)):
+            if not stays and (self.served or self._is_429(name) or BROWSER in undecided):
                 undecided.append(name)
         self.limited = set(undecided)
         self.controls = {name: count for name, count in self.controls.items() if self._counts(name, count)}

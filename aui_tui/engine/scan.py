@@ -11,7 +11,7 @@ from typing import Final, Protocol
 
 import msgspec
 
-from aui_tui.engine import exchanges, files, identity, recheck, walls
+from aui_tui.engine import cause, exchanges, files, identity, recheck, walls
 from aui_tui.engine.access import PUBLIC, Access
 from aui_tui.engine.network import Client, Network, Swift
 from aui_tui.engine.probes import Answer, Plan, probe
@@ -23,6 +23,7 @@ from aui_tui.records.observations import (
     BROWSER,
     FILE_PROBES,
     SERVED,
+    Cause,
     Exchange,
     FileFacts,
     Observations,
@@ -41,6 +42,8 @@ PATHS: Final = {
 }
 MCP_PATHS: Final = (PATHS["mcp"], "/.well-known/mcp/server-card.json")
 """The places of an MCP card; asked at the same time, since one after the other would double the scan."""
+_TRIALS: Final = 2
+"""Requests without which nothing is known of a cause."""
 _LEAST: Final = 1.0
 """Seconds that a request has at least, however late it is in the scan."""
 _CHECKS: Final = {"llms": files.llms, "ai-plugin": files.ai_plugin, "ucp": files.ucp}
@@ -100,6 +103,7 @@ async def observe(
         limits=scan.limits(),
         warnings=tuple(scan.warnings),
         random=scan.random,
+        cause=scan.cause,
     )
     return exchanges.without(observed, access.secrets)
 
@@ -144,6 +148,7 @@ class _Scan:
         self._edges: list[Mapping[str, str]] = []
         self.warnings: list[str] = []
         self.random = False
+        self.cause: Cause | None = None
 
     async def run(self) -> tuple[Exchange, ...]:
         """Return the exchanges in their order; the facts are then in the attributes."""
@@ -308,8 +313,40 @@ class _Scan:
                 found, limited=name in second.limited, controls=second.controls.get(name, 0)
             )
         self.random = second.random
+        if not (second.random or second.tight):
+            await self._look_for_cause(done, end)
         if "robots" in second.limited:
             self.robots = RobotsFacts(kind="unknown")
+
+    async def _look_for_cause(self, done: Mapping[str, Exchange], end: float) -> None:
+        """Find out what the site goes by, for those turned away alike; at most ``causes`` requests."""
+        limits = self._access.limits
+        alike: dict[tuple[int, str], list[str]] = {}
+        for name in self._agents:
+            if done[name].controls:
+                alike.setdefault((done[name].status, done[name].outcome), []).append(name)
+        if not alike or limits.causes < _TRIALS:
+            return
+        group = max(alike.values(), key=len)
+        served = [name for name in self._agents if done[name].outcome == SERVED]
+        http2 = done[BROWSER].http_version == "HTTP/2"
+        name = cause.representative(group, http2)
+        silent = done[name].error == "timeout"
+        trials = cause.trials(name, group, served, http2, limits.causes)
+        trial = next(trials)
+        while time.monotonic() + limits.probe < end:
+            wait = max(limits.pace, limits.pause / 4)
+            self._tell(ProbeEvent(name=name, state="retrying", wait=wait, note=f"the cause: {trial.what}"))
+            await asyncio.sleep(wait)
+            async with self._network.client(http2=trial.profile.http2) as client:
+                plan = Plan(name, Url(self.origin, "/"), trial.profile.fields, limits.page)
+                answer = await probe(client, plan, self._access, limit=limits.again if silent else limits.probe)
+            try:
+                trial = trials.send(self._exchange(answer, judged=True).outcome == SERVED)
+            except StopIteration as found:
+                self.cause = found.value
+                break
+        self._done(done[name], done[name].outcome)
 
     async def _again(self, first: Exchange, ask: Ask, end: float) -> Exchange:
         """Return the answer to ``ask``, asked alone on a fresh connection, with ``first`` among its attempts."""

@@ -203,6 +203,22 @@ class FileFacts(Record, frozen=True):
     notes: tuple[str, ...] = ()
 
 
+CAUSES = ("name", "field", "fields", "together", "either")
+
+
+class Cause(Record, frozen=True):
+    """What the site goes by when it turns ``agents`` (slots) away; it never changes a verdict.
+
+    ``by``: ``name`` (the User-Agent alone), ``field`` (one of ``fields`` alone, whatever the name), ``fields`` (others
+    than the name, of which ``fields`` could decide), ``together`` (name and other fields, neither alone), ``either``
+    (each of them alone). ``fields``: names of header fields, or ``HTTP version``.
+    """
+
+    agents: tuple[str, ...]
+    by: str
+    fields: tuple[str, ...] = ()
+
+
 class Observations(Record, frozen=True):
     """One scan of one host.
 
@@ -211,7 +227,7 @@ class Observations(Record, frozen=True):
     ``scanned_at``: ISO 8601 UTC with milliseconds, the start. ``elapsed_ms``: whole scan. ``exchanges``: the browser
     first, then the four agents, then robots, llms, ai-plugin, ucp, mcp. ``limits``: what was relaxed at the
     user's word (``insecure``, ``credentials``, ``private``, ``connect-to``). ``random``: the site failed at random: a
-    client got a 5xx and was served at another time.
+    client got a 5xx and was served at another time. ``cause``: what a refusal goes by, None when nobody looked.
     """
 
     host: str
@@ -228,6 +244,7 @@ class Observations(Record, frozen=True):
     limits: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     random: bool = False
+    cause: Cause | None = None
     tasks: TaskReport | None = None
 
     def with_tasks(self, report: TaskReport, rendered: Rendered | None) -> Observations:

@@ -15,6 +15,7 @@ import msgspec
 from aui_tui.errors import RecordError
 from aui_tui.records.observations import (
     BROWSER,
+    CAUSES,
     CHALLENGED,
     ERRORS,
     FILE_PROBES,
@@ -122,6 +123,10 @@ def _check(found: Observations) -> None:
     _one_of(_KINDS, found.robots.kind, "robots.kind")
     for exchange in found.exchanges:
         _check_exchange(exchange)
+    if found.cause is not None:
+        _one_of(CAUSES, found.cause.by, "cause.by")
+        for name in found.cause.agents:
+            _one_of(names[1:5], name, "cause.agents")
     for field, tokens in (("agents", registry().agents), ("crawlers", registry().crawlers)):
         policies: tuple[RobotsPolicy, ...] = getattr(found.robots, field)
         if policies and len(policies) != len(tokens):

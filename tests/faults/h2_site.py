@@ -136,6 +136,7 @@ class H2Site:
 
     tls: ssl.SSLContext
     faults: Mapping[str, Turn] = field(default_factory=dict)
+    http11: Callable[[int, Asked, asyncio.StreamWriter], Awaitable[None]] | None = None
     asked: list[Asked] = field(default_factory=list)
     opened: int = 0
     port: int = 0
@@ -188,6 +189,9 @@ class H2Site:
             while True:
                 asked = parse_head(number, await reader.readuntil(b"\r\n\r\n"))
                 self.asked.append(asked)
+                if self.http11 is not None:
+                    await self.http11(number, asked, writer)
+                    continue
                 if asked.place in self.faults:
                     break
                 await good_http11(asked, writer)

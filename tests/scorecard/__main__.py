@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from tests.scorecard import Row, behaviour, connections, pages, robots, stall, targets, walls
+from tests.scorecard import Row, behaviour, connections, limiters, pages, robots, stall, targets, walls
 
 AREAS: tuple[Callable[[Path], Iterable[Row]], ...] = (
     robots.rows,
@@ -16,6 +16,7 @@ AREAS: tuple[Callable[[Path], Iterable[Row]], ...] = (
     walls.edge_rows,
     pages.rows,
     stall.rows,
+    limiters.rows,
     behaviour.rows,
 )
 

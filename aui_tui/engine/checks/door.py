@@ -52,6 +52,13 @@ SERVERS: Final = MappingProxyType({"microsoft-iis": "iis"})
 """Names of servers in recipes where the field Server begins otherwise."""
 PROOF: Final = ", asked again alone, with a browser served right before and after"
 """How it is known that a refusal is for the agent."""
+FIELD_WORDS: Final = MappingProxyType(
+    {
+        "HTTP version": "the HTTP version",
+        "Sec-Fetch": "the header fields Sec-Fetch-*",
+        "sec-ch-ua": "the header fields sec-ch-ua*",
+    }
+)
 SENTENCES = (
     critical(
         "shut-out",
@@ -81,6 +88,31 @@ SENTENCES = (
         "probe-limit",
         "Limit of this test: a probe borrows an agent's name without its address or signature, so a site that"
         " verifies agents may refuse the probe and still serve the agent.",
+    ),
+    warn(
+        "cause-name",
+        "The site goes by the name of <<agents>>: with a browser's other header fields the name is turned away too, and"
+        " a browser's name with the agent's other fields is served.",
+    ),
+    warn(
+        "cause-field",
+        "The site does not go by the name of <<agents>> but by <<field>>: a browser's name is turned away too when it"
+        " is sent as the agent sends it, and served when only that is changed to what a browser sends.",
+    ),
+    warn(
+        "cause-fields",
+        "The site does not go by the name of <<agents>> but by other header fields: a browser's name with the agent's"
+        " other fields is turned away too. Not settled is which of them; left are <<field>>.",
+    ),
+    warn(
+        "cause-together",
+        "The site goes by the name of <<agents>> together with the other header fields, by neither alone: the name with"
+        " a browser's fields is served, and so is a browser's name with the agent's fields.",
+    ),
+    warn(
+        "cause-either",
+        "The site goes by the name of <<agents>> and by the other header fields, by each alone: the name with a"
+        " browser's fields is turned away, and so is a browser's name with the agent's fields.",
     ),
     warn(
         "second-answer",
@@ -163,6 +195,7 @@ def _findings(observations: Observations, judgement: Judgement) -> Iterator[Find
     if any(is_turned_away(probe) for _, probe in probed):
         yield Finding("probe-limit")
     yield from _asked_again(probed)
+    yield from _cause(observations)
     yield from _limited(observations)
     yield from _inconclusive(observations.browser, probed)
     if judgement.conclusive == 0 and judgement.browser == SERVED:
@@ -287,6 +320,17 @@ def _asked_again(probed: Sequence[Probed]) -> Iterator[Finding]:
 
 def _first(code: int) -> str:
     return status(code) if code else "no answer"
+
+
+def _cause(observations: Observations) -> Iterator[Finding]:
+    """Yield what the site goes by when it turns agents away."""
+    found = observations.cause
+    if found is None:
+        return
+    names = joined(label(agent) for agent in registry().live if agent.key in found.agents)
+    places = (FIELD_WORDS.get(name, f"the header field {name}") for name in found.fields)
+    facts = {"agents": names, "field": joined(places)}
+    yield Finding(f"cause-{found.by}", facts)
 
 
 def _limited(observations: Observations) -> Iterator[Finding]:

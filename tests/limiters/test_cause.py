@@ -1,0 +1,111 @@
+"""One planted rule at a time: the evidence names what the site goes by."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from aui_tui.engine.access import Access, Detour
+from aui_tui.engine.scan import Analyser, observe
+from aui_tui.engine.scoring import grade_card
+from aui_tui.records.observations import Observations
+from aui_tui.records.recording import Recording, decode, encode
+from tests.faults.authority import Authority
+from tests.faults.behaviours import sends
+from tests.faults.h2_site import H2Site, Talk
+from tests.faults.h2_site import good as good_h2
+from tests.faults.site import AGENTS, Asked, Site, answer, good
+from tests.limiters.servers import LIMITS
+
+REFUSE = sends(answer(b"no", "403 Forbidden"), close=False)
+CHATGPT, CLAUDE, GOOGLE, PERPLEXITY = AGENTS
+Rule = Callable[[Asked], bool]
+HOMEPAGE_REQUESTS = 5
+
+
+def lacks(name: str) -> Rule:
+    return lambda asked: not asked.field(name)
+
+
+def named(word: str) -> Rule:
+    return lambda asked: word in asked.field("user-agent")
+
+
+RULES: dict[str, tuple[Rule, str, tuple[str, ...]]] = {
+    "one name": (named("Claude-User"), "name", ()),
+    "every name": (lambda asked: "compatible;" in asked.field("user-agent"), "name", ()),
+    "no Accept-Language": (lacks("accept-language"), "field", ("Accept-Language",)),
+    "no Sec-Fetch": (lacks("sec-fetch-mode"), "field", ("Sec-Fetch",)),
+    "no client hints": (lacks("sec-ch-ua"), "field", ("sec-ch-ua",)),
+    "no Accept": (lacks("accept"), "field", ("Accept",)),
+    "an Accept without HTML": (lambda asked: "html" not in asked.field("accept"), "field", ("Accept",)),
+    "name and no Accept-Language": (
+        lambda asked: named("Claude-User")(asked) and lacks("accept-language")(asked),
+        "together",
+        (),
+    ),
+}
+
+
+async def look(site: Site, analyser: Analyser) -> Observations:
+    access = site.access(LIMITS)
+    found = await observe(access.target(site.url), analyser=analyser, access=access)
+    assert decode(encode(Recording(observations=found))).observations.cause == found.cause
+    return found
+
+
+@pytest.mark.parametrize("rule", RULES)
+async def test_the_evidence_names_what_the_site_goes_by(rule: str, analyser: Analyser) -> None:
+    planted, by, fields = RULES[rule]
+
+    async def serve(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        await (REFUSE if asked.path == "/" and planted(asked) else good)(asked, writer)
+
+    async with Site(default=serve) as site:
+        found = await look(site, analyser)
+        requests = [asked for asked in site.asked if asked.path == "/"]
+    assert found.cause is not None
+    assert (found.cause.by, found.cause.fields) == (by, fields)
+    again = sum(len(exchange.attempts) for exchange in found.live)
+    controls = 2
+    assert len(requests) <= HOMEPAGE_REQUESTS + again + controls + 4
+    texts = [line.text for line in grade_card(found).evidence]
+    assert any(text.startswith(("The site goes by", "The site does not go by")) for text in texts)
+    for field in fields:
+        assert any(field in text for text in texts)
+
+
+async def test_the_http_version_is_named(analyser: Analyser, tmp_path: Path) -> None:
+    async def h2_only(number: int, asked: Asked, writer: asyncio.StreamWriter) -> None:
+        await (REFUSE if asked.path == "/" else good)(asked, writer)
+
+    authority = Authority(tmp_path, "shop.test")
+    async with H2Site(authority.server(), http11=h2_only) as site:
+        rule = Detour("shop.test", 443, "127.0.0.1", site.port)
+        access = Access(connect_to=(rule,), cafile=authority.cafile, limits=LIMITS)
+        found = await observe(access.target("https://shop.test"), analyser=analyser, access=access)
+    assert found.exchange(CLAUDE).status == 403
+    assert found.cause is not None
+    assert (found.cause.agents, found.cause.by, found.cause.fields) == ((CLAUDE,), "field", ("HTTP version",))
+
+
+async def test_over_http_2_a_name_is_named(analyser: Analyser, tmp_path: Path) -> None:
+    async def serve(talk: Talk) -> None:
+        await talk.head("403", end=True)
+
+    authority = Authority(tmp_path, "shop.test")
+    async with H2Site(authority.server(), faults={CHATGPT: serve}) as site:
+        assert good_h2 is not serve
+        rule = Detour("shop.test", 443, "127.0.0.1", site.port)
+        access = Access(connect_to=(rule,), cafile=authority.cafile, limits=LIMITS)
+        found = await observe(access.target("https://shop.test"), analyser=analyser, access=access)
+    assert found.cause is not None
+    assert (found.cause.agents, found.cause.by) == ((CHATGPT,), "name")
+
+
+async def test_a_site_that_serves_everybody_has_no_cause(analyser: Analyser) -> None:
+    async with Site() as site:
+        assert (await look(site, analyser)).cause is None

@@ -1,0 +1,79 @@
+"""Limits on requests and backends that fail at random: whom a scan accuses, over many seeds."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+from aui_tui.engine.parser_pool import Analyser
+from tests.engine.test_recheck import SEEDS, World, accused, cases, healthy, look_again, missing
+from tests.faults.behaviours import sends
+from tests.faults.site import Asked, answer, good
+from tests.limiters.models import LIMITERS
+from tests.limiters.servers import LimitedSite, accusations, scanned
+from tests.limiters.test_limiters import CASES
+from tests.scorecard import Row
+
+TOGETHER = 4
+"""Scans of real servers at a time."""
+
+
+def rows(folder: Path) -> Iterator[Row]:
+    """Yield the rows of limits; they need no case from ``folder``."""
+    yield _simulated()
+    yield asyncio.run(_real())
+    for share, most in ((0.1, 0), (0.3, 0), (0.5, 1)):
+        yield asyncio.run(_failing(share, most))
+
+
+def _simulated() -> Row:
+    missed = []
+    total = 0
+    for (kind, how, count, window), seed in itertools.product(cases(), range(SEEDS)):
+        offset = random.Random(seed).uniform(0, window)
+        policy, latest = look_again(World(LIMITERS[kind](count, window, offset), how, healthy, seed))
+        total += 1
+        if accused(policy, latest) or missing(policy, latest):
+            missed.append(f"{kind}, {how}, {count} in {window:g} s, seed {seed}")
+    bar = f"simulated limits x {SEEDS} seeds: no accusation"
+    return Row("limits", bar, f"{len(missed)} of {total}", not missed, tuple(missed))
+
+
+async def _real() -> Row:
+    places = asyncio.Semaphore(TOGETHER)
+    analyser = Analyser()
+
+    async def one(case: str, seed: int) -> list[str]:
+        make, how = CASES[case]
+        async with places, LimitedSite(limiter=make(), how=how) as site:
+            _, card = await scanned(site, analyser)
+        return [f"{case}, run {seed}: {found}" for found in accusations(card)]
+
+    found = await asyncio.gather(*(one(case, seed) for case in CASES for seed in range(SEEDS)))
+    await analyser.aclose()
+    missed = tuple(itertools.chain.from_iterable(found))
+    bar = f"limits on real servers x {SEEDS} runs: no accusation"
+    return Row("limits", bar, f"{sum(map(bool, found))} of {len(found)}", not missed, missed)
+
+
+async def _failing(share: float, most: int) -> Row:
+    analyser = Analyser()
+
+    async def one(seed: int) -> list[str]:
+        chance = random.Random(seed)
+
+        async def behind(asked: Asked, writer: asyncio.StreamWriter) -> None:
+            await (sends(answer(b"no", "502 Bad Gateway")) if chance.random() < share else good)(asked, writer)
+
+        async with LimitedSite(behind=behind) as site:
+            _, card = await scanned(site, analyser)
+        return [f"seed {seed}: {found}" for found in accusations(card)]
+
+    found = [await one(seed) for seed in range(SEEDS)]
+    await analyser.aclose()
+    missed = tuple(itertools.chain.from_iterable(found))
+    bar = f"{share:.0%} random 502 x {SEEDS} runs: at most {most} accused"
+    return Row("limits", bar, f"{sum(map(bool, found))} of {len(found)}", sum(map(bool, found)) <= most, missed)
