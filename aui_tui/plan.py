@@ -90,12 +90,12 @@ def _target(card: ReportCard, grade: str, score: int | None) -> tuple[int, str]:
     if score is not None:
         if not 0 <= score <= 100:
             raise BadValue(f"A plan takes a score from 0 to 100, not {score}.")
-        return score, f"{score} points"
+        return score, f"score {score}"
     if grade:
         letter = choose("grade", grade, GRADES)
         return FLOORS[letter], f"grade {letter}"
     better = [(floor, letter) for floor, letter in GRADE_FLOORS if floor > card.score]
-    return (better[-1][0], f"grade {better[-1][1]}") if better else (100, "100 points")
+    return (better[-1][0], f"grade {better[-1][1]}") if better else (100, "score 100")
 
 
 def _cheapest(card: ReportCard, target: int, reckon: WhatIf) -> tuple[list[Recommendation], bool]:
@@ -213,4 +213,12 @@ def readme(found: Plan, site: Site | None = None) -> Iterator[str]:
         yield ""
         yield escape(step.fix.body)
     yield ""
-    yield "Then scan again: `aui-tui scan " + found.host + " --force`"
+    yield f"Then scan again: `aui-tui scan {_again(found, site)} --force`"
+
+
+def _again(found: Plan, site: Site | None) -> str:
+    """Return what to scan again, as it was scanned."""
+    if site is None:
+        return found.host
+    private = " --allow-private" if "private" in site.observations.limits else ""
+    return site.observations.origin + private

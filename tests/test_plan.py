@@ -54,7 +54,7 @@ def test_the_next_grade_is_the_goal_when_none_is_named() -> None:
     assert plan(WALLED).goal == "grade D"
     assert plan(RICH_OPEN).goal == "grade A"
     perfect = replace(RICH_OPEN, **sums(V01, points_of("v0.1"), "Open"))
-    assert plan(perfect).goal == "100 points"
+    assert plan(perfect).goal == "score 100"
     assert plan(perfect).reached
     assert keys(perfect) == []
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given, settings
@@ -203,6 +205,30 @@ def test_the_door_fix_suits_the_edge(edge: str, sign: str) -> None:
 def test_the_wall_that_was_met_decides_before_the_edge_that_was_seen() -> None:
     fix = fixes(replace(site.wall_for_agents(), edge="akamai nginx"))["wba"]
     assert "On Cloudflare" in fix.body
+
+
+def test_recipes_for_services_are_well_formed() -> None:
+    rule = fixes(replace(site.half_open(), edge="iis"))["wba"].code
+    assert ElementTree.fromstring(rule).find("action").attrib == {"type": "None"}  # type: ignore[union-attr]
+    commands = fixes(replace(site.half_open(), edge="vercel"))["wba"].code
+    assert subprocess.run(["sh", "-n"], input=commands, text=True, check=False).returncode == 0
+    for value in re.findall(r"--condition '(.*)'", commands):
+        assert json.loads(value)["type"] in ("ip_address", "user_agent")
+    expression = fixes(replace(site.half_open(), edge="cloudflare"))["wba"].code
+    assert expression.count("(") == expression.count(")")
+    assert "ip.src eq 192.0.2.1" in expression
+
+
+def test_a_refusal_says_which_server_it_came_from() -> None:
+    bare = (("cache-control", "no-cache"), ("content-type", "text/html"))
+    for headers, word in (
+        (bare, "On HAProxy"),
+        ((("server", "Caddy"),), "On Caddy"),
+        ((("server", "Microsoft-IIS/10.0"),), "On IIS"),
+    ):
+        seen = site.half_open()
+        refused = tuple(replace(probe, headers=headers) if probe.status == 403 else probe for probe in seen.exchanges)
+        assert word in fixes(replace(seen, exchanges=refused, edge="gunicorn"))["wba"].body
 
 
 def test_the_rule_for_aws_is_json() -> None:
