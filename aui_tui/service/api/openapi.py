@@ -65,10 +65,14 @@ def _document(base_url: str) -> dict[str, Any]:
     }
 
 
+IGNORED: Final = "Query parameters that are not listed here are ignored; a listed one with a wrong value is an error."
+
+
 def _index() -> dict[str, Any]:
     return {
         "operationId": "getIndex",
         "summary": "The Index: ranked and unreachable hosts",
+        "description": IGNORED,
         "parameters": [
             _query(
                 "category", {"type": "string", "enum": list(CATEGORIES)}, "Only hosts of this category; case ignored."
@@ -113,6 +117,7 @@ def _scan() -> dict[str, Any]:
     return {
         "operationId": "scanSite",
         "summary": "Scan a host live, or answer from the cache of 24 hours",
+        "description": IGNORED,
         "parameters": [
             _query("url", {"type": "string", "minLength": 1}, "Host name or http(s) address.", required=True)
             | {"example": "example.com"},

@@ -1,4 +1,7 @@
-"""Query parameters of the three endpoints (specification 4): unknown ones are ignored, known ones are checked."""
+"""Query parameters of the three endpoints (specification 4): known ones are checked, unknown ones are ignored.
+
+The interface description says so at each parameter's operation.
+"""
 
 from __future__ import annotations
 

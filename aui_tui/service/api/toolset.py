@@ -10,10 +10,10 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp.types import ToolAnnotations
+from mcp.types import CallToolResult, TextContent, ToolAnnotations
 
 from aui_tui import __version__
-from aui_tui.errors import AuiError
+from aui_tui.errors import AuiError, BadValue
 from aui_tui.records.query import Query
 from aui_tui.service.api import bodies, discovery, problems
 from aui_tui.service.api.config import MAX_BODY, ApiConfig
@@ -45,26 +45,40 @@ def build(service: Published, config: ApiConfig) -> StreamableHTTPSessionManager
 
     async def index(
         category: str = "", stance: str = "", query: str = "", limit: int = 25, offset: int = 0
-    ) -> dict[str, Any]:
-        """List graded hosts, best first, and hosts that could not be reached.
+    ) -> CallToolResult:
+        """List graded hosts, best first, and then hosts that could not be reached.
 
-        category and stance filter exactly; query is free text or terms such as "score:<40 agent:claude=blocked".
-        At most 100 rows an answer; use offset to read on. total_ranked and total_unreachable count all rows.
+        category and stance filter exactly; query is free text or terms such as "score:<40 agent:claude=out",
+        "grade:a,b OR contradiction:out". limit is 1 to 100 rows of each list. next_offset is the offset of the next
+        page, null on the last one; total_ranked and total_unreachable count all rows.
         """
         try:
+            if not 1 <= limit <= LARGEST_PAGE:
+                raise BadValue(f"limit must be from 1 to {LARGEST_PAGE}, not {limit}; read on with offset.")
+            if offset < 0:
+                raise BadValue(f"offset must be 0 or more, not {offset}.")
             view = await service.index(Query.of(category=category, stance=stance, line=query))
-            start, size = max(0, offset), min(max(1, limit), LARGEST_PAGE)
-            ranked = view.ranked[start : start + size]
-            unreachable = view.unreachable[start : start + size]
+            ranked = view.ranked[offset : offset + limit]
+            unreachable = view.unreachable[offset : offset + limit]
         except AuiError as error:
             raise refused(error) from None
-        return {
+        end = offset + limit
+        further = end if end < max(len(view.ranked), len(view.unreachable)) else None
+        found = {
             "scanned_at": view.scanned_at,
             "total_ranked": len(view.ranked),
             "total_unreachable": len(view.unreachable),
+            "next_offset": further,
             "ranked": [bodies.summary_members(row.summary, base) for row in ranked],
             "unreachable": [bodies.summary_members(row.summary, base) for row in unreachable],
         }
+        lines = [f"{len(view.ranked)} ranked, {len(view.unreachable)} unreachable; next_offset {further}"]
+        lines += [
+            f"{row.rank}. {row.summary.host} {row.summary.score} {row.summary.grade} {row.summary.stance}"
+            for row in ranked
+        ]
+        lines += [f"unreachable: {row.summary.host}" for row in unreachable]
+        return CallToolResult(content=[TextContent(type="text", text="\n".join(lines))], structured_content=found)
 
     async def site(host: str) -> dict[str, Any]:
         """Read the latest stored report card of one host: score, verdict per agent, evidence and fixes."""

@@ -93,6 +93,26 @@ def test_card_of_the_tool_server_leads_to_tools_that_work(site: Running) -> None
     assert use(site, "index", stance="Shut")["isError"]
 
 
+def test_the_tool_index_pages_without_a_silent_cut_and_says_what_is_wrong(site: Running) -> None:
+    whole = use(site, "index", limit=100)["structuredContent"]
+    hosts, offset = [], 0
+    while offset is not None:
+        page = use(site, "index", limit=1, offset=offset)
+        found = page["structuredContent"]
+        assert (found["total_ranked"], len(found["ranked"])) == (whole["total_ranked"], len(found["ranked"][:1]))
+        hosts += [row["host"] for row in found["ranked"]]
+        offset = found["next_offset"]
+    assert hosts == [row["host"] for row in whole["ranked"]]
+    assert whole["next_offset"] is None
+    said = use(site, "index", limit=100)["content"][0]["text"]
+    assert all(host in said for host in hosts)
+    assert len(said) < len(json.dumps(whole)) / 3
+    for arguments, words in (({"limit": 101}, "limit must be from 1 to 100"), ({"offset": -1}, "offset must be 0")):
+        refused = use(site, "index", **arguments)
+        assert refused["isError"]
+        assert words in refused["content"][0]["text"]
+
+
 async def test_the_official_client_finds_and_uses_the_tools(site: Running) -> None:
     from mcp.client import Client
 
