@@ -26,7 +26,7 @@ class Finding(NamedTuple):
 
 
 def llms(body: bytes, content_type: str, status: int, path_unchanged: bool = True) -> Finding:
-    """Check /llms.txt: text that is no HTML and whose first heading is ``# `` (llmstxt.org)."""
+    """Check /llms.txt: text that is not HTML and whose first heading is ``# `` (llmstxt.org)."""
     name = "/llms.txt"
     refused = _refuse(name, content_type, status, path_unchanged)
     if refused is not None:
@@ -79,7 +79,7 @@ def mcp(
         return data
     card = "name" in data and ("remotes" in data or "version" in data)
     if not card and not any(key in data for key in ("serverInfo", "servers", "mcpServers")):
-        return Finding(False, f"{name} is no MCP server card: it has no name, serverInfo, servers or mcpServers")
+        return Finding(False, f"{name} is not an MCP server card: it has no name, serverInfo, servers or mcpServers")
     return Finding(True)
 
 

@@ -66,7 +66,8 @@ _DISPLAY: Final = frozenset(_DISPLAY_WORDS.split()) | _CSS_WIDE
 Tag: TypeAlias = tuple[bytes, bool, int, int, int]
 """A tag: its name in lower case, whether it is an end tag, where it begins and ends, and where markup may go on.
 
-The last two differ for elements whose text is no markup, such as scripts. A nameless tag says that the budget is spent.
+The last two differ for elements whose text is not markup, such as scripts. A nameless tag says that the budget is
+spent.
 """
 
 
@@ -188,8 +189,8 @@ def readable(page: bytes, enough: int = READABLE_ENOUGH) -> int:
 class Parts(NamedTuple):
     """A page taken apart: ``code`` is its tags and scripts, ``text`` the rest; ``controls`` for a person to fill in.
 
-    Link elements and policies are no part of the code: they name hosts that are merely allowed. The title, which has
-    tests of its own, is no part of the text. Widgets keep their answer in a text area that is not counted.
+    Link elements and policies are not part of the code: they name hosts that are merely allowed. The title, which has
+    tests of its own, is not part of the text. Widgets keep their answer in a text area that is not counted.
     """
 
     code: bytes

@@ -23,6 +23,8 @@ _TITLE_HEAD: Final = 1 << 16
 _HTML_TYPES: Final = ("text/html", "application/xhtml+xml", "text/xml", "application/xml")
 _TEXT_TYPES: Final = ("json", "xml", "markdown", "javascript")
 _MARKUP: Final = re.compile(rb"<[!a-zA-Z]")
+_ADDRESS: Final = re.compile(r"\]\([^()\s]{0,2000}+\)|https?://[^\s<>\"')]{0,2000}+", re.IGNORECASE)
+"""Addresses in a plain text or Markdown, which are not for reading."""
 _ESCAPE: Final = b"\x1b"  # ISO-2022-JP writes with it
 LINKS_ENOUGH: Final = 2
 """Links with text that make a short page more than a shell: a table of contents."""
@@ -85,7 +87,7 @@ def text(body: bytes, content_type: str = "") -> PageText:
     if kind and not (kind.startswith("text/") or kind.endswith(_TEXT_TYPES)):
         return PageText(acts=True, problem=f"it is not text but {kind}")
     if kind not in _HTML_TYPES and (kind or not _MARKUP.search(body[:_TITLE_START])):
-        return likeness.of_text(charset.decode(body, content_type))
+        return likeness.of_text(_ADDRESS.sub(" ", charset.decode(body, content_type)))
     html = _utf8(body, content_type)
     problem = markup.trouble(html)
     if problem:

@@ -21,7 +21,8 @@ from aui_tui.records.observations import BROWSER, CHALLENGED, FILE_PROBES, REFUS
 ROUNDS: Final = 2
 """Controlled rounds in which a client must be turned away until its refusal counts."""
 FAILING_ROUNDS: Final = 4
-"""The same for a 5xx that is not a challenge; at 30 % random 502 an accusation is then under 0.2 % of scans."""
+"""The same for what a site may answer by chance: a 5xx that is not a challenge, or another page than the browser's (an
+A/B test). At 30 % random 502 an accusation is then under 0.2 % of scans."""
 LONGEST_STRETCH: Final = 8
 """The longest quiet between two controlled rounds, in pauses."""
 TIGHT_STRETCH: Final = 1.5
@@ -35,7 +36,8 @@ BUSY: Final = 503
 class Seen(NamedTuple):
     """One answer, as far as the policy goes by it.
 
-    ``retry_after``, ``elapsed``, ``at``: seconds; ``at`` is the time at which the answer had come.
+    ``retry_after``, ``elapsed``, ``at``: seconds; ``at`` is the time at which the answer had come. ``another``: it is
+    a page, but another one than the browser's.
     """
 
     outcome: str
@@ -44,6 +46,7 @@ class Seen(NamedTuple):
     retry_after: float = 0.0
     elapsed: float = 0.0
     at: float = 0.0
+    another: bool = False
 
     @property
     def failing(self) -> bool:
@@ -269,8 +272,8 @@ class Recheck:
         return min(stretch, LONGEST_STRETCH * self._quiet)
 
     def _needed(self, name: str) -> int:
-        failing = self._latest[name].failing
-        return FAILING_ROUNDS if failing and (name not in FILE_PROBES or name == "robots") else ROUNDS
+        by_chance = self._latest[name].failing or self._latest[name].another
+        return FAILING_ROUNDS if by_chance and (name not in FILE_PROBES or name == "robots") else ROUNDS
 
     def _gap(self, name: str) -> float:
         """Return the quiet before ``name`` within a round: as long as it may keep us waiting, where it did."""

@@ -122,7 +122,7 @@ class Robots:
 
 
 def parse(body: bytes) -> Robots:
-    """Parse the first 1 MiB of whole lines of ``body``. Never fails: what is no record is passed over (2.2.4)."""
+    """Parse the first 1 MiB of whole lines of ``body``. Never fails: what is not a record is passed over (2.2.4)."""
     robots = Robots()
     if len(body) > MAX_BYTES:
         robots.cut = True
@@ -156,7 +156,7 @@ def parse(body: bytes) -> Robots:
 
 
 def record(line: bytes) -> tuple[bytes, bytes]:
-    """Return key, in lower case, and value of a line; two empty ones for a line that is no record."""
+    """Return key, in lower case, and value of a line; two empty ones for a line that is not a record."""
     text = line.partition(b"#")[0] if b"#" in line else line
     key, colon, value = text.partition(b":")
     key = key.strip(_BLANK).lower()

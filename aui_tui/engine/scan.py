@@ -18,6 +18,7 @@ from aui_tui.engine.probes import Answer, Plan, probe
 from aui_tui.engine.recheck import Ask, Recheck, Seen
 from aui_tui.engine.redirects import Url
 from aui_tui.engine.target import Origin, Target
+from aui_tui.engine.yardstick import Reader, Yardstick
 from aui_tui.errors import InvalidHost, Unavailable
 from aui_tui.records.observations import (
     BROWSER,
@@ -49,7 +50,7 @@ _LEAST: Final = 1.0
 _CHECKS: Final = {"llms": files.llms, "ai-plugin": files.ai_plugin, "ucp": files.ucp}
 
 
-class Analyser(Protocol):
+class Analyser(Reader, Protocol):
     """Reads hostile text without ever holding up the event loop."""
 
     async def homepage(self, body: bytes, content_type: str) -> PageFacts:
@@ -120,7 +121,15 @@ def _unavailable(group: ExceptionGroup[Exception]) -> Unavailable | None:
 def _seen(found: Exchange, at: float) -> Seen:
     """Return what the policy goes by; ``at``: seconds of the monotonic clock."""
     asked = next((value for name, value in found.headers if name == "retry-after"), "")
-    return Seen(found.outcome, found.status, found.error, recheck.retry_after(asked), found.elapsed_ms / 1000, at)
+    return Seen(
+        found.outcome,
+        found.status,
+        found.error,
+        recheck.retry_after(asked),
+        found.elapsed_ms / 1000,
+        at,
+        found.another_page,
+    )
 
 
 def _may_change(answer: Answer) -> bool:
@@ -142,6 +151,8 @@ class _Scan:
         self._found: dict[str, files.Finding] = {}
         self._notes: dict[str, tuple[str, ...]] = {}
         self._mcp: dict[str, Answer] = {}
+        self._pages: dict[str, Answer] = {}
+        self._yardstick = Yardstick(analyser)
         self.origin: Origin = target.origin
         self.robots = RobotsFacts()
         self.page = PageFacts()
@@ -172,6 +183,7 @@ class _Scan:
         homepages = [done[name] for name in (BROWSER, *self._agents)]
         if all(found.error == "address" for found in homepages):
             raise InvalidHost(f"{homepages[0].detail}.")
+        await self._measure(done)
         await self._look_again(done, started)
         return tuple(done[name] for name in names)
 
@@ -263,6 +275,8 @@ class _Scan:
         name = answer.name
         found = self._exchange(answer, judged=name not in FILE_PROBES or name == "robots")
         outcome = found.outcome
+        if name not in FILE_PROBES:
+            self._pages[name] = answer
         if name == BROWSER:
             self._edges.insert(0, answer.mapping())
             if answer.status and not answer.error:
@@ -292,6 +306,13 @@ class _Scan:
         finding = self._found.get(answer.name, files.Finding(False))
         return finding.found
 
+    async def _measure(self, done: dict[str, Exchange]) -> None:
+        """Mark in ``done`` the agents that were served another page than the browser."""
+        self._yardstick.take(done[BROWSER], self._pages[BROWSER])
+        for name in self._agents:
+            done[name] = await self._yardstick.mark(done[name], self._pages[name])
+        self._pages.clear()
+
     async def _look_again(self, done: dict[str, Exchange], began: float) -> None:
         """Ask those who were turned away again, alone, and put into ``done`` what then holds (``recheck``)."""
         limits, now = self._access.limits, time.monotonic()
@@ -317,6 +338,9 @@ class _Scan:
             await self._look_for_cause(done, end)
         if "robots" in second.limited:
             self.robots = RobotsFacts(kind="unknown")
+        for name, found in self._yardstick.settle(done).items():
+            done[name] = found
+            self._done(found, found.outcome)
 
     async def _look_for_cause(self, done: Mapping[str, Exchange], end: float) -> None:
         """Find out what the site goes by, for those turned away alike; at most ``causes`` requests."""
@@ -367,9 +391,14 @@ class _Scan:
             answer = await self._ask(client, name, limit, alone=True)
         if name == BROWSER and first.outcome == SERVED:
             found = self._exchange(answer, judged=True)
+            await self._yardstick.control(found, answer)
             self._done(first, first.outcome)
             return found
         found = await self._take(answer)
+        if name == BROWSER:
+            self._yardstick.take(found, answer)
+        elif name in self._agents:
+            found = await self._yardstick.mark(found, answer)
         if first.error == "timeout" and found.status == 0:  # it had less time than at first: the first answer stays
             return exchanges.replaced(found, first)
         return exchanges.replaced(first, found)

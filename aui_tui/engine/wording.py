@@ -9,6 +9,7 @@ from functools import cache
 from http import HTTPStatus
 from importlib.resources import files
 from typing import Final
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -106,6 +107,11 @@ def status(code: int) -> str:
 
 def answer(probe: Exchange) -> str:
     """Return what a probe that was not served got: ``a Cloudflare challenge page (403)``, ``403 Forbidden``."""
+    if probe.another_page:
+        place = urlsplit(probe.url).path
+        where = f" at {quoted(place)}" if place not in ("", "/") else ""
+        title = f", {quoted(probe.title)}" if probe.title else ""
+        return f"{'another page' if probe.readable else 'an empty page'}{title}{where} ({probe.status})"
     if probe.outcome == CHALLENGED and probe.challenge is not None:
         name = vendor(probe.challenge.vendor).name
         return f"{_article(name)} {name} challenge page ({probe.status})"

@@ -16,6 +16,7 @@ FILE_PROBES = ("robots", "llms", "ai-plugin", "ucp", "mcp")
 """Names of the probes that are not homepage fetches; agents are named by slot, ``agent_01`` to ``agent_04``."""
 
 INCONCLUSIVE, CHALLENGED, REFUSED, SERVED = "inconclusive", "challenged", "refused", "served"
+ANOTHER_PAGE = "another-page"
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 """Statuses that send the client on (RFC 9110 15.4); as a last status they mean a redirect that was not followed."""
 
@@ -35,8 +36,9 @@ class Hop(Record, frozen=True):
 class Challenge(Record, frozen=True):
     """A recognised block or challenge page.
 
-    ``vendor`` is the name used in ``walls.toml``, ``signal`` the words that decided, ``tier`` ``A`` or ``B``;
-    ``reference`` is the id to quote to the vendor (Ray ID, Reference number), or empty.
+    ``vendor`` is the name used in ``walls.toml``, or ``ANOTHER_PAGE`` for a 2xx that is another page than the
+    browser's; ``signal`` the words that decided; ``tier`` ``A`` or ``B``, empty for another page; ``reference`` is the
+    id to quote to the vendor (Ray ID, Reference number), or empty.
     """
 
     vendor: str
@@ -67,6 +69,8 @@ class Exchange(Record, frozen=True):
     ``controls``: rounds in which the client was asked again alone and turned away while the browser, asked alone
     right after it, was served. ``limited``: the site's limits left the probe without a verdict: the browser was turned
     away too, or the file was refused again when asked alone; a homepage is then inconclusive, a file not measured.
+    ``readable``: readable characters of an agent's page where they are much fewer than the browser's, or it is another
+    page; else None.
     """
 
     name: str
@@ -89,6 +93,12 @@ class Exchange(Record, frozen=True):
     same_text: bool = False
     controls: int = 0
     limited: bool = False
+    readable: int | None = None
+
+    @property
+    def another_page(self) -> bool:
+        """A 2xx whose page is another one than the browser's: a block page in all but its status."""
+        return self.challenge is not None and self.challenge.vendor == ANOTHER_PAGE
 
     @property
     def dropped(self) -> bool:

@@ -13,6 +13,7 @@ AREAS: tuple[Callable[[Path], Iterable[Row]], ...] = (
     targets.rows,
     connections.rows,
     walls.rows,
+    walls.page_rows,
     walls.edge_rows,
     pages.rows,
     stall.rows,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,10 @@ from typing import Any
 from aui_tui.engine import charset, page
 from aui_tui.records.observations import PageFacts
 from tests.scorecard import Row, share
+
+SHORT = Path(__file__).parents[1] / "data" / "pages"
+_UNSEEN = re.compile(rb"<(script|style|noscript|template)\b.*?</\1\s*>|<!--.*?-->", re.DOTALL | re.IGNORECASE)
+_ACTIVE = re.compile(rb"<(h[1-6]|button|select|textarea)\b|<input\b(?![^>]*hidden)", re.IGNORECASE)
 
 
 def rows(folder: Path) -> Iterator[Row]:
@@ -26,10 +31,22 @@ def rows(folder: Path) -> Iterator[Row]:
     inputs = json.loads((folder / "html" / "tokenizer_inputs.json").read_text("utf-8"))["inputs"]
     missed = [repr(text)[:80] for _, text, _ in inputs if not _survives(text)]
     yield share("pages", "tokenizer inputs without an exception, all", len(inputs), missed)
+    yield from _shells(folder)
     cases = json.loads((folder / "html" / "encoding_cases.json").read_text("utf-8"))["cases"]
     still = [case for case in cases if "scripted" not in case["file"]]
     missed = [repr(case["data_latin1"])[:80] for case in still if not _charset_right(case)]
     yield share("pages", "charsets declared without a script, all", len(still), missed)
+
+
+def _shells(folder: Path) -> Iterator[Row]:
+    paths = sorted((*(folder / "html" / "pages").iterdir(), *(folder / "challenge" / "pages").iterdir()))
+    found = [path for path in (*paths, *SHORT.glob("whole/*.html")) if page.read(path.read_bytes()).noscript_shell]
+    missed = [path.name for path in found if _ACTIVE.search(_UNSEEN.sub(b"", path.read_bytes()))]
+    total = len(paths) + len(list(SHORT.glob("whole/*.html")))
+    yield share("pages", f"a page with a heading or a control is not a shell ({len(found)} are)", total, missed)
+    mounts = sorted(SHORT.glob("shell/*.html"))
+    missed = [path.name for path in mounts if not page.read(path.read_bytes()).noscript_shell]
+    yield share("pages", "empty mounts are shells, all", len(mounts), missed)
 
 
 def _differences(facts: PageFacts, lexbor: dict[str, Any]) -> list[str]:

@@ -31,6 +31,7 @@ from aui_tui.engine.wording import (
 )
 from aui_tui.records import points
 from aui_tui.records.observations import (
+    ANOTHER_PAGE,
     BROWSER,
     CHALLENGED,
     FILE_PROBES,
@@ -38,6 +39,7 @@ from aui_tui.records.observations import (
     REFUSED,
     SERVED,
     UNFOLLOWED,
+    Attempt,
     Exchange,
     Observations,
 )
@@ -152,6 +154,7 @@ SENTENCES = (
         " proves nothing and is not scored, but a site that holds agents back looks just like this.",
     ),
     warn("door-unmeasured", "No agent got a usable answer, so access is not scored."),
+    warn("other-version", "<<agents>> the homepage in another version than a browser: <<what>>."),
     warn("agent-silent", "<<agents>> inconclusive and <<counts>> for nothing: <<reason>>."),
     warn("redirect", "A redirect was not followed for <<who>>: <<reason>> (last status <<status>>)."),
     good("served", "<<agents>> the homepage, as a browser does."),
@@ -202,9 +205,7 @@ def _findings(observations: Observations, judgement: Judgement) -> Iterator[Find
         yield Finding("door-silent", {"browser": str(observations.browser.status), "total": str(len(probed))})
     elif judgement.conclusive == 0:
         yield Finding("door-unmeasured")
-    served = [label(agent) for agent, probe in probed if probe.outcome == SERVED]
-    if served:
-        yield Finding("served", {"agents": _subject(served, len(probed), "gets", "get")})
+    yield from _served(observations, probed)
     yield from _contradictions(observations, judgement)
 
 
@@ -256,6 +257,8 @@ def _group(group: Sequence[Probed], total: int) -> str:
 
 def _what(probe: Exchange) -> str:
     """Return what a probe that was turned away got, with what is special about it."""
+    if probe.another_page and probe.challenge is not None:
+        return f"{answer(probe).removesuffix(')')}, {clause(probe.challenge.signal)})"
     if probe.challenge is not None:
         return f"{answer(probe).removesuffix(')')}, known by {quoted(probe.challenge.signal)})"
     if probe.outcome == REFUSED and probe.status == 402 and not probe.terms:
@@ -305,17 +308,47 @@ def _browser(browser: Exchange, probed: Sequence[Probed]) -> Iterator[Finding]:
         yield Finding(kind, {"what": answer(browser), "agents": agents[:1].lower() + agents[1:]})
 
 
+def _served(observations: Observations, probed: Sequence[Probed]) -> Iterator[Finding]:
+    """Yield who gets the homepage, and what differs where its address, its title or much of its text does."""
+    browser = observations.browser
+    alike: dict[str, list[str]] = {}
+    for agent, probe in probed:
+        if probe.outcome == SERVED:
+            compared = browser.outcome == SERVED
+            what = joined(_differences(probe, browser, observations.page.readable)) if compared else ""
+            alike.setdefault(what, []).append(label(agent))
+    for what, agents in alike.items():
+        facts = {"agents": _subject(agents, len(probed), "gets", "get")}
+        yield Finding("other-version", facts | {"what": what}) if what else Finding("served", facts)
+
+
+def _differences(probe: Exchange, browser: Exchange, readable: int) -> Iterator[str]:
+    here, there = (urlsplit(found.url).path or "/" for found in (probe, browser))
+    if here != there:
+        yield f"the final address {quoted(here)} instead of {quoted(there)}"
+    if probe.title.casefold() != browser.title.casefold():
+        title = f"the title {quoted(probe.title)}" if probe.title else "no title"
+        yield f"{title} instead of {quoted(browser.title)}" if browser.title else title
+    if probe.readable is not None and probe.readable < readable:
+        yield f"{probe.readable:,} readable characters instead of {readable:,}"
+
+
 def _asked_again(probed: Sequence[Probed]) -> Iterator[Finding]:
     """Yield where an agent got something else when it was asked again, alone."""
     for agent, probe in probed:
         for first in () if probe.limited or probe.controls else probe.attempts[:1]:
             if (first.status, first.outcome) == (probe.status, probe.outcome):
                 continue
-            before = f"a challenge page ({first.status})" if first.outcome == CHALLENGED else _first(first.status)
+            before = _page(first) if first.outcome == CHALLENGED else _first(first.status)
             now = {SERVED: f"the homepage ({probe.status})", INCONCLUSIVE: silence(probe)}.get(
                 probe.outcome, answer(probe)
             )
             yield Finding("second-answer", {"agent": label(agent), "first": before, "second": now})
+
+
+def _page(first: Attempt) -> str:
+    other = first.challenge is not None and first.challenge.vendor == ANOTHER_PAGE
+    return f"{'another page than the browser' if other else 'a challenge page'} ({first.status})"
 
 
 def _first(code: int) -> str:
@@ -443,7 +476,7 @@ def _advise(site: Site) -> Advice:
 def _refusers(probes: Iterable[Exchange]) -> Iterator[str]:
     """Yield the names of the servers that sent the refusals, by what each says of itself or always does."""
     for probe in probes:
-        if probe.challenge is not None:
+        if probe.challenge is not None and not probe.another_page:
             yield probe.challenge.vendor
             continue
         fields = dict(probe.headers)

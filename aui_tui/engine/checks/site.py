@@ -148,7 +148,7 @@ class Site:
     def edges(self) -> list[str]:
         """Names of walls met by a homepage probe, then of the detected edge, each once."""
         probes = (*(probe for _, probe in self.turned_away), self.observations.browser)
-        walls = (probe.challenge.vendor for probe in probes if probe.challenge is not None)
+        walls = (probe.challenge.vendor for probe in probes if probe.challenge is not None and not probe.another_page)
         return list(dict.fromkeys((*walls, *self.observations.edge.split())))
 
     def facts(self) -> dict[str, str]:

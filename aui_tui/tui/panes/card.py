@@ -254,6 +254,8 @@ def _exchange(exchange: Exchange, size: int) -> list[Line]:
     if exchange.challenge is not None:
         found = exchange.challenge
         words = [found.vendor, "challenge:", found.signal]
+        if exchange.another_page:
+            words = ["another page than the browser’s:", found.signal]
         if found.reference:
             words += ["reference", found.reference]
         out += hang((Piece("    "),), " ".join(words), size, "warn")
