@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import os
 import re
@@ -17,7 +18,7 @@ from aui_tui.cli import output, streams, words
 from aui_tui.cli.options import Config, DataDir, Debug, Method, Quiet, Source, example, method_of, run_of
 from aui_tui.cli.reach import AllowPrivate, CaFile, ConnectTo, Insecure, Pace, access_of
 from aui_tui.cli.services import local, only_local
-from aui_tui.errors import BadValue, ConfigError
+from aui_tui.errors import AuiError, BadValue, ConfigError
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from aui_tui.crawl import BadRow, Counts, Crawl, Done, Row, Terms
     from aui_tui.crawl.pool import Workers
+    from aui_tui.service.local import LocalService
 
 app = typer.Typer()
 
@@ -39,12 +41,15 @@ BAR: Final = 30
 class Narration:
     """Hears what became of each row. ``total``: rows of the list, None when nobody knows.
 
-    ``refused`` counts hosts that turned out to be none to scan.
+    ``refused`` counts hosts that turned out to be none to scan. ``sites``: those that have a card, kept when
+    ``collecting``.
     """
 
     def __init__(self, total: int | None, *, quiet: bool, as_json: bool, ascii_only: bool = False) -> None:
         self.crawl: Crawl | None = None
         self.refused = 0
+        self.collecting = False
+        self.sites: list[str] = []
         self._total = total
         self._quiet = quiet
         self._as_json = as_json
@@ -61,6 +66,8 @@ class Narration:
 
     def tell(self, done: Done) -> None:
         """Take in what became of one row."""
+        if self.collecting and done.kind not in ("bad", "failed"):
+            self.sites.append(done.row.site)  # type: ignore[union-attr]
         if done.kind == "bad":
             shown = f" ({done.row.text})" if done.row.text else ""  # type: ignore[union-attr]
             streams.say(f"line {done.row.line}: {done.row.reason}{shown}")  # type: ignore[union-attr]
@@ -223,6 +230,12 @@ def crawl(
     fast: Annotated[
         bool, typer.Option("--fast", help="Ask by the extra fast, an HTTP client in Rust; for large crawls.")
     ] = False,
+    tasks: Annotated[
+        bool,
+        typer.Option(
+            "--tasks", help="Try the tasks in a browser on every host without a run, after the scans; one per core."
+        ),
+    ] = False,
     method: Method = "",
     as_json: Annotated[
         bool,
@@ -254,6 +267,8 @@ def crawl(
         raise BadValue("--max-per-second takes a number of hosts; 0 is no limit.")
     if fast:
         _check_fast(dask)
+    if tasks:
+        _check_tasks(as_json=as_json)
     age = seconds_of("--older-than", older_than) if resume else 0.0
     method = method_of(method) or run.settings.method
     in_flight = concurrency or (FAST_IN_FLIGHT if fast else IN_FLIGHT)
@@ -281,6 +296,7 @@ def crawl(
 
             plain = run.settings.ascii
             with narrating(total, quiet=run.quiet, as_json=as_json, ascii_only=plain) as narration:
+                narration.collecting = tasks
                 async with _workers(terms, in_flight, processes, dask) as (workers, places):
                     narration.crawl = crawl = Crawl(
                         service,
@@ -292,9 +308,38 @@ def crawl(
                         notice=streams.say,
                     )
                     counts = await crawl.run(groups(rows))
+            if tasks:
+                await _try_tasks(service, narration.sites, quiet=run.quiet)
         return BAD_ROWS if counts.bad or narration.refused else 0
 
     return run.wait(work())
+
+
+def _check_tasks(*, as_json: bool) -> None:
+    """Raise NoBrowser without a browser, BadValue beside ``--json``, whose lines are printed before the tasks."""
+    from aui_tui.service.tasks import TaskRuns
+
+    if as_json:
+        raise BadValue("--json prints each card when it is scanned, before its tasks: leave --json or --tasks out.")
+    TaskRuns.check(act=False, own=False)
+
+
+async def _try_tasks(service: LocalService, hosts: Iterable[str], *, quiet: bool) -> None:
+    """Run the tasks on the hosts of the list that have no run yet, as many at a time as there are cores."""
+    from aui_tui.cli.tasks import narrator
+    from aui_tui.service.tasks import AT_ONCE
+
+    waiting = asyncio.Semaphore(AT_ONCE)
+
+    async def one(host: str) -> None:
+        async with waiting:
+            try:
+                if await service.transcript(host) is None:
+                    await service.run_tasks_again(host, live=narrator(host, quiet=quiet))
+            except AuiError as error:
+                streams.say(f"{host}: {error}")
+
+    await asyncio.gather(*(one(host) for host in hosts))
 
 
 def _check_fast(dask: str) -> None:

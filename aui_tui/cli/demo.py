@@ -18,6 +18,7 @@ from aui_tui.cli.services import only_local
 from aui_tui.errors import ConfigError
 from aui_tui.records.card import ReportCard
 from aui_tui.records.query import Query
+from aui_tui.records.tasks import TaskEvent
 
 app = typer.Typer()
 
@@ -27,6 +28,10 @@ def demo(
     context: typer.Context,
     headless: Annotated[
         bool, typer.Option("--headless", help="Print the index as JSON instead of opening the dashboard.")
+    ] = False,
+    tasks: Annotated[
+        bool,
+        typer.Option("--tasks", help="Serve four shops too and try the tasks on them, about a minute."),
     ] = False,
     data_dir: DataDir = None,
     source: Source = None,
@@ -42,17 +47,25 @@ def demo(
     only_local(run, "The demo")
     if not headless and not streams.interactive():
         raise ConfigError(f"{streams.NO_SCREEN}; use `aui-tui demo --headless`.")
-    from aui_tui.demo.tour import fill, rounds, service_of
+    from aui_tui.demo.sites import shops, sites
+    from aui_tui.demo.tour import fill, rounds, service_of, try_tasks
     from aui_tui.demo.web import DemoWeb
 
     settings = run.settings
-    with tempfile.TemporaryDirectory(prefix="aui-tui-demo-") as name, DemoWeb() as web:
+    if tasks:
+        from aui_tui.service.tasks import TaskRuns
+
+        TaskRuns.check(act=False, own=True)
+    served = (*sites(), *shops()) if tasks else sites()
+    with tempfile.TemporaryDirectory(prefix="aui-tui-demo-") as name, DemoWeb(served) as web:
 
         async def work() -> None:
             service = service_of(web, Path(name), base_url=settings.base_url, method=settings.method)
             try:
                 with _progress(rounds(web), quiet=run.quiet) as on_card:
                     await fill(service, web, on_card)
+                if tasks:
+                    await try_tasks(service, web, _steps(quiet=run.quiet))
                 if headless:
                     for part in json_parts(await service.index(Query())):
                         streams.write(part)
@@ -66,6 +79,18 @@ def demo(
         from aui_tui.cli import dashboard
 
         return dashboard.open_on(run, service_of(web, Path(name), base_url=settings.base_url, method=settings.method))
+
+
+def _steps(*, quiet: bool) -> Callable[[str, TaskEvent], None]:
+    """Return what tells each step of the tasks on standard error."""
+    from aui_tui.cli.tasks import narrator
+
+    def step(host: str, event: TaskEvent) -> None:
+        tell = narrator(host, quiet=quiet)
+        if tell is not None:
+            tell(event)
+
+    return step
 
 
 @contextmanager

@@ -13,10 +13,10 @@ import typer
 from aui_tui.cli import streams
 from aui_tui.cli.options import Config, DataDir, Debug, Host, Quiet, Source, example, run_of
 from aui_tui.cli.paint import Paint
-from aui_tui.cli.services import dossier_of, opened
+from aui_tui.cli.services import opened
 from aui_tui.errors import AuiError, BadValue, ConfigError
 from aui_tui.records.tasks import TASK, Step, TaskEvent, TaskProgress, TaskReport, TaskResult, mark_of, rows, summary
-from aui_tui.records.view import Dossier
+from aui_tui.service.protocol import KeepsTranscripts
 from aui_tui.text import cells, clean, fit
 
 app = typer.Typer()
@@ -103,16 +103,6 @@ def _result_lines(result: TaskResult, signs: dict[str, str], paint: Paint) -> It
         yield f"  {result.snippet}  on {result.url}"
 
 
-def transcript_of(found: Dossier) -> TaskReport:
-    """Return the kept run. Raises NotRun."""
-    report = found.observations.tasks if found.observations is not None else None
-    if report is None:
-        host = found.card.host
-        how = f"{streams.NAME} scan {host} --tasks"
-        raise NotRun(f"No tasks were run on {host}, or its source keeps no transcript. To run them: {how}")
-    return report
-
-
 @app.command("tasks", epilog=example("aui-tui tasks example.com --write transcript"))
 def tasks(
     context: typer.Context,
@@ -134,7 +124,10 @@ def tasks(
 
     async def work() -> tuple[TaskReport, dict[str, bytes]]:
         async with opened(run) as service:
-            report = transcript_of(await dossier_of(service, host))
+            report = await service.transcript(host) if isinstance(service, KeepsTranscripts) else None
+            if report is None:
+                how = f"{streams.NAME} scan {clean(host, 253)} --tasks"
+                raise NotRun(f"No tasks were run on {clean(host, 253)}, or no transcript is kept. To run them: {how}")
             pictures = getattr(service, "pictures", None)
             return report, await pictures(host) if write and pictures is not None else {}
 

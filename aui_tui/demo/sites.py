@@ -62,6 +62,7 @@ class Site(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     charset: str = "utf-8"
     catch_all: bool = False
     mode: str = "serve"
+    shop: tuple[str, ...] = ()
     rule: tuple[Rule, ...] = ()
     before: Change | None = None
 
@@ -84,6 +85,12 @@ class Site(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def sites() -> tuple[Site, ...]:
     """Return every site of the demo, in the order of the table."""
     return msgspec.convert(_table("sites.toml")["site"], tuple[Site, ...])
+
+
+@cache
+def shops() -> tuple[Site, ...]:
+    """Return the shops of ``demo --tasks``; ``Site.shop`` names the faults and traits of ``demo.shop``."""
+    return msgspec.convert(_table("shops.toml")["site"], tuple[Site, ...])
 
 
 @cache

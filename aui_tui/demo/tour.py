@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from aui_tui.demo.sites import Site
 from aui_tui.demo.web import DemoWeb
 from aui_tui.engine.access import Access, Detour
 from aui_tui.records.card import ReportCard
+from aui_tui.records.tasks import TaskEvent
 from aui_tui.service.local import LocalService
 
 
@@ -42,6 +44,13 @@ async def fill(service: LocalService, web: DemoWeb, on_card: OnCard) -> None:
     await _scan(service, web.rewind(), on_card)
     web.forward()
     await _scan(service, web.sites, on_card)
+
+
+async def try_tasks(service: LocalService, web: DemoWeb, live: Callable[[str, TaskEvent], None]) -> None:
+    """Run the tasks on the shops; ``live`` hears each step of each host. Raises NoBrowser."""
+    for site in web.sites:
+        if site.mode == "shop":
+            await service.run_tasks(f"http://{site.host}", live=partial(live, site.host), pictures=False, free=True)
 
 
 async def _scan(service: LocalService, wanted: Sequence[Site], on_card: OnCard) -> None:

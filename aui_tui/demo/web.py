@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Self
 
 from aui_tui.demo.server import SiteServer
+from aui_tui.demo.shop import Shop, ShopServer
 from aui_tui.demo.sites import Site, sites
 from aui_tui.errors import Unavailable
 
@@ -25,6 +26,7 @@ class DemoWeb:
         self.sites = tuple(sites() if served is None else served)
         self.ports: dict[str, int] = {}
         self._servers: dict[str, SiteServer] = {}
+        self._shops: dict[str, ShopServer] = {}
         self._closed: list[socket.socket] = []
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="demo web", daemon=True)
@@ -49,6 +51,10 @@ class DemoWeb:
             if site.mode == "closed":
                 self.ports[site.host] = self._refused
                 continue
+            if site.mode == "shop":
+                shop = self._shops[site.host] = ShopServer(Shop(name=site.name, faults=frozenset(site.shop)))
+                self.ports[site.host] = await shop.start()
+                continue
             server = self._servers[site.host] = SiteServer(site)
             self.ports[site.host] = await server.start()
 
@@ -62,7 +68,9 @@ class DemoWeb:
 
     def _shut(self) -> None:
         async def stop() -> None:
-            await asyncio.gather(*(server.stop() for server in self._servers.values()))
+            await asyncio.gather(
+                *(server.stop() for server in self._servers.values()), *(shop.stop() for shop in self._shops.values())
+            )
 
         asyncio.run_coroutine_threadsafe(stop(), self._loop).result(20)
         self._loop.call_soon_threadsafe(self._loop.stop)

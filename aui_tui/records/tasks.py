@@ -8,14 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
+
+from aui_tui.errors import RecordError
+from aui_tui.text import clean
 
 DONE, BLOCKED, ABSENT, INCONCLUSIVE = "done", "blocked", "absent", "inconclusive"
 OUTCOMES: Final = (DONE, BLOCKED, ABSENT, INCONCLUSIVE)
 LEAST: Final = 2
 """Fewer tasks than this that count leave the pillar unmeasured."""
+
+LONGEST: Final = 2000
+"""Characters kept of a text of a transcript that comes from elsewhere."""
+DEEPEST: Final = 12
 
 ALLOWED, WALLED, REFUSED, CLOSED, UNKNOWN = "allowed", "walled", "blocked", "closed", ""
 """Words of ``TaskReport.door``."""
@@ -159,6 +166,31 @@ class TaskEvent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 TaskProgress = Callable[[TaskEvent], None]
+
+
+def encode_report(report: TaskReport) -> bytes:
+    """Return a run with its transcript as JSON."""
+    return msgspec.json.encode(report)
+
+
+def decode_report(data: bytes) -> TaskReport:
+    """Return the run in ``data``, its texts cleaned. Raises RecordError."""
+    try:
+        return msgspec.convert(_wash(msgspec.json.decode(data), 0), TaskReport)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise RecordError(f"Broken transcript: {clean(str(error), 160)}.") from None
+
+
+def _wash(value: Any, depth: int) -> Any:
+    if depth > DEEPEST:
+        raise RecursionError("nested too deep")
+    if isinstance(value, str):
+        return clean(value, LONGEST)
+    if isinstance(value, dict):
+        return {key: _wash(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_wash(item, depth + 1) for item in value]
+    return value
 
 
 def half_up(numerator: int, denominator: int) -> int:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from aui_tui.engine.access import Access
     from aui_tui.records.card import ReportCard
     from aui_tui.records.observations import Observations
-    from aui_tui.records.tasks import TaskProgress
+    from aui_tui.records.tasks import TaskProgress, TaskReport
     from aui_tui.service.engine import Observer
     from aui_tui.service.scans import Scans
     from aui_tui.service.tasks import TaskRuns
@@ -271,11 +271,31 @@ class LocalService:
             self._task_runs = TaskRuns(self.access, self._keep_tasks, pictures=folder)
         return await self._task_runs.run(answer, act=act, live=live)
 
+    async def run_tasks_again(self, host: str, *, live: TaskProgress | None = None) -> ScanAnswer:
+        """Run the tasks on the kept scan of ``host``, without scanning it again and without pictures.
+
+        Raises NeverScanned, NoBrowser.
+        """
+        from aui_tui.service.tasks import TaskRuns
+
+        TaskRuns.check(act=False, own=False)
+        found = await self.site(host)
+        if self._task_runs is None:
+            self._task_runs = TaskRuns(self.access, self._keep_tasks)
+        return await self._task_runs.run(
+            ScanAnswer(card=found.card, observations=found.observations), act=False, live=live
+        )
+
     async def _keep_tasks(self, answer: ScanAnswer, seen: Observations) -> tuple[ReportCard, tuple[str, ...]]:
         stored = self._grading.again(answer.card, seen)
         target = self.access.target(seen.input_host if "://" not in seen.host else seen.host)
         warnings = await self.scans.keep(target, stored, seen)
         return self._grading.under(stored, seen, answer.card.method), warnings
+
+    async def transcript(self, host: str) -> TaskReport | None:
+        """Return the last run of the tasks on ``host``; None when there is none. Raises NeverScanned."""
+        seen = (await self.site(host)).observations
+        return None if seen is None else seen.tasks
 
     async def pictures(self, host: str) -> dict[str, bytes]:
         """Return the pictures (PNG) of the last run of the tasks on ``host`` by task; empty when none are kept."""

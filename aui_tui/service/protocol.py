@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 from aui_tui.records.progress import Progress
 from aui_tui.records.query import Query
 from aui_tui.records.standing import Standing
-from aui_tui.records.tasks import TaskProgress
+from aui_tui.records.tasks import TaskProgress, TaskReport
 from aui_tui.records.view import Dossier, IndexView, Overview, Quota, ScanAnswer
 from aui_tui.records.visits import Visits
 
@@ -118,6 +118,15 @@ class RunsTasks(Protocol):
         Cancelling keeps the scan, and of the tasks those that had ended. The transcript is
         ``answer.observations.tasks``. Raises as ``scan``, and NoBrowser when none is installed.
         """
+        ...
+
+
+@runtime_checkable
+class KeepsTranscripts(Protocol):
+    """A service that tells what its runs of the tasks did."""
+
+    async def transcript(self, host: str) -> TaskReport | None:
+        """Return the last run of the tasks on ``host``; None when there is none. Raises NeverScanned, Unavailable."""
         ...
 
 

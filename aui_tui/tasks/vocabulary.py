@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 _BOUND: Final = r"(?:^|\b|(?<=\W))(?:"
+_JOINED: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 @cache
@@ -19,7 +20,10 @@ def _table() -> dict[str, list[str]]:
 
 
 def _names(key: str) -> re.Pattern[str]:
-    return re.compile(_BOUND + "|".join(_table()[key]) + ")", re.IGNORECASE)
+    """Return the pattern of a list; where letters join without blanks between words, a word may stand anywhere."""
+    bound = [word for word in _table()[key] if not _JOINED.search(word)]
+    joined = [word for word in _table()[key] if _JOINED.search(word)]
+    return re.compile("|".join([_BOUND + "|".join(bound) + ")", *joined]), re.IGNORECASE)
 
 
 SEARCH: Final = _names("search")

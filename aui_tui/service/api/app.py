@@ -63,6 +63,7 @@ def create_app(service: Published, config: ApiConfig) -> ASGIApp:
         get("/api/index.json", endpoints.index),
         get("/api/site/{host:path}.json", endpoints.site),
         get("/api/visits/{host:path}.json", endpoints.visits),
+        get("/api/tasks/{host:path}.json", endpoints.tasks),
         get("/api/scan", endpoints.scan),
         get("/openapi.json", endpoints.openapi),
         get("/healthz", endpoints.health),

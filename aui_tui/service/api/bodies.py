@@ -30,6 +30,11 @@ def data_url(base_url: str, host: str) -> str:
     return f"{base_url}/api/site/{quote(host, safe='.:-')}.json"
 
 
+def tasks_url(base_url: str, host: str) -> str:
+    """Return the address of the transcript of a host's tasks."""
+    return f"{base_url}/api/tasks/{quote(host, safe='.:-')}.json"
+
+
 def visits_url(base_url: str, host: str) -> str:
     """Return the address of what the access logs of ``host`` say, as JSON."""
     return f"{base_url}/api/visits/{quote(host, safe='.:-')}.json"

@@ -17,6 +17,7 @@ from aui_tui.errors import AuiError, BadValue
 from aui_tui.export import visits as written_visits
 from aui_tui.records import labels
 from aui_tui.records.query import Query
+from aui_tui.records.tasks import rows as task_rows
 from aui_tui.records.view import IndexView
 from aui_tui.records.visits import visit_rows
 from aui_tui.records.vocabulary import CATEGORIES, STANCES
@@ -64,6 +65,7 @@ class Pages:
             site_url=lambda host: bodies.site_url(self._config.base_url, host),
             data_path=lambda host: bodies.data_url(self._config.root, host),
             visits_path=lambda host: bodies.visits_url(self._config.root, host),
+            tasks_path=lambda host: bodies.tasks_url(self._config.root, host),
         )
         static = files("aui_tui.service.api").joinpath("static")
         self._style = Representation(static.joinpath("style.css").read_bytes(), "text/css; charset=utf-8")
@@ -194,6 +196,7 @@ def _environment() -> jinja2.Environment:
     environment.filters["origin"] = lambda host: host if "://" in host else f"https://{quote(host, safe='.:-[]')}/"
     environment.globals["served"] = lambda matrix: sum(VERDICT_RANK.get(v, 0) > 0 for v in matrix.values())
     environment.globals.update(
+        task_rows=task_rows,
         visits_rows=visit_rows,
         visits_cells=written_visits.cells,
         visits_header=written_visits.HEADER,

@@ -13,6 +13,7 @@ from starlette.responses import Response, StreamingResponse
 
 from aui_tui.errors import AuiError, InvalidHost, NeverScanned
 from aui_tui.records.query import Query
+from aui_tui.records.tasks import encode_report
 from aui_tui.records.view import IndexView, ScanAnswer
 from aui_tui.records.visits import encode_visits
 from aui_tui.service.api import bodies, discovery, openapi, problems
@@ -128,6 +129,17 @@ class Endpoints:
         if record is None:
             return problems.response(problems.not_found(), self.config.base_url)
         return await answer(request, Representation(encode_visits(record), JSON))
+
+    async def tasks(self, request: Request) -> Response:
+        """GET /api/tasks/<host>.json: the transcript of the last run of the tasks; 404 when none is kept."""
+        host: str = request.path_params["host"]
+        try:
+            seen = (await self.service.site(host)).observations
+        except InvalidHost:
+            raise NeverScanned(host) from None
+        if seen is None or seen.tasks is None:
+            return problems.response(problems.not_found(), self.config.base_url)
+        return await answer(request, Representation(encode_report(seen.tasks), JSON))
 
     async def scan(self, request: Request) -> Response:
         """GET /api/scan?url=&force= (4.3)."""

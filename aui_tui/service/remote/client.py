@@ -17,6 +17,7 @@ from aui_tui.records.card import ReportCard
 from aui_tui.records.progress import Progress
 from aui_tui.records.query import Query
 from aui_tui.records.standing import Standing, estimate
+from aui_tui.records.tasks import TaskReport, decode_report
 from aui_tui.records.times import age
 from aui_tui.records.view import Dossier, HistoryPoint, IndexView, Overview, Quota, ScanAnswer
 from aui_tui.records.visits import Visits, decode_visits
@@ -101,6 +102,16 @@ class RemoteService:
         if reply.status != 200:
             raise complaint(reply, SITE, self.label, host, self._clock())
         return await self._read(reply, decode_visits)
+
+    async def transcript(self, host: str) -> TaskReport | None:
+        """Return the published transcript of the tasks on ``host``; None when there is none."""
+        url = f"{self._base}/api/tasks/{quote(host.strip(), safe='.:-')}.json"
+        reply = await self._get(url, None, LARGEST_CARD)
+        if reply.status in (404, 405, 501):
+            return None
+        if reply.status != 200:
+            raise complaint(reply, SITE, self.label, host, self._clock())
+        return await self._read(reply, decode_report)
 
     async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
         """Return where ``host`` would stand with ``fixes`` carried out, by the points of its card."""

@@ -1,0 +1,132 @@
+"""The commands around the tasks: run, transcript, pictures, and what is said without a browser."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from aui_tui.cli.app import run
+from aui_tui.demo.shop import Shop
+from aui_tui.engine.access import Access, Detour
+from aui_tui.errors import BadValue, NoBrowser
+from aui_tui.records.tasks import TaskEvent, decode_report, encode_report
+from aui_tui.service.local import LocalService
+from aui_tui.service.publication import Publication
+from aui_tui.tasks import browser as browsers
+from tests.tasks.running import HOST, serving
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(300)]
+
+
+@asynccontextmanager
+async def shop_service(folder: Path, shop: Shop) -> AsyncIterator[LocalService]:
+    """A service that reaches ``shop``; nothing listens for https."""
+    async with serving(shop) as port:
+        rules = (Detour.parse(f"{HOST}:80:127.0.0.1:{port}"), Detour.parse(f"{HOST}:443:127.0.0.1:1"))
+        service = LocalService(folder, access=Access(connect_to=rules))
+        try:
+            yield service
+        finally:
+            await service.aclose()
+
+
+def needs_browser() -> None:
+    missing = browsers.available()
+    if missing:
+        pytest.skip(f"needs {missing}")
+
+
+async def test_a_run_is_kept_shown_published_and_forgotten(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    needs_browser()
+    data, out = tmp_path / "data", tmp_path / "out"
+    events: list[TaskEvent] = []
+    async with shop_service(data, Shop(faults=frozenset({"search-unnamed"}))) as service:
+        answer = await service.run_tasks(HOST, act=True, live=events.append)
+        assert answer.card.pillars["works"] == 40
+        assert answer.card.provisional is False
+        assert answer.observations is not None
+        report = answer.observations.tasks
+        assert report is not None
+        assert report.acted
+        assert (await service.site(HOST)).card == answer.card
+        assert (await service.transcript(HOST)) == report
+        again = await service.run_tasks(HOST)
+        assert (again.source, again.card) == ("cache", answer.card)
+        assert not hasattr(Publication(service).for_client("stranger"), "run_tasks")
+        shown = (await Publication(service).site(HOST)).observations
+        assert shown is not None
+        assert shown.tasks == report
+        assert {"read", "search", "form", "offer"} <= set(await service.pictures(HOST))
+    assert decode_report(encode_report(report)) == report
+    assert {event.state for event in events} == {"browser", "started", "step", "ended"}
+
+    def command(*words: str) -> tuple[int, str, str]:
+        code = run([*words, "--data-dir", str(data)])
+        captured = capfdbinary.readouterr()
+        return code, captured.out.decode(), captured.err.decode()
+
+    code, text, _ = await asyncio.to_thread(command, "tasks", HOST)
+    assert code == 0
+    assert f"{HOST}: 40 of 50 points → Works 40/50" in text
+    assert "To change: Add a <label> or an aria-label: an agent finds fields by name." in " ".join(text.split())
+    _, text, _ = await asyncio.to_thread(command, "tasks", HOST, "--json")
+    assert json.loads(text)["results"][2]["reason"] == "search-unnamed"
+    _, _, said = await asyncio.to_thread(command, "tasks", HOST, "--write", str(out))
+    assert "Wrote transcript.txt, transcript.json and 6 pictures" in said
+    assert (out / "search.png").read_bytes().startswith(b"\x89PNG")
+    await asyncio.to_thread(command, "forget", HOST)
+    code, _, said = await asyncio.to_thread(command, "tasks", HOST)
+    assert code == 3
+    assert not list((data / "pictures").iterdir())
+
+
+async def test_a_crawl_tries_the_tasks_on_hosts_without_a_run(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    needs_browser()
+    hosts = tmp_path / "hosts.csv"
+    hosts.write_text(f"http://{HOST}\n")
+    shop = Shop(faults=frozenset({"no-form"}))
+    async with serving(shop) as port:
+        words = ["crawl", str(hosts), "--tasks", "--connect-to", f"{HOST}:80:127.0.0.1:{port}", "--processes", "1"]
+        words += ["--data-dir", str(tmp_path / "data")]
+        assert await asyncio.to_thread(run, words) == 0
+        told = capfdbinary.readouterr().err.decode()
+        asked = len(shop.log)
+        assert await asyncio.to_thread(run, words) == 0
+    assert f"{HOST}: form: none offered" in told
+    assert len(shop.log) == asked
+    service = LocalService(tmp_path / "data")
+    assert (await service.site(HOST)).card.pillars["works"] == 50
+    await service.aclose()
+
+
+async def test_acting_is_for_hosts_of_ones_own(tmp_path: Path) -> None:
+    needs_browser()
+    service = LocalService(tmp_path, access=Access())
+    with pytest.raises(BadValue, match="hosts of your own"):
+        await service.run_tasks("example.com", act=True)
+    await service.aclose()
+
+
+async def test_without_a_browser_the_two_commands_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(browsers, "find", lambda: None)
+    monkeypatch.setattr(browsers, "_own_browsers", lambda: False)
+    service = LocalService(tmp_path)
+    with pytest.raises(NoBrowser) as caught:
+        await service.run_tasks("example.com")
+    await service.aclose()
+    assert 'pip install "aui-tui[browser]" && python -m playwright install chromium' in str(caught.value)
+    assert caught.value.exit_code == 2
+
+
+async def test_options_that_do_not_fit_are_refused(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert run(["scan", "example.com", "--act"]) == 2
+    assert b"--act is a part of the tasks" in capfdbinary.readouterr().err
