@@ -56,7 +56,7 @@ def test_a_cached_answer_can_be_recorded_too(tmp_path: Path, serve: Serve) -> No
     ("arguments", "words"),
     [
         (("--replay", "absent.json"), "absent.json"),
-        (("--replay", "noise.json"), "no recording"),
+        (("--replay", "noise.json"), "not a recording"),
         (("--replay", "noise.json", "x.com"), "name no host"),
         (("--replay", "noise.json", "--record", "y.json"), "one of"),
         (("--record", "y.json", "a.com", "b.com"), "name one host"),

@@ -158,7 +158,7 @@ def test_a_name_that_does_not_resolve_is_a_stored_unreachable_card(tmp_path: Pat
 
 
 REFUSED = [
-    ("", "No host was given"),
+    ("", "An argument is empty"),
     ("http://user@x/", "user name"),
     ("ftp://x", "only http and https"),
     ("exa mple.com", "a space"),
