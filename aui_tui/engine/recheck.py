@@ -182,8 +182,8 @@ class Recheck:
             if not seen.turned_away:
                 return
             why = "the site turned everybody away" if self._hopeless() else "the browser was turned away"
-            pause = max(pause, self._asked_for((seen,)) if number == 0 else 0.0)
-            if not (yield from self._ask(BROWSER, pause, why)):
+            asked = self._asked_for((seen,)) if number == 0 else 0.0
+            if not (yield from self._ask(BROWSER, max(pause, asked), why)):
                 return
             self._tight = self._latest[BROWSER].turned_away
             pause *= 4 if self._hopeless() or seen.status == 403 else 2

@@ -35,7 +35,7 @@ WALLED, DISALLOWED = ("walled",) * 6, ("disallowed",) * 6
 EXPECTED = {
     "fly.demo.test": Expected("Open", ALLOWED),
     "stay.demo.test": Expected("Walled", WALLED),
-    "rail.demo.test": Expected("Selective", ("untested",) * 4 + ("partial",) * 2),
+    "rail.demo.test": Expected("Walled", ("untested",) * 4 + ("partial",) * 2),
     "news.demo.test": Expected("Selective", ("blocked",) * 4 + ("allowed-robots",) * 2),
     "chat.demo.test": Expected("Walled", DISALLOWED),
     "video.demo.test": Expected("Open", PARTIAL),
@@ -66,6 +66,7 @@ EXPECTED = {
     "loop.demo.test": Expected("Walled", ("untested",) * 4 + ("allowed-robots",) * 2, unreachable=True),
     "quiet.demo.test": Expected("Walled", ("untested",) * 6, unreachable=True),
 }
+QUICK = Limits(pause=0.05, budget=20.0, retry_after=0.5)
 SLOW = {"rail.demo.test", "quiet.demo.test", "packages.demo.test"}
 """Sites that need the real times: a probe's 12 s, or the second between probes."""
 
@@ -107,7 +108,7 @@ def test_table_names_every_site_and_every_stance() -> None:
 async def test_sites_are_judged_as_what_they_are() -> None:
     wanted = [site for site in sites() if site.host not in SLOW]
     with DemoWeb(wanted) as web:
-        found = await scan(web, wanted, Limits(pause=0.05))
+        found = await scan(web, wanted, QUICK)
     check(found)
     assert grade_card(found["fly.demo.test"], "v0.1").score == 100
     assert grade_card(found["fly.demo.test"], "v0.2").score == 100
@@ -129,9 +130,9 @@ async def test_tarpits_and_limiters_are_judged_in_their_own_time() -> None:
 
 async def test_walls_that_fell_between_two_scans_show_as_better_scores() -> None:
     with DemoWeb([site for site in sites() if site.before is not None]) as web:
-        before = await scan(web, list(web.rewind()), Limits(pause=0.05))
+        before = await scan(web, list(web.rewind()), QUICK)
         web.forward()
-        after = await scan(web, list(web.sites), Limits(pause=0.05))
+        after = await scan(web, list(web.sites), QUICK)
     for host in before:
         assert grade_card(before[host]).score < grade_card(after[host]).score, host
 
@@ -140,7 +141,7 @@ async def test_walls_that_fell_between_two_scans_show_as_better_scores() -> None
 async def test_the_first_line_says_that_agents_are_shut_out(host: str) -> None:
     wanted = [site for site in sites() if site.host == host]
     with DemoWeb(wanted) as web:
-        found = await scan(web, wanted, Limits(pause=0.05))
+        found = await scan(web, wanted, QUICK)
     first = grade_card(found[host]).evidence[0]
     assert first.t == "critical"
     assert "browser" in first.text
