@@ -18,7 +18,7 @@ from aui_tui.engine import child
 ATTEMPTS: Final = 3
 """Processes that may be lost over one host before it counts as failed."""
 DEADLINE: Final = 120.0
-"""Seconds after which a process that owes a result counts as stuck."""
+"""Seconds after which a process that owes a result counts as stuck; longer where a scan may take as long."""
 
 
 class Workers(Protocol):
@@ -40,7 +40,8 @@ class _Lost(Exception):
 class _Process:
     """One scanning process and the jobs it has."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, deadline: float = DEADLINE) -> None:
+        self._deadline = deadline
         self.jobs: dict[int, asyncio.Future[Result]] = {}
         self.alive = True
         self._child = process
@@ -55,7 +56,7 @@ class _Process:
             stderr=asyncio.subprocess.DEVNULL,
             process_group=0 if os.name == "posix" else None,
         )
-        found = cls(process)
+        found = cls(process, max(DEADLINE, 2 * terms.limits.longest))
         found._send(terms)
         return found
 
@@ -68,7 +69,7 @@ class _Process:
         self.jobs[job.number] = future
         try:
             self._send(job)
-            async with asyncio.timeout(DEADLINE):
+            async with asyncio.timeout(self._deadline):
                 return await future
         except TimeoutError:
             self.kill()

@@ -25,6 +25,10 @@ _RESERVED_FIELDS: Final = re.compile(
 )
 
 
+REQUESTS: Final = 11
+"""Requests of a scan that meets no refusal and no redirect."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """Bounds of one scan: times in seconds, sizes in bytes (specification 8, method.md "Probes of one scan").
@@ -56,6 +60,13 @@ class Limits:
     file: int = 256 << 10
     fields: int = 256
     kept: int = 64
+
+    @property
+    def longest(self) -> float:
+        """Seconds that a scan takes at most: ``whole``, and with a ``pace`` what the pace needs."""
+        if not self.pace:
+            return self.whole
+        return REQUESTS * (self.pace + self.probe) + self.budget + self.paced * self.pace
 
 
 class Detour(NamedTuple):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 import msgspec
@@ -25,7 +26,7 @@ from aui_tui.service.grading import Grading
 from aui_tui.store.cache import Cached, ScanCache
 from aui_tui.store.disk import FAULTS, DiskCache
 from aui_tui.store.folder import Places
-from aui_tui.store.lease import Lease, Leases
+from aui_tui.store.lease import LIFE, Lease, Leases
 from aui_tui.store.quota import QuotaStore
 from aui_tui.store.reports import Reports
 from aui_tui.text import clean
@@ -33,7 +34,7 @@ from aui_tui.text import clean
 T = TypeVar("T")
 POLL: Final = 0.2
 """Seconds between looks at a lease that another process holds."""
-PATIENCE: Final = 60.0
+PATIENCE: Final = 80.0
 """Longest wait in seconds for another process's scan of the same host."""
 
 
@@ -172,9 +173,26 @@ class Scans:
         try:
             if hit is not None:
                 return _Outcome(hit.card, hit.observations, True, hit.age, ())
-            return await self._scan(target, order, tell)
+            async with self._renewed(lease):
+                return await self._scan(target, order, tell)
         finally:
             await asyncio.shield(self._call(lambda: self.leases.release(lease)))
+
+    @asynccontextmanager
+    async def _renewed(self, lease: Lease) -> AsyncIterator[None]:
+        """Keep ``lease`` while a scan is under way, which may take longer than it runs."""
+
+        async def renew() -> None:
+            while True:
+                await asyncio.sleep(LIFE / 3)
+                await self._call(lambda: self.leases.renew([lease]))
+
+        task = asyncio.create_task(renew())
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
 
     async def _lease(self, target: Target, since: float) -> tuple[Lease, Cached | None]:
         """Return the lease of the host, and a scan begun after ``since`` that another caller has ended meanwhile.

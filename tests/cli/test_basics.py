@@ -196,3 +196,10 @@ def test_ctrl_c_ends_the_reading_of_standard_input(tmp_path: Path, arguments: li
         assert process.wait(30) == 130
         assert process.stderr is not None
         assert process.stderr.read() == b""
+
+
+@pytest.mark.parametrize("seconds", ["-1", "60.5", "nan", "soon", ""])
+def test_a_pace_outside_its_range_is_a_usage_error(tmp_path: Path, seconds: str) -> None:
+    done = aui(tmp_path, "scan", "shop.example", f"--pace={seconds}")
+    assert (done.code, done.out) == (2, "")
+    assert "--pace" in done.err

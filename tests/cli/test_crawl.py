@@ -146,6 +146,8 @@ def test_failed_hosts_are_results_too(tmp_path: Path) -> None:
         (["-", "--method", "v9"], "v0.1, v0.2"),
         (["-", "--concurrency", "0"], "--concurrency"),
         (["-", "--max-per-second", "nan"], "--max-per-second"),
+        (["-", "--pace", "61"], "0 to 60"),
+        (["-", "--pace", "nan"], "0 to 60"),
         (["-", "--keys", "all"], "names, slots"),
         (["-", "--fast", "--dask", "tcp://127.0.0.1:9"], "leave out either --fast or --dask"),
     ],

@@ -123,7 +123,7 @@ class Transport:
                     "Accept": "application/json",
                     "Accept-Encoding": "gzip",
                 },
-                timeout=httpx.Timeout(20, connect=5, pool=5),
+                timeout=httpx.Timeout(None, connect=5, pool=5),  # ``get`` bounds the whole: a scan is silent for long
                 limits=httpx.Limits(max_connections=8),
                 follow_redirects=False,
                 trust_env=not self._direct,
