@@ -97,6 +97,16 @@ def decode_summary(data: bytes) -> SiteSummary:
     return _decode(data, SiteSummary, _check_summary, "index row")
 
 
+def decode_row(data: bytes) -> SiteSummary:
+    """Return the index row in ``data``, quickly when it is plain. Raises RecordError."""
+    try:
+        row = _quick_row(msgspec.json.decode(data, type=SiteSummary))
+    except (ValueError, RecursionError):
+        return decode_summary(data)
+    _check_summary(row)
+    return row
+
+
 def decode_index(data: bytes) -> Index:
     """Return the Index in ``data``. Raises RecordError with one sentence that names the row and field at fault."""
     return _quick_index(data) or _decode(data, Index, _check_index, "index")

@@ -23,7 +23,7 @@ from aui_tui.records.view import Dossier, HistoryPoint, IndexView, Overview, Quo
 from aui_tui.records.visits import Visits, decode_visits
 from aui_tui.service.remote.copies import Copies, Head
 from aui_tui.service.remote.listing import Listing, page_of
-from aui_tui.service.remote.reading import read_card, read_index
+from aui_tui.service.remote.reading import read_card, read_index, read_long_index
 from aui_tui.service.remote.replies import INDEX, SCAN, SITE, Reply, clock_of, complaint, quota_of, source_of, spoken
 from aui_tui.service.remote.transport import Sleep, Transport
 from aui_tui.text import clean
@@ -35,7 +35,9 @@ FRESH: Final = 20.0
 """Seconds for which the list in memory is used without asking again."""
 READ_SECONDS: Final = 30.0
 SCAN_SECONDS: Final = 90.0
-LARGEST_INDEX: Final = 512 * 1024 * 1024
+LARGEST_INDEX: Final = 1024 * 1024 * 1024
+MAX_COPY: Final = 64 * 1024 * 1024
+"""Bytes of the longest answer of which a copy is kept."""
 LARGEST_CARD: Final = 4 * 1024 * 1024
 
 
@@ -101,7 +103,7 @@ class RemoteService:
             return None
         if reply.status != 200:
             raise complaint(reply, SITE, self.label, host, self._clock())
-        return await self._read(reply, decode_visits)
+        return await self._read(reply, lambda found: decode_visits(found.body))
 
     async def transcript(self, host: str) -> TaskReport | None:
         """Return the published transcript of the tasks on ``host``; None when there is none."""
@@ -143,7 +145,7 @@ class RemoteService:
         self._quota = quota_of(reply, self._clock()) or self._quota
         if reply.status != 200:
             raise complaint(reply, SCAN, self.label, url, self._clock())
-        card = await self._read(reply, lambda body: self._carded(body, url))
+        card = await self._read(reply, lambda found: self._carded(found.body, url))
         self._asked = float("-inf")
         seconds = age(card.scanned_at, clock_of(reply, self._clock()))
         other = method and method != card.method
@@ -183,8 +185,12 @@ class RemoteService:
             if reply.status == 304 and self._listing is not None:
                 await asyncio.to_thread(self._copies.confirm, url, now)
             elif reply.status == 200:
-                self._listing, self._problem = await self._read(reply, self._listed)
-                self._head = await self._keep(url, reply)
+                try:
+                    self._listing, self._problem = await self._read(reply, self._listed)
+                    self._head = await self._keep(url, reply)
+                finally:
+                    if reply.file is not None:
+                        reply.file.close()
             else:
                 raise complaint(reply, INDEX, self.label, "", now)
             self._current_at = now
@@ -199,7 +205,7 @@ class RemoteService:
         copy = await asyncio.to_thread(self._copies.get, url)
         if copy is not None:
             with suppress(RecordError):
-                self._listing, self._problem = await asyncio.to_thread(self._listed, copy.body)
+                self._listing, self._problem = await asyncio.to_thread(self._listed, Reply(200, {}, copy.body))
                 self._head, self._current_at = copy.head, copy.at
 
     async def _card(self, url: str, host: str) -> tuple[ReportCard, str]:
@@ -212,7 +218,7 @@ class RemoteService:
                 return self._carded(copy.body, host), ""
             if reply.status != 200:
                 raise complaint(reply, SITE, self.label, host, self._clock())
-            card = await self._read(reply, lambda body: self._carded(body, host))
+            card = await self._read(reply, lambda found: self._carded(found.body, host))
             await self._keep(url, reply)
             return card, ""
         except (Unavailable, RecordError, RateLimited) as error:
@@ -231,21 +237,26 @@ class RemoteService:
             fields["If-Modified-Since"] = known.modified
         return await self._transport.get(url, fields=fields, seconds=READ_SECONDS, largest=largest)
 
-    async def _read(self, reply: Reply, read: Callable[[bytes], T]) -> T:
+    async def _read(self, reply: Reply, read: Callable[[Reply], T]) -> T:
         if reply.is_page:
             raise RecordError(f"{self.label} sends a web page where a record should be; it may be no published index.")
         try:
-            return await asyncio.to_thread(read, reply.body)
+            return await asyncio.to_thread(read, reply)
         except RecordError as error:
             raise RecordError(f"{self.label}: {error}") from None
 
     async def _keep(self, url: str, reply: Reply) -> Head:
         etag, modified = reply.fields.get("etag", ""), reply.fields.get("last-modified", "")
-        await asyncio.to_thread(self._copies.put, url, reply.body, etag=etag, modified=modified, at=self._clock())
+        body = reply.body
+        if reply.file is not None:
+            reply.file.seek(0)
+            body = reply.file.read(MAX_COPY + 1)
+        if len(body) <= MAX_COPY:
+            await asyncio.to_thread(self._copies.put, url, body, etag=etag, modified=modified, at=self._clock())
         return Head(url=url, etag=etag, modified=modified)
 
-    def _listed(self, body: bytes) -> tuple[Listing, str]:
-        reading = read_index(body)
+    def _listed(self, reply: Reply) -> tuple[Listing, str]:
+        reading = read_index(reply.body) if reply.file is None else read_long_index(reply.file)
         return Listing.of_index(reading.found, self._base), reading.problem
 
     def _carded(self, body: bytes, host: str) -> ReportCard:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import IO, Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
@@ -35,6 +38,19 @@ CARD_DEFAULTS: Final[Mapping[str, Any]] = MappingProxyType(
 """The same for a report card."""
 
 
+MAX_ROWS: Final = 1_000_000
+"""Rows of an index, both lists together."""
+MAX_BROKEN: Final = 1000
+"""Broken rows of a long index that are left out; with more of them than sound ones it is refused."""
+MAX_VALUE: Final = 256 * 1024
+"""Bytes of one row of a long index."""
+LONG_SECONDS: Final = 60.0
+"""Time in which a long index is read."""
+_WINDOW: Final = 512 * 1024
+_SPACE: Final = re.compile(r"[ \t\r\n]*")
+_DECODER: Final = json.JSONDecoder()
+
+
 class Reading(NamedTuple):
     """An index as read: ``problem`` is one sentence about rows that were left out, or empty."""
 
@@ -50,7 +66,132 @@ def read_index(data: bytes) -> Reading:
         raw = parse(data, "index")
         if not isinstance(raw, dict) or not isinstance(raw.get("ranked", raw.get("unreachable")), list):
             raise error from None
-        return _sound_rows(raw, error)
+        broken: list[str] = []
+        rows = {name: _each(raw.get(name), row_of, broken) for name in ("ranked", "unreachable")}
+        if broken and not any(rows.values()):
+            raise error from None
+        return Reading(_sound_rows(raw, error, rows), left_out(broken, "row"))
+
+
+def read_long_index(file: IO[bytes]) -> Reading:
+    """Return the Index in ``file`` as ``read_index`` does, read row by row; what is no row takes no memory.
+
+    Raises RecordError, also for more than MAX_ROWS rows, a row of more than MAX_VALUE bytes, and when it takes longer
+    than LONG_SECONDS.
+    """
+    text = _Text(file)
+    rows: dict[str, list[SiteSummary]] = {"ranked": [], "unreachable": []}
+    broken: list[str] = []
+    scanned_at: Any = None
+    for key in text.members():
+        if key in rows and text.peek() == "[":
+            _take_rows(text, rows[key], rows, broken)
+        elif key == "scanned_at":
+            scanned_at = parse(text.value(), "index")
+        else:
+            text.value()
+    if not (rows["ranked"] or rows["unreachable"] or scanned_at):
+        raise RecordError(broken[0] if broken else "The index has neither a time nor rows.")
+    found = _sound_rows({"scanned_at": scanned_at}, RecordError("The index has no time."), rows)
+    return Reading(found, left_out(broken, "row"))
+
+
+def _take_rows(text: _Text, found: list[SiteSummary], rows: dict[str, list[SiteSummary]], broken: list[str]) -> None:
+    for value in text.elements():
+        try:
+            found.append(_quick_row(value))
+        except RecordError as error:
+            broken.append(str(error))
+        sound = sum(map(len, rows.values()))
+        if sound > MAX_ROWS:
+            raise RecordError(f"The index has more than {MAX_ROWS:,} rows.")
+        if len(broken) > max(MAX_BROKEN, sound):
+            raise RecordError(f"Most of its rows are broken, such as: {broken[0]}")
+
+
+def _quick_row(value: bytes) -> SiteSummary:
+    try:
+        return codec.decode_row(value)
+    except RecordError:
+        return row_of(parse(value, "row"))
+
+
+class _Text:
+    """JSON in a file, of which a window is held. Read as Latin-1: what structures JSON is ASCII."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._text = ""
+        self._at = 0
+        self._end = time.monotonic() + LONG_SECONDS
+
+    def members(self) -> Iterator[str]:
+        """Yield the names of an object's members; the value of each is to be taken before the next."""
+        self._take("{", "The index is not a JSON object.")
+        for _ in self._items("}"):
+            name = parse(self.value(), "index")
+            self._take(":", _NOT_JSON)
+            yield str(name)
+
+    def elements(self) -> Iterator[bytes]:
+        """Yield the elements of an array."""
+        self._take("[", _NOT_JSON)
+        for _ in self._items("]"):
+            yield self.value()
+
+    def peek(self) -> str:
+        """Return the next character that is no space, empty at the end."""
+        while True:
+            self._at = _SPACE.match(self._text, self._at).end()  # type: ignore[union-attr]
+            if self._at < len(self._text):
+                return self._text[self._at]
+            if not self._fill():
+                return ""
+
+    def value(self) -> bytes:
+        """Return the bytes of the next value. Raises RecordError when it is too long or not JSON."""
+        self.peek()
+        while True:
+            end = -1
+            try:
+                _, end = _DECODER.raw_decode(self._text, self._at)
+            except RecursionError:
+                raise RecordError("The index is nested too deep.") from None
+            except ValueError:
+                if len(self._text) - self._at > MAX_VALUE:
+                    raise RecordError(f"{_NOT_JSON[:-1]}, or a row is longer than {MAX_VALUE >> 10} KiB.") from None
+            if 0 <= end < len(self._text):
+                break
+            if not self._fill():
+                raise RecordError("The index breaks off.")
+        data = self._text[self._at : end].encode("latin-1")
+        self._at = end
+        return data
+
+    def _items(self, end: str) -> Iterator[None]:
+        while self.peek() != end:
+            if time.monotonic() > self._end:
+                raise RecordError(f"The index takes longer than {LONG_SECONDS:.0f} s to read.")
+            yield
+            if self.peek() == ",":
+                self._at += 1
+            elif self.peek() != end:
+                raise RecordError(_NOT_JSON)
+        self._at += 1
+
+    def _take(self, character: str, problem: str) -> None:
+        if self.peek() != character:
+            raise RecordError(problem)
+        self._at += 1
+
+    def _fill(self) -> bool:
+        data = self._file.read(_WINDOW)
+        self._text = self._text[self._at :] + data.decode("latin-1")
+        self._at = 0
+        return bool(data)
+
+
+_NOT_JSON: Final = "The index is not JSON."
 
 
 def read_card(data: bytes, host: str) -> ReportCard:
@@ -94,12 +235,9 @@ def _filled(raw: Any, defaults: Mapping[str, Any]) -> Any:
     return {**defaults, "name": given.get("host", ""), **given}
 
 
-def _sound_rows(raw: dict[str, Any], error: RecordError) -> Reading:
-    broken: list[str] = []
-    ranked = _each(raw.get("ranked"), row_of, broken)
-    unreachable = _each(raw.get("unreachable"), row_of, broken)
-    if broken and not ranked and not unreachable:
-        raise error
+def _sound_rows(raw: dict[str, Any], error: RecordError, rows: Mapping[str, list[SiteSummary]]) -> Index:
+    """Return the Index of ``rows`` with the time of ``raw``, else that of the newest row. Raises ``error``."""
+    ranked, unreachable = rows["ranked"], rows["unreachable"]
     newest = max((row.scanned_at for row in (*ranked, *unreachable)), default="")
     scanned_at = raw.get("scanned_at")
     try:
@@ -109,8 +247,7 @@ def _sound_rows(raw: dict[str, Any], error: RecordError) -> Reading:
         if not newest:
             raise error from None
         scanned_at = newest
-    index = Index(scanned_at=scanned_at, ranked=tuple(ranked), unreachable=tuple(unreachable))
-    return Reading(index, left_out(broken, "row"))
+    return Index(scanned_at=scanned_at, ranked=tuple(ranked), unreachable=tuple(unreachable))
 
 
 def left_out(broken: list[str], what: str) -> str:

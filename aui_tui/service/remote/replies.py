@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC
 from email.utils import parsedate_to_datetime
-from typing import Any, Final, NamedTuple
+from typing import IO, Any, Final, NamedTuple
 
 import msgspec
 
@@ -22,11 +22,15 @@ _ITEM: Final = re.compile(r'^\s*"?[^";]*"?\s*;(.*)$')
 
 
 class Reply(NamedTuple):
-    """An answer as received: status, fields with names in lower case, and the body."""
+    """An answer as received: status, fields with names in lower case, and the body.
+
+    ``file`` holds the body of a long answer, of which ``body`` is the beginning.
+    """
 
     status: int
     fields: Mapping[str, str]
     body: bytes = b""
+    file: IO[bytes] | None = None
 
     @property
     def is_page(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import tempfile
 import zlib
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
@@ -23,6 +24,14 @@ LONGEST_PAUSE: Final = 10.0
 """A Retry-After above this many seconds is not waited for."""
 PASSING: Final = frozenset({502, 503, 504})
 """Statuses that may be gone a moment later."""
+HELD: Final = 4 * 1024 * 1024
+"""Bytes of an answer that are held in memory; a longer one lies in a file that nobody else sees."""
+HEAD: Final = 1024
+STEP: Final = 1024 * 1024
+"""Bytes decoded at a time."""
+MAX_RATIO: Final = 400
+"""Times its size to which a long answer may grow when it is decompressed: an index 10 to 30 times, rows that differ in
+the host alone up to 200 times, zeros 1,000 times."""
 LARGEST_ERROR: Final = 64 * 1024
 HOPS: Final = 3
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -98,21 +107,43 @@ class Transport:
                         continue
                 found = {name.lower(): value for name, value in response.headers.items()}
                 limit = largest if response.status_code == 200 else LARGEST_ERROR
-                return Reply(response.status_code, found, await self._body(response, limit))
+                return await self._whole(Reply(response.status_code, found), response, limit)
             finally:
                 await response.aclose()
         raise Unavailable(f"{self._label} redirects in circles.")
 
-    async def _body(self, response: httpx.Response, limit: int) -> bytes:
-        unpack = _decoder(response.headers.get("content-encoding", ""))
-        held = bytearray()
+    async def _whole(self, reply: Reply, response: httpx.Response, limit: int) -> Reply:
+        """Return ``reply`` with the body of ``response``; one longer than HELD lies in a file."""
+        packed = response.headers.get("content-encoding", "").strip().lower() in ("gzip", "x-gzip")
+        unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32) if packed else None
+        held = tempfile.SpooledTemporaryFile(max_size=HELD)  # noqa: SIM115 (lives as long as the reply)
+        size = raw = 0
         async for chunk in response.aiter_raw():
-            held += unpack(chunk, limit + 1 - len(held)) if unpack else chunk
-            if len(held) > limit:
-                if response.status_code != 200:
+            raw += len(chunk)
+            while chunk:
+                part = unpacker.decompress(chunk, STEP) if unpacker else chunk
+                chunk = unpacker.unconsumed_tail if unpacker else b""
+                size += len(part)
+                if size > limit and reply.status != 200:
                     break
-                raise Unavailable(f"{self._label} sends more than {limit // 1024 // 1024} MiB, which is too much.")
-        return bytes(held)
+                if size > limit:
+                    raise Unavailable(f"{self._label} sends more than {limit >> 20} MiB, which is too much.")
+                if size > HELD and size > MAX_RATIO * raw:
+                    raise Unavailable(
+                        f"{self._label} sends an answer that grows to more than {MAX_RATIO} times its size when it is"
+                        " decompressed; no index does."
+                    )
+                held.write(part)
+                await asyncio.sleep(0)
+            if size > limit:
+                break
+        held.seek(0)
+        if size <= HELD:
+            with held:
+                return reply._replace(body=held.read())
+        head = held.read(HEAD)
+        held.seek(0)
+        return reply._replace(body=head, file=held)
 
     def _open(self) -> httpx.AsyncClient:
         if self._client is None or self._loop is not asyncio.get_running_loop():
@@ -134,16 +165,8 @@ class Transport:
         return Unavailable(f"{self._label} cannot be reached: {_reason(error)}.")
 
 
-def _decoder(coding: str) -> Callable[[bytes, int], bytes] | None:
-    """Return a gzip decoder with an output limit; None for a body that is not coded."""
-    if coding.strip().lower() not in ("gzip", "x-gzip"):
-        return None
-    decompress = zlib.decompressobj(47).decompress
-    return lambda chunk, room: decompress(chunk, max(room, 1))
-
-
 def _followed(url: httpx.URL, response: httpx.Response) -> httpx.URL | None:
-    """Return where a redirect leads when that is the same host; another host is the user's to choose."""
+    """Return where a redirect leads when that is the same host and port; another is the user's to choose."""
     location = response.headers.get("location")
     if not location:
         return None
@@ -152,7 +175,12 @@ def _followed(url: httpx.URL, response: httpx.Response) -> httpx.URL | None:
     except httpx.InvalidURL:
         return None
     safe = target.scheme == url.scheme or target.scheme == "https"
-    return target if safe and target.host == url.host and not target.userinfo else None
+    same = target.host == url.host and _port(target) in (_port(url), _port(url.copy_with(scheme=target.scheme)))
+    return target if safe and same and not target.userinfo else None
+
+
+def _port(url: httpx.URL) -> int:
+    return url.port or (443 if url.scheme == "https" else 80)
 
 
 def _asked_pause(reply: Reply) -> float | None:

@@ -70,7 +70,7 @@ ERRORS = [
     (Said(raw=b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{}"), "broke off"),
     (Said(raw=b"SSH-2.0-x\r\n"), "cannot be reached"),
     (Said(raw=b""), "cannot be reached"),
-    (Said(200, b"no gzip", {"Content-Encoding": "gzip"}), "its answer is no valid gzip"),
+    (Said(200, b"no gzip", {"Content-Encoding": "gzip"}), "its answer is not valid gzip"),
 ]
 
 
