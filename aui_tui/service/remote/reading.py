@@ -44,7 +44,7 @@ MAX_BROKEN: Final = 1000
 """Broken rows of a long index that are left out; with more of them than sound ones it is refused."""
 MAX_VALUE: Final = 256 * 1024
 """Bytes of one row of a long index."""
-LONG_SECONDS: Final = 60.0
+LONG_SECONDS: Final = 120.0
 """Time in which a long index is read."""
 _WINDOW: Final = 512 * 1024
 _SPACE: Final = re.compile(r"[ \t\r\n]*")

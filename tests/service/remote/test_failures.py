@@ -24,7 +24,7 @@ from aui_tui.service.remote import client as remote_client
 from aui_tui.service.remote import open_source
 from aui_tui.service.remote.client import base_of
 from tests.service.remote.reader import BODY, JSON, Sleeps, hosts, remote
-from tests.service.remote.scripted import Said, Source
+from tests.service.remote.scripted import Said, Source, scripted
 
 
 @pytest.mark.parametrize(
@@ -96,6 +96,17 @@ async def test_redirects_within_the_host_are_followed(source: Source) -> None:
     service = remote(source)
     assert len(await hosts(service)) == 2
     await service.aclose()
+
+
+async def test_a_redirect_to_another_port_is_not_followed(source: Source) -> None:
+    with scripted() as other:
+        other.say["/api/index.json"] = Said(body=BODY, fields=JSON)
+        source.say["/api/index.json"] = Said(302, fields={"Location": f"{other.url}/api/index.json"})
+        service = remote(source)
+        with pytest.raises(Unavailable, match=f"has moved to {other.url}"):
+            await service.index(Query())
+        await service.aclose()
+        assert other.asked == []
 
 
 @pytest.mark.parametrize("status", [502, 503, 504])
