@@ -113,7 +113,7 @@ class RemoteService:
             return None
         if reply.status != 200:
             raise complaint(reply, SITE, self.label, host, self._clock())
-        return await self._read(reply, decode_report)
+        return await self._read(reply, lambda found: decode_report(found.body))
 
     async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
         """Return where ``host`` would stand with ``fixes`` carried out, by the points of its card."""
