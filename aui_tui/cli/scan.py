@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -47,6 +48,7 @@ from aui_tui.text import clean
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from aui_tui.engine.access import Access
     from aui_tui.export.options import Refusal
 
 app = typer.Typer()
@@ -212,6 +214,15 @@ class Tape:
         return ScanAnswer(card=card, source="replay", observations=kept.observations)
 
 
+SIGNING: Final = "Signed probes of your own sites"
+Sign = Annotated[
+    bool,
+    typer.Option("--sign", help="Ask again with your key for agents turned away.", rich_help_panel=SIGNING),
+]
+SignatureAgent = Annotated[
+    str,
+    typer.Option("--signature-agent", metavar="URL", help="Where your key is published.", rich_help_panel=SIGNING),
+]
 Force = Annotated[bool, typer.Option("--force", help="Scan again; costs one of the ten an hour.")]
 Category = Annotated[
     str,
@@ -361,6 +372,19 @@ class Batch:
         self.codes.append(outcome.exit_code)
 
 
+def signing_access(run: Run, access: Access | None, *, sign: bool, agent: str) -> Access | None:
+    """Return ``access`` with the user's key for --sign. Raises BadValue and ConfigError."""
+    if agent and not sign:
+        raise BadValue("--signature-agent goes with --sign.")
+    if not sign:
+        return access
+    from aui_tui.engine.access import PUBLIC
+    from aui_tui.engine.signing import Signer, checked_agent, read_key
+
+    signer = Signer(read_key(run.settings.data_dir), checked_agent(agent) if agent else "")
+    return dataclasses.replace(access or PUBLIC, signer=signer)
+
+
 @app.command("scan", epilog=example("aui-tui scan example.com --fail-grade C"))
 def scan(
     context: typer.Context,
@@ -389,6 +413,8 @@ def scan(
     record_to: Record = "",
     replay_of: Replay = "",
     url: Annotated[list[str] | None, typer.Argument(metavar="URL...", help="Hosts or http(s) addresses.")] = None,
+    sign: Sign = False,
+    signature_agent: SignatureAgent = "",
     force: Force = False,
     method: Method = "",
     category: Category = "",
@@ -404,7 +430,7 @@ def scan(
     run = run_of(context)
     form = CardForm.of(context)
     gating = Gating.of(context)
-    access = reach_of(context)
+    access = signing_access(run, reach_of(context), sign=sign, agent=signature_agent)
     tape = Tape.of(context)
     method = method_of(method)
     category = choose("category", category, CATEGORIES) if category else ""

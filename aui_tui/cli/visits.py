@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -17,15 +17,17 @@ from aui_tui.cli.paint import Paint
 from aui_tui.cli.reach import AllowPrivate, CaFile, ConnectTo, access_of
 from aui_tui.cli.run import Run
 from aui_tui.cli.services import local, only_local
-from aui_tui.cli.upkeep import counted
 from aui_tui.errors import BadValue, ConfigError, NeverScanned
 from aui_tui.records.card import ReportCard
-from aui_tui.records.visits import VisitRow, Visits, visit_rows
+from aui_tui.records.visits import VisitRow, Visits, encode_visits, visit_rows
 from aui_tui.text import cells as width_of
 from aui_tui.text import clean, fit
 
 if TYPE_CHECKING:
+    from aui_tui.engine.access import Access
     from aui_tui.visits.counting import Count, Options
+    from aui_tui.visits.gate import Limit
+    from aui_tui.visits.logs import Progress
     from aui_tui.visits.published import RangeBook
 
 app = typer.Typer()
@@ -137,10 +139,9 @@ def visits(
     """
     run = run_of(context)
     only_local(run, "Reading logs")
-    from aui_tui.visits import gate
     from aui_tui.visits.published import RangeBook
 
-    asked = gate.limits(fail_refused or ())
+    asked = _limits(fail_refused)
     form = _form(as_json, as_csv, as_markdown)
     options = _options(host, log_format_name, log_format, log_kind, trusted_proxy, trust_forwarded, sampled)
     book = RangeBook(run.settings.data_dir / "ranges")
@@ -162,9 +163,23 @@ def visits(
         record, card = _read(run, logs, options, book)
     if not follow:
         printer.show(record, card)
-    outcome = gate.check(record, asked)
-    from aui_tui.cli.gating import tell
+    return _judge(record, asked) if asked else 0
 
+
+def _limits(texts: list[str] | None) -> tuple[Limit, ...]:
+    if not texts:
+        return ()
+    from aui_tui.visits.gate import limits
+
+    return limits(texts)
+
+
+def _judge(record: Visits, asked: tuple[Limit, ...]) -> int:
+    """Return the exit code of the gate, having reported each failure."""
+    from aui_tui.cli.gating import tell
+    from aui_tui.visits.gate import check
+
+    outcome = check(record, asked)
     tell(outcome)
     return outcome.exit_code
 
@@ -185,7 +200,6 @@ def _options(
     forwarded: int,
     sampled: int,
 ) -> Options:
-    from aui_tui.engine.target import parse
     from aui_tui.visits.counting import Options, checked_format
 
     if name and log_format:
@@ -198,7 +212,7 @@ def _options(
         format=checked_format(name) if name else "",
         log_format=log_format,
         kind=kind or None,  # type: ignore[arg-type]
-        host=parse(host, allow_private=True).site if host else "",
+        host=_site(host) if host else "",
         trusted=tuple(trusted or ()),
         forwarded=forwarded,
         sampled=sampled,
@@ -208,17 +222,22 @@ def _options(
     return options
 
 
-def _update(run: Run, book: RangeBook, access: object) -> int:
+def _site(host: str) -> str:
+    """Return the key of ``host`` in the index. Raises InvalidHost."""
+    from aui_tui.engine.target import parse
+
+    return parse(host, allow_private=True).site
+
+
+def _update(run: Run, book: RangeBook, access: Access | None) -> int:
     """Fetch the published ranges, tell how that went, and return how many lists failed."""
-    from aui_tui.engine.access import PUBLIC, Access
     from aui_tui.visits.published import Updated, summary
 
     def told(done: Updated) -> None:
         if done.state == "failed":
             streams.say(f"{done.url}: not fetched, {done.detail}.")
 
-    assert access is None or isinstance(access, Access)
-    counts = summary(run.wait(book.update(access or PUBLIC, tell=told)))
+    counts = summary(run.wait(book.update(access, tell=told)))
     if not run.quiet:
         streams.say(
             f"Published ranges: {counts['fetched']} lists fetched, {counts['unchanged']} unchanged, "
@@ -266,10 +285,22 @@ def _read(run: Run, names: list[str], options: Options, book: RangeBook) -> tupl
 
     files = files_of(names)
     ranges, fetched = book.ranges()
-    with counted("Reading, MiB", quiet=run.quiet) as tell:
-        whole = logs.count(files, options, ranges, progress=lambda done, of: tell(done // MIB, of // MIB))
+    with _progress(quiet=run.quiet) as tell:
+        whole = logs.count(files, options, ranges, progress=tell)
     _narrate(run, whole, book)
     return _keep(run, logs.record(whole, files, options, fetched))
+
+
+@contextmanager
+def _progress(*, quiet: bool) -> Iterator[Progress | None]:
+    """Yield the callback that shows how much is read; None where nobody looks."""
+    if quiet or sys.stderr is None or not sys.stderr.isatty():
+        yield None
+        return
+    from aui_tui.cli.upkeep import counted
+
+    with counted("Reading, MiB", quiet=False) as tell:
+        yield lambda done, of: tell(done // MIB, of // MIB)
 
 
 def _narrate(run: Run, whole: Count, book: RangeBook) -> None:
@@ -338,10 +369,10 @@ class _Printer:
         self._drawn = 0
 
     def _chunks(self, record: Visits, card: ReportCard | None) -> Iterator[str]:
+        if self._form == "json":
+            return iter([encode_visits(record).decode() + "\n"])
         from aui_tui.export import visits
 
-        if self._form == "json":
-            return visits.visits_json(record)
         if self._form == "csv":
             return visits.visits_csv(record, card)
         if self._form == "markdown":

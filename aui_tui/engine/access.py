@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from aui_tui.engine import addresses
+from aui_tui.engine.signing import Signer
 from aui_tui.engine.target import Origin, Target, parse
 from aui_tui.errors import BadValue, InvalidHost
 from aui_tui.text import clean
@@ -97,7 +98,7 @@ class Access:
     another port. ``headers`` and ``basic_auth`` (user, password) go to the scanned origin alone and never into a
     record. ``cafile``: certificates trusted besides the usual ones. ``insecure``: certificates are not checked.
     ``no_limit``: scans of the user's own hosts (see :meth:`owns`) cost none of the scans of the hour. ``resolver``:
-    instead of the system's.
+    instead of the system's. ``signer``: signs the probes of agents that were turned away, at the user's word.
     """
 
     allow_private: bool = False
@@ -110,6 +111,7 @@ class Access:
     no_limit: bool = False
     resolver: Resolver | None = None
     limits: Limits = Limits()
+    signer: Signer | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for name, value in self.headers:

@@ -37,6 +37,11 @@ LIMITS = (
     ),
     warn("warning", "<<note>>"),
     good(
+        "signed",
+        "About this scan: agents that were turned away were asked again with signatures of your key, at your word; an"
+        " agent that a valid signature lets in counts as served.",
+    ),
+    good(
         "connect-to",
         "About this scan: connections went to another address (--connect-to), so this card describes the server"
         " that answered there.",

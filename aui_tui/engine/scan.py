@@ -11,12 +11,15 @@ from typing import Final, Protocol
 
 import msgspec
 
-from aui_tui.engine import cause, exchanges, files, identity, recheck, walls
+from aui_tui.engine import cause, exchanges, files, identity, recheck, redirects, walls
 from aui_tui.engine.access import PUBLIC, Access
+from aui_tui.engine.judge import is_turned_away
 from aui_tui.engine.network import Client, Network, Swift
 from aui_tui.engine.probes import Answer, Plan, probe
 from aui_tui.engine.recheck import Ask, Recheck, Seen
 from aui_tui.engine.redirects import Url
+from aui_tui.engine.signed import ask_signed
+from aui_tui.engine.signing import Signer
 from aui_tui.engine.target import Origin, Target
 from aui_tui.engine.yardstick import Reader, Yardstick
 from aui_tui.errors import InvalidHost, Unavailable
@@ -24,6 +27,7 @@ from aui_tui.records.observations import (
     BROWSER,
     FILE_PROBES,
     SERVED,
+    VERIFIED,
     Cause,
     Exchange,
     FileFacts,
@@ -47,6 +51,8 @@ _TRIALS: Final = 2
 """Requests without which nothing is known of a cause."""
 _LEAST: Final = 1.0
 """Seconds that a request has at least, however late it is in the scan."""
+SIGNED_PAUSE: Final = 0.2
+"""Pause in seconds between two signed probes, unless the user sets the pace."""
 _CHECKS: Final = {"llms": files.llms, "ai-plugin": files.ai_plugin, "ucp": files.ucp}
 
 
@@ -160,6 +166,8 @@ class _Scan:
         self.warnings: list[str] = []
         self.random = False
         self.cause: Cause | None = None
+        self.verified = False
+        """A site that was asked with signatures verifies them."""
 
     async def run(self) -> tuple[Exchange, ...]:
         """Return the exchanges in their order; the facts are then in the attributes."""
@@ -185,6 +193,10 @@ class _Scan:
             raise InvalidHost(f"{homepages[0].detail}.")
         await self._measure(done)
         await self._look_again(done, started)
+        if self._access.signer is not None and done[BROWSER].outcome == SERVED:
+            for name in self._agents:
+                if is_turned_away(done[name]) and not done[name].limited:
+                    done[name] = await self._signed(done[name], self._access.signer)
         return tuple(done[name] for name in names)
 
     async def _probe_all(self, limit: float, *, tentative: bool = False) -> dict[str, Exchange] | None:
@@ -403,6 +415,24 @@ class _Scan:
             return exchanges.replaced(found, first)
         return exchanges.replaced(first, found)
 
+    async def _signed(self, first: Exchange, signer: Signer) -> Exchange:
+        """Ask again with signatures for an agent that was turned away, each time alone and on a fresh connection."""
+        self._tell(ProbeEvent(name=first.name, state="retrying", note="with signatures"))
+        profile = identity.profile(first.name)
+        url = redirects.follow(Url(self.origin, "/"), first.url, self._access)
+
+        async def ask(fields: Mapping[str, str]) -> Exchange:
+            plan = Plan(first.name, url, (*profile.fields, *fields.items()), self._access.limits.page)
+            async with self._network.client(http2=profile.http2) as client:
+                return self._exchange(await probe(client, plan, self._access), judged=True)
+
+        pause = self._access.limits.pace or SIGNED_PAUSE
+        found = await ask_signed(first, str(url), signer, ask, pause=pause)
+        if found.signed is not None and found.signed.result == VERIFIED:
+            self.verified, self.cause = True, None
+        self._done(found, found.outcome)
+        return found
+
     def _done(self, found: Exchange, outcome: str) -> None:
         wall = found.challenge.vendor if found.challenge is not None else ""
         self._tell(
@@ -434,4 +464,5 @@ class _Scan:
     def limits(self) -> tuple[str, ...]:
         """Return what was relaxed at the user's word and mattered for this origin."""
         dialled = self._access.detour(self.origin.host, self.origin.port) is not None
-        return tuple(word for word in self._access.relaxed if word != "connect-to" or dialled)
+        words = [word for word in self._access.relaxed if word != "connect-to" or dialled]
+        return (*words, "signed") if self.verified else tuple(words)

@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from aui_tui.errors import BadValue, ConfigError
+from aui_tui.records.observations import ACCEPTS_ANYTHING, NOT_VERIFIED, UNCLEAR, VERIFIED
 from aui_tui.text import clean
 
 NAME: Final = "signing-key.json"
@@ -66,6 +67,14 @@ class Key:
         except ImportError:
             raise _missing() from None
         return cls(_encoded(Ed25519PrivateKey.from_private_bytes(private).public_key().public_bytes_raw()), private)
+
+
+@dataclass(frozen=True, slots=True)
+class Signer:
+    """Who signs: the user's key, and the address where it is published (empty: no Signature-Agent is sent)."""
+
+    key: Key = field(repr=False)
+    agent: str = ""
 
 
 def _missing() -> ConfigError:
@@ -243,27 +252,25 @@ def _signer(key: Key) -> Any:
     return HTTPMessageSigner(signature_algorithm=algorithms.ED25519, key_resolver=Resolver())
 
 
-def probes(key: Key, url: str, agent: str) -> Mapping[str, dict[str, str]]:
-    """Return the header fields of each signed probe of ``url``, by name, in the order in which they are sent.
+NAMES: Final = ("string", "dictionary", "forged", "expired", "unsigned")
+"""The signed probes of one agent in the order in which they are sent: two valid ones, two that are not, the control."""
+NAMES_WITHOUT_AGENT: Final = ("none", "forged", "expired", "unsigned")
 
-    ``unsigned`` is the control. ``forged`` names the owner's key and is signed by another one, ``expired`` was valid
-    some minutes ago. Without ``agent`` there is no Signature-Agent, so only one valid form.
+
+def probe_fields(key: Key, name: str, url: str, agent: str) -> dict[str, str]:
+    """Return the header fields of the signed probe ``name`` of ``url``.
+
+    ``forged`` names the owner's key and is signed by another one, ``expired`` was valid some minutes ago. Each
+    signature has a nonce of its own. Without ``agent`` there is no Signature-Agent, so only one valid form.
     """
-    other = Key.of(secrets.token_bytes(32))
-    first: Form = "string" if agent else "none"
-    made: dict[str, dict[str, str]] = {first: signed_fields(key, url, form=first, agent=agent)}
-    if agent:
-        made["dictionary"] = signed_fields(key, url, form="dictionary", agent=agent)
-    made["forged"] = signed_fields(other, url, form=first, agent=agent, keyid=key.thumbprint)
-    made["expired"] = signed_fields(key, url, form=first, agent=agent, lifetime=-LIFETIME)
-    made["unsigned"] = {}
-    return made
-
-
-VERIFIED: Final = "verified"
-ACCEPTS_ANYTHING: Final = "accepts anything"
-NOT_VERIFIED: Final = "not verified"
-UNCLEAR: Final = "unclear"
+    form: Form = "dictionary" if name == "dictionary" else "string" if agent else "none"
+    if name == "unsigned":
+        return {}
+    if name == "forged":
+        return signed_fields(Key.of(secrets.token_bytes(32)), url, form=form, agent=agent, keyid=key.thumbprint)
+    if name == "expired":
+        return signed_fields(key, url, form=form, agent=agent, lifetime=-LIFETIME)
+    return signed_fields(key, url, form=form, agent=agent)
 
 
 def result(outcomes: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:

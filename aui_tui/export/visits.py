@@ -1,4 +1,4 @@
-"""Visits written out: JSON, CSV, Markdown, a section of the HTML page, and the words that all of them share."""
+"""Visits written out: CSV, Markdown, a section of the HTML page, and the words that all of them share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Final
 from aui_tui.export import markdown
 from aui_tui.export.table import cell
 from aui_tui.records.card import ReportCard
-from aui_tui.records.visits import VisitRow, Visits, encode_visits, visit_rows
+from aui_tui.records.visits import VisitRow, Visits, visit_rows
 
 COLUMNS: Final = (
     "token",
@@ -139,11 +139,6 @@ def remarks(record: Visits) -> Iterator[str]:
     if record.silent:
         yield f"{', '.join(record.silent)}: names for robots.txt alone, which send no requests."
     yield from record.notes
-
-
-def visits_json(record: Visits) -> Iterator[str]:
-    """Yield the record, one line of JSON."""
-    yield encode_visits(record).decode() + "\n"
 
 
 def visits_csv(record: Visits, card: ReportCard | None = None) -> Iterator[str]:

@@ -56,6 +56,32 @@ class Attempt(Record, frozen=True):
     challenge: Challenge | None = None
 
 
+VERIFIED, ACCEPTS_ANYTHING, NOT_VERIFIED, UNCLEAR = "verified", "accepts anything", "not verified", "unclear"
+"""Results of the signed probes of one agent."""
+
+
+class SignedProbe(Record, frozen=True):
+    """One signed probe: ``string`` and ``dictionary`` (forms of Signature-Agent; ``none``: without it) are valid.
+
+    ``forged`` and ``expired`` must not be accepted, ``unsigned`` is the control.
+    """
+
+    name: str
+    status: int
+    outcome: str
+
+
+class SignedResult(Record, frozen=True):
+    """What signed probes of one agent showed.
+
+    ``result``: ``verified``, ``accepts anything``, ``not verified`` or ``unclear``; ``served``: valid forms that were.
+    """
+
+    result: str
+    served: tuple[str, ...] = ()
+    probes: tuple[SignedProbe, ...] = ()
+
+
 class Exchange(Record, frozen=True):
     """One probe and its final answer.
 
@@ -71,6 +97,8 @@ class Exchange(Record, frozen=True):
     away too, or the file was refused again when asked alone; a homepage is then inconclusive, a file not measured.
     ``readable``: readable characters of an agent's page where they are much fewer than the browser's, or it is another
     page; else None.
+    ``signed``: what signed probes showed after this name was turned away; where that is ``verified``, this is the
+    answer to one of them.
     """
 
     name: str
@@ -94,6 +122,7 @@ class Exchange(Record, frozen=True):
     controls: int = 0
     limited: bool = False
     readable: int | None = None
+    signed: SignedResult | None = None
 
     @property
     def another_page(self) -> bool:

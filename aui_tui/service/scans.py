@@ -156,7 +156,7 @@ class Scans:
         What was relaxed is part of the key: an answer had by a detour is not the site's.
         """
         access = self._access
-        if access.headers or access.basic_auth is not None:
+        if access.headers or access.basic_auth is not None or access.signer is not None:
             return ""
         return target.key + self._detour_mark()
 

@@ -8,23 +8,22 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
 
 from aui_tui import __version__
-from aui_tui.engine.access import PUBLIC, Access
-from aui_tui.engine.network import Network
-from aui_tui.engine.probes import Answer, Plan, probe
-from aui_tui.engine.redirects import Url
-from aui_tui.engine.target import parse
 from aui_tui.errors import ConfigError, RecordError
 from aui_tui.records.times import stamp
 from aui_tui.records.visits import RangeList
 from aui_tui.text import clean
 from aui_tui.visits.addresses import Ranges, published
 from aui_tui.visits.clients import range_lists
+
+if TYPE_CHECKING:
+    from aui_tui.engine.access import Access
+    from aui_tui.engine.probes import Answer, Plan
 
 LARGEST: Final = 4 << 20
 """Bytes of a list."""
@@ -89,7 +88,7 @@ class RangeBook:
 
     async def update(
         self,
-        access: Access = PUBLIC,
+        access: Access | None = None,
         *,
         urls: Iterable[str] = (),
         clock: Callable[[], float] = time.time,
@@ -97,8 +96,14 @@ class RangeBook:
     ) -> list[Updated]:
         """Fetch the lists (all of them without ``urls``), and keep each that is sound; the others stay as they are.
 
-        Raises ConfigError when the folder cannot be written.
+        ``access``: how they may be reached (None: as any public address). Raises ConfigError when the folder cannot be
+        written.
         """
+        from aui_tui.engine.access import PUBLIC
+        from aui_tui.engine.network import Network
+        from aui_tui.engine.probes import probe
+
+        access = access or PUBLIC
         async with Network(access) as network:
 
             async def fetch(url: str) -> Updated:
@@ -152,6 +157,10 @@ class RangeBook:
 
 
 def _plan(url: str, known: Kept | None, access: Access) -> Plan:
+    from aui_tui.engine.probes import Plan
+    from aui_tui.engine.redirects import Url
+    from aui_tui.engine.target import parse
+
     parts = urlsplit(url)
     origin = parse(url, allow_private=access.allow_private).origin
     fields = list(FIELDS)

@@ -32,13 +32,17 @@ _RUN: Final = re.compile(r"[A-Za-z0-9_~+=-]{20,}")
 _NUMBER: Final = re.compile(r"\d{9,}")
 
 
-@lru_cache(maxsize=1 << 15)
 def path_of(target: str) -> str:
     """Return the path of a request target as it may be kept.
 
     Without scheme, host, query, parameters and fragment; mail addresses, long numbers and tokens masked; at most
     PATH_LENGTH characters, cleaned.
     """
+    return _path_of(target.partition("?")[0])
+
+
+@lru_cache(maxsize=1 << 15)
+def _path_of(target: str) -> str:
     if "://" in target[:12]:
         target = "/" + target.partition("://")[2].partition("/")[2]
     path = re.split(r"[?#]|;[A-Za-z0-9_.-]+=", target, maxsplit=1)[0]

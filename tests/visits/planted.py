@@ -80,11 +80,14 @@ def _figures() -> dict[str, Any]:
     }
 
 
-def plant(path: Path, lines: int, *, seed: int = 7, head: int = 1000) -> Truth:
-    """Write a log of ``lines`` lines to ``path`` and return what it holds; ``head`` lines are looked at whole."""
+def plant(path: Path, lines: int, *, agents: float = 0.056, visitors: int = 250, head: int = 1000) -> Truth:
+    """Write a log of ``lines`` lines to ``path`` and return what it holds.
+
+    ``agents``: their share of the lines; ``visitors``: addresses of the others; ``head`` lines are looked at whole.
+    """
     truth, found = Truth(), defaultdict(_figures)
     with path.open("w", encoding="utf-8") as file:
-        for number, line in enumerate(_lines(lines, seed, truth, found)):
+        for number, line in enumerate(_lines(lines, agents, visitors, found)):
             truth.lines += 1
             if line in BROKEN:
                 truth.broken += 1
@@ -94,8 +97,8 @@ def plant(path: Path, lines: int, *, seed: int = 7, head: int = 1000) -> Truth:
     return truth
 
 
-def _lines(lines: int, seed: int, truth: Truth, found: dict[str, dict[str, Any]]) -> Iterator[str]:
-    luck = random.Random(seed)
+def _lines(lines: int, share: float, visitors: int, found: dict[str, dict[str, Any]]) -> Iterator[str]:
+    luck = random.Random(7)
     agents = {agent.token.lower(): agent.user_agent for agent in registry().agents}
     agents |= {
         "claudebot": "Mozilla/5.0 (compatible; ClaudeBot/1.0; +claudebot@anthropic.com)",
@@ -112,14 +115,16 @@ def _lines(lines: int, seed: int, truth: Truth, found: dict[str, dict[str, Any]]
             yield luck.choice(BROKEN) if number > 50 else GARBAGE.format(time=time)
         elif kind < 0.004:
             yield GARBAGE.format(time=time)
-        elif kind < 0.06:
+        elif kind < 0.004 + share:
             yield _agent(luck, moment, time, agents, found)
-        elif kind < 0.08:
+        elif kind < 0.024 + share:
             yield f'192.0.2.{number % 250} - - [{time}] "GET / HTTP/1.1" 200 512 "-" "{luck.choice(DECOYS)}"'
         else:
             target = f"/item/{luck.randrange(5000)}?q={number}"
             agent = luck.choice(BROWSERS)
-            yield f'192.0.2.{number % 250} - - [{time}] "GET {target} HTTP/1.1" 200 5120 "https://a.example/" "{agent}"'
+            visitor = luck.randrange(visitors)
+            peer = f"203.{visitor >> 16}.{visitor >> 8 & 255}.{visitor & 255}"
+            yield f'{peer} - - [{time}] "GET {target} HTTP/1.1" 200 5120 "https://a.example/" "{agent}"'
 
 
 def _agent(

@@ -31,14 +31,17 @@ from aui_tui.engine.wording import (
 )
 from aui_tui.records import points
 from aui_tui.records.observations import (
+    ACCEPTS_ANYTHING,
     ANOTHER_PAGE,
     BROWSER,
     CHALLENGED,
     FILE_PROBES,
     INCONCLUSIVE,
+    NOT_VERIFIED,
     REFUSED,
     SERVED,
     UNFOLLOWED,
+    VERIFIED,
     Attempt,
     Exchange,
     Observations,
@@ -84,6 +87,11 @@ SENTENCES = (
         "agents-away",
         "<<agents>> <<get>> <<what>><<contrast>><<proof>>. <<robots>>A user who sends one gets nothing<<quote>>.",
     ),
+    critical(
+        "signed-anything",
+        "<<agent>> is let in by anything that looks signed: without a signature it is refused (<<unsigned>>), with"
+        " <<false>> it is served. Check the signature itself with the key that its keyid names, and its times.",
+    ),
     critical("tls", "TLS fails before any page is asked for: a browser warns its user there, and an agent stops."),
     warn("agent-payment", "<<agents>> asked to pay: status 402 Payment Required with machine-readable terms."),
     warn(
@@ -115,6 +123,21 @@ SENTENCES = (
         "cause-either",
         "The site goes by the name of <<agents>> and by the other header fields, by each alone: the name with a"
         " browser's fields is turned away, and so is a browser's name with the agent's fields.",
+    ),
+    warn(
+        "signed-not-verified",
+        "<<agent>> is turned away with a valid signature as without one (<<signed>>): the site does not verify"
+        " signatures, or does not know your key. Where an edge verifies known operators only, add the key or its"
+        " directory there, on staging or for the test (aui-tui key directory).",
+    ),
+    warn(
+        "signed-form",
+        "<<agent>> is let in with Signature-Agent written as a <<works>>, not as a <<fails>> (<<status>>); both forms"
+        " are in use, so verify both.",
+    ),
+    warn(
+        "signed-unclear",
+        "The signed probes of <<agent>> prove nothing: <<why>>. Scan again to settle it.",
     ),
     warn(
         "second-answer",
@@ -157,6 +180,11 @@ SENTENCES = (
     warn("other-version", "<<agents>> the homepage in another version than a browser: <<what>>."),
     warn("agent-silent", "<<agents>> inconclusive and <<counts>> for nothing: <<reason>>."),
     warn("redirect", "A redirect was not followed for <<who>>: <<reason>> (last status <<status>>)."),
+    good(
+        "signed-verified",
+        "<<agent>> gets the homepage with a valid signature, while a forged, an expired and no signature (<<unsigned>>)"
+        " are refused: the site verifies who asks.",
+    ),
     good("served", "<<agents>> the homepage, as a browser does."),
 )
 
@@ -197,6 +225,7 @@ def _findings(observations: Observations, judgement: Judgement) -> Iterator[Find
         yield Finding("agent-payment", {"agents": _subject(asked, len(probed), "is", "are")})
     if any(is_turned_away(probe) for _, probe in probed):
         yield Finding("probe-limit")
+    yield from _signed(probed)
     yield from _asked_again(probed)
     yield from _cause(observations)
     yield from _limited(observations)
@@ -333,9 +362,38 @@ def _differences(probe: Exchange, browser: Exchange, readable: int) -> Iterator[
         yield f"{probe.readable:,} readable characters instead of {readable:,}"
 
 
+def _signed(probed: Sequence[Probed]) -> Iterator[Finding]:
+    """Yield what signed probes showed of the agents that were turned away."""
+    for agent, probe in probed:
+        if probe.signed is None:
+            continue
+        who, asked = f"{label(agent)} ({agent.token})", {one.name: one for one in probe.signed.probes}
+        valid = [asked[name] for name in ("string", "dictionary", "none") if name in asked]
+        if probe.signed.result == VERIFIED:
+            yield Finding("signed-verified", {"agent": who, "unsigned": status(asked["unsigned"].status)})
+            for one in valid:
+                if one.outcome != SERVED:
+                    works = next(name for name in probe.signed.served)
+                    facts = {"agent": who, "works": works, "fails": one.name, "status": status(one.status)}
+                    yield Finding("signed-form", facts)
+        elif probe.signed.result == ACCEPTS_ANYTHING:
+            false = {"forged": "a forged one", "expired": "an expired one"}
+            accepted = joined(words for name, words in false.items() if asked[name].outcome == SERVED)
+            facts = {"agent": who, "unsigned": status(asked["unsigned"].status), "false": accepted}
+            yield Finding("signed-anything", facts)
+        elif probe.signed.result == NOT_VERIFIED:
+            yield Finding("signed-not-verified", {"agent": who, "signed": status(valid[0].status)})
+        else:
+            served = asked["unsigned"].outcome == SERVED
+            why = "this time it was served without a signature" if served else "one of them got no answer"
+            yield Finding("signed-unclear", {"agent": who, "why": why})
+
+
 def _asked_again(probed: Sequence[Probed]) -> Iterator[Finding]:
     """Yield where an agent got something else when it was asked again, alone."""
     for agent, probe in probed:
+        if probe.signed is not None and probe.signed.result == VERIFIED:
+            continue
         for first in () if probe.limited or probe.controls else probe.attempts[:1]:
             if (first.status, first.outcome) == (probe.status, probe.outcome):
                 continue
@@ -441,7 +499,9 @@ def _let_in(exchange: Exchange) -> Exchange:
     homepage = exchange.name == BROWSER or exchange.name.startswith("agent_")
     if not homepage or not is_turned_away(exchange):
         return exchange
-    return replace(exchange, status=200, challenge=None, terms=False, error="", detail="", attempts=(), controls=0)
+    return replace(
+        exchange, status=200, challenge=None, terms=False, error="", detail="", attempts=(), controls=0, signed=None
+    )
 
 
 def _advise(site: Site) -> Advice:

@@ -1,0 +1,202 @@
+"""Signed probes against independent verifiers: npm web-bot-auth in Node, and botgate."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+import pytest
+
+from aui_tui.engine import signing
+from aui_tui.service.publication import LocalPublication
+from tests.cli.runner import aui
+from tests.service.serving import serving
+
+VERIFIER = Path(__file__).with_name("verifier.mjs")
+AGENT = "https://signature-agent.test"
+CLAUDE = "Mozilla/5.0 (compatible; Claude-User/1.0)"
+METHOD_AND_PATH = {"BG-P102", "BG-P103"}
+"""What botgate's own policy wants to be signed, and the draft does not ask for."""
+EXPIRED = "BG-P111"
+BOTGATE = Path(sys.executable).with_name("botgate")
+
+
+@pytest.fixture(scope="session")
+def node(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with npm's web-bot-auth and the site that uses it."""
+    if not (shutil.which("node") and shutil.which("npm")):
+        pytest.skip("node and npm are not installed")
+    folder = tmp_path_factory.mktemp("node")
+    done = subprocess.run(
+        ["npm", "install", "--no-audit", "--no-fund", "web-bot-auth@0.1.3"],
+        cwd=folder,
+        capture_output=True,
+        timeout=90,
+        check=False,
+    )
+    if done.returncode:
+        pytest.skip("npm cannot fetch web-bot-auth")
+    shutil.copy(VERIFIER, folder / "verifier.mjs")
+    return folder
+
+
+@contextmanager
+def site(node: Path, mode: str, key: signing.Key | None = None) -> Iterator[str]:
+    jwk = json.dumps(key.public) if key else ""
+    process = subprocess.Popen(["node", "verifier.mjs", mode, jwk], cwd=node, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        yield f"http://127.0.0.1:{int(process.stdout.readline())}"
+    finally:
+        process.terminate()
+        process.wait(10)
+        process.stdout.close()
+
+
+def status(url: str, fields: Mapping[str, str]) -> int:
+    try:
+        with urlopen(Request(url + "/", headers={"User-Agent": CLAUDE, **fields}), timeout=10) as answer:
+            return int(answer.status)
+    except OSError as error:
+        return int(getattr(error, "code", 0))
+
+
+@pytest.mark.slow
+def test_an_independent_verifier_judges_every_row_alike(node: Path, tmp_path: Path) -> None:
+    key = signing.new_key(tmp_path)
+    with site(node, "verify", key) as url:
+        page = url + "/"
+        assert status(url, {}) == 403
+        assert status(url, signing.signed_fields(key, page, form="none")) == 200
+        string = signing.signed_fields(key, page, form="string", agent=AGENT)
+        assert status(url, string) == 200
+        assert status(url, string) == 403  # the same nonce again
+        assert status(url, signing.probe_fields(key, "forged", page, AGENT)) == 403
+        assert status(url, signing.probe_fields(key, "expired", page, AGENT)) == 403
+        changed = signing.signed_fields(key, page, form="string", agent=AGENT)
+        assert status(url, changed | {"Signature-Agent": '"https://other.test"'}) == 403
+        assert status(url, signing.signed_fields(key, "http://other.test/", form="string", agent=AGENT)) == 403
+
+
+@pytest.mark.slow
+def test_a_site_that_verifies_gets_the_score_that_the_fix_promises(node: Path, tmp_path: Path) -> None:
+    assert aui(tmp_path, "key", "new").code == 0
+    key = signing.read_key(tmp_path / "data")
+    with site(node, "ignore") as url:
+        before = json.loads(aui(tmp_path, "scan", url, "--allow-private", "--json", "--quiet").out)
+    fix = next(fix for fix in before["recommendations"] if fix["k"] == "wba")
+    with site(node, "verify", key) as url:
+        options = ("--allow-private", "--quiet", "--sign", "--signature-agent", AGENT)
+        done = aui(tmp_path, "scan", url, "--json", *options)
+        assert done.code == 0, done.err
+        unsigned = json.loads(aui(tmp_path, "scan", url, "--allow-private", "--quiet", "--json").out)
+    card = json.loads(done.out)
+    assert (before["live_served"], unsigned["live_served"], card["live_served"]) == (0, 0, 4)
+    assert card["detail"]["door"] == before["detail"]["door"] + fix["pts"]
+    assert "wba" not in {fix["k"] for fix in card["recommendations"]}
+    said = " ".join(line["text"] for line in card["evidence"])
+    assert "gets the homepage with a valid signature, while a forged, an expired and no signature" in said
+    assert "asked again with signatures of your key, at your word" in said
+    private = json.loads((tmp_path / "data" / signing.NAME).read_text())["d"]
+    for file in (tmp_path / "data").rglob("*"):
+        if file.is_file() and file.name != signing.NAME:
+            assert private.encode() not in file.read_bytes()
+    assert private not in done.out + done.err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("mode", "kind", "words"),
+    [
+        ("anything", "critical", "is let in by anything that looks signed"),
+        ("ignore", "warn", "is turned away with a valid signature as without one"),
+    ],
+)
+def test_sites_that_do_not_verify_are_found(node: Path, tmp_path: Path, mode: str, kind: str, words: str) -> None:
+    aui(tmp_path, "key", "new")
+    with site(node, mode) as url:
+        done = aui(tmp_path, "scan", url, "--allow-private", "--quiet", "--sign", "--signature-agent", AGENT, "--json")
+    card = json.loads(done.out)
+    assert card["live_served"] == 0
+    assert [line["t"] for line in card["evidence"] if words in line["text"]] == [kind] * 4
+
+
+@pytest.mark.skipif(not BOTGATE.exists(), reason="botgate is not installed")
+def test_botgate_verifies_what_it_can_read(tmp_path: Path) -> None:
+    """botgate knows the dictionary form of the drafts and, by its profile for Cloudflare, the string."""
+    key = signing.new_key(tmp_path)
+    (tmp_path / "directory.json").write_bytes(signing.directory(key))
+
+    def judged(fields: Mapping[str, str], profile: str) -> tuple[str, set[str]]:
+        """Return what botgate says of a signature, and the errors beside METHOD_AND_PATH."""
+        lines = ["GET / HTTP/1.1", "Host: shop.example", *(f"{name}: {value}" for name, value in fields.items())]
+        (tmp_path / "request.http").write_text("\r\n".join(lines) + "\r\n\r\n", newline="")
+        done = subprocess.run(
+            [BOTGATE, "verify", "request.http", "--jwks", "directory.json", "--profile", profile, "--format", "json"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=20,
+            check=False,
+        )
+        report = json.loads(done.stdout)
+        errors = {found["id"] for found in report["findings"] if found["level"] == "error"}
+        return report["signatures"][0]["cryptographic_status"], errors - METHOD_AND_PATH
+
+    url = "https://shop.example/"
+    dictionary = signing.signed_fields(key, url, form="dictionary", agent=AGENT)
+    string = signing.signed_fields(key, url, form="string", agent=AGENT)
+    assert judged(dictionary, "ietf-draft-00") == ("valid", set())
+    assert judged(string, "cloudflare-2026-10") == ("valid", set())
+    assert judged(signing.probe_fields(key, "forged", url, AGENT), "cloudflare-2026-10")[0] != "valid"
+    assert EXPIRED in judged(signing.probe_fields(key, "expired", url, AGENT), "cloudflare-2026-10")[1]
+
+
+def test_serve_publishes_the_directory_signed(tmp_path: Path) -> None:
+    from http_message_signatures import HTTPMessageVerifier, HTTPSignatureKeyResolver, algorithms
+
+    with serving(LocalPublication(folder=tmp_path / "empty")()) as running:
+        assert running.get(signing.DIRECTORY_PATH).status_code == 404
+    key = signing.new_key(tmp_path / "data")
+    with serving(LocalPublication(folder=tmp_path / "data")()) as running:
+        answer = running.get(signing.DIRECTORY_PATH)
+    assert answer.headers["content-type"] == signing.DIRECTORY_TYPE
+    found = answer.json()["keys"]
+    assert [one["kid"] for one in found] == [key.thumbprint]
+    assert "d" not in found[0]
+
+    class Resolver(HTTPSignatureKeyResolver):
+        def resolve_public_key(self, key_id: str) -> object:
+            from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+            return Ed25519PrivateKey.from_private_bytes(key.private).public_key()
+
+        def resolve_private_key(self, key_id: str) -> object:
+            raise NotImplementedError
+
+    message = signing._Response(
+        dict(answer.headers), signing._Message("GET", running.base_url + signing.DIRECTORY_PATH, {})
+    )
+    verifier = HTTPMessageVerifier(signature_algorithm=algorithms.ED25519, key_resolver=Resolver())
+    results = verifier.verify(message, expect_tag=signing.DIRECTORY_TAG)
+    assert results[0].parameters["keyid"] == key.thumbprint
+
+
+def test_the_key_command_never_prints_the_private_part(tmp_path: Path) -> None:
+    assert "aui-tui key new" in aui(tmp_path, "key", "show").err
+    made = aui(tmp_path, "key", "new")
+    private = json.loads((tmp_path / "data" / signing.NAME).read_text())["d"]
+    shown, published = aui(tmp_path, "key", "show"), aui(tmp_path, "key", "directory")
+    assert json.loads(shown.out)["kid"] == made.out.strip()
+    assert json.loads(published.out)["keys"][0]["kid"] == made.out.strip()
+    again = aui(tmp_path, "key", "new")
+    assert again.code == 2
+    assert "There is a key already" in again.err
+    for done in (made, shown, published, again):
+        assert private not in done.out + done.err

@@ -1,0 +1,86 @@
+"""A growing log: new lines, rotation, truncation, and the end by ctrl+c with the figures kept."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from aui_tui.visits import logs
+from aui_tui.visits.counting import Count, Options
+from tests.cli.runner import ROOT, environment
+
+LINE = '198.51.100.7 - - [19/Nov/2026:04:54:30 +0000] "GET / HTTP/1.1" 200 512 "-" "Claude-User/1.0"\n'
+
+
+def add(path: Path, number: int) -> None:
+    with path.open("a") as file:
+        file.write(LINE * number)
+
+
+def test_figures_follow_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "access.log"
+    add(path, 3)
+
+    def rotate() -> None:
+        path.rename(tmp_path / "access.log.1")
+        add(path, 5)
+
+    def truncate() -> None:
+        path.write_text(LINE)
+
+    def half() -> None:
+        with path.open("a") as file:
+            file.write(LINE[:40])
+
+    def rest() -> None:
+        with path.open("a") as file:
+            file.write(LINE[40:])
+
+    steps = iter([lambda: add(path, 2), rotate, truncate, half, rest, None])
+
+    def wait() -> bool:
+        step = next(steps)
+        if step is not None:
+            step()
+        return step is not None
+
+    def total(count: Count) -> int:
+        return sum(row.requests for row in count.rows.values())
+
+    seen = [total(count) for count in logs.follow([str(path)], Options(), {}, wait=wait)]
+    assert seen == [3, 5, 10, 11, 12]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="ctrl+c is a POSIX signal here")
+def test_ctrl_c_keeps_what_was_counted(tmp_path: Path) -> None:
+    path = tmp_path / "access.log"
+    add(path, 3)
+    command = [sys.executable, "-m", "aui_tui", "visits", str(path), "--follow", "--json", "--host", "shop.example"]
+    env = environment(tmp_path, {})
+    with subprocess.Popen(command, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert json.loads(process.stdout.readline())["agent_lines"] == 3
+        add(path, 4)
+        record = json.loads(process.stdout.readline())
+        assert record["agent_lines"] == 7
+        add(path, 1)
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert b"Traceback" not in told
+    kept = subprocess.run(
+        [sys.executable, "-m", "aui_tui", "visits", "--host", "shop.example", "--json"],
+        cwd=ROOT,
+        env=env,
+        capture_output=True,
+        check=True,
+    )
+    assert json.loads(kept.stdout)["agent_lines"] == 8
