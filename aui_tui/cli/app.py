@@ -11,8 +11,8 @@ from typing import Annotated, Any, Final, Protocol
 
 import typer
 
-from aui_tui.cli import streams
-from aui_tui.cli.options import COMMON, COMPLETING, Config, DataDir, Debug, Quiet, Source, run_of
+from aui_tui.cli import complete, streams
+from aui_tui.cli.options import COMMON, Config, DataDir, Debug, Quiet, Source, run_of
 from aui_tui.cli.reach import AllowPrivate, ConnectTo, NoLimit, access_of
 from aui_tui.cli.run import INTERRUPTED, told
 from aui_tui.errors import ConfigError
@@ -76,13 +76,15 @@ def application(arguments: Sequence[str]) -> Command:
         context_settings={"help_option_names": ["--help", "-h"]},
     )
     app.callback(invoke_without_command=True)(_root)
-    needed = tuple(COMMANDS) if COMPLETING in os.environ else _needed(arguments)
+    needed = tuple(COMMANDS) if complete.COMPLETING in os.environ else _needed(arguments)
     for module in dict.fromkeys(COMMANDS[name] for name in needed):
         app.add_typer(import_module(f"aui_tui.cli.{module}").app)
     root: Any = typer.main.get_command(app)
     root.commands = {name: root.commands[name] for name in COMMANDS if name in root.commands}
-    for option in root.params:
-        option.hidden = option.hidden and option.name not in COMMON
+    for command in root.commands.values():
+        for option in command.params:
+            if option.name in COMMON:
+                option.hidden = complete.COMPLETING not in os.environ
     return root  # type: ignore[no-any-return]
 
 
@@ -112,7 +114,10 @@ def _root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
     ] = False,
-    theme: Annotated[str | None, typer.Option("--theme", metavar="NAME", help="Theme.", rich_help_panel=BOARD)] = None,
+    theme: Annotated[
+        str | None,
+        typer.Option("--theme", metavar="NAME", help="Theme.", rich_help_panel=BOARD, autocompletion=complete.themes),
+    ] = None,
     ascii_only: Annotated[
         bool, typer.Option("--ascii", help="Draw with ASCII characters only.", rich_help_panel=BOARD)
     ] = False,

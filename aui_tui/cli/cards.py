@@ -94,7 +94,10 @@ def site(
     no_regress: NoRegress = None,
     first_run: FirstRun = INCONCLUSIVE,
     method: Method = "",
-    at: Annotated[str, typer.Option("--at", metavar="TIME", help="The kept scan whose time begins so.")] = "",
+    at: Annotated[
+        str,
+        typer.Option("--at", metavar="TIME", help="The kept scan whose time begins so.", autocompletion=complete.times),
+    ] = "",
     exchanges: Annotated[
         bool, typer.Option("--exchanges", help="What was asked and what came back, beside the browser's.")
     ] = False,

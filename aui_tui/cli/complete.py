@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
-from typing import Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 from aui_tui.errors import AuiError
+
+COMPLETING: Final = "_AUI_TUI_COMPLETE"
+"""Variable that is set while a shell asks for completions; its value names the shell."""
+if TYPE_CHECKING:
+    from aui_tui.store.reports import Reports
 
 MOST_HOSTS: Final = 50
 
@@ -18,9 +25,62 @@ def of(allowed: Sequence[str]) -> Completer:
 
     def complete(incomplete: str) -> list[str]:
         earlier, comma, last = incomplete.rpartition(",")
-        return [earlier + comma + word for word in allowed if word.casefold().startswith(last.casefold())]
+        found = [earlier + comma + word for word in allowed if word.casefold().startswith(last.casefold())]
+        return [shell_word(word) for word in dict.fromkeys(found)]
 
     return complete
+
+
+def shell_word(word: str) -> str:
+    """Return ``word`` as the shell that asks wants it: bash puts it into the line as it is, zsh and fish quote it."""
+    if not os.environ.get(COMPLETING, "").endswith("_bash"):
+        return word
+    return re.sub(r"([^A-Za-z0-9_@%+=:,./-])", r"\\\1", word)
+
+
+def times(ctx: Any, incomplete: str) -> list[str]:
+    """Return the times of the kept scans of the host that the line names, and the words for the ends."""
+    host = ctx.params.get("host") or next(iter(ctx.args), "")  # an option without its value leaves arguments unread
+    kept = _read(lambda reports: [point.scanned_at for point in reports.history(host)])
+    return of(["first", "last", *kept])(incomplete)
+
+
+def sorts(incomplete: str) -> list[str]:
+    """Return the columns that a list can be ordered by."""
+    from aui_tui.records.query import SORTS
+    from aui_tui.records.registry import surfaces
+
+    return of([*SORTS, *("matrix." + surface.slug for surface in surfaces())])(incomplete)
+
+
+def themes(incomplete: str) -> list[str]:
+    """Return the names of the packaged themes and of the user's own."""
+    from aui_tui.settings import checkout_root, load
+
+    try:
+        own = load({}, os.environ).theme_dir
+    except AuiError:
+        return []
+    packaged = (checkout_root() or Path(__file__).resolve().parents[1]) / "themes"
+    return of(sorted({file.stem for folder in (packaged, own) for file in folder.glob("*.toml")}))(incomplete)
+
+
+def fields(incomplete: str) -> list[str]:
+    """Return the fields of rows and cards, and the parts of the one before a dot."""
+    from aui_tui.export.fields import card_tree, row_tree
+
+    tree = {**row_tree(), **card_tree()}
+    head, dot, _ = incomplete.rpartition(",")[2].partition(".")
+    return of([f"{head}.{part}" for part in tree.get(head, {})] if dot else list(tree))(incomplete)
+
+
+def terms(incomplete: str) -> list[str]:
+    """Return the terms of the query language that the last word of the line may become."""
+    from aui_tui.records.query import FIELDS
+
+    before, space, last = incomplete.rpartition(" ")
+    found = [f"{name}:" for name in FIELDS] + list(FIELDS.values())
+    return [shell_word(before + space + word) for word in found if word.startswith(last.casefold())]
 
 
 def agents(incomplete: str) -> list[str]:
@@ -33,6 +93,17 @@ def agents(incomplete: str) -> list[str]:
 def hosts(incomplete: str) -> list[str]:
     """Return hosts of the index in force that begin with ``incomplete``; none when it cannot be read."""
     from aui_tui.records.query import Query
+
+    def read(reports: Reports) -> list[str]:
+        view = reports.index(Query.of(line=f'"{incomplete}"' if incomplete else "", sort="host"))
+        return [row.summary.host for window in (view.ranked, view.unreachable) for row in window[0:MOST_HOSTS]]
+
+    found = _read(read)
+    return [shell_word(host) for host in dict.fromkeys(found) if host.startswith(incomplete.lower())]
+
+
+def _read(work: Callable[[Reports], list[str]]) -> list[str]:
+    """Return what ``work`` reads from the index in force; nothing where there is none or it cannot be read."""
     from aui_tui.settings import load
     from aui_tui.store.reports import Reports
 
@@ -42,10 +113,8 @@ def hosts(incomplete: str) -> list[str]:
             return []
         reports = Reports(index)
         try:
-            view = reports.index(Query.of(line=f'"{incomplete}"' if incomplete else "", sort="host"))
-            found = [row.summary.host for window in (view.ranked, view.unreachable) for row in window[0:MOST_HOSTS]]
+            return work(reports)
         finally:
             reports.close()
     except AuiError:
         return []
-    return [host for host in found if host.startswith(incomplete.lower())]

@@ -9,8 +9,21 @@ from typing import Annotated
 import typer
 
 from aui_tui.cli import streams, words
-from aui_tui.cli.index import Category, Limit, Line, Reverse, Sort, Stance
-from aui_tui.cli.options import Config, DataDir, Debug, Quiet, Source, example, run_of
+from aui_tui.cli.options import (
+    Category,
+    Config,
+    DataDir,
+    Debug,
+    Limit,
+    Line,
+    Quiet,
+    Reverse,
+    Sort,
+    Source,
+    Stance,
+    example,
+    run_of,
+)
 from aui_tui.cli.output import Deterministic, Fields, File, FormatName, Json, KeyNames, emit, keys_of, path_of
 from aui_tui.cli.services import service_of
 from aui_tui.errors import BadValue, NeverScanned

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Annotated, Final
 
 import msgspec
 import typer
 
-from aui_tui.cli import complete, streams, words
-from aui_tui.cli.options import Config, DataDir, Debug, Quiet, Source, example, run_of
+from aui_tui.cli import streams, words
+from aui_tui.cli.options import (
+    Category,
+    Config,
+    DataDir,
+    Debug,
+    Limit,
+    Line,
+    Quiet,
+    Reverse,
+    Sort,
+    Source,
+    Stance,
+    example,
+    run_of,
+)
 from aui_tui.cli.output import Json, KeyNames, keys_of
 from aui_tui.cli.paint import TINTS, Paint
 from aui_tui.cli.run import Run
@@ -18,9 +31,9 @@ from aui_tui.cli.services import opened
 from aui_tui.engine.checks import BY_FIX
 from aui_tui.records import labels
 from aui_tui.records.codec import Keys, encode_summary
-from aui_tui.records.query import SORTS, Query
+from aui_tui.records.query import Query
 from aui_tui.records.view import IndexView, Overview, Row, rows
-from aui_tui.records.vocabulary import CATEGORIES, STANCES
+from aui_tui.records.vocabulary import STANCES
 from aui_tui.service.protocol import Service
 from aui_tui.text import fit
 
@@ -142,24 +155,6 @@ def _row(name: str, part: int, whole: int, paint: Paint) -> str:
     return f"  {fit(name, NAME)}{bar}{part:>9,} {100 * part / whole:>4.0f} %"
 
 
-FILTERS = "Filters"
-_option = partial(typer.Option, rich_help_panel=FILTERS)
-
-Category = Annotated[
-    str, _option("--category", metavar="NAME", help="Only these.", autocompletion=complete.of(CATEGORIES))
-]
-Stance = Annotated[
-    str,
-    _option(
-        "--stance", metavar="NAME", help="Only Open, Selective or Walled ones.", autocompletion=complete.of(STANCES)
-    ),
-]
-Line = Annotated[str, _option("--query", metavar="TEXT", help="Words and terms, as in the dashboard's search.")]
-Sort = Annotated[
-    str, _option("--sort", metavar="COLUMN", help="Order by this column.", autocompletion=complete.of(SORTS))
-]
-Reverse = Annotated[bool, _option("--reverse", help="Turn the order round.")]
-Limit = Annotated[int, _option("--limit", metavar="N", min=0, help="At most N of each list.")]
 Figures = Annotated[
     bool, typer.Option("--overview", help="Print figures: grades, stances per category, failing checks.")
 ]

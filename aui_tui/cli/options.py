@@ -6,7 +6,6 @@ context: :func:`run_of`, ``CardForm.of``, ``Gating.of``, ``Reach.of``, ``Tape.of
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, Any, Final
@@ -17,13 +16,9 @@ from aui_tui.cli import complete
 from aui_tui.cli.run import Run
 from aui_tui.errors import BadValue
 from aui_tui.records.methods import METHODS
-from aui_tui.records.query import SORTS
 from aui_tui.records.vocabulary import CATEGORIES, STANCES, choose
 
-COMPLETING: Final = "_AUI_TUI_COMPLETE"
-"""Variable that is set while a shell asks for completions."""
-
-_common = partial(typer.Option, rich_help_panel="Everywhere", hidden=COMPLETING not in os.environ)
+_common = partial(typer.Option, rich_help_panel="Everywhere")
 DataDir = Annotated[str | None, _common("--data-dir", metavar="DIR", help="Folder of cards, cache and quota.")]
 Config = Annotated[str | None, _common("--config", metavar="FILE", help="Settings file (TOML).")]
 Source = Annotated[
@@ -52,10 +47,10 @@ Stance = Annotated[
         "--stance", metavar="NAME", help="Only Open, Selective or Walled ones.", autocompletion=complete.of(STANCES)
     ),
 ]
-Line = Annotated[str, _filter("--query", metavar="TEXT", help="Words and terms: aui-tui help query.")]
-Sort = Annotated[
-    str, _filter("--sort", metavar="COLUMN", help="Order by this column.", autocompletion=complete.of(SORTS))
+Line = Annotated[
+    str, _filter("--query", metavar="TEXT", help="Words and terms: aui-tui help query.", autocompletion=complete.terms)
 ]
+Sort = Annotated[str, _filter("--sort", metavar="COLUMN", help="Order by this column.", autocompletion=complete.sorts)]
 Reverse = Annotated[bool, _filter("--reverse", help="Turn the order round.")]
 Limit = Annotated[int, _filter("--limit", metavar="N", min=0, help="At most N of each list.")]
 

@@ -52,7 +52,10 @@ FormatName = Annotated[
     ),
 ]
 File = Annotated[str, _option("--output", "-o", metavar="FILE", help="Write to FILE, whole or not at all.")]
-Fields = Annotated[str, _option("--fields", metavar="A,B.C", help="Only these fields (json, ndjson, csv).")]
+Fields = Annotated[
+    str,
+    _option("--fields", metavar="A,B.C", help="Only these fields (json, ndjson, csv).", autocompletion=complete.fields),
+]
 Deterministic = Annotated[bool, _option("--deterministic", help="Leave out what changes from run to run.")]
 
 

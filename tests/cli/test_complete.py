@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import shutil
+import sys
 from pathlib import Path
 
+import pexpect
 import pytest
 
-from tests.cli.runner import here
+from tests.cli.runner import environment, here
 from tests.cli.stored import fill
 
 
@@ -34,6 +39,14 @@ def test_script_for_each_shell(tmp_path: Path, shell: str) -> None:
         ("aui-tui schema c", ["card"]),
         ("aui-tui plan x.com --grade ", ["A", "B", "C", "D", "F"]),
         ("aui-tui diff x.com --format m", ["markdown"]),
+        ("aui-tui --theme du", ["dusk"]),
+        ("aui-tui site tickets.example --at 2026-11-1", ["2026-11-12T08:00:00.000Z"]),
+        ("aui-tui site tickets.example --at l", ["last"]),
+        ("aui-tui index --sort matrix.g", ["matrix.gemini"]),
+        ("aui-tui export --fields host,matrix.cl", ["host,matrix.claude"]),
+        ("aui-tui export --fields sco", ["score"]),
+        ("aui-tui index --query contr", ["contradiction:", "contradiction:out"]),
+        ("aui-tui site --data", ["--data-dir"]),
     ],
 )
 def test_words_that_fit(tmp_path: Path, line: str, wanted: list[str]) -> None:
@@ -44,3 +57,35 @@ def test_words_that_fit(tmp_path: Path, line: str, wanted: list[str]) -> None:
 def test_hosts_without_an_index_are_none_and_create_nothing(tmp_path: Path) -> None:
     assert complete(tmp_path, "aui-tui site s") == []
     assert not (tmp_path / "data").exists()
+
+
+RC = {
+    "bash": ("bash", ["--norc", "--noprofile", "-i"], 'eval "$(_AUI_TUI_COMPLETE=source_bash aui-tui)"'),
+    "zsh": ("zsh", ["-f", "-i"], 'autoload -U compinit; compinit -u; eval "$(_AUI_TUI_COMPLETE=source_zsh aui-tui)"'),
+    "fish": ("fish", ["--no-config", "-i"], "_AUI_TUI_COMPLETE=source_fish aui-tui | source"),
+}
+
+
+@pytest.mark.pty
+@pytest.mark.slow
+@pytest.mark.parametrize("shell", RC)
+def test_a_value_with_spaces_is_one_word_in_a_real_shell(tmp_path: Path, shell: str) -> None:
+    """Typed up to ``So``, completed by the tab key and entered: the program gets ``Social & media``."""
+    name, options, rc = RC[shell]
+    if shutil.which(name) is None:
+        pytest.skip(f"needs {name}")
+    tool = tmp_path / "aui-tui"
+    tool.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m aui_tui "$@"\n')
+    tool.chmod(0o755)
+    env = environment(tmp_path, {"PATH": f"{tmp_path}:{os.environ['PATH']}", "TERM": "dumb"})
+    child = pexpect.spawn(name, options, env=env, cwd=str(tmp_path), encoding="utf-8", timeout=40, dimensions=(40, 200))
+    try:
+        child.sendline(rc)
+        child.sendline("echo rea''dy")
+        child.expect("ready")
+        child.send("aui-tui index --category So\t")
+        child.expect("media", timeout=40)
+        child.send("\r")
+        child.expect("No cards in Social & media")
+    finally:
+        child.close(force=True)
