@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import Iterator
 from typing import Final
+from urllib.parse import unquote
 
 from aui_tui.engine.wording import counted
 from aui_tui.records.tasks import ABSENT, BLOCKED, DONE, INCONCLUSIVE
@@ -241,7 +242,7 @@ def _way(outline: Outline, ld: str, *, by_name: bool) -> str:
 
 def _ways(outline: Outline, ld: str) -> Iterator[tuple[str, str]]:
     text = outline.text()
-    links = [node.url for node in outline.of("link")]
+    links = [unquote(node.url) for node in outline.of("link")]
     yield "E-mail address", next((url[7:].partition("?")[0] for url in links if url.startswith("mailto:")), "")
     yield "Telephone number", next((url[4:] for url in links if url.startswith("tel:")), "")
     for kind, pattern in (("E-mail address", EMAIL), ("Telephone number", PHONE), ("Postal address", POSTAL)):
