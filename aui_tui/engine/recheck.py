@@ -150,7 +150,7 @@ class Recheck:
         else:
             yield from self._each_once(open_agents)
         files = self._open_files()
-        if self._serves(BROWSER):
+        if self.served:
             yield from self._clients(files, "the file was not served")
         self._conclude(open_agents, files)
 

@@ -333,14 +333,17 @@ class _Scan:
         second = Recheck({name: _seen(found, now) for name, found in done.items()}, limits, now, deadline)
         steps = second.steps()
         ask = next(steps, None)
+        last: Exchange | None = None
         while ask is not None:
-            found = await self._again(done[ask.name], ask, end)
+            last = found = await self._again(done[ask.name], ask, end)
             if ask.name != BROWSER or done[BROWSER].outcome != SERVED:
                 done[ask.name] = found
             try:
                 ask = steps.send(_seen(found, time.monotonic()))
             except StopIteration:
                 break
+        if last is not None and last.name == BROWSER and last.outcome != done[BROWSER].outcome:
+            self._done(done[BROWSER], done[BROWSER].outcome)  # the answer that counts is shown last
         for name, found in done.items():
             done[name] = msgspec.structs.replace(
                 found, limited=name in second.limited, controls=second.controls.get(name, 0)
@@ -348,6 +351,8 @@ class _Scan:
         self.random = second.random
         if not (second.random or second.tight):
             await self._look_for_cause(done, end)
+        for name in second.limited:
+            self._notes.pop(name, None)  # what was not measured is not said to be wrong
         if "robots" in second.limited:
             self.robots = RobotsFacts(kind="unknown")
         for name, found in self._yardstick.settle(done).items():
@@ -404,7 +409,7 @@ class _Scan:
         if name == BROWSER and first.outcome == SERVED:
             found = self._exchange(answer, judged=True)
             await self._yardstick.control(found, answer)
-            self._done(first, first.outcome)
+            self._done(found, found.outcome)
             return found
         found = await self._take(answer)
         if name == BROWSER:

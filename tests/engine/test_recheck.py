@@ -201,6 +201,25 @@ def test_a_site_that_gives_no_answer_at_all_is_asked_nothing_more() -> None:
     assert next(Recheck(silent, Limits(), 0.0, 60.0).steps(), None) is None
 
 
+def test_files_are_asked_again_after_a_control_that_failed() -> None:
+    def site(name: str) -> int:
+        return 200
+
+    asked: list[str] = []
+
+    class Counting(World):
+        def ask(self, name: str, pause: float) -> Seen:
+            asked.append(name)
+            return super().ask(name, pause)
+
+    world = Counting(LIMITERS["leaky bucket with a burst"](1, 2.0, 0.0), "503", site, 3)
+    policy, latest = look_again(world)
+    assert BROWSER in asked
+    assert set(asked) & set(FILE_PROBES)
+    assert len(policy.limited) < len(FILE_PROBES)
+    assert latest["robots"].outcome == SERVED
+
+
 def test_retry_after_is_read_in_both_forms() -> None:
     now = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
     assert retry_after("7") == 7
