@@ -14,6 +14,7 @@ from aui_tui.service.protocol import Service
 
 if TYPE_CHECKING:
     from aui_tui.engine.access import Access
+    from aui_tui.tui.context import Feed
 
 CRASHED: Final = 1
 
@@ -48,8 +49,11 @@ def show(run: Run, *, access: Access | None = None, host: str = "") -> int:
     return open_on(run, service_of(run, access), host=host)
 
 
-def open_on(run: Run, service: Service, *, host: str = "") -> int:
-    """Run the dashboard on ``service``, close both, and return the exit code. Raises ConfigError."""
+def open_on(run: Run, service: Service, *, host: str = "", feed: Feed | None = None) -> int:
+    """Run the dashboard on ``service``, close both, and return the exit code; ``feed`` fills the index meanwhile.
+
+    Raises ConfigError.
+    """
     settings = run.settings
     try:
         from aui_tui.cli.exporter import FileExporter
@@ -64,6 +68,7 @@ def open_on(run: Run, service: Service, *, host: str = "") -> int:
             keymap=settings.keys,
             theme_folders=(settings.theme_dir,),
             exporter=FileExporter(service),
+            feed=feed,
         )
     finally:
         asyncio.run(service.aclose())

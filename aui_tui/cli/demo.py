@@ -66,19 +66,26 @@ def demo(
                     await fill(service, web, on_card)
                 if tasks:
                     await try_tasks(service, web, _steps(quiet=run.quiet))
-                if headless:
-                    for part in json_parts(await service.index(Query())):
-                        streams.write(part)
-                    streams.flush()
+                for part in json_parts(await service.index(Query())):
+                    streams.write(part)
+                streams.flush()
             finally:
                 await service.aclose()
 
-        run.wait(work())
         if headless:
+            run.wait(work())
             return 0
         from aui_tui.cli import dashboard
+        from aui_tui.tui.context import Feed
 
-        return dashboard.open_on(run, service_of(web, Path(name), base_url=settings.base_url, method=settings.method))
+        service = service_of(web, Path(name), base_url=settings.base_url, method=settings.method)
+
+        async def stream(on_card: Callable[[object], None]) -> None:
+            await fill(service, web, on_card)
+            if tasks:
+                await try_tasks(service, web, lambda host, event: None)
+
+        return dashboard.open_on(run, service, feed=Feed("demo", rounds(web), stream))
 
 
 def _steps(*, quiet: bool) -> Callable[[str, TaskEvent], None]:

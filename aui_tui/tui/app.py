@@ -7,6 +7,7 @@ import gc
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -25,7 +26,7 @@ from aui_tui.service.protocol import Service
 from aui_tui.text import clean
 from aui_tui.tui import messages, open_screens
 from aui_tui.tui.bindings import APP, written
-from aui_tui.tui.context import Context, attempt, start_beside
+from aui_tui.tui.context import Context, Feed, attempt, start, start_beside
 from aui_tui.tui.export import Exporter, ExportJob, hint
 from aui_tui.tui.glyphs import CRITICAL, WARN
 from aui_tui.tui.scanning import ScanningApp
@@ -37,6 +38,8 @@ from aui_tui.tui.widgets.painted import AsciiFilter, NoColorFilter
 if TYPE_CHECKING:
     from textual.command import Provider
 
+FEED_PAUSE: Final = 0.4
+"""Seconds between two readings of a list that is being filled."""
 AGING: Final = 20.0
 """Seconds between two looks at the clock: ages grow, and a scan of the hour may have come free."""
 
@@ -52,6 +55,8 @@ class AuiApp(ScanningApp):
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {*open_screens.PROVIDERS}
 
     aged: reactive[int] = reactive(0, init=False, repaint=False)
+    fed: reactive[int] = reactive(-1, init=False, repaint=False)
+    """Scans of the feed that have ended; -1 while none is under way."""
 
     def __init__(
         self,
@@ -106,6 +111,35 @@ class AuiApp(ScanningApp):
         gc.enable()
         self.read_quota()
         self.set_interval(AGING, self._age)
+        if self.context.feed is not None:
+            start(self, "feed", self._feed, self.context.feed)
+
+    async def _feed(self, feed: Feed) -> None:
+        """Fill the index, showing what has come every now and then."""
+        self.fed = 0
+        shown = time.monotonic()
+
+        def scanned(_card: object) -> None:
+            nonlocal shown
+            self.fed += 1
+            if time.monotonic() - shown > FEED_PAUSE:
+                shown = time.monotonic()
+                self.stored += 1
+
+        try:
+            _, problem = await attempt(feed.run(scanned))
+            if problem:
+                self.post_message(messages.Notification(problem, "error"))
+        finally:
+            self.fed = -1
+            self.stored += 1
+
+    def stop_feed(self) -> bool:
+        """Stop the scans that fill the index, keeping what has come; return whether there were any."""
+        running = [worker for worker in self.workers if worker.group == "feed" and not worker.is_finished]
+        for worker in running:
+            worker.cancel()
+        return bool(running)
 
     def _age(self) -> None:
         """Let ages grow, and ask again for the scans left once the next one has come free."""
@@ -237,18 +271,20 @@ def run(
     initial_query: Query | None = None,
     theme_folders: Iterable[Path] = (),
     exporter: Exporter | None = None,
+    feed: Feed | None = None,
 ) -> int:
     """Run the dashboard on ``service`` and return the exit status; the terminal is restored however it ends.
 
     0 after quitting, 1 after a crash, 128 and the number of the signal after SIGINT, SIGTERM or SIGHUP.
     ``theme``: a name, empty for the default. ``keymap``: keys by binding id. ``theme_folders``: more themes, the
     later folder wins. ``exporter`` writes files; without one nothing can be exported.
+    ``feed`` fills the index meanwhile.
 
     Raises ConfigError, before the screen is touched, for an unknown theme, binding id or key.
     """
     keys = open_screens.keys(keymap or {})
     app = AuiApp(
-        Context(service, exporter=exporter),
+        Context(service, exporter=exporter, feed=feed),
         tuple(theme_folders),
         theme=theme,
         ascii=ascii,

@@ -55,7 +55,7 @@ INDEX: Final = (
     _key("less_than_sign", "sort(-1)", "sort-left", "Sort left", "Sort by the column to the left", show=False),
     _key("greater_than_sign", "sort(1)", "sort-right", "Sort right", "Sort by the column to the right", show=False),
     _key("m", "matrix", "matrix", "Matrix", "Verdicts of the eight surfaces; then 1 to 8 sort by one of them"),
-    _key("v", "overview", "overview", "Overview", "Grades, stances per category, the commonest failing checks"),
+    _key("v", "overview", "overview", "Overview", "Who gets in, scores, stances per category, what sites lack most"),
     _key("space", "mark", "mark", "Mark", "Mark the host, to compare, scan or export several"),
     _key("equals_sign", "compare", "compare", "Compare", "The marked hosts side by side", show=False),
     _key("x", "export", "export", "Export", "Write the list, or the marked hosts of it, to a file"),
@@ -90,8 +90,10 @@ COMPARE: Final = (
 
 QUERY: Final = (
     _key("escape", "leave(False)", "query-cancel", "Cancel", "Leave the search as it was before", display="esc"),
-    _key("enter,down", "leave(True)", "query-keep", "Keep", "Keep the search and go to the list", display="enter"),
-    _key("tab", "complete", "query-complete", "Complete", "Take the completion that is shown in grey"),
+    _key("enter", "leave(True)", "query-keep", "Search", "Search as typed and go to the list"),
+    _key("down", "step(1)", "query-next", "Choose", "Next choice of the drop-down", display="↑↓"),
+    _key("up", "step(-1)", "query-previous", "Choice before", "Choice before", show=False),
+    _key("tab", "complete", "query-complete", "Take", "Take the choice under the cursor"),
 )
 
 FIND: Final = (

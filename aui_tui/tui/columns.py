@@ -49,7 +49,7 @@ RANKED: Final = (
     Column("stance", "Stance", STANCE_WIDTH, sort="stance"),
     Column("host", "Host", 18, sort="host", flex=3, most=40),
     Column("category", "Category", 14, sort="category", drop=2),
-    Column("out", "Gets in", 12, flex=1, most=16),
+    Column("out", "Gets in", 12, drop=7, flex=1, most=16),
     Column("by", "by", 10, drop=3),
     Column("age", "Age", 4, right=True, sort="age", drop=1),
 )

@@ -20,12 +20,27 @@ from aui_tui.tui.export import Exporter
 T = TypeVar("T")
 
 
+class Feed(msgspec.Struct, frozen=True):
+    """Scans that fill the index while the dashboard is open: what they are called, and how many there are.
+
+    ``run`` makes them and calls its argument after each.
+    """
+
+    name: str
+    total: int
+    run: Callable[[Callable[[object], None]], Awaitable[None]]
+
+
 class Context(msgspec.Struct, frozen=True):
-    """Handed to every screen. ``clock`` returns epoch seconds; without ``exporter`` nothing is written."""
+    """Handed to every screen. ``clock`` returns epoch seconds; without ``exporter`` nothing is written.
+
+    ``feed`` fills the index while it is looked at.
+    """
 
     service: Service
     clock: Callable[[], float] = time.time
     exporter: Exporter | None = None
+    feed: Feed | None = None
 
 
 def sentence(error: BaseException) -> str:

@@ -193,13 +193,15 @@ class Figure(NamedTuple):
 
 
 def figures(lines: Sequence[Line]) -> list[Figure]:
-    """Return all figures in reading order."""
+    """Return all figures in reading order; one that stands twice counts where it stands first."""
     found: list[Figure] = []
+    seen: set[str] = set()
     for number, row in enumerate(lines):
         place = 0
         for action, pieces in groupby(row, key=lambda piece: piece.action):
             start, place = place, place + width(pieces)
-            if action:
+            if action and action not in seen:
+                seen.add(action)
                 found.append(Figure(action, number, start, place))
     return found
 

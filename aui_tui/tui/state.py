@@ -15,7 +15,6 @@ from aui_tui.records.query import Query, parse
 from aui_tui.records.registry import registry
 from aui_tui.records.standing import Standing
 from aui_tui.records.view import Dossier, HistoryPoint, IndexView, Window
-from aui_tui.records.visits import Visits
 from aui_tui.text import clean
 from aui_tui.tui.columns import Mode
 
@@ -133,7 +132,7 @@ class CardState(msgspec.Struct, frozen=True):
     them, None while that is not known. ``history``: all kept scans, also while an earlier one is shown. ``ledger``:
     pane 1 shows how the score came about. ``changes``: pane 3 shows what changed since ``against``, else since the
     scan before. ``crawlers``: pane 2 lists them too. ``standings``: where the site would stand with one fix done, by
-    its key, as far as that is known. ``visits``: what access logs say.
+    its key, as far as that is known.
     """
 
     host: str
@@ -151,7 +150,6 @@ class CardState(msgspec.Struct, frozen=True):
     against: ReportCard | None = None
     crawlers: bool = False
     standings: dict[str, Standing] = {}
-    visits: Visits | None = None
 
     def to_host(self, host: str) -> CardState:
         """Return the state for another host; panes and method stay."""

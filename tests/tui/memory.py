@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 from aui_tui.errors import AuiError, NeverScanned
 from aui_tui.records.card import ReportCard
+from aui_tui.records.facts import facts_of
+from aui_tui.records.match import holds
 from aui_tui.records.methods import grade_of
 from aui_tui.records.observations import BROWSER, FILE_PROBES
 from aui_tui.records.order import ordered
@@ -92,23 +94,8 @@ class MemoryService:
         )
 
     def _holds(self, row: Row, term: Term) -> bool:
-        s = row.summary
-        truth = {
-            "text": lambda: term.value in s.host or term.value in s.name.casefold(),
-            "stance": lambda: s.stance == term.value,
-            "category": lambda: s.category == term.value,
-            "agent": lambda: s.matrix[term.key] == term.value,
-            "grade": lambda: s.grade == term.value,
-            "edge": lambda: term.value in row.edge,
-            "score": lambda: {
-                "<": s.score < term.number,
-                "<=": s.score <= term.number,
-                ">": s.score > term.number,
-                ">=": s.score >= term.number,
-                "=": s.score == term.number,
-            }[term.op],
-        }.get(term.field, lambda: True)()
-        return truth is not term.negated
+        facts = facts_of(self.histories[row.summary.host][-1])
+        return holds(term, row.summary, now=NOW.timestamp(), facts=facts)
 
     async def overview(self, query: Query) -> Overview:
         view = await self.index(query)

@@ -17,7 +17,8 @@ from aui_tui.tui.bindings import checked
 from aui_tui.tui.screens.card import CardScreen
 from aui_tui.tui.screens.index import IndexScreen
 from aui_tui.tui.screens.indexbars import chips_line
-from aui_tui.tui.widgets.querybar import QueryLine
+from aui_tui.tui.widgets.lines import FigureList
+from aui_tui.tui.widgets.querybar import DropDown, QueryLine
 
 from .memory import MemoryService, refuse
 from .stage import press, settle, stage, text_of
@@ -235,7 +236,7 @@ async def test_each_of_the_two_lists_keeps_its_cursor() -> None:
         gone = host_of(pilot)
         await press(pilot, "u")
         assert host_of(pilot) == ranked
-        await press(pilot, "tab")
+        await press(pilot, "u")
         assert host_of(pilot) == gone
 
 
@@ -254,51 +255,106 @@ async def test_counts_of_all_stances_stay_on_the_screen_beside_the_longest_categ
         assert "…" not in chips
 
 
-@pytest.mark.parametrize(
-    ("size", "keys", "narrowed"),
-    [
-        ((80, 24), ("enter",), "grade:a"),
-        ((80, 24), ("down", "j", "k", "tab", "enter"), "grade:c"),
-        ((80, 24), ("shift+tab", "enter"), "fix:robots"),
-        ((80, 24), ("end", "up", "enter"), "fix:jsonld"),
-        ((80, 24), ("end", "home", "enter"), "grade:a"),
-        ((50, 15), ("pagedown", "down", "enter"), "Tech"),
-        ((50, 15), (*["down"] * 5, "right", "enter"), "Selective"),
-        ((80, 24), (*["down"] * 5, "right", "right", "left", "right", "down", "up", "enter"), "Open"),
-        ((140, 40), ("right", "enter"), "Travel"),
-        ((140, 40), ("right", "up", "enter"), "Open"),
-        ((140, 40), ("right", "down", "left", "enter"), "grade:b"),
-        ((140, 40), (*["down"] * 6, "enter"), "fix:signal"),
-    ],
-    ids=str,
+FIGURES = (
+    "agent:claude=allowed",
+    "agent:claude=challenged",
+    "agent:claude=in",
+    "grade:a",
+    "score:90..100",
+    "fix:signal",
 )
-async def test_figures_of_the_overview_are_reached_and_chosen_with_keys(
-    size: tuple[int, int], keys: tuple[str, ...], narrowed: str
-) -> None:
+
+
+def shown_figures(pilot: Pilot[int]) -> FigureList:
+    return pilot.app.screen.query_one(FigureList)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (140, 40), (50, 15)], ids=str)
+async def test_every_figure_of_the_overview_is_reached_with_tab_and_opens_its_list(size: tuple[int, int]) -> None:
     async with stage(MemoryService.of(60), size) as pilot:
+        await press(pilot, "v")
+        actions = {figure.action for figure in shown_figures(pilot).figures}
+        assert len(actions) > 30
+        seen = set()
+        for _ in actions:
+            here = shown_figures(pilot).here
+            assert here is not None
+            seen.add(here.action)
+            shown_figures(pilot).action_turn(1)
+        assert seen == actions
+
+
+@pytest.mark.parametrize("line", FIGURES)
+async def test_a_figure_opens_the_hosts_that_it_counts(line: str) -> None:
+    kind, _, value = line.partition(":")
+    async with stage(MemoryService.of(60), (140, 40)) as pilot:
         everything = len(index_of(pilot).table)
         await press(pilot, "v")
-        for key in keys[:-1]:
-            await press(pilot, key)
-            assert text_of(pilot).count("▸") == 1
+        action = f"screen.choose_figure('{kind}', '{value}')"
+        figure = next(figure for figure in shown_figures(pilot).figures if figure.action == action)
+        shown_figures(pilot).go_to(figure)
         await press(pilot, "enter")
-        query = index_of(pilot).state.query
-        assert [part for part in (query.line, query.stance, query.category) if part] == [narrowed]
-        if not narrowed.startswith("fix:"):
-            assert 0 < len(index_of(pilot).table) < everything
+        assert index_of(pilot).state.query.line == line
+        assert index_of(pilot).filters.text == line
+        assert 0 < len(index_of(pilot).table) <= everything
 
 
-async def test_the_cursor_of_the_overview_stays_on_its_figure_over_a_resize() -> None:
+async def test_the_cursor_of_the_overview_goes_up_down_and_aside_and_stays_over_a_resize() -> None:
     async with stage(MemoryService.of(60), (140, 40)) as pilot:
-        await press(pilot, "v", "right", "down")
-        assert "▸Social & media" in text_of(pilot)
+        await press(pilot, "v", "down", "right", "left", "up", "down", "down")
+        here = shown_figures(pilot).here
+        assert here is not None
         await pilot.resize_terminal(50, 15)
         await settle(pilot)
-        await press(pilot, "down", "up")
-        assert "▸Social & media" in text_of(pilot)
+        after = shown_figures(pilot).here
+        assert after is not None
+        assert after.action == here.action
+        assert text_of(pilot).count("▸") == 1
 
 
 async def test_keys_on_an_overview_without_figures_do_nothing() -> None:
     async with stage(MemoryService()) as pilot:
         await press(pilot, "v", "enter", "down", "right", "tab", "end", "pagedown")
         assert "nothing to count" in text_of(pilot)
+
+
+async def test_an_unfinished_term_keeps_the_list_and_offers_its_values() -> None:
+    async with stage(MemoryService.of(60)) as pilot:
+        await press(pilot, "slash")
+        await type_line(pilot, "stance:wal")
+        assert len(index_of(pilot).table) == 55
+        assert "shut out" in text_of(pilot)
+        assert "typing …" in text_of(pilot)
+        await press(pilot, "tab")
+        assert index_of(pilot).filters.text == "stance:walled"
+        assert 0 < len(index_of(pilot).table) < 55
+
+
+async def test_a_wrong_term_is_said_and_never_rewritten() -> None:
+    async with stage(MemoryService.of(60), (140, 40)) as pilot:
+        await press(pilot, "slash")
+        await type_line(pilot, "stance:walled score:<40x")
+        walled = len(index_of(pilot).table)
+        assert "score: takes a number" in text_of(pilot) or "score:" in text_of(pilot).splitlines()[-2]
+        await press(pilot, "enter")
+        assert index_of(pilot).filters.text == "stance:walled score:<40x"
+        assert index_of(pilot).state.query.line == "stance:walled"
+        assert len(index_of(pilot).table) == walled < 55
+        await press(pilot, "escape")
+        assert index_of(pilot).filters.text == ""
+
+
+async def test_arrows_choose_in_the_drop_down_and_the_first_esc_closes_it() -> None:
+    async with stage(MemoryService.of(60)) as pilot:
+        await press(pilot, "slash")
+        await type_line(pilot, "grade:")
+        drop_down = index_of(pilot).query_one(DropDown)
+        assert len(drop_down.found) == 5
+        await press(pilot, "down", "down")
+        assert drop_down.chosen is not None
+        assert drop_down.chosen.text == "b"
+        await press(pilot, "escape")
+        assert index_of(pilot).filters.searching
+        assert not drop_down.found
+        await press(pilot, "escape")
+        assert not index_of(pilot).filters.searching

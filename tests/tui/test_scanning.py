@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
 from msgspec.structs import replace
@@ -13,11 +14,12 @@ from aui_tui.records.observations import Exchange, Observations
 from aui_tui.records.view import Dossier
 from aui_tui.tui import app as app_module
 from aui_tui.tui.app import AuiApp, has_browser
+from aui_tui.tui.context import Context, Feed
 from aui_tui.tui.screens.windows import AddressScreen, plain_http
 
-from .cards import make_card
+from .cards import NOW, make_card
 from .memory import MemoryService
-from .stage import press, settle, stage, text_of
+from .stage import press, settle, stage, text_of, until
 
 LOCAL = "localhost:8917"
 
@@ -173,3 +175,34 @@ async def test_a_cancelled_scan_keeps_what_was_answered_in_the_log() -> None:
         text = text_of(pilot)
         assert "cancelled" in text
         assert "200" in text
+
+
+def of_feed(service: MemoryService, gate: asyncio.Event) -> Feed:
+    """Scans two hosts, the second one when ``gate`` opens."""
+
+    async def run(on_card: Callable[[object], None]) -> None:
+        on_card(await service.scan("first.example"))
+        await gate.wait()
+        on_card(await service.scan("second.example"))
+
+    return Feed("demo", 2, run)
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+async def test_hosts_stream_into_a_list_that_is_open_and_esc_keeps_what_has_come(stopped: bool) -> None:
+    service, gate = MemoryService(), asyncio.Event()
+    app = AuiApp(Context(service, clock=NOW.timestamp, feed=of_feed(service, gate)))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(lambda: app.fed == 1)
+        await pilot.pause()
+        assert "demo: 1 of 2 scans" in text_of(pilot)
+        if stopped:
+            await pilot.press("escape")
+        else:
+            gate.set()
+        await until(lambda: app.fed == -1)
+        await settle(pilot)
+        text = text_of(pilot)
+        assert "first.example" in text
+        assert ("second.example" in text) is not stopped
+        assert "Ranked " + ("1" if stopped else "2") in text

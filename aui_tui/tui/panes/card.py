@@ -17,7 +17,7 @@ from aui_tui.records.view import Dossier
 from aui_tui.text import fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.draw import BLANK, Line, Piece, beside, cut, hang, line, paragraph, width
-from aui_tui.tui.panes import agents
+from aui_tui.tui.panes import agents, runs
 from aui_tui.tui.panes.common import history_line, pillar_label, pillar_lines
 from aui_tui.tui.scans import Scan
 from aui_tui.tui.state import CardState
@@ -339,10 +339,6 @@ def _right_facts(dossier: Dossier, now: float) -> list[tuple[str, str]]:
     ]
 
 
-NO_TASKS: Final = (
-    "Not run. aui-tui tasks opens the site as an agent would and tries to read, follow, search, contact, fill, offer."
-)
-NO_VISITS: Final = "No access log read. aui-tui visits LOG shows what real agents got."
 SUMMARY, AGENTS, EVIDENCE, FIXES, SCAN_LOG, TASKS, VISITS = NUMBERS = (1, 2, 3, 4, 5, 6, 7)
 NAMES: Final = {
     SUMMARY: "Summary",
@@ -374,7 +370,7 @@ def amount(number: int, state: CardState) -> str:
     if number == TASKS:
         return "" if card.task_runs else glyphs.DASH
     if number == VISITS:
-        return "" if state.visits is not None else glyphs.DASH
+        return "" if state.dossier is not None and state.dossier.visits is not None else glyphs.DASH
     return ""
 
 
@@ -391,9 +387,14 @@ def title(number: int, state: CardState) -> str:
         return " ".join((name, counts(dossier)))
     if number == FIXES and state.fixes:
         return name + "  worst harm first"
+    more = ""
     if number == SCAN_LOG:
-        return name + " " + glyphs.DASH + " " + log_words(dossier)
-    return name
+        more = log_words(dossier)
+    elif number == TASKS:
+        more = runs.tasks_title(dossier)
+    elif number == VISITS:
+        more = runs.visits_title(dossier.visits)
+    return " ".join((name, glyphs.DASH, more)) if more else name
 
 
 def subtitle(number: int, state: CardState, size: int) -> str:
@@ -404,6 +405,8 @@ def subtitle(number: int, state: CardState, size: int) -> str:
         return agents.legend(size)
     if number == SCAN_LOG:
         return "enter shows the exchange"
+    if number == VISITS and state.dossier.visits is not None:
+        return glyphs.DISAGREE + " log and probe disagree  " + glyphs.ALIKE + " they agree"
     return ""
 
 
@@ -436,7 +439,7 @@ def lines(number: int, state: CardState, scan: Scan | None, now: float, size: in
     if number == FIXES:
         return fixes(state, size)
     if number == TASKS:
-        return paragraph(NO_TASKS, size, "muted")
+        return runs.tasks(dossier, size)
     if number == VISITS:
-        return paragraph(NO_VISITS, size, "muted")
+        return runs.visits(dossier.visits, dossier, size)
     return scan_log(dossier, size)

@@ -11,22 +11,23 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.screen import Screen
 
-from aui_tui.errors import BadValue
-from aui_tui.records.query import Query
+from aui_tui.records.query import Query, parse
 from aui_tui.records.registry import registry
 from aui_tui.records.view import Quota
 from aui_tui.service.protocol import HasFirstPage
 from aui_tui.tui import messages, open_screens
 from aui_tui.tui.bindings import INDEX
 from aui_tui.tui.columns import RANKED, cell
-from aui_tui.tui.context import Context, attempt, sentence, start
-from aui_tui.tui.draw import Line, line
+from aui_tui.tui.context import Context, attempt, start
+from aui_tui.tui.draw import Line, cut, line
 from aui_tui.tui.export import ExportJob, list_name
+from aui_tui.tui.querytext import SHOWN, Reading, read_line
 from aui_tui.tui.scans import Scan
 from aui_tui.tui.screens.indexbars import (
     chips_line,
     command_line,
     empty_lines,
+    feed_line,
     legend_line,
     marks_line,
     row_foot,
@@ -36,7 +37,7 @@ from aui_tui.tui.state import ListState
 from aui_tui.tui.widgets.bars import Bar, KeyBar
 from aui_tui.tui.widgets.hosttable import HostTable
 from aui_tui.tui.widgets.preview import PreviewPane
-from aui_tui.tui.widgets.querybar import FilterBar, choices, unfinished
+from aui_tui.tui.widgets.querybar import DropDown, FilterBar
 from aui_tui.tui.widgets.scanpanel import ScanPanel
 
 
@@ -122,6 +123,8 @@ class HostScreen(Screen[None]):
             self.post_message(messages.BrowseRequested(self.host()))
 
 
+PAUSE: Final = 0.12
+"""Seconds without a key after which the choices of the drop-down are counted."""
 FIRST: Final = 0.25
 """Seconds that the first frame waits for the list, so that it is drawn once; a slow source gets an empty frame."""
 
@@ -134,8 +137,9 @@ class IndexScreen(HostScreen):
 
     def __init__(self, context: Context, query: Query) -> None:
         super().__init__(context, ListState(query=query))
-        self._before: tuple[ListState, str] = self.state, ""
+        self._before: tuple[ListState, str, str] = self.state, "", ""
         self._problem = ""
+        self._typed = Reading("")
         self._elsewhere = 0
         self._placing = False
 
@@ -146,13 +150,14 @@ class IndexScreen(HostScreen):
         with Horizontal(id="body"):
             yield HostTable(self.context.clock, id="table")
             yield PreviewPane(self.context, id="preview")
+        yield DropDown()
         yield ScanPanel(self.context.clock, id="scans")
         yield Bar(self._detail, id="detail")
         yield KeyBar(id="keys")
 
     async def on_mount(self) -> None:
         """Follow the state that all screens share, and read the list."""
-        for name in ("scans", "quota", "stored", "aged"):
+        for name in ("scans", "quota", "stored", "aged", "fed"):
             self.watch(self.app, name, getattr(self, "_" + name), init=name in ("scans", "quota"))
         first = asyncio.ensure_future(attempt(self.context.service.index(self.state.query)))
         await asyncio.wait({first}, timeout=FIRST)
@@ -172,14 +177,20 @@ class IndexScreen(HostScreen):
         return self.query_one(FilterBar)
 
     def _title(self, size: int) -> Line:
+        feed, done = self.context.feed, getattr(self.app, "fed", -1)
+        if feed is not None and done >= 0:
+            return feed_line(feed.name, done, feed.total, size)
         return title_line(self.state, self.context.service.label, getattr(self.app, "quota", None), size)
 
     def _detail(self, size: int) -> Line:
-        typed = self.filters.text if self.filters.searching else ""
-        if self._problem and not unfinished(typed):
-            return line(" ", (self._problem, "critical"))
+        problem = self._problem or ("" if self._typed.open_end and self.filters.searching else self._typed.problem)
+        if problem:
+            return cut(line(" ", (problem, "critical")), size)
         if self.filters.searching:
-            return choices(typed)
+            words = (
+                "typing …" if self._typed.open_end else "enter searches as typed · ? in the shell: aui-tui help query"
+            )
+            return cut(line(" ", (words, "muted")), size)
         if self.state.marks:
             return marks_line(self.state.marks, size)
         if self.state.mode == "matrix":
@@ -196,6 +207,10 @@ class IndexScreen(HostScreen):
     def _redraw(self) -> None:
         for bar in self.query(Bar):
             bar.refresh()
+
+    def _fed(self, _count: int) -> None:
+        self.query_one("#title", Bar).refresh()
+        self.query_one("#detail", Bar).refresh()
 
     def _quota(self, _quota: Quota | None) -> None:
         self.query_one("#title", Bar).refresh()
@@ -254,10 +269,14 @@ class IndexScreen(HostScreen):
             mode=state.mode,
             sort=(state.query.sort, state.query.descending),
             cursor=cursor,
-            empty=lambda size: empty_lines(self.state, self.context.service.can_scan, size),
+            empty=self._empty,
         )
         self.table.mark(state.marks)
         self._redraw()
+
+    def _empty(self, size: int) -> list[Line]:
+        feeding = self.context.feed is not None and getattr(self.app, "fed", -1) >= 0
+        return empty_lines(self.state, self.context.service.can_scan, size, feeding=feeding)
 
     def become(self, state: ListState, *, keep: bool = True) -> None:
         """Take another state: ask again when its query differs, else only draw."""
@@ -299,29 +318,45 @@ class IndexScreen(HostScreen):
 
     def on_filter_bar_entered(self) -> None:
         """Remember where the person was."""
-        self._before = self.state, self.host()
+        self._before = self.state, self.host(), self.filters.text
         self.query_one("#detail", Bar).refresh()
 
     def on_filter_bar_typed(self, message: FilterBar.Typed) -> None:
         """Filter as the person types; a line that cannot be read leaves the list and says why."""
         self._problem = ""
-        try:
-            state = self.state.with_line(message.text)
-        except BadValue as error:
-            self._problem = sentence(error)
+        self._typed = read_line(message.text)
+        state = self.state.with_line(self._typed.good)
+        if state.query.terms != self.state.query.terms:
+            self.become(state, keep=False)
         else:
-            if state.query != self.state.query:
-                self.become(state, keep=False)
+            self.state = state
+        if self.query_one(DropDown).found:
+            start(self, "choices", self._count_choices, self.state.query)
         self.query_one("#detail", Bar).refresh()
+
+    async def _count_choices(self, query: Query) -> None:
+        """Say how many hosts each choice of the drop-down would leave."""
+        drop_down = self.query_one(DropDown)
+        counts: dict[str, str] = {}
+        await asyncio.sleep(PAUSE)
+        for choice in drop_down.found[:SHOWN]:
+            asked = read_line(choice.line)
+            if not asked.problem and asked.good and not choice.line.endswith((":", "=")):
+                narrowed = replace(query, line=asked.good, terms=parse(asked.good))
+                view, _ = await attempt(self.context.service.index(narrowed))
+                if view is not None:
+                    counts[choice.line] = format(len(view.ranked) + len(view.unreachable), ",")
+        drop_down.count(counts)
 
     def on_filter_bar_left(self, message: FilterBar.Left) -> None:
         """Go back to the list, with the search or as it was before."""
         self._problem = ""
         if not message.keep:
-            state, host = self._before
+            state, host, text = self._before
             self.state = replace(self.state, query=state.query)
+            self.filters.write(text)
+            self._typed = read_line(text)
             self.reload(keep=False, host=host)
-        self.filters.write(self.state.query.line)
         self.table.focus()
         self._redraw()
 
@@ -405,13 +440,17 @@ class IndexScreen(HostScreen):
 
     def action_back(self) -> None:
         """Stop the newest scan, else clear the search, the filters, the marks."""
+        if getattr(self.app, "fed", -1) >= 0 and self.app.stop_feed():  # type: ignore[attr-defined]
+            return
         running: list[Scan] = [scan for scan in getattr(self.app, "scans", ()) if scan.running]
         state = self.state.cleared()
         if running:
             self.post_message(messages.ScanStopped(running[-1].number))
-        elif state is not None:
-            self.filters.write(state.query.line)
-            self.become(state)
+        elif state is not None or self.filters.text:
+            found = state or self.state
+            self.filters.write(found.query.line)
+            self._typed = Reading(found.query.line)
+            self.become(found)
 
     def command(self) -> str:
         """Return the shell command that prints this list."""

@@ -8,6 +8,7 @@ from aui_tui.records.agents import turned_away
 from aui_tui.records.registry import surfaces
 from aui_tui.records.view import IndexView, Quota, Row
 from aui_tui.records.vocabulary import STANCES
+from aui_tui.text import cells
 from aui_tui.tui import glyphs
 from aui_tui.tui.draw import BLANK, Line, Piece, cut, line, spread, width
 from aui_tui.tui.panes.foot import TERMS, term
@@ -55,6 +56,14 @@ def title_line(state: ListState, label: str, quota: Quota | None, size: int) -> 
     while len(facts) > 1 and len(" · ".join(facts)) > size - width(left) - 3:
         facts.pop(0)
     return spread(left, line((" · ".join(facts), "muted"), " "), size)
+
+
+def feed_line(name: str, done: int, total: int, size: int) -> Line:
+    """Return how far the scans are that fill the index."""
+    words = " ".join((name + ":", str(done), "of", str(total), "scans"))
+    full, rest = glyphs.bar(done, total, max(min(size - cells(words) - 40, 30), 4))
+    left = line(" ", ("AUI", "title"), "  ", (words, "strong"), "  ", (full, "bar"), (rest, "rest"))
+    return spread(left, line(("esc stops, what has come is kept", "muted"), " "), size)
 
 
 def chips_line(state: ListState, size: int) -> Line:
@@ -116,7 +125,7 @@ def marks_line(marks: frozenset[str], size: int) -> Line:
     return spread(left, right, size)
 
 
-def empty_lines(state: ListState, can_scan: bool, size: int) -> list[Line]:
+def empty_lines(state: ListState, can_scan: bool, size: int, *, feeding: bool = False) -> list[Line]:
     """Return what stands in a list without rows: an invitation, or how to get rows back."""
     if state.filtered:
         rows = [
@@ -133,6 +142,8 @@ def empty_lines(state: ListState, can_scan: bool, size: int) -> list[Line]:
             BLANK,
             line(("u", "key"), " shows why.  ", ("S", "key"), " scans another address."),
         ]
+    elif feeding:
+        rows = [line(("The first sites are being asked …", "muted"))]
     elif can_scan:
         rows = [
             line(("No host has been scanned yet.", "strong")),

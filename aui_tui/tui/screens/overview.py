@@ -67,7 +67,7 @@ class OverviewScreen(Screen[Query | None]):
         elif kind == "stance":
             query = with_fields(query, stance=value)
         else:
-            text = " ".join((query.line, kind + ":" + value)).strip()
+            text = " ".join((query.line, kind + ":" + value if value else kind)).strip()
             query = with_fields(query, line=text, terms=parse(text))
         self.dismiss(query)
 

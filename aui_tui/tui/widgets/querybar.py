@@ -1,109 +1,90 @@
-"""The query line, and the chips beside it."""
+"""The query line with its drop-down, and the chips beside it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
+from rich.highlighter import Highlighter
+from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.message import Message
-from textual.suggester import Suggester
 from textual.widgets import Input
 
-from aui_tui.records.query import CONTRADICTIONS, FIELDS, HAS, OPERATORS
-from aui_tui.records.registry import registry
-from aui_tui.records.vocabulary import CATEGORIES, FIXES, GRADES, STANCES, VERDICTS
+from aui_tui.text import fit
+from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import QUERY
-from aui_tui.tui.draw import Line, line
+from aui_tui.tui.draw import Line, Piece
+from aui_tui.tui.querytext import SHOWN, Choice, choices, read_line
 from aui_tui.tui.widgets.bars import Bar, Layout
+from aui_tui.tui.widgets.lines import Lines
 
-HINT = "host, name, or terms such as stance:walled agent:claude=blocked score:<40 fresh:<7d"
-
-
-def values_of(field: str) -> tuple[str, ...]:
-    """Return the values that complete a term; empty for one with numbers or free words."""
-    surfaces = tuple(surface.slug for surface in registry().surfaces)
-    return {
-        "stance": tuple(word.lower() for word in STANCES),
-        "category": tuple(_quoted(word.lower()) for word in CATEGORIES),
-        "agent": tuple(slug + "=" + verdict for slug in surfaces for verdict in VERDICTS),
-        "grade": tuple(word.lower() for word in GRADES),
-        "has": HAS,
-        "signal": ("yes", "no"),
-        "fresh": ("<7d", "<24h", ">30d"),
-        "score": ("<40", ">=70"),
-        "method": ("v0.1", "v0.2"),
-        "fix": FIXES,
-        "tasks": ("yes", "no"),
-        "contradiction": CONTRADICTIONS,
-    }.get(field, ())
+SEARCHING: Final = "-searching"
+ROOM: Final = 15
+"""Cells of a choice's own words."""
 
 
-def _quoted(word: str) -> str:
-    return '"' + word + '"' if " " in word else word
+class Wrong(Highlighter):
+    """Underlines the words of a query line that cannot be read."""
+
+    def highlight(self, text: Text) -> None:
+        """Mark what is wrong, unless it is still being typed."""
+        found = read_line(text.plain)
+        if not found.open_end:
+            for start, end in found.spans:
+                text.stylize("underline bold", start, end)
 
 
-def completion(text: str) -> str | None:
-    """Return ``text`` with its last word completed, None when nothing fits."""
-    head, blank, word = text.rpartition(" ")
-    if not word:
-        return None
-    sign, body = ("-", word[1:]) if word.startswith("-") else ("", word)
-    field, colon, value = body.partition(":")
-    if not colon:
-        hits = [name if name == "contradiction" else name + ":" for name in FIELDS if name.startswith(body.lower())]
-    else:
-        hits = [field + ":" + known for known in values_of(field.lower()) if known.startswith(value.lower())]
-    full = hits[0] if body and hits else ""
-    return head + blank + sign + full if full and full.lower() != body.lower() else None
-
-
-def unfinished(text: str) -> bool:
-    """Whether the last word of ``text`` is a term that is still being typed."""
-    word = text.rpartition(" ")[2].removeprefix("-")
-    field, colon, _ = word.partition(":")
-    if (word or text.rstrip().rpartition(" ")[2]).upper() in OPERATORS:
-        return True
-    return (
-        bool(colon)
-        and field.lower() in FIELDS
-        and (word.endswith((":", "=", ",", "..")) or completion(text) is not None)
-    )
-
-
-def choices(text: str) -> Line:
-    """Return the values that the last word of ``text`` may take, as a line for the foot of the screen."""
-    word = text.rpartition(" ")[2].removeprefix("-")
-    field, colon, value = word.partition(":")
-    if colon and field.lower() in FIELDS:
-        known = [v for v in values_of(field.lower()) if v.startswith(value.lower())] or list(values_of(field.lower()))
-        if field.lower() == "agent":
-            name, equals, verdict = value.partition("=")
-            known = (
-                [v for v in VERDICTS if v.startswith(verdict)]
-                if equals
-                else [s.slug for s in registry().surfaces if s.slug.startswith(name)]
-            )
-        example = FIELDS[field.lower()]
-        return line(" ", (field + ":", "accent"), " ", ("  ".join(known[:12]) or "for example " + example, "muted"))
-    names = [name for name in FIELDS if word and name.startswith(word.lower())]
-    if names:
-        return line(" ", ("terms ", "muted"), ("  ".join(FIELDS[name] for name in names), "accent"))
-    return line(" ", (HINT, "muted"))
-
-
-class Terms(Suggester):
-    """Completes the last word of the query line."""
+class DropDown(Lines):
+    """The ways in which the last word may go on, over the list."""
 
     def __init__(self) -> None:
-        super().__init__(use_cache=False, case_sensitive=True)
+        super().__init__(id="choices")
+        self.can_focus = False
+        self.found: tuple[Choice, ...] = ()
+        self.counts: dict[str, str] = {}
+        self.place = -1
 
-    async def get_suggestion(self, value: str) -> str | None:
-        """Return the completed line."""
-        return completion(value)
+    def offer(self, found: Sequence[Choice]) -> None:
+        """Show other choices, none of them chosen yet."""
+        self.found, self.place = tuple(found), -1
+        self.display = bool(found)
+        self._redraw(top=True)
+
+    def count(self, counts: dict[str, str]) -> None:
+        """Show how many hosts each choice would leave."""
+        self.counts = counts
+        self._redraw()
+
+    def step(self, step: int) -> None:
+        """Go to another choice."""
+        if self.found:
+            self.place = (self.place + step) % len(self.found) if self.place >= 0 or step > 0 else len(self.found) - 1
+            self._redraw()
+            self._reveal(self.place)
+
+    @property
+    def chosen(self) -> Choice | None:
+        """The choice under the cursor, in the beginning the first."""
+        return self.found[max(self.place, 0)] if self.found else None
+
+    def _redraw(self, *, top: bool = False) -> None:
+        self.styles.height = min(len(self.found), SHOWN) + 2
+        self.show(self._rows, top=top)
+
+    def _rows(self, size: int) -> list[Line]:
+        out: list[Line] = []
+        for number, choice in enumerate(self.found):
+            here = number == max(self.place, 0)
+            words = fit(choice.text, ROOM) + " " + choice.meaning
+            count = self.counts.get(choice.line, "")
+            text = fit((glyphs.CURSOR if here else " ") + fit(words, size - 2 - len(count)) + " " + count, size)
+            out.append((Piece(text, "cursor" if here else ""),))
+        return out
 
 
 class QueryLine(Input):
@@ -113,15 +94,24 @@ class QueryLine(Input):
 
     @dataclass
     class Left(Message):
-        """The person leaves the line; ``keep`` says whether the search stays."""
+        """The user leaves the line; ``keep`` says whether the search stays."""
 
         keep: bool
+
+    @dataclass
+    class Stepped(Message):
+        """Another choice of the drop-down is wanted."""
+
+        step: int
+
+    class Taken(Message):
+        """The choice under the cursor of the drop-down is wanted."""
 
     def __init__(self, value: str = "") -> None:
         super().__init__(
             value,
             placeholder="/ host or name",
-            suggester=Terms(),
+            highlighter=Wrong(),
             max_length=500,
             select_on_focus=False,
             compact=True,
@@ -132,15 +122,13 @@ class QueryLine(Input):
         """Leave the line."""
         self.post_message(self.Left(keep))
 
+    def action_step(self, step: int) -> None:
+        """Go to another choice."""
+        self.post_message(self.Stepped(step))
+
     def action_complete(self) -> None:
-        """Take the completion."""
-        found = completion(self.value)
-        if found is not None:
-            self.value = found
-            self.cursor_position = len(found)
-
-
-SEARCHING: Final = "-searching"
+        """Take the choice under the cursor."""
+        self.post_message(self.Taken())
 
 
 class FilterBar(Horizontal):
@@ -170,6 +158,11 @@ class FilterBar(Horizontal):
         """Lay out line and chips."""
         yield self._line
         yield self._chips
+
+    @property
+    def drop_down(self) -> DropDown:
+        """The choices, which lie over the screen."""
+        return self.screen.query_one(DropDown)
 
     @property
     def searching(self) -> bool:
@@ -204,14 +197,34 @@ class FilterBar(Horizontal):
     def on_descendant_blur(self, _event: events.DescendantBlur) -> None:
         """Give the chips their room again."""
         self.remove_class(SEARCHING)
+        self.drop_down.offer(())
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Tell what is typed."""
+        """Tell what is typed, and offer how it may go on."""
         event.stop()
+        if self.searching:
+            self.drop_down.offer(choices(event.value) if event.value else ())
         self.post_message(self.Typed(event.value))
 
-    def on_query_line_left(self, message: QueryLine.Left) -> None:
-        """Tell that the person leaves."""
+    def on_query_line_stepped(self, message: QueryLine.Stepped) -> None:
+        """Go through the choices."""
         message.stop()
+        self.drop_down.step(message.step)
+
+    def on_query_line_taken(self, message: QueryLine.Taken) -> None:
+        """Write the choice into the line."""
+        message.stop()
+        found = self.drop_down.chosen
+        if found is not None:
+            self._line.value = found.line
+            self._line.cursor_position = len(found.line)
+
+    def on_query_line_left(self, message: QueryLine.Left) -> None:
+        """Tell that the user leaves; the first esc closes a drop-down that was entered."""
+        message.stop()
+        if not message.keep and self.drop_down.place >= 0:
+            self.drop_down.offer(())
+            return
         self.remove_class(SEARCHING)
+        self.drop_down.offer(())
         self.post_message(self.Left(message.keep))
