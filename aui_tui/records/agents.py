@@ -259,7 +259,7 @@ def _reason(
     word: str, surface: Surface, row: AgentRow | None, rows: Mapping[str, AgentRow], card: ReportCard
 ) -> tuple[str, bool]:
     if word == UNTESTED:
-        return "only a task run can tell: a runs it", False
+        return "only a task run can tell; not asked", False
     if card.unreachable:
         return "nobody got an answer, so nothing is known", False
     if row is None:

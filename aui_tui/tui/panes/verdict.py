@@ -147,9 +147,7 @@ def _next(state: CardState, dossier: Dossier, size: int) -> list[Line]:
     if card.unreachable:
         return [(lead, Piece("Check the address; "), Piece("s", "key"), Piece(" asks again."))]
     if not state.fixes:
-        return [
-            (lead, Piece("Nothing left to fix. "), Piece("a", "key"), Piece(" runs the tasks: half is unmeasured."))
-        ]
+        return [(lead, Piece("Nothing left to fix. aui-tui tasks measures the other half."))]
     fix = state.fixes[0]
     reached = state.standings.get(fix.k)
     gain: Line = ()
@@ -180,7 +178,7 @@ def _first_trimmed(row: Line) -> Line:
 def _pillar(key: str, value: float | None, most: float | None, parts: Sequence[str], size: int) -> Line:
     name = Piece(fit(pillar_label(key), 9))
     if value is None:
-        return (name, Piece("not measured: "), Piece("a", "key"), Piece(" runs the tasks", "muted"))
+        return (name, Piece("not measured: no task was run."))
     full, rest = glyphs.bar(value, most or 0, 20)
     out: Line = (name, Piece(full, "bar"), Piece(rest, "rest"), Piece(" " + number(value) + "/" + number(most)))
     for part in parts:
