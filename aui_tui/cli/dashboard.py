@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from aui_tui.cli import streams
@@ -14,9 +14,10 @@ from aui_tui.service.protocol import Service
 
 if TYPE_CHECKING:
     from aui_tui.engine.access import Access
-    from aui_tui.tui.context import Feed
 
 CRASHED: Final = 1
+Stream = tuple[str, int, Callable[[Callable[[object], None]], Awaitable[None]]]
+"""What fills the index while it is looked at: a name, the number of scans, and what makes them."""
 
 
 VALUED: Final = {"--data-dir": "data_dir", "--source": "source", "--config": "config_file", "--theme": "theme"}
@@ -49,7 +50,7 @@ def show(run: Run, *, access: Access | None = None, host: str = "") -> int:
     return open_on(run, service_of(run, access), host=host)
 
 
-def open_on(run: Run, service: Service, *, host: str = "", feed: Feed | None = None) -> int:
+def open_on(run: Run, service: Service, *, host: str = "", feed: Stream | None = None) -> int:
     """Run the dashboard on ``service``, close both, and return the exit code; ``feed`` fills the index meanwhile.
 
     Raises ConfigError.
@@ -58,6 +59,7 @@ def open_on(run: Run, service: Service, *, host: str = "", feed: Feed | None = N
     try:
         from aui_tui.cli.exporter import FileExporter
         from aui_tui.tui.app import run as run_app
+        from aui_tui.tui.context import Feed
 
         status = run_app(
             service,
@@ -68,7 +70,7 @@ def open_on(run: Run, service: Service, *, host: str = "", feed: Feed | None = N
             keymap=settings.keys,
             theme_folders=(settings.theme_dir,),
             exporter=FileExporter(service),
-            feed=feed,
+            feed=Feed(*feed) if feed is not None else None,
         )
     finally:
         asyncio.run(service.aclose())

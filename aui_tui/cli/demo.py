@@ -76,7 +76,6 @@ def demo(
             run.wait(work())
             return 0
         from aui_tui.cli import dashboard
-        from aui_tui.tui.context import Feed
 
         service = service_of(web, Path(name), base_url=settings.base_url, method=settings.method)
 
@@ -85,7 +84,7 @@ def demo(
             if tasks:
                 await try_tasks(service, web, lambda host, event: None)
 
-        return dashboard.open_on(run, service, feed=Feed("demo", rounds(web), stream))
+        return dashboard.open_on(run, service, feed=("demo", rounds(web), stream))
 
 
 def _steps(*, quiet: bool) -> Callable[[str, TaskEvent], None]:
