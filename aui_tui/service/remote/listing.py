@@ -81,7 +81,7 @@ class Listing:
         )
 
     def overview(self, query: Query, *, now: float | None = None) -> Overview:
-        """Return figures over the ranked rows of ``query``; ``failing`` is empty where no cards are known."""
+        """Return figures over the ranked rows of ``query``; what only cards tell is empty where none are known."""
         rows = self._held(self.ranked, query, time.time() if now is None else now)
         grades = dict.fromkeys(GRADES, 0)
         stances = {category: dict.fromkeys(STANCES, 0) for category in CATEGORIES}
@@ -93,14 +93,16 @@ class Listing:
             for key in self._fixes(summary.host):
                 failing[key] = failing.get(key, 0) + 1
         asked = time.time() if now is None else now
-        return Overview(
+        figures = Overview(
             grades=grades,
             stances=stances,
             failing=failing,
             hosts=len(rows),
             unreachable=len(self._held(self.unreachable, query, asked)),
+            contradictions=sum(bool(self._contradictions(row.summary.host)) for row in rows),
             **counted(rows),
         )
+        return figures if self._facts else msgspec.structs.replace(figures, edges={})
 
     def position(self, host: str, query: Query, *, now: float | None = None) -> int:
         """Return the index of ``host`` in its list of ``query``, -1 when it is absent."""
@@ -120,6 +122,10 @@ class Listing:
     def _fixes(self, host: str) -> frozenset[str]:
         facts = self._facts.get(host)
         return facts.fixes if facts is not None else frozenset()
+
+    def _contradictions(self, host: str) -> frozenset[str]:
+        facts = self._facts.get(host)
+        return facts.contradictions if facts is not None else frozenset()
 
     def _facets(self, query: Query, now: float) -> Facets:
         stance = dict.fromkeys(STANCES, 0)
