@@ -351,3 +351,21 @@ def test_the_access_log_comes_without_a_stop_and_loses_nothing_at_one(tmp_path: 
         while sum("mark=n" in line for line in running.log) < 50:
             assert time.monotonic() < end, running.log
             time.sleep(0.02)
+
+
+def test_a_service_that_listens_everywhere_warns_and_derives_no_loopback_links(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        command("serve", "--port", "0", "--host", "0.0.0.0"),
+        env=environment(tmp_path),
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stderr is not None
+        lines = [process.stderr.readline(), process.stderr.readline()]
+    finally:
+        process.terminate()
+        process.wait(20)
+    assert "give its public address with --base-url" in lines[0]
+    assert "Serving on http://" in lines[1]
+    assert "127.0.0.1" not in lines[0] + lines[1]

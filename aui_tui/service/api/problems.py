@@ -31,6 +31,7 @@ KINDS: Final = MappingProxyType(
         "not-found": "Nothing is published at this address.",
         "method-not-allowed": "The address does not take this method; Allow names those it takes.",
         "request-too-large": "The address, the header fields or the body of the request are too large.",
+        "bad-request": "The request has both Content-Length and Transfer-Encoding, so that its end is uncertain.",
         "internal-error": "The service failed; the fault is on its side.",
     }
 )
@@ -129,6 +130,17 @@ def crowded() -> Problem:
         title="Unavailable",
         detail="Too many connections are open; please try again in a moment.",
         headers={"Retry-After": "5", "Connection": "close"},
+    )
+
+
+def two_lengths() -> Problem:
+    """Return the problem of a request with two framings (RFC 9112 6.3); the answer ends the connection."""
+    return Problem(
+        kind="bad-request",
+        status=400,
+        title="Bad request",
+        detail="A request has either Content-Length or Transfer-Encoding, not both.",
+        headers={"Connection": "close"},
     )
 
 

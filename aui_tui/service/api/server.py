@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import ipaddress
 import logging
 import logging.config
 import multiprocessing
@@ -117,6 +118,10 @@ def serve(
             allow_origin=allow_origin,
         )
         logging.config.dictConfig(LOGGING)
+        if base_url is None and not ipaddress.ip_address(listener.getsockname()[0].partition("%")[0]).is_loopback:
+            log.warning(
+                "Others can reach this service, but its links say %s; give its public address with --base-url.", address
+            )
         log.info("Serving on %s%s", address, "" if address == config.base_url else f" as {config.base_url}")
         app = functools.partial(build, factory, config)
         server_config = uvicorn_config(app, workers)
@@ -202,9 +207,12 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def address_of(listener: socket.socket) -> str:
-    """Return the address under which a listening socket is reached from this machine, such as http://127.0.0.1:8000."""
+    """Return the address under which a listening socket is reached, such as http://127.0.0.1:8000.
+
+    One that listens everywhere is reached by the name of this machine: a link to 127.0.0.1 leads others to themselves.
+    """
     host, port = listener.getsockname()[:2]
-    name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
+    name = socket.gethostname().lower() if host in ("0.0.0.0", "::") else host  # noqa: S104
     return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
 
 

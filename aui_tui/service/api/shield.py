@@ -109,6 +109,8 @@ class Shield:
             return problems.too_large(431, f"A request may have {MAX_FIELDS} header fields.")
         if sum(len(name) + len(value) for name, value in headers) > MAX_HEAD:
             return problems.too_large(431, f"The header fields of a request may have {MAX_HEAD} bytes.")
+        if {b"content-length", b"transfer-encoding"} <= {name for name, _ in headers}:
+            return problems.two_lengths()
         host = next((value for name, value in headers if name == b"host"), b"")
         if not self._is_ours(host.decode("latin-1"), scope):
             return Problem(

@@ -95,6 +95,14 @@ def test_no_other_origin_may_read_unless_configured(site: Running) -> None:
         assert preflight.status_code == 200
 
 
+def test_a_request_with_two_lengths_is_refused_and_the_connection_closed(site: Running) -> None:
+    hidden = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    head = b"POST /scan HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n"
+    answer = raw(site, head + b"0\r\n\r\n" + hidden)
+    assert answer.startswith(b"HTTP/1.1 400")
+    assert answer.count(b"HTTP/1.1 ") == 1
+
+
 def test_long_addresses_and_many_fields_are_refused(site: Running) -> None:
     assert site.get("/api/index.json?x=" + "a" * config.MAX_TARGET).status_code == 414
     assert site.get("/healthz", headers={f"X-{n}": "1" for n in range(config.MAX_FIELDS)}).status_code == 431
