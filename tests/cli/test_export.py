@@ -95,13 +95,14 @@ def test_bad_options_are_one_sentence(home: Path, arguments: list[str], words: s
     assert words in done.sentence
 
 
-def test_gates_pass_fail_and_cannot_be_told(home: Path) -> None:
+def test_gates_pass_fail_and_are_inconclusive(home: Path) -> None:
     assert here(home, "site", "shop.example", "--fail-under", "80", "--must-serve", "claude,chatgpt").code == 0
     failed = here(home, "site", "tickets.example", "--fail-under", "50", "--require-stance", "Open", "--json")
     assert failed.code == 1
     assert json.loads(failed.out)["host"] == "tickets.example"
-    assert "aui-tui: gate fail-under failed: tickets.example: The score is 42, 8 points under 50." in failed.err
-    assert "gate require-stance failed" in failed.err
+    notices = [json.loads(line)["notice"] for line in failed.err.splitlines()]
+    assert notices[0] == "gate fail-under failed: tickets.example: The score is 42, 8 points under 50."
+    assert notices[1].startswith("gate require-stance failed")
     unknown = here(home, "site", "gone.example", "--fail-under", "0")
     assert unknown.code == 3
     assert "inconclusive" in unknown.err

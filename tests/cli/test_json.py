@@ -17,6 +17,7 @@ from tests.cli.stored import fill
 COMMAND: Any = application(["--help"])
 SILENT = {
     "badge": "a picture",
+    "key": "a key, and its directory, which is JSON as it is",
     "serve": "a server",
     "demo": "the dashboard; --headless prints the index",
     "schema": "JSON",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -13,7 +14,7 @@ from aui_tui.records.progress import ProbeEvent
 from aui_tui.records.registry import registry
 from tests.faults.behaviours import redirect, sends
 from tests.faults.lab import scan
-from tests.faults.site import AGENTS, HOMEPAGES, Asked, Site, answer, good
+from tests.faults.site import AGENTS, HOMEPAGES, QUICK, Asked, Site, answer, good
 
 REFUSE = sends(answer(b"no", "403 Forbidden"))
 
@@ -76,7 +77,7 @@ async def test_no_cookie_reaches_another_identity(analyser: Analyser) -> None:
 
 async def test_an_agent_is_asked_again_by_the_same_request_and_the_browser_after_it(analyser: Analyser) -> None:
     async with Site(faults=dict.fromkeys(AGENTS[:2], REFUSE)) as site:
-        observed = await scan(site, analyser)
+        observed = await scan(site, analyser, site.access(limits=replace(QUICK, causes=0)))
     for name in AGENTS[:2]:
         first, *others = (asked for asked in site.asked if asked.place == name)
         assert [asked.fields for asked in others] == [first.fields] * 2

@@ -87,7 +87,7 @@ def asked(pieces: Iterator[bytes], coding: str = "") -> tuple[str, int, float]:
 
 
 def packed(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    packer = zlib.compressobj(1, zlib.DEFLATED, 31)
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     for piece in pieces:
         yield packer.compress(piece)
     yield packer.flush()
