@@ -94,7 +94,7 @@ def test_a_scan_at_quota_nought_names_the_next_slot_and_the_dashboard_goes_on(
         terminal.press("3")
         terminal.wait_for("Ranked 4 ")
         terminal.press("\r")
-        terminal.wait_for("1 Summary", "5 Scan log", "scans 0/10")
+        terminal.wait_for("1 Summary", "5 Log", "scans 0/10")
         terminal.press("\x7fu")
         terminal.wait_for("Reason")
         terminal.press("q")

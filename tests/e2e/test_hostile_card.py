@@ -31,7 +31,7 @@ WALK = (
     ("4", "[4 Fixes"),
     (" ", "supposed done"),
     ("y", "Copied"),
-    ("5", "[5 Scan log"),
+    ("5", "[5 Log"),
     ("1l", "[1 Ledger]"),
     ("d", "[3 Changes]"),
     ("/x", "enter Next"),
