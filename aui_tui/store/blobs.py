@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import zlib
 from functools import cache, lru_cache
 from typing import Any, Final
@@ -23,6 +24,8 @@ OBSERVATIONS: Final = "observations-1.json"
 MAX_INFLATED: Final = 16 * 1024 * 1024
 """A stored record that inflates beyond this many bytes is refused."""
 _TEXT_LIMIT: Final = 20_000
+_CONVERTING: Final = threading.Lock()
+"""Two threads that use a type of msgspec for the first time at one moment crash the process."""
 
 
 def pack_card(card: ReportCard) -> bytes:
@@ -48,7 +51,9 @@ def unpack_observations(blob: bytes) -> Observations:
 def decode_observations(data: bytes) -> Observations:
     """Return the observations in the JSON ``data``, their texts cleaned. Raises RecordError when they are broken."""
     try:
-        return msgspec.convert(_wash(msgspec.json.decode(data)), Observations)
+        value = _wash(msgspec.json.decode(data))
+        with _CONVERTING:
+            return msgspec.convert(value, Observations)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise RecordError(f"Broken stored observations: {clean(str(error), 160)}.") from None
 
