@@ -31,9 +31,9 @@ def run(arguments: Sequence[str]) -> int:
 
         return app.run(arguments)
     gc.disable()  # what is imported stays; the dashboard collects again once it is drawn
-    from aui_tui.cli.run import Run, told
+    from aui_tui.cli.run import Run, reporting_errors
 
-    return told(lambda: dashboard.show(Run.of(flags)), arguments)
+    return reporting_errors(lambda: dashboard.show(Run.of(flags)), arguments)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from aui_tui.records.card import AgentAccess, Evidence, ReportCard
 from aui_tui.records.codec import slots_of
 from aui_tui.records.methods import METHODS, grade_of
 from aui_tui.records.registry import registry
-from aui_tui.records.steady import steady_text
+from aui_tui.records.without_volatile import text_without_volatile
 
 FINDINGS: Final = ("critical", "warn")
 """Evidence kinds that are findings; good lines are not."""
@@ -241,10 +241,10 @@ def _word(value: object) -> str:
 
 
 def _findings_only_in(card: ReportCard, other: ReportCard) -> tuple[Evidence, ...]:
-    left = Counter((item.t, steady_text(item.text)) for item in other.evidence)
+    left = Counter((item.t, text_without_volatile(item.text)) for item in other.evidence)
     found = []
     for item in card.evidence:
-        known = item.t, steady_text(item.text)
+        known = item.t, text_without_volatile(item.text)
         if left[known]:
             left[known] -= 1
         elif item.t in FINDINGS:

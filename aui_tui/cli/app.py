@@ -14,7 +14,7 @@ import typer
 from aui_tui.cli import complete, streams
 from aui_tui.cli.options import COMMON, Config, DataDir, Debug, Quiet, Source, run_of
 from aui_tui.cli.reach import AllowPrivate, ConnectTo, NoLimit, access_of
-from aui_tui.cli.run import INTERRUPTED, told
+from aui_tui.cli.run import INTERRUPTED, reporting_errors
 from aui_tui.errors import ConfigError
 
 BOARD = "Dashboard"
@@ -153,7 +153,7 @@ def _root(
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; whatever goes wrong is told in one sentence."""
-    return told(lambda: _run(list(arguments)), arguments)
+    return reporting_errors(lambda: _run(list(arguments)), arguments)
 
 
 def _run(arguments: list[str]) -> int:

@@ -344,7 +344,7 @@ async def _try_tasks(service: LocalService, hosts: Iterable[str], *, quiet: bool
 
 def _check_fast(dask: str) -> None:
     """Raise BadValue or ConfigError when the extra ``fast`` cannot be used."""
-    from aui_tui.engine.network.swift import installed
+    from aui_tui.engine.network.fast import installed
 
     if dask:
         raise BadValue("--fast is for scanning processes on this machine; leave out either --fast or --dask.")

@@ -13,7 +13,7 @@ from aui_tui.errors import ConfigError
 from aui_tui.service.protocol import Service
 
 if TYPE_CHECKING:
-    from aui_tui.engine.access import Access
+    from aui_tui.engine.policy import ScanPolicy
 
 CRASHED: Final = 1
 Stream = tuple[str, int, Callable[[Callable[[object], None]], Awaitable[None]]]
@@ -40,7 +40,7 @@ def plain(arguments: Sequence[str]) -> dict[str, Any] | None:
     return flags
 
 
-def show(run: Run, *, access: Access | None = None, host: str = "") -> int:
+def show(run: Run, *, access: ScanPolicy | None = None, host: str = "") -> int:
     """Open the dashboard, on the card of ``host`` when one is named, and return its exit code.
 
     Raises ConfigError without a terminal, and as ``service_of``.

@@ -1,7 +1,7 @@
 """Options that several commands share, one ``Annotated`` type each, and what they mean together.
 
 A command lists its options in its signature, which is what Typer reads; what belongs together is taken from the
-context: :func:`run_of`, ``CardForm.of``, ``Gating.of``, ``Reach.of``, ``Tape.of``.
+context: :func:`run_of`, ``CardForm.of``, ``Gating.of``, ``ConnectionOptions.of``, ``Tape.of``.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from aui_tui.errors import BadValue, ConfigError
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
-    from aui_tui.engine.access import Access
+    from aui_tui.engine.policy import ScanPolicy
 
 REACH: Final = "How to reach the site"
 _option = partial(typer.Option, rich_help_panel=REACH)
@@ -52,7 +52,7 @@ Pace = Annotated[
 ]
 
 
-def reach_of(context: typer.Context) -> Access | None:
+def reach_of(context: typer.Context) -> ScanPolicy | None:
     """Return what the options of this module allow a command, None when none was given.
 
     Raises BadValue or ConfigError.
@@ -72,7 +72,7 @@ def access_of(
     insecure: bool = False,
     no_limit: bool = False,
     pace: float = 0.0,
-) -> Access | None:
+) -> ScanPolicy | None:
     """Return what the options allow, None when none was given. Raises BadValue or ConfigError."""
     if no_limit and not (allow_private or connect_to):
         raise BadValue("--no-limit is for hosts of your own: it goes with --allow-private or --connect-to.")
@@ -80,11 +80,11 @@ def access_of(
         raise BadValue(f"--pace takes the seconds between two requests, 0 to {LONGEST_PACE:g}.")
     if not (allow_private or connect_to or header or basic_auth_env or cacert or insecure or pace):
         return None
-    from aui_tui.engine.access import Access, Detour, Limits
+    from aui_tui.engine.policy import ConnectTo, Limits, ScanPolicy
 
-    return Access(
+    return ScanPolicy(
         allow_private=allow_private,
-        connect_to=tuple(Detour.parse(rule) for rule in connect_to or ()),
+        connect_to=tuple(ConnectTo.parse(rule) for rule in connect_to or ()),
         headers=tuple(_field(text) for text in header or ()),
         basic_auth=_credentials(basic_auth_env) if basic_auth_env else None,
         cafile=_readable(cacert) if cacert else "",

@@ -72,7 +72,7 @@ class Run:
             raise
 
 
-def told(work: Callable[[], int], arguments: Sequence[str]) -> int:
+def reporting_errors(work: Callable[[], int], arguments: Sequence[str]) -> int:
     """Return the exit code of ``work``; whatever goes wrong is told in one sentence, with ``--json`` as an object."""
     plain = itertools.takewhile(lambda word: word != "--", arguments)
     with streams.narrating_in_json("--json" in plain):

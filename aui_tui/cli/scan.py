@@ -48,7 +48,7 @@ from aui_tui.text import clean
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from aui_tui.engine.access import Access
+    from aui_tui.engine.policy import ScanPolicy
     from aui_tui.export.options import Refusal
 
 app = typer.Typer()
@@ -372,13 +372,13 @@ class Batch:
         self.codes.append(outcome.exit_code)
 
 
-def signing_access(run: Run, access: Access | None, *, sign: bool, agent: str) -> Access | None:
+def signing_access(run: Run, access: ScanPolicy | None, *, sign: bool, agent: str) -> ScanPolicy | None:
     """Return ``access`` with the user's key for --sign. Raises BadValue and ConfigError."""
     if agent and not sign:
         raise BadValue("--signature-agent goes with --sign.")
     if not sign:
         return access
-    from aui_tui.engine.access import PUBLIC
+    from aui_tui.engine.policy import PUBLIC
     from aui_tui.engine.signing import Signer, checked_agent, read_key
 
     signer = Signer(read_key(run.settings.data_dir), checked_agent(agent) if agent else "")

@@ -56,7 +56,7 @@ def serve(
     run = run_of(context)
     only_local(run, "Serving")
     from aui_tui.engine import signing
-    from aui_tui.engine.access import PUBLIC
+    from aui_tui.engine.policy import PUBLIC
     from aui_tui.records.starter import Starter
     from aui_tui.service.api import run as publish
     from aui_tui.service.publication import LocalPublication

@@ -16,11 +16,11 @@ from aui_tui.records.view import Dossier
 from aui_tui.service.protocol import Service
 
 if TYPE_CHECKING:
-    from aui_tui.engine.access import Access
+    from aui_tui.engine.policy import ScanPolicy
     from aui_tui.service.local import LocalService
 
 
-def service_of(run: Run, access: Access | None = None) -> Service:
+def service_of(run: Run, access: ScanPolicy | None = None) -> Service:
     """Return the service of the settings, to be closed by the caller; ``access`` is what a scan here may do.
 
     Raises ConfigError when the data folder cannot be used or ``access`` is given for a published index.
@@ -34,7 +34,7 @@ def service_of(run: Run, access: Access | None = None) -> Service:
     return open_source(run.settings.source, folder=run.settings.data_dir / "sources")
 
 
-def local_of(run: Run, access: Access | None = None) -> LocalService:
+def local_of(run: Run, access: ScanPolicy | None = None) -> LocalService:
     """Return the index of this machine, having told what had to be mended. Raises ConfigError, Unavailable."""
     from aui_tui.records.starter import Starter
     from aui_tui.service.local import LocalService
@@ -55,7 +55,7 @@ def local_of(run: Run, access: Access | None = None) -> LocalService:
 
 
 @asynccontextmanager
-async def opened(run: Run, access: Access | None = None) -> AsyncIterator[Service]:
+async def opened(run: Run, access: ScanPolicy | None = None) -> AsyncIterator[Service]:
     """Yield the service of the settings and close it; raises as :func:`service_of`."""
     service = service_of(run, access)
     try:
@@ -65,7 +65,7 @@ async def opened(run: Run, access: Access | None = None) -> AsyncIterator[Servic
 
 
 @asynccontextmanager
-async def local(run: Run, access: Access | None = None) -> AsyncIterator[LocalService]:
+async def local(run: Run, access: ScanPolicy | None = None) -> AsyncIterator[LocalService]:
     """Yield the index of this machine and close it; raises as :func:`local_of`."""
     service = local_of(run, access)
     try:
@@ -75,7 +75,7 @@ async def local(run: Run, access: Access | None = None) -> AsyncIterator[LocalSe
 
 
 async def own_host(service: Service, url: str) -> bool:
-    """Return whether ``url`` is a host of the local user's own (see ``Access.owns``). Raises InvalidHost."""
+    """Return whether ``url`` is a host of the local user's own (see ``ScanPolicy.owns``). Raises InvalidHost."""
     from aui_tui.service.local import LocalService
 
     return isinstance(service, LocalService) and await service.owns(url)

@@ -19,7 +19,7 @@ from aui_tui.cli.services import local, local_of, only_local
 from aui_tui.errors import AuiError, ConfigError
 from aui_tui.gates import worst
 from aui_tui.records.vocabulary import choose
-from aui_tui.service.intake import take
+from aui_tui.service.importer import take
 from aui_tui.store.folder import damaged
 from aui_tui.store.reports import Reports
 from aui_tui.text import clean

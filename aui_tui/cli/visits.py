@@ -24,7 +24,7 @@ from aui_tui.text import cells as width_of
 from aui_tui.text import clean, fit
 
 if TYPE_CHECKING:
-    from aui_tui.engine.access import Access
+    from aui_tui.engine.policy import ScanPolicy
     from aui_tui.visits.counting import Count, Options
     from aui_tui.visits.gate import Limit
     from aui_tui.visits.logs import Progress
@@ -229,7 +229,7 @@ def _site(host: str) -> str:
     return parse(host, allow_private=True).site
 
 
-def _update(run: Run, book: RangeBook, access: Access | None) -> int:
+def _update(run: Run, book: RangeBook, access: ScanPolicy | None) -> int:
     """Fetch the published ranges, tell how that went, and return how many lists failed."""
     from aui_tui.visits.published import Updated, summary
 

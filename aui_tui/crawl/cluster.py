@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from aui_tui.crawl.job import UNEXPECTED, Gate, Job, Result, Terms, failed, scan
+from aui_tui.crawl.job import UNEXPECTED, Gate, Result, ScanJob, Terms, failed, scan
 from aui_tui.crawl.worker import raise_file_limit
-from aui_tui.engine.parser_pool import Analyser
+from aui_tui.engine.parser_pool import Parser
 from aui_tui.errors import ConfigError, Unavailable
 from aui_tui.text import clean
 
@@ -36,24 +36,24 @@ ATTEMPTS: Final = 3
 
 
 @cache
-def _analyser() -> Analyser:
+def _parser() -> Parser:
     raise_file_limit()
-    return Analyser()
+    return Parser()
 
 
 def scan_batch(terms: bytes, jobs: bytes) -> bytes:
     """Scan the jobs of one batch side by side, here and now; runs on a worker. Arguments and result are msgpack."""
     return asyncio.run(
-        _scan_all(msgspec.msgpack.decode(terms, type=Terms), msgspec.msgpack.decode(jobs, type=list[Job]))
+        _scan_all(msgspec.msgpack.decode(terms, type=Terms), msgspec.msgpack.decode(jobs, type=list[ScanJob]))
     )
 
 
-async def _scan_all(terms: Terms, jobs: list[Job]) -> bytes:
-    access, analyser, gate = terms.access(), _analyser(), Gate()
+async def _scan_all(terms: Terms, jobs: list[ScanJob]) -> bytes:
+    access, parser, gate = terms.access(), _parser(), Gate()
 
-    async def one(job: Job) -> Result:
+    async def one(job: ScanJob) -> Result:
         await gate()
-        return await scan(job, terms, access, analyser)
+        return await scan(job, terms, access, parser)
 
     watch = asyncio.create_task(gate.watch())
     try:
@@ -76,7 +76,7 @@ class Cluster:
         self._most = most
         self._least = min(LEAST, most)
         self._client: Any = None
-        self._queue: asyncio.Queue[tuple[Job, asyncio.Future[Result]]] = asyncio.Queue()
+        self._queue: asyncio.Queue[tuple[ScanJob, asyncio.Future[Result]]] = asyncio.Queue()
         self._tasks: set[asyncio.Task[None]] = set()
         self._waiting: set[asyncio.Future[Result]] = set()
         self._gone: Unavailable | None = None
@@ -111,7 +111,7 @@ class Cluster:
     ) -> None:
         await self.aclose()
 
-    async def scan(self, job: Job) -> Result:
+    async def scan(self, job: ScanJob) -> Result:
         """Return what became of ``job``. Raises Unavailable when the cluster is gone."""
         if self._gone is not None:
             raise self._gone
@@ -159,7 +159,7 @@ class Cluster:
             while True:
                 await self._leave_with(await self._batch())
 
-    async def _batch(self) -> list[tuple[Job, asyncio.Future[Result]]]:
+    async def _batch(self) -> list[tuple[ScanJob, asyncio.Future[Result]]]:
         batch = [await self._queue.get()]
         end = asyncio.get_running_loop().time() + GATHER
         while len(batch) < self._least and (more := await self._next(end)) is not None:
@@ -168,21 +168,21 @@ class Cluster:
             batch.append(self._queue.get_nowait())
         return batch
 
-    async def _leave_with(self, batch: list[tuple[Job, asyncio.Future[Result]]]) -> None:
+    async def _leave_with(self, batch: list[tuple[ScanJob, asyncio.Future[Result]]]) -> None:
         while self._under_way >= await self._places():
             self._ended.clear()
             await self._ended.wait()
         self._under_way += 1
         self._keep(self._run({job.number: (job, future) for job, future in batch}))
 
-    async def _next(self, end: float) -> tuple[Job, asyncio.Future[Result]] | None:
+    async def _next(self, end: float) -> tuple[ScanJob, asyncio.Future[Result]] | None:
         try:
             async with asyncio.timeout_at(end):
                 return await self._queue.get()
         except TimeoutError:
             return None
 
-    async def _run(self, batch: dict[int, tuple[Job, asyncio.Future[Result]]]) -> None:
+    async def _run(self, batch: dict[int, tuple[ScanJob, asyncio.Future[Result]]]) -> None:
         try:
             with suppress(Unavailable):
                 await self._hand_out([job for job, _ in batch.values()], batch, ATTEMPTS)
@@ -191,7 +191,7 @@ class Cluster:
             self._ended.set()
 
     async def _hand_out(
-        self, jobs: list[Job], batch: dict[int, tuple[Job, asyncio.Future[Result]]], attempts: int
+        self, jobs: list[ScanJob], batch: dict[int, tuple[ScanJob, asyncio.Future[Result]]], attempts: int
     ) -> None:
         from distributed import KilledWorker
 
@@ -214,7 +214,7 @@ class Cluster:
             if not future.done():
                 future.set_result(result)
 
-    async def _ask(self, jobs: list[Job]) -> list[Result]:
+    async def _ask(self, jobs: list[ScanJob]) -> list[Result]:
         """Return the results of one batch. Dask cancels its futures when the scheduler goes."""
         sent = self._client.submit(scan_batch, self._terms, msgspec.msgpack.encode(jobs), pure=False)
         try:

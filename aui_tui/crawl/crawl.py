@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, NamedTuple, TypeVar
 
-from aui_tui.crawl.job import BAD, FRESH, Counts, Done, Job, Result
+from aui_tui.crawl.job import BAD, FRESH, Counts, Done, Result, ScanJob
 from aui_tui.crawl.listing import BadRow, Row
 from aui_tui.crawl.pool import Workers
 from aui_tui.crawl.schedule import HostScheduler, ResultDispatcher
@@ -35,7 +35,7 @@ GATHER: Final = 0.02
 """Seconds in which results gather before they are written."""
 AGAIN: Final = 0.5
 """Seconds before a host that somebody else is scanning has its next turn."""
-PATIENCE: Final = 15.0
+LOCK_TIMEOUT: Final = 15.0
 """Seconds to wait for a locked or full file before the crawl ends."""
 LISTENING: Final = 5.0
 """Seconds to wait at the end for a reader who pauses."""
@@ -67,7 +67,7 @@ class Crawl:
         on_result: Callable[[Done], None] = lambda done: None,
         notice: Callable[[str], None] = lambda sentence: None,
         clock: Callable[[], float] = time.time,
-        patience: float = PATIENCE,
+        patience: float = LOCK_TIMEOUT,
     ) -> None:
         self.counts = Counts()
         self._service = service
@@ -180,14 +180,14 @@ class Crawl:
         known = self._service.known.get(row.site, Known())
         kept = recent.category if recent is not None else ""
         category = row.category or known.category or kept or "Uncategorized"
-        job = Job(next(self._numbers), row.url, row.name or known.name, category, known.seed)
+        job = ScanJob(next(self._numbers), row.url, row.name or known.name, category, known.seed)
         self._free -= 1
         self._open += 1
         task = asyncio.create_task(self._scan(row, job))
         self._running.add(task)
         task.add_done_callback(self._running.discard)
 
-    async def _scan(self, row: Row, job: Job) -> None:
+    async def _scan(self, row: Row, job: ScanJob) -> None:
         try:
             result = await self._workers.scan(job)
         except Exception as error:

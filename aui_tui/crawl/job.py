@@ -9,9 +9,9 @@ from typing import Final, NamedTuple
 import msgspec
 
 from aui_tui.crawl.listing import BadRow, Row
-from aui_tui.engine.access import Access, Detour, Limits
-from aui_tui.engine.network import Swift
-from aui_tui.engine.scan import Analyser, observe
+from aui_tui.engine.network import PyreqwestTransport
+from aui_tui.engine.policy import ConnectTo, Limits, ScanPolicy
+from aui_tui.engine.scan import Parser, observe
 from aui_tui.engine.scoring import Labels, grade_card
 from aui_tui.errors import AuiError
 from aui_tui.records.codec import Keys, encode_card
@@ -20,7 +20,7 @@ from aui_tui.store.writer import Packed
 from aui_tui.text import clean
 
 UNEXPECTED: Final = "Unexpected error"
-PATIENCE: Final = 3.0
+QUEUE_PATIENCE: Final = 3.0
 """Seconds as in ``Limits.patience``: a crawl has time, and saves both sides half the connections."""
 BUDGET: Final = 20.0
 """Seconds as in ``Limits.budget``: in a crawl a refusal is looked at again, but no host holds a place for a minute."""
@@ -29,9 +29,9 @@ BUDGET: Final = 20.0
 class Terms(msgspec.Struct, frozen=True, kw_only=True):
     """What holds for every scan of a crawl.
 
-    ``connect_to``, ``insecure``, ``cafile``, ``allow_private``, ``limits``: as in ``engine.access.Access``; ``keys``:
-    names in the cards that are handed out, empty when none are wanted; ``fast``: scanning processes ask by the extra
-    ``fast``.
+    ``connect_to``, ``insecure``, ``cafile``, ``allow_private``, ``limits``: as in ``engine.policy.ScanPolicy``;
+    ``keys``: names in the cards that are handed out, empty when none are wanted; ``fast``: scanning processes ask by
+    the extra ``fast``.
     """
 
     method: str = DEFAULT_METHOD
@@ -45,7 +45,9 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     fast: bool = False
 
     @classmethod
-    def of(cls, access: Access, *, method: str, base_url: str, keys: Keys | None = None, fast: bool = False) -> Terms:
+    def of(
+        cls, access: ScanPolicy, *, method: str, base_url: str, keys: Keys | None = None, fast: bool = False
+    ) -> Terms:
         """Return the terms under which ``access`` scans; its header fields and credentials stay here."""
         return cls(
             method=method,
@@ -55,24 +57,29 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
             cafile=access.cafile,
             insecure=access.insecure,
             limits=replace(
-                access.limits, patience=PATIENCE, budget=BUDGET, whole=BUDGET + 15, retry_after=BUDGET / 4, causes=0
+                access.limits,
+                patience=QUEUE_PATIENCE,
+                budget=BUDGET,
+                whole=BUDGET + 15,
+                retry_after=BUDGET / 4,
+                causes=0,
             ),
             keys=keys,
             fast=fast,
         )
 
-    def access(self) -> Access:
+    def access(self) -> ScanPolicy:
         """Return the access of the scans."""
-        return Access(
+        return ScanPolicy(
             allow_private=self.allow_private,
-            connect_to=tuple(Detour(*rule) for rule in self.connect_to),
+            connect_to=tuple(ConnectTo(*rule) for rule in self.connect_to),
             cafile=self.cafile,
             insecure=self.insecure,
             limits=self.limits,
         )
 
 
-class Job(msgspec.Struct, frozen=True, array_like=True):
+class ScanJob(msgspec.Struct, frozen=True, array_like=True):
     """A host to scan: ``number`` tells it apart, the rest are its address and labels."""
 
     number: int
@@ -97,10 +104,12 @@ class Result(msgspec.Struct, frozen=True, array_like=True):
     status: int = 0
 
 
-async def scan(job: Job, terms: Terms, access: Access, analyser: Analyser, swift: Swift | None = None) -> Result:
+async def scan(
+    job: ScanJob, terms: Terms, access: ScanPolicy, parser: Parser, fast: PyreqwestTransport | None = None
+) -> Result:
     """Scan one host, grade and pack it. Raises nothing but CancelledError: an error is a result."""
     try:
-        observed = await observe(access.target(job.url), analyser=analyser, access=access, swift=swift)
+        observed = await observe(access.target(job.url), parser=parser, access=access, fast=fast)
         labels = Labels(name=job.name, category=job.category, seed=job.seed, base_url=terms.base_url)
         card = grade_card(observed, terms.method, labels=labels)
         packed = Packed.of(card, observed)
@@ -112,7 +121,7 @@ async def scan(job: Job, terms: Terms, access: Access, analyser: Analyser, swift
     return Result(job.number, packed, record, card.unreachable)
 
 
-def failed(job: Job, title: str, error: str, status: int = 500) -> Result:
+def failed(job: ScanJob, title: str, error: str, status: int = 500) -> Result:
     """Return the result of a job that gave no card."""
     return Result(job.number, title=title, error=error, status=status)
 

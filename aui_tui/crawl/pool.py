@@ -11,7 +11,7 @@ from typing import Final, Protocol
 
 import msgspec
 
-from aui_tui.crawl.job import UNEXPECTED, Job, Result, Terms, failed
+from aui_tui.crawl.job import UNEXPECTED, Result, ScanJob, Terms, failed
 from aui_tui.crawl.worker import places, raise_file_limit
 from aui_tui.engine import child
 
@@ -24,7 +24,7 @@ DEADLINE: Final = 120.0
 class Workers(Protocol):
     """Whoever scans for a crawl."""
 
-    async def scan(self, job: Job) -> Result:
+    async def scan(self, job: ScanJob) -> Result:
         """Return what became of ``job``; lost workers are made up for. Raises Unavailable when nobody is left."""
         ...
 
@@ -64,7 +64,7 @@ class _Process:
     def pid(self) -> int:
         return self._child.pid
 
-    async def ask(self, job: Job) -> Result:
+    async def ask(self, job: ScanJob) -> Result:
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self.jobs[job.number] = future
         try:
@@ -91,7 +91,7 @@ class _Process:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._child.wait(), 5)
 
-    def _send(self, value: Terms | Job) -> None:
+    def _send(self, value: Terms | ScanJob) -> None:
         assert self._child.stdin is not None
         self._child.stdin.write(child.frame(value))
 
@@ -129,7 +129,7 @@ class Pool:
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
-    async def scan(self, job: Job) -> Result:
+    async def scan(self, job: ScanJob) -> Result:
         """Return what became of ``job``; a job whose process is lost goes to another one, at most ATTEMPTS times."""
         for _ in range(ATTEMPTS):
             process = await self._choose()

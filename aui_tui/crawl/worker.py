@@ -15,10 +15,10 @@ from typing import Final
 
 import msgspec
 
-from aui_tui.crawl.job import Gate, Job, Result, Terms, scan
+from aui_tui.crawl.job import Gate, Result, ScanJob, Terms, scan
 from aui_tui.engine import child, identity
-from aui_tui.engine.network import Swift, save_tls_memory
-from aui_tui.engine.parser_pool import Analyser
+from aui_tui.engine.network import PyreqwestTransport, save_tls_memory
+from aui_tui.engine.parser_pool import Parser
 
 GARBAGE: Final = 100_000
 """Objects made since the last collection after which there is one: each walks all that a hundred scans hold."""
@@ -72,22 +72,22 @@ async def _serve(inbox: int, outbox: int) -> None:
     if first is None:
         return
     terms = msgspec.msgpack.decode(first, type=Terms)
-    access, analyser, gate = terms.access(), Analyser(), Gate()
-    analyser.prestart()
-    swift = Swift(access, identity.versions()) if terms.fast else None
+    access, parser, gate = terms.access(), Parser(), Gate()
+    parser.prestart()
+    fast = PyreqwestTransport(access, identity.versions()) if terms.fast else None
     watch = asyncio.create_task(gate.watch())
     running: set[asyncio.Task[Result]] = set()
 
-    async def work(job: Job) -> Result:
+    async def work(job: ScanJob) -> Result:
         await gate()
-        return await scan(job, terms, access, analyser, swift)
+        return await scan(job, terms, access, parser, fast)
 
     def done(task: asyncio.Task[Result]) -> None:
         running.discard(task)
         if not task.cancelled():
             transport.write(child.frame(task.result()))
 
-    decoder = msgspec.msgpack.Decoder(Job)
+    decoder = msgspec.msgpack.Decoder(ScanJob)
     while (data := await child.receive_frame(reader)) is not None:
         task = asyncio.create_task(work(decoder.decode(data)))
         running.add(task)

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from aui_tui.demo.sites import Site
 from aui_tui.demo.web import DemoWeb
-from aui_tui.engine.access import Access, Detour
+from aui_tui.engine.policy import ConnectTo, ScanPolicy
 from aui_tui.records.card import ReportCard
 from aui_tui.records.tasks import TaskEvent
 from aui_tui.service.local import LocalService
 
 
-class _Access(Access):
+class DemoPolicy(ScanPolicy):
     """Leads scans to the small web; its names exist nowhere else, so no real site is passed over."""
 
     @property
@@ -35,8 +35,8 @@ def rounds(web: DemoWeb) -> int:
 
 def service_of(web: DemoWeb, folder: Path, *, base_url: str, method: str) -> LocalService:
     """Return a service over ``folder`` whose scans reach the small web. Raises ConfigError."""
-    rules = tuple(Detour.parse(rule) for rule in web.connect_to)
-    return LocalService(folder, base_url=base_url, method=method, access=_Access(connect_to=rules))
+    rules = tuple(ConnectTo.parse(rule) for rule in web.connect_to)
+    return LocalService(folder, base_url=base_url, method=method, access=DemoPolicy(connect_to=rules))
 
 
 async def fill(service: LocalService, web: DemoWeb, on_card: OnCard) -> None:

@@ -31,7 +31,7 @@ class _Cookie(NamedTuple):
     secure: bool
 
 
-class Jar:
+class CookieJar:
     """The cookies of one probe."""
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import msgspec
 
 from aui_tui.engine import markup, page, walls
-from aui_tui.engine.access import Limits
+from aui_tui.engine.policy import Limits
 from aui_tui.engine.probes import HIDDEN, MAX_URL, Answer
 from aui_tui.records.observations import Attempt, Exchange
 from aui_tui.text import clean

@@ -22,7 +22,7 @@ import msgspec
 
 from aui_tui.engine import child, parser_worker
 from aui_tui.engine.likeness import PageText
-from aui_tui.engine.parser_worker import READY, Job
+from aui_tui.engine.parser_worker import READY, ParseJob
 from aui_tui.records.observations import PageFacts, RobotsFacts
 from aui_tui.records.registry import registry
 
@@ -113,7 +113,7 @@ class _Process:
     def pid(self) -> int:
         return self._child.pid
 
-    def ask(self, job: Job) -> bytes:
+    def ask(self, job: ParseJob) -> bytes:
         """Send a job and wait for its result; the process is killed when it overruns."""
         self._await_ready()
         self.jobs += 1
@@ -170,21 +170,21 @@ class _Pool:
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self.jobs: queue.SimpleQueue[tuple[Job | None, Callable[[bytes | str], None]] | None] = queue.SimpleQueue()
+        self.jobs: queue.SimpleQueue[tuple[ParseJob | None, Callable[[bytes | str], None]] | None] = queue.SimpleQueue()
         self.processes: set[_Process] = set()
         self.threads: list[threading.Thread] = []
         self.lock = threading.Lock()
         self.closed = False
         self.waiting = 0
 
-    def submit(self, job: Job | None, done: Callable[[bytes | str], None]) -> None:
+    def submit(self, job: ParseJob | None, done: Callable[[bytes | str], None]) -> None:
         with self.lock:
             if self.closed:
-                done("the analyser is closed")
+                done("the parser is closed")
                 return
             self.waiting += 1
             if len(self.threads) < min(self.size, self.waiting):
-                thread = threading.Thread(target=self._serve, name="aui-analyser", daemon=True)
+                thread = threading.Thread(target=self._serve, name="aui-parser", daemon=True)
                 self.threads.append(thread)
                 thread.start()
         self.jobs.put((job, done))
@@ -219,7 +219,7 @@ class _Pool:
         if process is not None:
             self._drop(process)
 
-    def _do(self, process: _Process | None, job: Job | None) -> tuple[_Process | None, bytes | str]:
+    def _do(self, process: _Process | None, job: ParseJob | None) -> tuple[_Process | None, bytes | str]:
         for _ in range(2):
             if process is not None and (process.jobs >= JOBS or process.timed_out):
                 self._drop(process)
@@ -229,7 +229,7 @@ class _Pool:
             except (OSError, ValueError) as error:
                 return None, f"no worker process could be started: {error.__class__.__name__}"
             if process is None:
-                return None, "the analyser is closed"
+                return None, "the parser is closed"
             try:
                 return process, process.ask(job) if job is not None else b""
             except _Refused:
@@ -256,7 +256,7 @@ class _Pool:
         process.discard()
 
 
-class Analyser:
+class Parser:
     """Reads homepages and robots.txt bodies without ever stalling the event loop.
 
     ``workers``: processes at most (1 to the number of CPUs), started when first needed; ``limit``: seconds that a
@@ -269,7 +269,7 @@ class Analyser:
         self._pool = _Pool(max(1, min(workers, os.cpu_count() or 1)))
         self._finalizer = weakref.finalize(self, self._pool.close)
 
-    async def __aenter__(self) -> Analyser:
+    async def __aenter__(self) -> Parser:
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -282,7 +282,7 @@ class Analyser:
 
     async def homepage(self, body: bytes, content_type: str = "") -> PageFacts:
         """Return the facts of a homepage; ``problem`` says why one was not analysed, and then all counts are 0."""
-        job = Job("page", body, content_type, 200, self._limit)
+        job = ParseJob("page", body, content_type, 200, self._limit)
         if _is_small(body):
             return _as(PageFacts, parser_worker.run(job))
         answer = await self._ask(job)
@@ -294,7 +294,7 @@ class Analyser:
 
     async def text(self, body: bytes, content_type: str = "") -> PageText:
         """Return what there is to read in an answer; ``problem`` says why one was not read."""
-        job = Job("text", body, content_type, 200, self._limit)
+        job = ParseJob("text", body, content_type, 200, self._limit)
         if _is_small(body):
             return _as(PageText, parser_worker.run(job))
         answer = await self._ask(job)
@@ -304,7 +304,7 @@ class Analyser:
 
     async def robots(self, body: bytes, status: int, content_type: str = "") -> RobotsFacts:
         """Return what a robots.txt answer is and says; ``unknown`` when its body could not be analysed in time."""
-        job = Job("robots", body, content_type, status, self._limit)
+        job = ParseJob("robots", body, content_type, status, self._limit)
         if len(body) <= INLINE_BYTES or not 200 <= status <= 299:
             return _as(RobotsFacts, parser_worker.run(job))
         answer = await self._ask(job)
@@ -324,7 +324,7 @@ class Analyser:
         with self._pool.lock:
             return tuple(process.pid for process in self._pool.processes)
 
-    async def _ask(self, job: Job) -> bytes | str:
+    async def _ask(self, job: ParseJob) -> bytes | str:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[bytes | str] = loop.create_future()
 

@@ -1,6 +1,6 @@
 """The worker process: reads one job after another from its standard input and writes each result to its output.
 
-It imports the analysers only. A job that overruns ends the process from inside as well, so that none is left behind
+It imports the parsers only. A job that overruns ends the process from inside as well, so that none is left behind
 when its parent is gone.
 """
 
@@ -24,7 +24,7 @@ MEMORY: Final = 256 << 20
 READY: Final = b"R"
 
 
-class Job(msgspec.Struct, frozen=True, array_like=True):
+class ParseJob(msgspec.Struct, frozen=True, array_like=True):
     """One body to analyse: ``kind`` is ``page``, ``text`` or ``robots``; ``limit`` is in seconds."""
 
     kind: str
@@ -34,7 +34,7 @@ class Job(msgspec.Struct, frozen=True, array_like=True):
     limit: float
 
 
-def run(job: Job) -> PageFacts | PageText | RobotsFacts:
+def run(job: ParseJob) -> PageFacts | PageText | RobotsFacts:
     """Do one job, here and now. Raises nothing for any body."""
     if job.kind == "text":
         return page.text(job.body, job.content_type)
@@ -50,7 +50,7 @@ def main() -> None:
     _restrain()
     outbox.write(READY)
     outbox.flush()
-    decoder = msgspec.msgpack.Decoder(Job)
+    decoder = msgspec.msgpack.Decoder(ParseJob)
     while True:
         data = child.read_frame(inbox)
         if data is None:

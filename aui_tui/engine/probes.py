@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from aui_tui.engine import decode, redirects
-from aui_tui.engine.access import Access
-from aui_tui.engine.cookies import Jar
+from aui_tui.engine.cookies import CookieJar
 from aui_tui.engine.identity import Fields
 from aui_tui.engine.network import Client, NetworkError, Reply
+from aui_tui.engine.policy import ScanPolicy
 from aui_tui.engine.redirects import Unfollowed, Url
 from aui_tui.engine.target import DEFAULT_PORTS
 from aui_tui.records.observations import REDIRECTS, Hop
@@ -80,7 +80,7 @@ class Answer:
         return next((value for name, value in self.headers if name == "content-type"), "")
 
 
-async def probe(client: Client, plan: Plan, access: Access, *, limit: float | None = None) -> Answer:
+async def probe(client: Client, plan: Plan, access: ScanPolicy, *, limit: float | None = None) -> Answer:
     """Return the answer to ``plan``; ``limit`` is in seconds, redirects and body included. Never raises for a peer."""
     answer = Answer(plan.name, plan.url)
     limit = access.limits.probe if limit is None else limit
@@ -104,8 +104,8 @@ async def probe(client: Client, plan: Plan, access: Access, *, limit: float | No
     return answer
 
 
-async def _run(client: Client, plan: Plan, access: Access, answer: Answer) -> None:
-    jar = Jar()
+async def _run(client: Client, plan: Plan, access: ScanPolicy, answer: Answer) -> None:
+    jar = CookieJar()
     cookie = ""
     visited = {(str(plan.url), cookie)}
     while True:
@@ -139,7 +139,7 @@ def _same_site(first: Url, now: Url) -> bool:
     return now.origin in (first.origin, first.origin._replace(scheme="https", port=DEFAULT_PORTS["https"]))
 
 
-def _take_head(reply: Reply, access: Access, answer: Answer) -> None:
+def _take_head(reply: Reply, access: ScanPolicy, answer: Answer) -> None:
     answer.status = reply.status
     answer.http_version = clean(reply.http_version, 10)
     answer.headers = [

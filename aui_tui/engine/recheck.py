@@ -15,7 +15,7 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from email.utils import parsedate_to_datetime
 from typing import Final, NamedTuple
 
-from aui_tui.engine.access import Limits
+from aui_tui.engine.policy import Limits
 from aui_tui.records.observations import BROWSER, CHALLENGED, FILE_PROBES, REFUSED, SERVED
 
 ROUNDS: Final = 2

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from urllib.parse import quote, unquote
 
 from aui_tui.engine import target
-from aui_tui.engine.access import Access
+from aui_tui.engine.policy import ScanPolicy
 from aui_tui.engine.target import DEFAULT_PORTS, Origin
 from aui_tui.errors import InvalidHost
 from aui_tui.text import clean
@@ -46,7 +46,7 @@ class Unfollowed(Exception):
         self.detail = detail
 
 
-def follow(base: Url, location: str, access: Access) -> Url:
+def follow(base: Url, location: str, access: ScanPolicy) -> Url:
     """Return where ``location``, sent by ``base``, leads. Raises Unfollowed."""
     location = location.strip(" \t")
     if not location:

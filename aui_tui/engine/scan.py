@@ -12,9 +12,9 @@ from typing import Final, Protocol
 import msgspec
 
 from aui_tui.engine import cause, exchanges, files, identity, recheck, redirects, walls
-from aui_tui.engine.access import PUBLIC, Access
 from aui_tui.engine.judge import is_turned_away
-from aui_tui.engine.network import Client, Network, Swift
+from aui_tui.engine.network import Client, Network, PyreqwestTransport
+from aui_tui.engine.policy import PUBLIC, ScanPolicy
 from aui_tui.engine.probes import Answer, Plan, probe
 from aui_tui.engine.recheck import Ask, Recheck, Seen
 from aui_tui.engine.redirects import Url
@@ -56,7 +56,7 @@ SIGNED_PAUSE: Final = 0.2
 _CHECKS: Final = {"llms": files.llms, "ai-plugin": files.ai_plugin, "ucp": files.ucp}
 
 
-class Analyser(Reader, Protocol):
+class Parser(Reader, Protocol):
     """Reads hostile text without ever holding up the event loop."""
 
     async def homepage(self, body: bytes, content_type: str) -> PageFacts:
@@ -75,22 +75,22 @@ def _silence(event: ProbeEvent) -> None:
 async def observe(
     target: Target,
     *,
-    analyser: Analyser,
-    access: Access = PUBLIC,
-    swift: Swift | None = None,
+    parser: Parser,
+    access: ScanPolicy = PUBLIC,
+    fast: PyreqwestTransport | None = None,
     progress: Progress | None = None,
     clock: Callable[[], float] = time.time,
 ) -> Observations:
     """Return what ``target`` answers to the browser, to each live-probed agent, and for each file.
 
-    ``swift``: the extra ``fast``, for crawls; ``progress`` hears every probe; ``clock`` gives seconds since the epoch.
+    ``fast``: the extra ``fast``, for crawls; ``progress`` hears every probe; ``clock`` gives seconds since the epoch.
     Raises InvalidHost when the name leads to a network that must not be dialled, Unavailable when this machine has no
     room for its connections. Cancelling closes every connection.
     """
-    async with Network(access, swift) as network:
+    async with Network(access, fast) as network:
         await network.prepare(target.origins[0])
         began, started = clock(), time.monotonic()
-        scan = _Scan(target, network, analyser, access, progress or _silence)
+        scan = _Scan(target, network, parser, access, progress or _silence)
         try:
             found = await scan.run()
         except ExceptionGroup as group:
@@ -145,10 +145,10 @@ def _may_change(answer: Answer) -> bool:
 
 class _Scan:
     def __init__(
-        self, target: Target, network: Network, analyser: Analyser, access: Access, progress: Progress
+        self, target: Target, network: Network, parser: Parser, access: ScanPolicy, progress: Progress
     ) -> None:
         self._target = target
-        self._analyser = analyser
+        self._parser = parser
         self._access = access
         self._tell = progress
         self._registry: Registry = registry()
@@ -158,7 +158,7 @@ class _Scan:
         self._notes: dict[str, tuple[str, ...]] = {}
         self._mcp: dict[str, Answer] = {}
         self._pages: dict[str, Answer] = {}
-        self._yardstick = Yardstick(analyser)
+        self._yardstick = Yardstick(parser)
         self.origin: Origin = target.origin
         self.robots = RobotsFacts()
         self.page = PageFacts()
@@ -292,10 +292,10 @@ class _Scan:
         if name == BROWSER:
             self._edges.insert(0, answer.mapping())
             if answer.status and not answer.error:
-                self.page = await self._analyser.homepage(answer.body, answer.content_type)
+                self.page = await self._parser.homepage(answer.body, answer.content_type)
         elif name == "robots":
             status = answer.status if not answer.error else 0
-            self.robots = await self._analyser.robots(answer.body, status, answer.content_type)
+            self.robots = await self._parser.robots(answer.body, status, answer.content_type)
             outcome = "found" if self.robots.kind == "rules" else "absent"
         elif name in FILE_PROBES:
             outcome = "found" if self._file(answer) else "absent"
@@ -468,6 +468,6 @@ class _Scan:
 
     def limits(self) -> tuple[str, ...]:
         """Return what was relaxed at the user's word and mattered for this origin."""
-        dialled = self._access.detour(self.origin.host, self.origin.port) is not None
+        dialled = self._access.rule_for(self.origin.host, self.origin.port) is not None
         words = [word for word in self._access.relaxed if word != "connect-to" or dialled]
         return (*words, "signed") if self.verified else tuple(words)

@@ -21,9 +21,9 @@ from aui_tui.export.table import csv_cards, csv_listing
 from aui_tui.gates import Outcome
 from aui_tui.records.card import ReportCard
 from aui_tui.records.codec import Keys
-from aui_tui.records.steady import steady_card
 from aui_tui.records.visits import Visits
 from aui_tui.records.vocabulary import choose
+from aui_tui.records.without_volatile import card_without_volatile
 
 CardWriter = Callable[[Iterable[ReportCard], Options], Iterator[str]]
 ListWriter = Callable[[Listing, Options], Iterator[str]]
@@ -150,7 +150,7 @@ def write_cards(
     _fields_fit(chosen, fields, CARD_FORMATS)
     paths = select(fields, card_tree())
     return chosen.cards(
-        map(steady_card, cards) if deterministic else cards,
+        map(card_without_volatile, cards) if deterministic else cards,
         Options(
             keys=keys,
             paths=paths,
@@ -176,7 +176,7 @@ def write_listing(
     _fields_fit(chosen, fields, LIST_FORMATS)
     paths = select(fields, row_tree())
     if deterministic:
-        listing = listing.steady()
+        listing = listing.without_volatile()
     return chosen.listing(listing, Options(keys=keys, paths=paths, deterministic=deterministic, title=listing.title))
 
 

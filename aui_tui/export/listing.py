@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from aui_tui.records.card import Index
-from aui_tui.records.steady import steady_summary
 from aui_tui.records.view import IndexView, Row, rows
+from aui_tui.records.without_volatile import summary_without_volatile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +21,7 @@ class Listing:
     unreachable: Iterable[Row]
     title: str = ""
 
-    def steady(self) -> Listing:
+    def without_volatile(self) -> Listing:
         """Return the same listing without what changes from run to run in a row's evidence."""
         ranked, unreachable = map(_steady, self.ranked), map(_steady, self.unreachable)
         return replace(self, ranked=ranked, unreachable=unreachable)
@@ -48,7 +48,7 @@ class Listing:
 
 
 def _steady(row: Row) -> Row:
-    return msgspec.structs.replace(row, summary=steady_summary(row.summary))
+    return msgspec.structs.replace(row, summary=summary_without_volatile(row.summary))
 
 
 def _ranked(index: Index) -> Iterator[Row]:

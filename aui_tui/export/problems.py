@@ -14,7 +14,7 @@ from aui_tui.engine.checks import BY_FIX, CHECKS
 from aui_tui.engine.evidence import sentences
 from aui_tui.export.options import Options
 from aui_tui.records.card import Evidence, Recommendation, ReportCard
-from aui_tui.records.steady import steady_text
+from aui_tui.records.without_volatile import text_without_volatile
 from aui_tui.text import clean
 
 ERROR, WARNING, NOTE = "error", "warning", "note"
@@ -142,7 +142,7 @@ def _problem(
         advice = f"{clean(fix.title)} (+{fix.pts} {clean(fix.pillar)}). {clean(fix.body)}"
         text = f"{text} Fix: {advice}" if text else advice
         about = {"points": fix.pts, "pillar": clean(fix.pillar)} | (about or {})
-    stable = "\n".join((card.host, rule.id, re.sub(r"\d+", "0", steady_text(identity))))
+    stable = "\n".join((card.host, rule.id, re.sub(r"\d+", "0", text_without_volatile(identity))))
     return Problem(
         rule=rule,
         text=text or rule.id,

@@ -33,7 +33,7 @@ from aui_tui.store.reports import Reports
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
-    from aui_tui.engine.access import Access
+    from aui_tui.engine.policy import ScanPolicy
     from aui_tui.records.card import ReportCard
     from aui_tui.records.observations import Observations
     from aui_tui.records.tasks import TaskProgress, TaskReport
@@ -48,7 +48,7 @@ PICTURES: Final = "pictures"
 """Folder of the pictures of task runs, inside the data folder."""
 THREADS: Final = 4
 """Threads that read and write files."""
-PATIENCE: Final = 60.0
+SHUTDOWN_TIMEOUT: Final = 60.0
 """Longest wait in seconds, at the end, for the threads to come to rest."""
 
 
@@ -67,7 +67,7 @@ class LocalService:
         *,
         base_url: str = "http://127.0.0.1",
         method: str = DEFAULT_METHOD,
-        access: Access | None = None,
+        access: ScanPolicy | None = None,
         client: str = "local",
         known: Mapping[str, Known] | None = None,
         clock: Callable[[], float] = time.time,
@@ -87,10 +87,10 @@ class LocalService:
         self._threads = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="aui-store")
 
     @property
-    def access(self) -> Access:
+    def access(self) -> ScanPolicy:
         """What its scans may do."""
         if self._access is None:
-            from aui_tui.engine.access import PUBLIC
+            from aui_tui.engine.policy import PUBLIC
 
             self._access = PUBLIC
         return self._access
@@ -304,7 +304,7 @@ class LocalService:
         return await self._call(lambda: read_pictures(self.places.folder / PICTURES, _key(host)))
 
     async def owns(self, url: str) -> bool:
-        """Return whether ``url`` is a host of the local user's own (see ``Access.owns``). Raises InvalidHost."""
+        """Return whether ``url`` is a host of the local user's own (see ``ScanPolicy.owns``). Raises InvalidHost."""
         from aui_tui.engine.network.resolver import system_resolver
 
         return await self.access.owns(self.access.target(url), self.access.resolver or system_resolver())
@@ -345,7 +345,7 @@ class LocalService:
 def _leave(scans: Scans, together: threading.Barrier) -> None:
     """Close what the calling thread has open, once every thread is here to do the same."""
     with suppress(threading.BrokenBarrierError):
-        together.wait(PATIENCE)
+        together.wait(SHUTDOWN_TIMEOUT)
     scans.leave()
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from aui_tui.engine import signing
-from aui_tui.engine.access import PUBLIC, Access
+from aui_tui.engine.policy import PUBLIC, ScanPolicy
 from aui_tui.engine.target import Target
 from aui_tui.errors import ConfigError, Unavailable
 from aui_tui.records.methods import DEFAULT_METHOD
@@ -30,7 +30,7 @@ WAITING: Final = 24
 """Scans that wait; one more is refused, and costs nothing."""
 
 
-class Bounded:
+class LimitedObserver:
     """Another observer, used by at most SCANS scans at once."""
 
     def __init__(self, observer: Observer, *, scans: int = SCANS, waiting: int = WAITING) -> None:
@@ -38,7 +38,7 @@ class Bounded:
         self._places = asyncio.Semaphore(scans)
         self._room = scans + waiting
 
-    async def observe(self, target: Target, *, access: Access, progress: Progress | None) -> Observations:
+    async def observe(self, target: Target, *, access: ScanPolicy, progress: Progress | None) -> Observations:
         """Return what was seen. Raises Unavailable when too many scans wait already, else as the observer."""
         if not self._room:
             raise Unavailable("Too many scans are under way; try again in a moment.")
@@ -166,7 +166,7 @@ class LocalPublication:
     folder: Path
     base_url: str = "http://127.0.0.1"
     method: str = DEFAULT_METHOD
-    access: Access = PUBLIC
+    access: ScanPolicy = PUBLIC
     known: Mapping[str, Known] | None = None
 
     def __call__(self) -> Publication:
@@ -181,6 +181,6 @@ class LocalPublication:
                 method=self.method,
                 access=access,
                 known=self.known,
-                observer=Bounded(Scanner()),
+                observer=LimitedObserver(Scanner()),
             )
         )

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
-from aui_tui.engine.access import Access
+from aui_tui.engine.policy import ScanPolicy
 from aui_tui.engine.target import Target
 from aui_tui.errors import AuiError, InvalidHost, Unavailable
 from aui_tui.records.card import ReportCard
@@ -34,7 +34,7 @@ from aui_tui.text import clean
 T = TypeVar("T")
 POLL: Final = 0.2
 """Seconds between looks at a lease that another process holds."""
-PATIENCE: Final = 80.0
+OTHER_SCAN_TIMEOUT: Final = 80.0
 """Longest wait in seconds for another process's scan of the same host."""
 
 
@@ -68,7 +68,7 @@ class Scans:
         places: Places,
         reports: Reports,
         *,
-        access: Access,
+        access: ScanPolicy,
         grading: Grading,
         known: Mapping[str, Known],
         observer: Observer,
@@ -96,7 +96,7 @@ class Scans:
 
     def uncache(self, sites: Iterable[str]) -> None:
         """Drop the cached answers of ``sites``, as cards are kept; blocks for a moment."""
-        marks = dict.fromkeys(("", self._detour_mark()))
+        marks = dict.fromkeys(("", self._connect_to_mark()))
         schemes = ("", "https://", "http://")
         self.cache.drop_many([scheme + site + mark for site in sites for scheme in schemes for mark in marks])
 
@@ -113,7 +113,7 @@ class Scans:
             if hit is not None:
                 return await self._from_cache(key, hit, method, order)
         outcome, joined = await self._flights.run(
-            target.key, lambda tell: self._fly(target, order, since, tell), progress
+            target.key, lambda tell: self._run_shared(target, order, since, tell), progress
         )
         shared = joined or outcome.shared
         return ScanAnswer(
@@ -153,14 +153,14 @@ class Scans:
     def _cache_key(self, target: Target) -> str:
         """Return the key of ``target`` in the cache, empty when its answer belongs to the user alone.
 
-        What was relaxed is part of the key: an answer had by a detour is not the site's.
+        What was relaxed is part of the key: an answer that came by --connect-to is not the site's.
         """
         access = self._access
         if access.headers or access.basic_auth is not None or access.signer is not None:
             return ""
-        return target.key + self._detour_mark()
+        return target.key + self._connect_to_mark()
 
-    def _detour_mark(self) -> str:
+    def _connect_to_mark(self) -> str:
         """Return what follows the key of an answer had with something relaxed, empty when nothing is."""
         access = self._access
         relaxed = (access.connect_to, access.insecure, access.cafile)
@@ -168,7 +168,7 @@ class Scans:
             return ""
         return f"#{hashlib.sha256(repr(relaxed).encode()).hexdigest()[:16]}"
 
-    async def _fly(self, target: Target, order: Order, since: float, tell: Progress) -> _Outcome:
+    async def _run_shared(self, target: Target, order: Order, since: float, tell: Progress) -> _Outcome:
         lease, hit = await self._lease(target, since)
         try:
             if hit is not None:
@@ -200,15 +200,15 @@ class Scans:
         A scan that had to be waited for counts whenever it began.
         """
         key = self._cache_key(target)
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + OTHER_SCAN_TIMEOUT
         while True:
             lease = await self._call(lambda: self.leases.take(target.site))
             if lease is not None:
                 hit = await self._call(lambda: self.cache.get(key, target.site)) if key else None
                 return lease, hit if hit is not None and self._clock() - hit.age >= since else None
             if time.monotonic() > end:
-                raise Unavailable(f"Another process has been scanning {target.site} for {PATIENCE:.0f} s.")
-            since = min(since, self._clock() - PATIENCE)
+                raise Unavailable(f"Another process has been scanning {target.site} for {OTHER_SCAN_TIMEOUT:.0f} s.")
+            since = min(since, self._clock() - OTHER_SCAN_TIMEOUT)
             await asyncio.sleep(POLL)
 
     async def _scan(self, target: Target, order: Order, tell: Progress) -> _Outcome:

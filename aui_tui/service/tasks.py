@@ -13,7 +13,7 @@ from typing import Final, Protocol
 
 import msgspec
 
-from aui_tui.engine.access import Access
+from aui_tui.engine.policy import ScanPolicy
 from aui_tui.errors import BadValue, NoBrowser
 from aui_tui.records.card import ReportCard
 from aui_tui.records.observations import Observations
@@ -37,7 +37,7 @@ class TaskRuns:
     """Runs of one service, with one browser for all of them. ``pictures``: the folder of the last run's pictures."""
 
     def __init__(
-        self, access: Access, keep: Keep, *, pictures: Path | None = None, allowance: Allowance | None = None
+        self, access: ScanPolicy, keep: Keep, *, pictures: Path | None = None, allowance: Allowance | None = None
     ) -> None:
         self._access = access
         self._keep = keep

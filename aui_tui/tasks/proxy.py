@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
-from aui_tui.engine.access import Access
 from aui_tui.engine.network import NetworkError
 from aui_tui.engine.network.client import ssl_context
 from aui_tui.engine.network.routes import Routes
 from aui_tui.engine.network.streams import Stream
+from aui_tui.engine.policy import ScanPolicy
 from aui_tui.engine.target import DEFAULT_PORTS, Origin
 from aui_tui.errors import AuiError, Unavailable
 from aui_tui.text import clean
@@ -233,7 +233,7 @@ class Dialler:
     server's is checked here, before its first tunnel.
     """
 
-    def __init__(self, access: Access, routes: Routes, may_open: Callable[[str], Awaitable[bool]]) -> None:
+    def __init__(self, access: ScanPolicy, routes: Routes, may_open: Callable[[str], Awaitable[bool]]) -> None:
         self._access = access
         self._routes = routes
         self._may_open = may_open

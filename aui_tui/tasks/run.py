@@ -13,9 +13,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from aui_tui.engine import exchanges, identity, robots, walls
-from aui_tui.engine.access import Access
 from aui_tui.engine.network import Network
 from aui_tui.engine.network.routes import Routes
+from aui_tui.engine.policy import ScanPolicy
 from aui_tui.engine.probes import Plan, probe
 from aui_tui.engine.redirects import Url
 from aui_tui.engine.target import DEFAULT_PORTS, Origin, parse
@@ -75,7 +75,7 @@ async def run_tasks(
     seen: Observations,
     browser: Browser,
     *,
-    access: Access,
+    access: ScanPolicy,
     act: bool = False,
     pictures: bool = False,
     allowance: Allowance | None = None,
@@ -101,7 +101,7 @@ class _Run:
         self,
         seen: Observations,
         browser: Browser,
-        access: Access,
+        access: ScanPolicy,
         *,
         act: bool,
         pictures: bool,

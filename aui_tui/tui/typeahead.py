@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from textual.app import App
     from textual.message_pump import MessagePump
 
-PATIENCE: Final = 5.0
+ANSWER_TIMEOUT: Final = 5.0
 """Seconds that a key waits for an answer of the source at most."""
 NAP: Final = 0.002
 """Seconds between two looks at a screen that is not at rest."""
@@ -49,7 +49,7 @@ class TypeAhead:
     async def _hand_out(self) -> None:
         while self._kept:
             event = self._kept[0]
-            end = time.monotonic() + PATIENCE
+            end = time.monotonic() + ANSWER_TIMEOUT
             while not at_rest(self._app) or self._early(event):
                 if time.monotonic() > end:
                     break

@@ -22,7 +22,7 @@ from aui_tui.visits.addresses import Ranges, published
 from aui_tui.visits.clients import range_lists
 
 if TYPE_CHECKING:
-    from aui_tui.engine.access import Access
+    from aui_tui.engine.policy import ScanPolicy
     from aui_tui.engine.probes import Answer, Plan
 
 LARGEST: Final = 4 << 20
@@ -88,7 +88,7 @@ class RangeBook:
 
     async def update(
         self,
-        access: Access | None = None,
+        access: ScanPolicy | None = None,
         *,
         urls: Iterable[str] = (),
         clock: Callable[[], float] = time.time,
@@ -99,8 +99,8 @@ class RangeBook:
         ``access``: how they may be reached (None: as any public address). Raises ConfigError when the folder cannot be
         written.
         """
-        from aui_tui.engine.access import PUBLIC
         from aui_tui.engine.network import Network
+        from aui_tui.engine.policy import PUBLIC
         from aui_tui.engine.probes import probe
 
         access = access or PUBLIC
@@ -156,7 +156,7 @@ class RangeBook:
             raise ConfigError(f"The ranges cannot be kept in {shown}: {error.strerror or error}.") from None
 
 
-def _plan(url: str, known: Kept | None, access: Access) -> Plan:
+def _plan(url: str, known: Kept | None, access: ScanPolicy) -> Plan:
     from aui_tui.engine.probes import Plan
     from aui_tui.engine.redirects import Url
     from aui_tui.engine.target import parse

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.engine.access import Access
 from aui_tui.engine.fixes import what_if
 from aui_tui.engine.judge import judge
 from aui_tui.engine.parser_pool import Analyser
+from aui_tui.engine.policy import ScanPolicy
 from aui_tui.engine.scan import observe
 from aui_tui.engine.scoring import Labels, grade_card, site_of
 from aui_tui.plan import plan, write_files
@@ -47,7 +47,7 @@ CASES = {
 def seen(url: str) -> Observations:
     async def scan() -> Observations:
         async with Analyser() as analyser:
-            access = Access(allow_private=True)
+            access = ScanPolicy(allow_private=True)
             return await observe(access.target(url), access=access, analyser=analyser)
 
     return asyncio.run(scan())

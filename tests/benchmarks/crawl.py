@@ -29,12 +29,12 @@ import trustme
 
 from aui_tui.cli.crawl import FAST_IN_FLIGHT, IN_FLIGHT
 from aui_tui.crawl import BadRow, Crawl, Pool, Row, Terms
-from aui_tui.crawl.job import PATIENCE
+from aui_tui.crawl.job import QUEUE_PATIENCE
 from aui_tui.crawl.source import GROUP
 from aui_tui.crawl.worker import raise_file_limit
 from aui_tui.engine import identity
-from aui_tui.engine.access import Access, Detour, Limits
 from aui_tui.engine.network import Client, Network
+from aui_tui.engine.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.engine.scan import MCP_SERVER_CARD, PATHS
 from aui_tui.engine.target import Origin, parse
 from aui_tui.records.observations import BROWSER
@@ -101,7 +101,7 @@ def hosts(count: int, prefix: str) -> list[str]:
     return [f"{prefix}{number}.bench.test" for number in range(count)]
 
 
-async def bare(access: Access, names: list[str]) -> Measured:
+async def bare(access: ScanPolicy, names: list[str]) -> Measured:
     """Send the GETs of a scan and read the answers."""
     places = asyncio.Semaphore(IN_FLIGHT)
     agents = [identity.profile(agent.key).fields for agent in registry().live]
@@ -164,7 +164,7 @@ def shared(pids: Sequence[int], share: float) -> Iterator[None]:
 
 
 async def crawl(
-    access: Access,
+    access: ScanPolicy,
     names: list[str],
     processes: int,
     in_flight: int = IN_FLIGHT,
@@ -216,9 +216,11 @@ def main(count: int, rounds: int) -> int:
         leaf.private_key_and_cert_chain_pem.write_to_path(f"{folder}/site.pem")
         with server(f"{folder}/site.pem") as port, server(f"{folder}/site.pem", DELAY) as late_port:
 
-            def access(to: int) -> Access:
-                rule = Detour("", 443, "127.0.0.1", to)
-                return Access(connect_to=(rule,), cafile=f"{folder}/root.pem", limits=Limits(patience=PATIENCE))
+            def access(to: int) -> ScanPolicy:
+                rule = ConnectTo("", 443, "127.0.0.1", to)
+                return ScanPolicy(
+                    connect_to=(rule,), cafile=f"{folder}/root.pem", limits=Limits(patience=QUEUE_PATIENCE)
+                )
 
             for number in range(1, rounds + 1):
                 print(f"round {number} of {rounds}, {count} hosts, load {os.getloadavg()[0]:.1f}")

@@ -30,7 +30,7 @@ import trustme
 
 from aui_tui.crawl import Crawl, Pool, Terms
 from aui_tui.crawl.worker import raise_file_limit
-from aui_tui.engine.access import Access, Detour
+from aui_tui.engine.policy import ConnectTo, ScanPolicy
 from aui_tui.service.local import LocalService
 from aui_tui.store.reports import Reports
 from tests.benchmarks.crawl import Measured, cpu_seconds, hosts, listed, server
@@ -80,7 +80,7 @@ def built(folder: Path, size: int) -> Path:
     return found
 
 
-async def crawl(folder: Path, access: Access, names: Sequence[str], age: float) -> Measured:
+async def crawl(folder: Path, access: ScanPolicy, names: Sequence[str], age: float) -> Measured:
     """Crawl ``names`` into the index in ``folder``, after a warm-up of the process that scans."""
     service = LocalService(folder, access=access)
     async with Pool(Terms.of(access, method="v0.2", base_url="")) as pool:
@@ -114,7 +114,7 @@ def crawls(folders: Mapping[int, Path], count: int, rounds: int) -> bool:
         leaf = authority.issue_cert("*.bench.test", *names)
         leaf.private_key_and_cert_chain_pem.write_to_path(f"{scratch}/site.pem")
         with server(f"{scratch}/site.pem") as port:
-            access = Access(connect_to=(Detour("", 443, "127.0.0.1", port),), cafile=f"{scratch}/root.pem")
+            access = ScanPolicy(connect_to=(ConnectTo("", 443, "127.0.0.1", port),), cafile=f"{scratch}/root.pem")
             for number in range(rounds):
                 print(f"round {number + 1} of {rounds}, {count} hosts, load {os.getloadavg()[0]:.1f}")
                 for work in WORKS:

@@ -14,9 +14,9 @@ import time
 from collections.abc import Awaitable, Callable
 
 from aui_tui.engine import identity
-from aui_tui.engine.access import Access, Detour
 from aui_tui.engine.network import Network
-from aui_tui.engine.parser_pool import Analyser
+from aui_tui.engine.parser_pool import Parser
+from aui_tui.engine.policy import ConnectTo, ScanPolicy
 from aui_tui.engine.probes import Plan, probe
 from aui_tui.engine.redirects import Url
 from aui_tui.engine.scan import observe
@@ -36,7 +36,7 @@ async def timed(call: Callable[[], Awaitable[object]]) -> float:
 
 async def measure(port: int) -> tuple[float, float]:
     """Return the median seconds of one request and of one scan."""
-    access = Access(connect_to=(Detour("", None, "127.0.0.1", port),))
+    access = ScanPolicy(connect_to=(ConnectTo("", None, "127.0.0.1", port),))
     target = parse("http://shop.test", allow_private=True)
     fields = identity.profile(BROWSER).fields
 
@@ -45,10 +45,10 @@ async def measure(port: int) -> tuple[float, float]:
             found = await probe(client, Plan(BROWSER, Url(target.origin, "/"), fields, access.limits.page), access)
         assert found.status == 200
 
-    async with Analyser() as analyser:
+    async with Parser() as parser:
 
         async def scan() -> None:
-            observed = await observe(target, analyser=analyser, access=access)
+            observed = await observe(target, parser=parser, access=access)
             assert [exchange.status for exchange in observed.homepages] == [200] * 5
             assert observed.exchange("mcp").status == 404
 

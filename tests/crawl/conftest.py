@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 
 from aui_tui.crawl import BadRow, Row, Terms
-from aui_tui.crawl.job import Job, Result, scan
-from aui_tui.engine.access import Access, Detour
-from aui_tui.engine.parser_pool import Analyser
+from aui_tui.crawl.job import Result, ScanJob, scan
+from aui_tui.engine.parser_pool import Parser
+from aui_tui.engine.policy import ConnectTo, ScanPolicy
 from aui_tui.engine.target import parse
 from aui_tui.service.local import LocalService
 from tests.faults.site import Site
 
 
-def access_to(port: int) -> Access:
+def access_to(port: int) -> ScanPolicy:
     """Return an access that leads every name to the site on ``port``."""
-    return Access(connect_to=(Detour("", 80, "127.0.0.1", port),))
+    return ScanPolicy(connect_to=(ConnectTo("", 80, "127.0.0.1", port),))
 
 
 def rows(urls: Iterable[str]) -> list[Row]:
@@ -38,13 +38,13 @@ async def grouped(found: Sequence[Row | BadRow], size: int = 10) -> AsyncIterato
 class Here:
     """Scans in this process, with nothing else left out; ``begun`` hears every job."""
 
-    def __init__(self, terms: Terms, begun: Callable[[Job], None] = lambda job: None) -> None:
+    def __init__(self, terms: Terms, begun: Callable[[ScanJob], None] = lambda job: None) -> None:
         self._terms = terms
         self._access = terms.access()
-        self._analyser = Analyser()
+        self._analyser = Parser()
         self._begun = begun
 
-    async def scan(self, job: Job) -> Result:
+    async def scan(self, job: ScanJob) -> Result:
         self._begun(job)
         return await scan(job, self._terms, self._access, self._analyser)
 

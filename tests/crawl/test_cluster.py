@@ -15,8 +15,8 @@ import pytest
 
 from aui_tui.crawl import Crawl
 from aui_tui.crawl.cluster import Cluster
-from aui_tui.crawl.job import Job
-from aui_tui.engine.access import Limits
+from aui_tui.crawl.job import ScanJob
+from aui_tui.engine.policy import Limits
 from aui_tui.errors import Unavailable
 from aui_tui.service.local import LocalService
 from tests.cli.runner import aui
@@ -50,7 +50,7 @@ async def workers_of(cluster: Any) -> list[int]:
 async def test_batches_are_scanned_and_written_once(cluster: Any, service: LocalService, site: Site) -> None:
     async with Cluster(cluster.scheduler_address, terms_of(service), most=10) as workers:
         assert workers.capacity == 2 * 2 * 10
-        refused = await workers.scan(Job(1, "ftp://a.test"))
+        refused = await workers.scan(ScanJob(1, "ftp://a.test"))
         assert (refused.packed, refused.status) == (None, 400)
         counts = await Crawl(service, workers, concurrency=workers.capacity).run(grouped(rows(hosts(60))))
     assert (counts.scanned, counts.total) == (60, 60)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from aui_tui.crawl import BadRow, Crawl, Done
-from aui_tui.crawl.job import Job, Result, failed
+from aui_tui.crawl.job import Result, ScanJob, failed
 from aui_tui.crawl.listing import Row
 from aui_tui.errors import NeverScanned, Unavailable
 from aui_tui.records.query import Query
@@ -130,7 +130,7 @@ class Slow:
         self.together: set[frozenset[str]] = set()
         self.begun: list[float] = []
 
-    async def scan(self, job: Job) -> Result:
+    async def scan(self, job: ScanJob) -> Result:
         self.begun.append(time.monotonic())
         self.now.add(job.url)
         self.most = max(self.most, len(self.now))
@@ -286,7 +286,7 @@ async def test_workers_that_are_gone_end_the_crawl_and_nothing_else_is_said(serv
             self.asked = 0
             self.all_asked = asyncio.Event()
 
-        async def scan(self, job: Job) -> Result:
+        async def scan(self, job: ScanJob) -> Result:
             self.asked += 1
             if self.asked == 12:
                 self.all_asked.set()

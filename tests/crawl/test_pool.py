@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from aui_tui.crawl import Crawl, Pool
-from aui_tui.crawl.job import Job, Terms
+from aui_tui.crawl.job import ScanJob, Terms
 from aui_tui.service.local import LocalService
 from tests.crawl.conftest import access_to, grouped, homepages, hosts, rows, terms_of
 from tests.faults.site import Site
@@ -23,8 +23,8 @@ def terms(site: Site) -> Terms:
 
 async def test_terms_and_results_travel_whole(terms: Terms, site: Site) -> None:
     async with Pool(terms) as pool:
-        good = await pool.scan(Job(1, "http://a.test", "Ä", "Retail", True))
-        refused = await pool.scan(Job(2, "ftp://a.test"))
+        good = await pool.scan(ScanJob(1, "http://a.test", "Ä", "Retail", True))
+        refused = await pool.scan(ScanJob(2, "ftp://a.test"))
     assert good.packed is not None
     assert (good.number, good.packed.host, good.card, good.unreachable) == (1, "a.test", b"", False)
     assert (refused.number, refused.packed, refused.title, refused.status) == (2, None, "Invalid host", 400)
@@ -34,7 +34,7 @@ async def test_terms_and_results_travel_whole(terms: Terms, site: Site) -> None:
 async def test_terms_say_which_client_asks(fast: bool, site: Site) -> None:
     terms = Terms.of(access_to(site.port), method="v0.2", base_url="http://127.0.0.1", fast=fast)
     async with Pool(terms) as pool:
-        found = await asyncio.gather(*(pool.scan(Job(number, url)) for number, url in enumerate(hosts(3))))
+        found = await asyncio.gather(*(pool.scan(ScanJob(number, url)) for number, url in enumerate(hosts(3))))
     assert all(result.packed is not None for result in found)
     written = {name for asked in site.asked for name, _ in asked.fields if name.lower() == "sec-ch-ua"}
     assert written == {"Sec-Ch-Ua" if fast else "sec-ch-ua"}
@@ -42,7 +42,7 @@ async def test_terms_say_which_client_asks(fast: bool, site: Site) -> None:
 
 async def test_processes_share_the_work_and_are_gone_at_the_end(terms: Terms, site: Site) -> None:
     async with Pool(terms, 2) as pool:
-        found = await asyncio.gather(*(pool.scan(Job(number, url)) for number, url in enumerate(hosts(8))))
+        found = await asyncio.gather(*(pool.scan(ScanJob(number, url)) for number, url in enumerate(hosts(8))))
         pids = pool.pids()
         children = [child.pid for pid in pids for child in psutil.Process(pid).children(recursive=True)]
         assert len(pids) == 2
@@ -77,6 +77,6 @@ async def test_host_that_ends_every_process_is_given_up(terms: Terms, monkeypatc
                 await asyncio.sleep(0.01)
 
         killer = asyncio.create_task(fatal())
-        result = await pool.scan(Job(1, "http://a.test"))
+        result = await pool.scan(ScanJob(1, "http://a.test"))
         killer.cancel()
     assert (result.packed, result.error) == (None, "The process that scanned it ended each time.")

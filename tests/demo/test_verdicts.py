@@ -12,8 +12,8 @@ from jsonschema import Draft202012Validator
 
 from aui_tui.demo.sites import Site, sites
 from aui_tui.demo.web import DemoWeb
-from aui_tui.engine.access import Access, Detour, Limits
-from aui_tui.engine.parser_pool import Analyser
+from aui_tui.engine.parser_pool import Parser
+from aui_tui.engine.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.engine.scan import observe
 from aui_tui.engine.scoring import grade_card
 from aui_tui.records.codec import encode_card, encode_summary
@@ -77,11 +77,11 @@ def schema(name: str) -> Draft202012Validator:
 
 
 async def scan(web: DemoWeb, wanted: list[Site], limits: Limits) -> dict[str, Observations]:
-    access = Access(connect_to=tuple(Detour.parse(rule) for rule in web.connect_to), limits=limits)
-    async with Analyser() as analyser:
+    access = ScanPolicy(connect_to=tuple(ConnectTo.parse(rule) for rule in web.connect_to), limits=limits)
+    async with Parser() as parser:
 
         async def one(site: Site) -> Observations:
-            return await observe(access.target(site.host), analyser=analyser, access=access)
+            return await observe(access.target(site.host), parser=parser, access=access)
 
         found = await asyncio.gather(*(one(site) for site in wanted))
     return {site.host: seen for site, seen in zip(wanted, found, strict=True)}

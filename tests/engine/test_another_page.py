@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from aui_tui.engine.parser_pool import Analyser
+from aui_tui.engine.parser_pool import Parser
 from aui_tui.engine.scan import observe
 from aui_tui.engine.scoring import grade_card
 from aui_tui.records.observations import BROWSER, CHALLENGED, SERVED, Observations
@@ -58,8 +58,8 @@ def for_agents(page: Pages, home: Pages, only: frozenset[str] = frozenset(AGENTS
 
 
 async def scanned(pages: Pages) -> Observations:
-    async with Analyser() as analyser, Site(default=serving(pages)) as site:
-        return await observe(site.target, analyser=analyser, access=site.access())
+    async with Parser() as parser, Site(default=serving(pages)) as site:
+        return await observe(site.target, parser=parser, access=site.access())
 
 
 def bakery(asked: Asked) -> bytes:
@@ -184,8 +184,8 @@ async def test_a_page_that_differs_for_another_reason_is_served(site: str) -> No
 
 
 async def test_a_healthy_site_is_asked_no_more_often() -> None:
-    async with Analyser() as analyser, Site(default=serving(bakery)) as site:
-        await observe(site.target, analyser=analyser, access=site.access())
+    async with Parser() as parser, Site(default=serving(bakery)) as site:
+        await observe(site.target, parser=parser, access=site.access())
         assert sum(asked.place in (BROWSER, *AGENTS) for asked in site.asked) == 1 + len(AGENTS)
 
 

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aui_tui.engine.cookies import MAX_COOKIES, MAX_HEADER, Jar
+from aui_tui.engine.cookies import MAX_COOKIES, MAX_HEADER, CookieJar
 from aui_tui.engine.target import Origin
 
 HOME = Origin("https", "www.shop.com", 443)
 
 
-def jar(*values: str, origin: Origin = HOME, path: str = "/") -> Jar:
-    found = Jar()
+def jar(*values: str, origin: Origin = HOME, path: str = "/") -> CookieJar:
+    found = CookieJar()
     found.take(origin, path, [("set-cookie", value) for value in values])
     return found
 

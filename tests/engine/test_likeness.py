@@ -8,7 +8,7 @@ import pytest
 
 from aui_tui.engine import likeness, page
 from aui_tui.engine.likeness import PageText
-from aui_tui.engine.parser_pool import Analyser
+from aui_tui.engine.parser_pool import Parser
 
 WORDS = [
     "fresh",
@@ -159,12 +159,12 @@ def test_much_less_text() -> None:
 
 async def test_text_is_taken_in_a_worker_where_a_page_may_hold_the_loop() -> None:
     large = html(prose(1, 20_000))
-    async with Analyser() as analyser:
-        assert await analyser.text(HOME, "text/html") == page.text(HOME, "text/html")
-        assert analyser.pids() == ()
-        assert await analyser.text(large, "text/html") == page.text(large, "text/html")
-        assert len(analyser.pids()) == 1
-    assert "closed" in (await analyser.text(large, "text/html")).problem
+    async with Parser() as parser:
+        assert await parser.text(HOME, "text/html") == page.text(HOME, "text/html")
+        assert parser.pids() == ()
+        assert await parser.text(large, "text/html") == page.text(large, "text/html")
+        assert len(parser.pids()) == 1
+    assert "closed" in (await parser.text(large, "text/html")).problem
 
 
 def test_the_facts_of_a_text_are_bounded() -> None:

@@ -10,7 +10,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from aui_tui.engine.access import Limits
+from aui_tui.engine.policy import Limits
 from aui_tui.engine.recheck import Recheck, Seen, retry_after
 from aui_tui.records.observations import BROWSER, FILE_PROBES, INCONCLUSIVE, REFUSED, SERVED
 from tests.faults.site import AGENTS, PLACES

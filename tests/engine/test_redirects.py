@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aui_tui.engine.access import PUBLIC, Access
+from aui_tui.engine.policy import PUBLIC, ScanPolicy
 from aui_tui.engine.redirects import Unfollowed, Url, follow
 from aui_tui.engine.target import Origin
 
@@ -99,4 +99,4 @@ def test_not_followed(location: str, kind: str) -> None:
 
 
 def test_the_private_switch_lets_redirects_lead_anywhere() -> None:
-    assert str(follow(BASE, "http://localhost:8080/x", Access(allow_private=True))) == "http://localhost:8080/x"
+    assert str(follow(BASE, "http://localhost:8080/x", ScanPolicy(allow_private=True))) == "http://localhost:8080/x"

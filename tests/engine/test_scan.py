@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from aui_tui.engine.access import Access, Detour
 from aui_tui.engine.network import streams
-from aui_tui.engine.parser_pool import Analyser
+from aui_tui.engine.parser_pool import Parser
+from aui_tui.engine.policy import ConnectTo, ScanPolicy
 from aui_tui.engine.scan import observe
 from aui_tui.errors import Unavailable
 from aui_tui.records.progress import ProbeEvent
@@ -56,18 +56,20 @@ async def test_a_machine_without_room_for_connections_gives_no_observations(
 
     dial = streams.connect
     monkeypatch.setattr(streams, "connect", connect)
-    access = Access(connect_to=(Detour.parse(f":80:127.0.0.1:{port}"),))
-    async with Analyser() as analyser:
+    access = ScanPolicy(connect_to=(ConnectTo.parse(f":80:127.0.0.1:{port}"),))
+    async with Parser() as parser:
         with pytest.raises(Unavailable, match="Too many open files"):
-            await observe(access.target("http://shop.test"), analyser=analyser, access=access)
+            await observe(access.target("http://shop.test"), parser=parser, access=access)
 
 
 async def test_a_scan_finds_what_browser_agents_and_files_get(port: int) -> None:
     events: list[ProbeEvent] = []
-    access = Access(connect_to=(Detour.parse(f"shop.test:80:127.0.0.1:{port}"), Detour.parse(":443:127.0.0.1:1")))
+    access = ScanPolicy(
+        connect_to=(ConnectTo.parse(f"shop.test:80:127.0.0.1:{port}"), ConnectTo.parse(":443:127.0.0.1:1"))
+    )
     target = access.target("shop.test")
-    async with Analyser() as analyser:
-        observed = await observe(target, analyser=analyser, access=access, progress=events.append)
+    async with Parser() as parser:
+        observed = await observe(target, parser=parser, access=access, progress=events.append)
     assert observed.origin == "http://shop.test"
     assert observed.warnings
     assert observed.browser.title == "Shop"

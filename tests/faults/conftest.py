@@ -1,4 +1,4 @@
-"""One analyser for all fault tests: its worker starts once."""
+"""One parser for all fault tests: its worker starts once."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from aui_tui.engine.parser_pool import Analyser
+from aui_tui.engine.parser_pool import Parser
 from tests.faults.authority import Authority
 
 
 @pytest.fixture(scope="session")
-def analyser() -> Iterator[Analyser]:
+def parser() -> Iterator[Parser]:
     """The worker that reads what the broken servers send."""
-    found = Analyser()
+    found = Parser()
     yield found
     asyncio.run(found.aclose())
 

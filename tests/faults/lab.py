@@ -13,8 +13,8 @@ from typing import Any, Final
 import jsonschema
 import msgspec
 
-from aui_tui.engine.access import Access
-from aui_tui.engine.scan import Analyser, observe
+from aui_tui.engine.policy import ScanPolicy
+from aui_tui.engine.scan import Parser, observe
 from aui_tui.engine.scoring import grade_card
 from aui_tui.records.codec import encode_card
 from aui_tui.records.methods import METHODS
@@ -32,12 +32,12 @@ CARD = jsonschema.validators.validator_for(_SCHEMA)(_SCHEMA)
 
 
 async def scan(
-    site: Site, analyser: Analyser, access: Access | None = None, *, progress: Progress | None = None
+    site: Site, parser: Parser, access: ScanPolicy | None = None, *, progress: Progress | None = None
 ) -> Observations:
     """Return the observations of ``site``; the record is checked, and that no connection of the scan is left."""
     access = access or site.access()
     async with responsive():
-        observed = await observe(access.target(site.url), analyser=analyser, access=access, progress=progress)
+        observed = await observe(access.target(site.url), parser=parser, access=access, progress=progress)
     check_record(observed)
     return observed
 

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 
-from aui_tui.engine.access import Access, Detour, Limits
+from aui_tui.engine.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.engine.target import Target, parse
 from aui_tui.records.observations import BROWSER, FILE_PROBES
 from aui_tui.records.registry import registry
@@ -132,11 +132,11 @@ class Site:
     def target(self) -> Target:
         return parse(self.url, allow_private=True)
 
-    def access(self, limits: Limits = QUICK, **more: object) -> Access:
+    def access(self, limits: Limits = QUICK, **more: object) -> ScanPolicy:
         """Return an access whose every connection to ``host`` ends here."""
-        rule = Detour(self.host, 443 if self.tls or self.tls_port else 80, "127.0.0.1", self.port)
+        rule = ConnectTo(self.host, 443 if self.tls or self.tls_port else 80, "127.0.0.1", self.port)
         rules = (rule, *more.pop("connect_to", ()))  # type: ignore[misc]
-        return Access(connect_to=rules, limits=limits, **more)  # type: ignore[arg-type]
+        return ScanPolicy(connect_to=rules, limits=limits, **more)  # type: ignore[arg-type]
 
     def places(self) -> list[str]:
         """Return the probes that asked, in order."""

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aui_tui.engine import exchanges
-from aui_tui.engine.access import Access, Detour, Limits
 from aui_tui.engine.network import Network
+from aui_tui.engine.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.engine.probes import Answer, Plan, probe
 from aui_tui.engine.redirects import Url
 from aui_tui.engine.target import Origin
@@ -53,7 +53,7 @@ async def probed(data: bytes) -> Answer:
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    access = Access(connect_to=(Detour("", None, "127.0.0.1", port),), limits=LIMITS)
+    access = ScanPolicy(connect_to=(ConnectTo("", None, "127.0.0.1", port),), limits=LIMITS)
     plan = Plan(BROWSER, Url(Origin("http", "shop.com", 80), "/"), (("User-Agent", "x"),), 1000)
     async with Network(access) as network, network.client() as client:
         found = await probe(client, plan, access)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from aui_tui.engine.access import Access, Limits
-from aui_tui.engine.parser_pool import Analyser
+from aui_tui.engine.parser_pool import Parser
+from aui_tui.engine.policy import Limits, ScanPolicy
 from aui_tui.engine.scan import observe
 from tests.faults import behaviours
 from tests.faults.authority import Authority
@@ -22,9 +22,9 @@ SLOW: dict[str, Behaviour] = {
 }
 
 
-async def cancelled_after(seconds: float, site: Site, access: Access, analyser: Analyser) -> None:
+async def cancelled_after(seconds: float, site: Site, access: ScanPolicy, parser: Parser) -> None:
     before = asyncio.all_tasks()
-    task = asyncio.create_task(observe(site.target, analyser=analyser, access=access))
+    task = asyncio.create_task(observe(site.target, parser=parser, access=access))
     await asyncio.sleep(seconds)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -35,34 +35,34 @@ async def cancelled_after(seconds: float, site: Site, access: Access, analyser: 
 
 
 @pytest.mark.parametrize("moment", SLOW)
-async def test_in_the_middle_of_an_answer(moment: str, analyser: Analyser) -> None:
+async def test_in_the_middle_of_an_answer(moment: str, parser: Parser) -> None:
     async with Site(default=SLOW[moment]) as site:
         for seconds in (0.0, 0.001, 0.05, 0.15):
-            await cancelled_after(seconds, site, site.access(Limits()), analyser)
+            await cancelled_after(seconds, site, site.access(Limits()), parser)
 
 
-async def test_in_a_tls_handshake(analyser: Analyser) -> None:
+async def test_in_a_tls_handshake(parser: Parser) -> None:
     async with Site(greeting=behaviours.greeting(b"", 60), tls_port=True) as site:
-        await cancelled_after(0.1, site, site.access(Limits()), analyser)
+        await cancelled_after(0.1, site, site.access(Limits()), parser)
 
 
-async def test_in_a_tls_session(analyser: Analyser, tmp_path_factory: pytest.TempPathFactory) -> None:
+async def test_in_a_tls_session(parser: Parser, tmp_path_factory: pytest.TempPathFactory) -> None:
     authority = Authority(tmp_path_factory.mktemp("authority"), "shop.test")
     async with Site(default=behaviours.silence, tls=authority.server()) as site:
-        await cancelled_after(0.3, site, site.access(Limits(), cafile=authority.cafile), analyser)
+        await cancelled_after(0.3, site, site.access(Limits(), cafile=authority.cafile), parser)
 
 
-async def test_in_a_look_up(analyser: Analyser) -> None:
+async def test_in_a_look_up(parser: Parser) -> None:
     async def never(host: str) -> Sequence[str]:
         await asyncio.sleep(60)
         return ()
 
     async with Site() as site:
-        await cancelled_after(0.1, site, Access(resolver=never, allow_private=True), analyser)
+        await cancelled_after(0.1, site, ScanPolicy(resolver=never, allow_private=True), parser)
 
 
-async def test_in_the_pause_before_the_second_probe(analyser: Analyser) -> None:
+async def test_in_the_pause_before_the_second_probe(parser: Parser) -> None:
     refuse = behaviours.sends(answer(b"", "403 Forbidden"))
     async with Site(faults=dict.fromkeys(HOMEPAGES[1:], refuse)) as site:
-        await cancelled_after(0.5, site, site.access(Limits(pause=60)), analyser)
+        await cancelled_after(0.5, site, site.access(Limits(pause=60)), parser)
         assert len(site.asked) == 11

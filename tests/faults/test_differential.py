@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from aui_tui.engine.access import Detour
-from aui_tui.engine.parser_pool import Analyser
+from aui_tui.engine.parser_pool import Parser
+from aui_tui.engine.policy import ConnectTo
 from aui_tui.records.observations import BROWSER, FILE_PROBES
 from aui_tui.records.progress import ProbeEvent
 from aui_tui.records.registry import registry
@@ -19,9 +19,9 @@ from tests.faults.site import AGENTS, HOMEPAGES, QUICK, Asked, Site, answer, goo
 REFUSE = sends(answer(b"no", "403 Forbidden"))
 
 
-async def test_each_probe_says_who_it_is(analyser: Analyser) -> None:
+async def test_each_probe_says_who_it_is(parser: Parser) -> None:
     async with Site() as site:
-        await scan(site, analyser)
+        await scan(site, parser)
     said = {asked.place: asked.field("user-agent") for asked in site.asked}
     for agent in registry().live:
         assert said[agent.key] == agent.user_agent
@@ -30,16 +30,16 @@ async def test_each_probe_says_who_it_is(analyser: Analyser) -> None:
     assert {said[name] for name in FILE_PROBES} == {said[BROWSER]}
 
 
-async def test_each_identity_has_its_own_connection(analyser: Analyser) -> None:
+async def test_each_identity_has_its_own_connection(parser: Parser) -> None:
     async with Site() as site:
-        await scan(site, analyser)
+        await scan(site, parser)
     by_connection: dict[int, set[str]] = {}
     for asked in site.asked:
         by_connection.setdefault(asked.connection, set()).add(asked.field("user-agent"))
     assert all(len(agents) == 1 for agents in by_connection.values())
 
 
-async def test_all_probes_leave_before_any_answer_comes(analyser: Analyser) -> None:
+async def test_all_probes_leave_before_any_answer_comes(parser: Parser) -> None:
     everybody = asyncio.Event()
     places: set[str] = set()
 
@@ -52,11 +52,11 @@ async def test_all_probes_leave_before_any_answer_comes(analyser: Analyser) -> N
         await writer.drain()
 
     async with Site(default=wait_for_all) as site:
-        observed = await scan(site, analyser)
+        observed = await scan(site, parser)
     assert observed.browser.status == 200
 
 
-async def test_no_cookie_reaches_another_identity(analyser: Analyser) -> None:
+async def test_no_cookie_reaches_another_identity(parser: Parser) -> None:
     async def cookie(asked: Asked, writer: asyncio.StreamWriter) -> None:
         name = asked.place
         if asked.path == "/":
@@ -67,7 +67,7 @@ async def test_no_cookie_reaches_another_identity(analyser: Analyser) -> None:
         await writer.drain()
 
     async with Site(default=cookie) as site:
-        observed = await scan(site, analyser)
+        observed = await scan(site, parser)
     for asked in site.asked:
         for other in {*HOMEPAGES, *FILE_PROBES} - {asked.place}:
             assert f"={other}" not in asked.field("cookie")
@@ -75,9 +75,9 @@ async def test_no_cookie_reaches_another_identity(analyser: Analyser) -> None:
         assert not [value for name, value in exchange.headers if name == "set-cookie" and exchange.name in value]
 
 
-async def test_an_agent_is_asked_again_by_the_same_request_and_the_browser_after_it(analyser: Analyser) -> None:
+async def test_an_agent_is_asked_again_by_the_same_request_and_the_browser_after_it(parser: Parser) -> None:
     async with Site(faults=dict.fromkeys(AGENTS[:2], REFUSE)) as site:
-        observed = await scan(site, analyser, site.access(limits=replace(QUICK, causes=0)))
+        observed = await scan(site, parser, site.access(limits=replace(QUICK, causes=0)))
     for name in AGENTS[:2]:
         first, *others = (asked for asked in site.asked if asked.place == name)
         assert [asked.fields for asked in others] == [first.fields] * 2
@@ -85,7 +85,7 @@ async def test_an_agent_is_asked_again_by_the_same_request_and_the_browser_after
     assert site.places()[-6:] == [*AGENTS[:2], BROWSER] * 2
 
 
-async def test_the_users_own_fields_go_to_the_scanned_host_alone_and_into_no_record(analyser: Analyser) -> None:
+async def test_the_users_own_fields_go_to_the_scanned_host_alone_and_into_no_record(parser: Parser) -> None:
     secret, password = "k3y-of-the-staging-site", "pa55word-äß"
     extra = (("X-Staging", secret),)
 
@@ -97,9 +97,9 @@ async def test_the_users_own_fields_go_to_the_scanned_host_alone_and_into_no_rec
         await writer.drain()
 
     async with Site() as other, Site(default=echo) as site:
-        rule = Detour("other.test", 80, "127.0.0.1", other.port)
+        rule = ConnectTo("other.test", 80, "127.0.0.1", other.port)
         access = site.access(headers=extra, basic_auth=("me", password), connect_to=(rule,))
-        observed = await scan(site, analyser, access)
+        observed = await scan(site, parser, access)
     assert {asked.field("x-staging") for asked in site.asked} == {secret}
     assert all(asked.field("authorization").startswith("Basic ") for asked in site.asked)
     assert {asked.field("x-staging") for asked in other.asked} == {""}
@@ -113,15 +113,15 @@ async def test_the_users_own_fields_go_to_the_scanned_host_alone_and_into_no_rec
 
 
 @pytest.mark.parametrize("password", ["browser", "status", "title", "served", "shop.test", "timeout", "null", "2026"])
-async def test_a_secret_that_is_a_word_of_the_record_breaks_nothing(password: str, analyser: Analyser) -> None:
+async def test_a_secret_that_is_a_word_of_the_record_breaks_nothing(password: str, parser: Parser) -> None:
     async with Site(faults={AGENTS[0]: sends(answer(f"<title>{password}</title>".encode()))}) as site:
-        observed = await scan(site, analyser, site.access(basic_auth=("me", password)))
+        observed = await scan(site, parser, site.access(basic_auth=("me", password)))
     assert observed.exchange(AGENTS[0]).title == "…"
     assert observed.host == "shop.test"
     assert observed.browser.status == 200
 
 
-async def test_a_redirect_to_www_is_followed_and_the_host_stays(analyser: Analyser) -> None:
+async def test_a_redirect_to_www_is_followed_and_the_host_stays(parser: Parser) -> None:
     async def apex(asked: Asked, writer: asyncio.StreamWriter) -> None:
         if asked.field("host") == "shop.test":
             await redirect(f"http://www.shop.test{asked.path}", "301 Moved Permanently")(asked, writer)
@@ -129,8 +129,8 @@ async def test_a_redirect_to_www_is_followed_and_the_host_stays(analyser: Analys
             await good(asked, writer)
 
     async with Site(default=apex) as site:
-        access = site.access(connect_to=(Detour("www.shop.test", 80, "127.0.0.1", site.port),))
-        observed = await scan(site, analyser, access)
+        access = site.access(connect_to=(ConnectTo("www.shop.test", 80, "127.0.0.1", site.port),))
+        observed = await scan(site, parser, access)
     assert observed.host == "shop.test"
     assert all(exchange.status == 200 for exchange in observed.exchanges)
     assert observed.browser.url == "http://www.shop.test/"
@@ -138,7 +138,7 @@ async def test_a_redirect_to_www_is_followed_and_the_host_stays(analyser: Analys
     assert (observed.files.llms, observed.files.mcp, observed.robots.kind) == (True, True, "rules")
 
 
-async def test_secrets_are_in_no_progress_and_hidden_in_any_case(analyser: Analyser) -> None:
+async def test_secrets_are_in_no_progress_and_hidden_in_any_case(parser: Parser) -> None:
     secret, password = "K3y-of-the-staging-site", "Correct-Horse"
 
     async def echo(asked: Asked, writer: asyncio.StreamWriter) -> None:
@@ -152,7 +152,7 @@ async def test_secrets_are_in_no_progress_and_hidden_in_any_case(analyser: Analy
     heard: list[ProbeEvent] = []
     async with Site(default=echo) as site:
         access = site.access(headers=(("X-Staging", secret),), basic_auth=("me", password))
-        observed = await scan(site, analyser, access, progress=heard.append)
+        observed = await scan(site, parser, access, progress=heard.append)
     assert observed.exchange(AGENTS[0]).error == "redirect-scheme"
     assert [event.note for event in heard if event.name == AGENTS[0] and event.state == "done"] != [""]
     for hidden in (secret, password):
@@ -160,7 +160,7 @@ async def test_secrets_are_in_no_progress_and_hidden_in_any_case(analyser: Analy
         assert hidden.lower() not in repr(heard).lower()
 
 
-async def test_a_site_that_bounces_until_a_cookie_sticks_is_reached(analyser: Analyser) -> None:
+async def test_a_site_that_bounces_until_a_cookie_sticks_is_reached(parser: Parser) -> None:
     async def bounce(asked: Asked, writer: asyncio.StreamWriter) -> None:
         if asked.field("cookie") == f"seen={asked.place}":
             await good(asked, writer)
@@ -170,16 +170,16 @@ async def test_a_site_that_bounces_until_a_cookie_sticks_is_reached(analyser: An
             await writer.drain()
 
     async with Site(default=bounce) as site:
-        observed = await scan(site, analyser)
+        observed = await scan(site, parser)
     assert all((exchange.status, len(exchange.hops)) == (200, 1) for exchange in observed.exchanges)
 
 
-async def test_more_than_ten_redirects_are_not_followed(analyser: Analyser) -> None:
+async def test_more_than_ten_redirects_are_not_followed(parser: Parser) -> None:
     async def onward(asked: Asked, writer: asyncio.StreamWriter) -> None:
         await redirect(f"{asked.path}x")(asked, writer)
 
     async with Site(faults={BROWSER: onward, AGENTS[0]: onward}) as site:
-        observed = await scan(site, analyser)
+        observed = await scan(site, parser)
     assert (observed.browser.status, observed.browser.error) == (302, "redirect-loop")
     assert "10 times" in observed.browser.detail
     assert site.places().count(AGENTS[0]) == 11

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
-from aui_tui.engine.access import Access, Detour, Limits
-from aui_tui.engine.network import Swift, swift
-from aui_tui.engine.parser_pool import Analyser
+from aui_tui.engine.network import PyreqwestTransport, fast
+from aui_tui.engine.parser_pool import Parser
+from aui_tui.engine.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.engine.scan import observe
 from aui_tui.records.observations import BROWSER, Observations
 from tests.faults import behaviours, h2_floods
@@ -34,22 +34,22 @@ def ports() -> Iterator[dict[str, int]]:
         yield found
 
 
-async def scanned(name: str, port: int, analyser: Analyser, *, fast: bool) -> Observations:
+async def scanned(name: str, port: int, parser: Parser, *, fast: bool) -> Observations:
     tls = name in h2_floods.FLOODS
-    rule = Detour("shop.test", 443 if tls else 80, "127.0.0.1", port)
-    access = Access(connect_to=(rule,), insecure=True, limits=LIMITS)
+    rule = ConnectTo("shop.test", 443 if tls else 80, "127.0.0.1", port)
+    access = ScanPolicy(connect_to=(rule,), insecure=True, limits=LIMITS)
     target = access.target(f"{'https' if tls else 'http'}://shop.test")
     if not fast:
-        return await observe(target, analyser=analyser, access=access)
-    async with Swift(access, len(HOMEPAGES), window=0.0) as way:
-        return await observe(target, analyser=analyser, access=access, swift=way)
+        return await observe(target, parser=parser, access=access)
+    async with PyreqwestTransport(access, len(HOMEPAGES), window=0.0) as way:
+        return await observe(target, parser=parser, access=access, fast=way)
 
 
-async def endured(name: str, port: int, analyser: Analyser, *, fast: bool) -> Observations:
+async def endured(name: str, port: int, parser: Parser, *, fast: bool) -> Observations:
     """Return what is seen of a flood, having held that it cost others nothing."""
     before = psutil.Process().memory_info().rss
     async with responsive():
-        observed = await scanned(name, port, analyser, fast=fast)
+        observed = await scanned(name, port, parser, fast=fast)
     check_record(observed)
     assert observed.elapsed_ms < 1000 * (LIMITS.probe + 1)
     assert psutil.Process().memory_info().rss - before < MEMORY * (2 if fast else 1)
@@ -57,8 +57,8 @@ async def endured(name: str, port: int, analyser: Analyser, *, fast: bool) -> Ob
 
 
 @pytest.mark.parametrize("name", FLOODS)
-async def test_a_flood_holds_nobody_up(name: str, ports: dict[str, int], analyser: Analyser) -> None:
-    browser = (await endured(name, ports[name], analyser, fast=False)).exchange(BROWSER)
+async def test_a_flood_holds_nobody_up(name: str, ports: dict[str, int], parser: Parser) -> None:
+    browser = (await endured(name, ports[name], parser, fast=False)).exchange(BROWSER)
     if FLOODS[name]:
         assert (browser.status, browser.title, browser.cut) == (200, TITLE, True)
     else:
@@ -69,8 +69,8 @@ async def test_a_flood_holds_nobody_up(name: str, ports: dict[str, int], analyse
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FLOODS)
 async def test_nor_does_it_over_the_extra_fast(
-    name: str, ports: dict[str, int], analyser: Analyser, monkeypatch: pytest.MonkeyPatch
+    name: str, ports: dict[str, int], parser: Parser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(swift, "MEMORY", MEMORY)
-    browser = (await endured(name, ports[name], analyser, fast=True)).exchange(BROWSER)
+    monkeypatch.setattr(fast, "MEMORY", MEMORY)
+    browser = (await endured(name, ports[name], parser, fast=True)).exchange(BROWSER)
     assert browser.status == 0 or browser.cut

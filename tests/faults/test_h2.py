@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from aui_tui.engine.access import Access, Detour
-from aui_tui.engine.parser_pool import Analyser
+from aui_tui.engine.parser_pool import Parser
+from aui_tui.engine.policy import ConnectTo, ScanPolicy
 from aui_tui.engine.scan import observe
 from aui_tui.records.observations import BROWSER, FILE_PROBES, SERVED, Observations
 from tests.faults import h2_site
@@ -15,20 +15,20 @@ from tests.faults.lab import check_record
 from tests.faults.site import AGENTS, HOMEPAGES, QUICK, TITLE
 
 
-async def scan(site: H2Site, authority: Authority, analyser: Analyser) -> Observations:
-    access = Access(
-        connect_to=(Detour("shop.test", 443, "127.0.0.1", site.port),), cafile=authority.cafile, limits=QUICK
+async def scan(site: H2Site, authority: Authority, parser: Parser) -> Observations:
+    access = ScanPolicy(
+        connect_to=(ConnectTo("shop.test", 443, "127.0.0.1", site.port),), cafile=authority.cafile, limits=QUICK
     )
-    observed = await observe(access.target("https://shop.test"), analyser=analyser, access=access)
+    observed = await observe(access.target("https://shop.test"), parser=parser, access=access)
     check_record(observed)
     return observed
 
 
 async def test_each_identity_has_one_connection_and_the_files_share_the_browsers(
-    authority: Authority, analyser: Analyser
+    authority: Authority, parser: Parser
 ) -> None:
     async with H2Site(authority.server()) as site:
-        observed = await scan(site, authority, analyser)
+        observed = await scan(site, authority, parser)
     assert all((exchange.status, exchange.outcome) == (200, SERVED) for exchange in observed.exchanges)
     alone = {exchange.name for exchange in observed.exchanges if exchange.http_version != "HTTP/2"}
     assert alone == {AGENTS[1]}, "Claude speaks HTTP/1.1"
@@ -52,9 +52,9 @@ NO_STATUS: dict[str, Turn] = {
 
 
 @pytest.mark.parametrize("fault", NO_STATUS)
-async def test_a_stream_without_a_status(fault: str, authority: Authority, analyser: Analyser) -> None:
+async def test_a_stream_without_a_status(fault: str, authority: Authority, parser: Parser) -> None:
     async with H2Site(authority.server(), faults={AGENTS[0]: NO_STATUS[fault]}) as site:
-        observed = await scan(site, authority, analyser)
+        observed = await scan(site, authority, parser)
     exchange = observed.exchange(AGENTS[0])
     assert (exchange.status, exchange.title, exchange.outcome) == (0, "", "inconclusive")
     assert exchange.error in ("timeout", "protocol")
@@ -62,9 +62,9 @@ async def test_a_stream_without_a_status(fault: str, authority: Authority, analy
 
 
 @pytest.mark.parametrize("fault", [h2_site.reset_in_body, h2_site.endless, h2_site.bad_frame_in_body])
-async def test_a_broken_body_keeps_the_status(fault: Turn, authority: Authority, analyser: Analyser) -> None:
+async def test_a_broken_body_keeps_the_status(fault: Turn, authority: Authority, parser: Parser) -> None:
     async with H2Site(authority.server(), faults=dict.fromkeys((BROWSER, AGENTS[0]), fault)) as site:
-        observed = await scan(site, authority, analyser)
+        observed = await scan(site, authority, parser)
     for name in (BROWSER, AGENTS[0]):
         exchange = observed.exchange(name)
         assert (exchange.status, exchange.title, exchange.cut, exchange.error) == (200, TITLE, True, "")

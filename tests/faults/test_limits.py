@@ -10,8 +10,8 @@ from contextlib import suppress
 
 import pytest
 
-from aui_tui.engine.access import Access, Detour, Limits
-from aui_tui.engine.parser_pool import Analyser
+from aui_tui.engine.parser_pool import Parser
+from aui_tui.engine.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.engine.scan import observe
 from aui_tui.engine.scoring import grade_card
 from aui_tui.engine.target import parse
@@ -25,12 +25,12 @@ MEMORY = 64 << 20
 STALL = 0.1
 
 
-def reach(port: int, limits: Limits) -> Access:
-    return Access(connect_to=(Detour("shop.test", 80, "127.0.0.1", port),), limits=limits)
+def reach(port: int, limits: Limits) -> ScanPolicy:
+    return ScanPolicy(connect_to=(ConnectTo("shop.test", 80, "127.0.0.1", port),), limits=limits)
 
 
 @pytest.mark.slow
-async def test_a_probe_takes_twelve_seconds_and_a_scan_thirteen(analyser: Analyser) -> None:
+async def test_a_probe_takes_twelve_seconds_and_a_scan_thirteen(parser: Parser) -> None:
     faults = {
         AGENTS[0]: behaviours.silence,
         AGENTS[1]: behaviours.NO_ANSWER["headers one byte at a time"],
@@ -40,7 +40,7 @@ async def test_a_probe_takes_twelve_seconds_and_a_scan_thirteen(analyser: Analys
         "mcp": behaviours.silence,
     }
     async with Site(faults=faults) as site:
-        observed = await observe(TARGET, analyser=analyser, access=site.access(Limits(budget=0)))
+        observed = await observe(TARGET, parser=parser, access=site.access(Limits(budget=0)))
     for name in (*AGENTS[:3], "robots", "mcp"):
         exchange = observed.exchange(name)
         assert (exchange.status, exchange.error) == (0, "timeout")
@@ -57,9 +57,9 @@ async def test_a_probe_takes_twelve_seconds_and_a_scan_thirteen(analyser: Analys
 
 
 @pytest.mark.slow
-async def test_a_site_that_is_silent_everywhere_takes_no_longer(analyser: Analyser) -> None:
+async def test_a_site_that_is_silent_everywhere_takes_no_longer(parser: Parser) -> None:
     async with Site(default=behaviours.silence) as site:
-        observed = await observe(TARGET, analyser=analyser, access=site.access(Limits()))
+        observed = await observe(TARGET, parser=parser, access=site.access(Limits()))
     assert observed.unreachable
     assert observed.probe_dead
     assert observed.elapsed_ms <= 13_000
@@ -68,10 +68,10 @@ async def test_a_site_that_is_silent_everywhere_takes_no_longer(analyser: Analys
 MEASURE = """
 import asyncio, sys, threading, time
 import psutil
-from aui_tui.engine.access import Access, Detour, Limits
+from aui_tui.engine.policy import ScanPolicy, ConnectTo, Limits
 from aui_tui.engine.scan import observe
 from aui_tui.engine.target import parse
-from aui_tui.engine.parser_pool import Analyser
+from aui_tui.engine.parser_pool import Parser
 
 highest, process = 0, psutil.Process()
 
@@ -85,9 +85,9 @@ async def main(good, hostile):
     global highest
     target = parse("http://shop.test", allow_private=True)
     async def scan(port):
-        access = Access(connect_to=(Detour("", 80, "127.0.0.1", port),), limits=Limits(probe=4, pause=0))
-        await observe(target, analyser=analyser, access=access)
-    async with Analyser() as analyser:
+        access = ScanPolicy(connect_to=(ConnectTo("", 80, "127.0.0.1", port),), limits=Limits(probe=4, pause=0))
+        await observe(target, parser=parser, access=access)
+    async with Parser() as parser:
         await asyncio.gather(*(scan(good) for _ in range(5)))
         before = highest = process.memory_info().rss
         for _ in range(2):
@@ -128,7 +128,7 @@ def test_no_fault_takes_much_memory(fault: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-async def test_no_fault_stalls_the_event_loop(analyser: Analyser) -> None:
+async def test_no_fault_stalls_the_event_loop(parser: Parser) -> None:
     """Processor time between two turns of the loop, which a busy machine does not distort."""
     turns: list[float] = []
 
@@ -139,12 +139,12 @@ async def test_no_fault_stalls_the_event_loop(analyser: Analyser) -> None:
             turns.append(time.thread_time() - began)
 
     worst: dict[str, float] = {}
-    await observe(TARGET, analyser=analyser, access=reach(1, Limits(probe=1)))
+    await observe(TARGET, parser=parser, access=reach(1, Limits(probe=1)))
     for fault in FAULTS:
         with serving(fault) as port:
             first = len(turns)
             watching = asyncio.create_task(watch())
-            await observe(TARGET, analyser=analyser, access=reach(port, Limits(probe=1, pause=0)))
+            await observe(TARGET, parser=parser, access=reach(port, Limits(probe=1, pause=0)))
             watching.cancel()
             with suppress(asyncio.CancelledError):
                 await watching

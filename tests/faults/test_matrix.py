@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from aui_tui.engine.parser_pool import Analyser
+from aui_tui.engine.parser_pool import Parser
 from aui_tui.engine.scan import observe
 from aui_tui.engine.scoring import grade_card
 from aui_tui.records.observations import (
@@ -34,7 +34,7 @@ def counted(observed: Observations) -> tuple[bool, bool, bool, bool]:
     return files.llms, files.ai_plugin, files.ucp, files.mcp
 
 
-async def in_each_place(fault: Behaviour, analyser: Analyser) -> dict[str, Observations]:
+async def in_each_place(fault: Behaviour, parser: Parser) -> dict[str, Observations]:
     """Scan three sites at once: with the fault for the browser, for one agent, and for every file."""
     places: dict[str, Mapping[str, Behaviour]] = {
         BROWSER: {BROWSER: fault},
@@ -44,7 +44,7 @@ async def in_each_place(fault: Behaviour, analyser: Analyser) -> dict[str, Obser
 
     async def one(faults: Mapping[str, Behaviour]) -> Observations:
         async with Site(faults=faults) as site:
-            return await observe(site.target, analyser=analyser, access=site.access())
+            return await observe(site.target, parser=parser, access=site.access())
 
     async with responsive():
         found = await asyncio.gather(*(one(faults) for faults in places.values()))
@@ -82,8 +82,8 @@ def robots_is_unknown(observed: Observations) -> None:
 
 
 @pytest.mark.parametrize("fault", behaviours.NO_ANSWER)
-async def test_no_status_line(fault: str, analyser: Analyser) -> None:
-    found = await in_each_place(behaviours.NO_ANSWER[fault], analyser)
+async def test_no_status_line(fault: str, parser: Parser) -> None:
+    found = await in_each_place(behaviours.NO_ANSWER[fault], parser)
 
     browser = found[BROWSER]
     has_no_answer(browser.browser)
@@ -109,8 +109,8 @@ async def test_no_status_line(fault: str, analyser: Analyser) -> None:
 
 
 @pytest.mark.parametrize("fault", behaviours.CUT_BODY)
-async def test_a_broken_body_keeps_the_status_and_what_was_read(fault: str, analyser: Analyser) -> None:
-    found = await in_each_place(behaviours.CUT_BODY[fault], analyser)
+async def test_a_broken_body_keeps_the_status_and_what_was_read(fault: str, parser: Parser) -> None:
+    found = await in_each_place(behaviours.CUT_BODY[fault], parser)
     for place in (BROWSER, AGENT):
         exchange = found[place].exchange(place)
         assert (exchange.status, exchange.error, exchange.title, exchange.cut) == (200, "", TITLE, True)
@@ -126,8 +126,8 @@ async def test_a_broken_body_keeps_the_status_and_what_was_read(fault: str, anal
 
 
 @pytest.mark.parametrize("fault", behaviours.EMPTY_BODY)
-async def test_an_unreadable_body_keeps_the_status(fault: str, analyser: Analyser) -> None:
-    found = await in_each_place(behaviours.EMPTY_BODY[fault], analyser)
+async def test_an_unreadable_body_keeps_the_status(fault: str, parser: Parser) -> None:
+    found = await in_each_place(behaviours.EMPTY_BODY[fault], parser)
     for place in (BROWSER, AGENT):
         exchange = found[place].exchange(place)
         empty = place == AGENT and not exchange.cut
@@ -142,8 +142,8 @@ async def test_an_unreadable_body_keeps_the_status(fault: str, analyser: Analyse
 
 
 @pytest.mark.parametrize("fault", behaviours.ODD_BUT_FINE)
-async def test_odd_answers_are_read_like_any_other(fault: str, analyser: Analyser) -> None:
-    found = await in_each_place(behaviours.ODD_BUT_FINE[fault], analyser)
+async def test_odd_answers_are_read_like_any_other(fault: str, parser: Parser) -> None:
+    found = await in_each_place(behaviours.ODD_BUT_FINE[fault], parser)
     for place in (BROWSER, AGENT):
         exchange = found[place].exchange(place)
         assert (exchange.status, exchange.error, exchange.cut) == (200, "", False)
@@ -156,9 +156,9 @@ async def test_odd_answers_are_read_like_any_other(fault: str, analyser: Analyse
 
 
 @pytest.mark.parametrize("fault", behaviours.REDIRECTS)
-async def test_a_redirect_that_is_not_followed_keeps_its_status(fault: str, analyser: Analyser) -> None:
+async def test_a_redirect_that_is_not_followed_keeps_its_status(fault: str, parser: Parser) -> None:
     behaviour, word = behaviours.REDIRECTS[fault]
-    found = await in_each_place(behaviour, analyser)
+    found = await in_each_place(behaviour, parser)
     for place, observed in found.items():
         names = FILE_PROBES if place == "files" else (place,)
         for name in names:
@@ -175,9 +175,9 @@ async def test_a_redirect_that_is_not_followed_keeps_its_status(fault: str, anal
 
 
 @pytest.mark.parametrize("status", ["999 Request denied", "402 Payment Required", "451 x", "500 x", "404 x"])
-async def test_any_final_status_is_kept(status: str, analyser: Analyser) -> None:
+async def test_any_final_status_is_kept(status: str, parser: Parser) -> None:
     number = int(status[:3])
-    found = await in_each_place(behaviours.sends(answer(b"<title>no</title>", status)), analyser)
+    found = await in_each_place(behaviours.sends(answer(b"<title>no</title>", status)), parser)
     assert found[BROWSER].browser.status == number
     assert found[BROWSER].browser.outcome == "refused"
     assert found[AGENT].exchange(AGENT).outcome == "refused"
@@ -189,9 +189,9 @@ async def test_any_final_status_is_kept(status: str, analyser: Analyser) -> None
 
 
 @pytest.mark.parametrize("fault", behaviours.GREETINGS)
-async def test_a_server_of_another_kind(fault: str, analyser: Analyser) -> None:
+async def test_a_server_of_another_kind(fault: str, parser: Parser) -> None:
     async with Site(greeting=behaviours.GREETINGS[fault]) as site:
-        observed = await scan(site, analyser)
+        observed = await scan(site, parser)
         assert await settled(site) == 0
     for exchange in observed.exchanges:
         has_no_answer(exchange)
@@ -202,32 +202,32 @@ async def test_a_server_of_another_kind(fault: str, analyser: Analyser) -> None:
 
 
 @pytest.mark.parametrize("fault", behaviours.NOT_FILES)
-async def test_a_catch_all_has_no_files(fault: str, analyser: Analyser) -> None:
+async def test_a_catch_all_has_no_files(fault: str, parser: Parser) -> None:
     async with Site(faults=dict.fromkeys(FILE_PROBES[1:], behaviours.NOT_FILES[fault])) as site:
-        observed = await scan(site, analyser)
+        observed = await scan(site, parser)
     assert counted(observed) == NONE
     assert observed.files.notes
 
 
-async def test_everything_hangs(analyser: Analyser) -> None:
+async def test_everything_hangs(parser: Parser) -> None:
     async with Site(default=behaviours.silence) as site:
-        observed = await scan(site, analyser)
+        observed = await scan(site, parser)
         assert await settled(site) == 0
     assert observed.unreachable
     assert observed.elapsed_ms < 1000 * (QUICK.probe + 0.5)
     assert all(exchange.error == "timeout" for exchange in observed.exchanges)
 
 
-async def test_one_agent_hangs_and_the_rest_is_not_held_up(analyser: Analyser) -> None:
+async def test_one_agent_hangs_and_the_rest_is_not_held_up(parser: Parser) -> None:
     async with Site(faults={AGENT: behaviours.silence}) as site:
-        observed = await scan(site, analyser)
+        observed = await scan(site, parser)
     others_are_well(observed, AGENT)
     assert observed.exchange(AGENT).status == 0
     assert observed.exchange(AGENT).dropped
     assert observed.browser.elapsed_ms < 1000 * QUICK.probe / 2
 
 
-async def test_a_refused_agent_is_probed_once_more_alone(analyser: Analyser) -> None:
+async def test_a_refused_agent_is_probed_once_more_alone(parser: Parser) -> None:
     refused = 0
 
     async def once(asked: object, writer: asyncio.StreamWriter) -> None:
@@ -237,7 +237,7 @@ async def test_a_refused_agent_is_probed_once_more_alone(analyser: Analyser) -> 
         await writer.drain()
 
     async with Site(faults={AGENT: once}) as site:
-        observed = await scan(site, analyser)
+        observed = await scan(site, parser)
     exchange = observed.exchange(AGENT)
     assert (exchange.status, exchange.outcome) == (200, SERVED)
     assert [(attempt.status, attempt.outcome) for attempt in exchange.attempts] == [(429, "refused")]
@@ -245,24 +245,24 @@ async def test_a_refused_agent_is_probed_once_more_alone(analyser: Analyser) -> 
     assert site.asked[-1].connection > max(asked.connection for asked in site.asked[:-1])
 
 
-async def test_where_everybody_is_refused_each_is_asked_again_and_the_refusal_stays(analyser: Analyser) -> None:
+async def test_where_everybody_is_refused_each_is_asked_again_and_the_refusal_stays(parser: Parser) -> None:
     async with Site(faults=dict.fromkeys(HOMEPAGES, behaviours.sends(answer(b"", "403 Forbidden")))) as site:
-        observed = await scan(site, analyser)
+        observed = await scan(site, parser)
     assert [exchange.outcome for exchange in observed.homepages] == ["refused"] * 5
     assert [len(exchange.attempts) for exchange in observed.homepages] == [3, 1, 1, 1, 1]
     assert grade_card(observed).stance == "Walled"
 
 
-async def test_where_everybody_gets_404_nobody_is_asked_again(analyser: Analyser) -> None:
+async def test_where_everybody_gets_404_nobody_is_asked_again(parser: Parser) -> None:
     async with Site(faults=dict.fromkeys(HOMEPAGES, behaviours.sends(answer(b"", "404 Not Found")))) as site:
-        observed = await scan(site, analyser)
+        observed = await scan(site, parser)
     assert all(not exchange.attempts for exchange in observed.exchanges)
     assert sorted(site.places()) == sorted([*HOMEPAGES, *FILE_PROBES, "mcp"])
 
 
-async def test_a_site_that_is_well(analyser: Analyser) -> None:
+async def test_a_site_that_is_well(parser: Parser) -> None:
     async with Site(default=good) as site:
-        observed = await scan(site, analyser)
+        observed = await scan(site, parser)
         assert await settled(site) == 0
     others_are_well(observed)
     assert observed.limits == ("connect-to",)

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 import pytest
 
 from aui_tui.engine import identity
-from aui_tui.engine.access import Access, Detour
-from aui_tui.engine.network import Swift
-from aui_tui.engine.parser_pool import Analyser
+from aui_tui.engine.network import PyreqwestTransport
+from aui_tui.engine.parser_pool import Parser
+from aui_tui.engine.policy import ConnectTo, ScanPolicy
 from aui_tui.engine.scan import observe
 from aui_tui.records.observations import BROWSER
 from aui_tui.records.registry import registry
@@ -33,12 +33,12 @@ ORDERS = {
 }
 
 
-async def received(site: Site | H2Site, access: Access, analyser: Analyser, *, fast: bool = False) -> dict[str, Asked]:
+async def received(site: Site | H2Site, access: ScanPolicy, parser: Parser, *, fast: bool = False) -> dict[str, Asked]:
     """Return what ``site`` received for each homepage probe of one scan, by the client of ``fast`` or the ordinary."""
     scheme = "https" if isinstance(site, H2Site) else "http"
     target = access.target(f"{scheme}://shop.test")
-    async with Swift(access, identity.versions(), window=0.0) as swift:
-        await observe(target, analyser=analyser, access=access, swift=swift if fast else None)
+    async with PyreqwestTransport(access, identity.versions(), window=0.0) as fast:
+        await observe(target, parser=parser, access=access, fast=fast or None)
     return {asked.place: asked for asked in site.asked if asked.path == "/"}
 
 
@@ -47,9 +47,9 @@ def names(asked: Asked, without: Iterable[str] = ("host",)) -> list[str]:
 
 
 @pytest.mark.parametrize("fast", [False, True])
-async def test_over_http_1_1_each_client_sends_its_own_fields_in_its_own_order(analyser: Analyser, fast: bool) -> None:
+async def test_over_http_1_1_each_client_sends_its_own_fields_in_its_own_order(parser: Parser, fast: bool) -> None:
     async with Site() as site:
-        seen = await received(site, site.access(), analyser, fast=fast)
+        seen = await received(site, site.access(), parser, fast=fast)
     assert {name: names(asked) for name, asked in seen.items()} == ORDERS
     for name, asked in seen.items():
         assert asked.fields[0] == ("Host", "shop.test")
@@ -60,12 +60,12 @@ async def test_over_http_1_1_each_client_sends_its_own_fields_in_its_own_order(a
 
 @pytest.mark.parametrize("fast", [False, True])
 async def test_over_tls_claude_speaks_http_1_1_and_the_others_http_2(
-    analyser: Analyser, authority: Authority, fast: bool
+    parser: Parser, authority: Authority, fast: bool
 ) -> None:
     async with H2Site(authority.server()) as site:
-        rule = Detour("shop.test", 443, "127.0.0.1", site.port)
-        access = Access(connect_to=(rule,), cafile=authority.cafile, limits=QUICK)
-        seen = await received(site, access, analyser, fast=fast)
+        rule = ConnectTo("shop.test", 443, "127.0.0.1", site.port)
+        access = ScanPolicy(connect_to=(rule,), cafile=authority.cafile, limits=QUICK)
+        seen = await received(site, access, parser, fast=fast)
     versions = {name: asked.line.rpartition(" ")[2] for name, asked in seen.items()}
     assert versions == dict.fromkeys(HOMEPAGES, "HTTP/2") | {CLAUDE: "HTTP/1.1"}
     for name, order in ORDERS.items():
@@ -74,21 +74,19 @@ async def test_over_tls_claude_speaks_http_1_1_and_the_others_http_2(
     assert seen[BROWSER].field("priority") == "u=0, i"
 
 
-async def test_over_tls_without_http_2_chrome_sends_no_priority(analyser: Analyser, authority: Authority) -> None:
+async def test_over_tls_without_http_2_chrome_sends_no_priority(parser: Parser, authority: Authority) -> None:
     async with Site(tls=authority.server()) as site:
         access = site.access(cafile=authority.cafile)
-        await observe(access.target(site.url), analyser=analyser, access=access)
+        await observe(access.target(site.url), parser=parser, access=access)
     assert all("priority" not in names(asked) for asked in site.asked)
 
 
-async def test_all_identities_at_once_offer_the_protocols_of_their_own(
-    analyser: Analyser, authority: Authority
-) -> None:
+async def test_all_identities_at_once_offer_the_protocols_of_their_own(parser: Parser, authority: Authority) -> None:
     async with H2Site(authority.server()) as site:
-        rule = Detour("shop.test", 443, "127.0.0.1", site.port)
-        access = Access(connect_to=(rule,), cafile=authority.cafile, limits=QUICK)
+        rule = ConnectTo("shop.test", 443, "127.0.0.1", site.port)
+        access = ScanPolicy(connect_to=(rule,), cafile=authority.cafile, limits=QUICK)
         target = access.target("https://shop.test")
-        scans = [observe(target, analyser=analyser, access=access) for _ in range(4)]
+        scans = [observe(target, parser=parser, access=access) for _ in range(4)]
         await asyncio.gather(*scans)
     assert {asked.line.rpartition(" ")[2] for asked in site.asked if asked.place == CLAUDE} == {"HTTP/1.1"}
     assert {asked.line.rpartition(" ")[2] for asked in site.asked if asked.place != CLAUDE} == {"HTTP/2"}

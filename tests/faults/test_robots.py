@@ -6,7 +6,7 @@ import gzip
 
 import pytest
 
-from aui_tui.engine.parser_pool import Analyser
+from aui_tui.engine.parser_pool import Parser
 from aui_tui.engine.scoring import grade_card
 from aui_tui.records.observations import BROWSER, PageFacts
 from tests.faults.behaviours import sends
@@ -19,9 +19,9 @@ LARGE = RULES + FILLER * ((2 << 20) // len(FILLER))
 
 
 @pytest.mark.parametrize("status", ["401 x", "403 x", "404 x", "410 x"])
-async def test_a_4xx_means_no_rules(status: str, analyser: Analyser) -> None:
+async def test_a_4xx_means_no_rules(status: str, parser: Parser) -> None:
     async with Site(faults={"robots": sends(answer(RULES, status, "text/plain"))}) as site:
-        observed = await scan(site, analyser)
+        observed = await scan(site, parser)
     card = grade_card(observed)
     assert observed.robots.kind == "none"
     assert (card.robots_status, card.robots_ua_rules, card.wildcard_block) == (int(status[:3]), 0, False)
@@ -29,9 +29,9 @@ async def test_a_4xx_means_no_rules(status: str, analyser: Analyser) -> None:
 
 
 @pytest.mark.parametrize("status", ["429 x", "500 x", "503 x", "599 x"])
-async def test_a_5xx_or_a_limit_means_rules_unknown_with_a_warning(status: str, analyser: Analyser) -> None:
+async def test_a_5xx_or_a_limit_means_rules_unknown_with_a_warning(status: str, parser: Parser) -> None:
     async with Site(faults={"robots": sends(answer(RULES, status, "text/plain"))}) as site:
-        observed = await scan(site, analyser)
+        observed = await scan(site, parser)
     card = grade_card(observed)
     assert observed.robots.kind == "unknown"
     assert card.robots_status == int(status[:3])
@@ -53,20 +53,20 @@ async def test_a_5xx_or_a_limit_means_rules_unknown_with_a_warning(status: str, 
         (b"\xff" * 5000, 0, False),
     ],
 )
-async def test_odd_bytes_are_read_as_far_as_they_go(body: bytes, names: int, signal: bool, analyser: Analyser) -> None:
+async def test_odd_bytes_are_read_as_far_as_they_go(body: bytes, names: int, signal: bool, parser: Parser) -> None:
     async with Site(faults={"robots": sends(answer(body, content_type="text/plain"))}) as site:
-        observed = await scan(site, analyser)
+        observed = await scan(site, parser)
     assert observed.exchange("robots").status == 200
     assert observed.robots.names == names or (not signal and observed.robots.names <= 1)
     assert bool(observed.robots.signal) is signal
 
 
 @pytest.mark.parametrize("packed", [False, True])
-async def test_the_first_mebibyte_is_read_in_whole_lines(packed: bool, analyser: Analyser) -> None:
+async def test_the_first_mebibyte_is_read_in_whole_lines(packed: bool, parser: Parser) -> None:
     body = gzip.compress(LARGE) if packed else LARGE
     extra = b"Content-Encoding: gzip\r\n" if packed else b""
     async with Site(faults={"robots": sends(answer(body, content_type="text/plain", extra=extra))}) as site:
-        observed = await scan(site, analyser)
+        observed = await scan(site, parser)
     exchange = observed.exchange("robots")
     assert exchange.cut
     assert QUICK.robots - len(FILLER) < exchange.bytes <= QUICK.robots
@@ -75,19 +75,19 @@ async def test_the_first_mebibyte_is_read_in_whole_lines(packed: bool, analyser:
     assert observed.robots.names == 2
 
 
-async def test_html_served_as_robots_txt_has_no_rules(analyser: Analyser) -> None:
+async def test_html_served_as_robots_txt_has_no_rules(parser: Parser) -> None:
     async with Site(faults={"robots": sends(answer(PAGE))}) as site:
-        observed = await scan(site, analyser)
+        observed = await scan(site, parser)
     card = grade_card(observed)
     assert (card.robots_status, card.robots_ua_rules) == (200, 0)
     assert set(card.ua_policy.values()) == {"unlisted"}
     assert any(found.t == "warn" and "robots.txt" in found.text for found in card.evidence)
 
 
-async def test_every_agent_challenged_while_the_browser_is_served(analyser: Analyser) -> None:
+async def test_every_agent_challenged_while_the_browser_is_served(parser: Parser) -> None:
     wall = answer(b"<title>Just a moment...</title>", "403 Forbidden", extra=b"cf-mitigated: challenge\r\n")
     async with Site(faults=dict.fromkeys(AGENTS, sends(wall))) as site:
-        observed = await scan(site, analyser)
+        observed = await scan(site, parser)
     card = grade_card(observed)
     assert [(access.status, access.challenged) for access in card.agent_access.values()] == [(403, True)] * 4
     assert (card.live_served, card.stance) == (0, "Walled")
@@ -108,19 +108,19 @@ async def test_every_agent_challenged_while_the_browser_is_served(analyser: Anal
     ],
 )
 async def test_the_title_is_read_as_far_as_its_charset_allows(
-    content_type: str, body: bytes, title: str, analyser: Analyser
+    content_type: str, body: bytes, title: str, parser: Parser
 ) -> None:
     async with Site(faults={AGENTS[0]: sends(answer(body, content_type=content_type))}) as site:
-        observed = await scan(site, analyser)
+        observed = await scan(site, parser)
     assert observed.exchange(AGENTS[0]).title == title
 
 
-async def test_a_worker_that_dies_costs_one_page_and_not_the_next_scan(analyser: Analyser) -> None:
+async def test_a_worker_that_dies_costs_one_page_and_not_the_next_scan(parser: Parser) -> None:
     hostile = PAGE + b"<div>" * 150_000
     async with Site(faults={BROWSER: sends(answer(hostile))}) as site:
-        first = await scan(site, analyser)
+        first = await scan(site, parser)
     async with Site() as site:
-        second = await scan(site, analyser)
+        second = await scan(site, parser)
     assert first.browser.status == 200
     assert first.page == PageFacts(title=first.page.title, problem=first.page.problem)
     assert first.page.problem

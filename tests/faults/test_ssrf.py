@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from aui_tui.engine.access import Access, Detour, Limits
 from aui_tui.engine.network import streams
-from aui_tui.engine.parser_pool import Analyser
+from aui_tui.engine.parser_pool import Parser
+from aui_tui.engine.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.engine.scan import observe
 from aui_tui.engine.target import parse
 from aui_tui.errors import InvalidHost
@@ -72,20 +72,20 @@ class Names:
 
 @pytest.mark.parametrize("address", CLOSED)
 async def test_a_name_that_leads_inside_is_refused_before_any_socket(
-    address: str, dialled: Dialled, analyser: Analyser
+    address: str, dialled: Dialled, parser: Parser
 ) -> None:
     for answers in ([address], ["8.8.8.8", address], [address, "2606:4700::1"]):
-        access = Access(resolver=Names(evil_com=[answers]), limits=QUICK)
+        access = ScanPolicy(resolver=Names(evil_com=[answers]), limits=QUICK)
         for url in ("evil.com", "http://evil.com", "https://evil.com"):
             with pytest.raises(InvalidHost, match=r"^evil\.com leads to an address outside the public Internet\.$"):
-                await observe(access.target(url), analyser=analyser, access=access)
+                await observe(access.target(url), parser=parser, access=access)
     assert dialled == []
 
 
 @pytest.mark.parametrize("address", CLOSED)
 @pytest.mark.parametrize("hop", [1, 3])
 async def test_a_redirect_inside_is_refused_before_any_socket(
-    address: str, hop: int, dialled: Dialled, analyser: Analyser
+    address: str, hop: int, dialled: Dialled, parser: Parser
 ) -> None:
     literal = f"http://[{address}]/" if ":" in address else f"http://{address}/"
 
@@ -102,7 +102,7 @@ async def test_a_redirect_inside_is_refused_before_any_socket(
     faults = {BROWSER: chain(literal), AGENTS[0]: chain("http://evil.com/")}
     async with Site(faults=faults) as site:  # type: ignore[arg-type]
         access = site.access(resolver=Names(evil_com=[[address]]))
-        observed = await scan(site, analyser, access)
+        observed = await scan(site, parser, access)
     assert {port for _, port in dialled} == {site.port}
     for name in faults:
         exchange = observed.exchange(name)
@@ -110,20 +110,20 @@ async def test_a_redirect_inside_is_refused_before_any_socket(
         assert exchange.detail
 
 
-async def test_a_name_that_changes_between_look_ups_is_looked_up_once(dialled: Dialled, analyser: Analyser) -> None:
+async def test_a_name_that_changes_between_look_ups_is_looked_up_once(dialled: Dialled, parser: Parser) -> None:
     names = Names(flip_com=[["8.8.8.8"], ["127.0.0.1"]])
-    access = Access(resolver=names, limits=QUICK)
-    observed = await observe(access.target("flip.com"), analyser=analyser, access=access)
+    access = ScanPolicy(resolver=names, limits=QUICK)
+    observed = await observe(access.target("flip.com"), parser=parser, access=access)
     check_record(observed)
     assert names.asked == ["flip.com"]
     assert {address for address, _ in dialled} == {"8.8.8.8"}
 
 
-async def test_one_look_up_serves_all_connections_of_a_scan(dialled: Dialled, analyser: Analyser) -> None:
+async def test_one_look_up_serves_all_connections_of_a_scan(dialled: Dialled, parser: Parser) -> None:
     async with Site() as site:
         names = Names(shop_test=[["127.0.0.1"]])
-        access = Access(allow_private=True, resolver=names, limits=QUICK)
-        observed = await observe(access.target(f"http://shop.test:{site.port}"), analyser=analyser, access=access)
+        access = ScanPolicy(allow_private=True, resolver=names, limits=QUICK)
+        observed = await observe(access.target(f"http://shop.test:{site.port}"), parser=parser, access=access)
     assert observed.browser.status == 200
     assert observed.host == f"shop.test:{site.port}"
     assert observed.limits == ("private",)
@@ -131,46 +131,46 @@ async def test_one_look_up_serves_all_connections_of_a_scan(dialled: Dialled, an
     assert len({asked.connection for asked in site.asked}) >= len(HOMEPAGES)
 
 
-async def test_the_private_switch_is_needed_for_a_redirect_too(dialled: Dialled, analyser: Analyser) -> None:
+async def test_the_private_switch_is_needed_for_a_redirect_too(dialled: Dialled, parser: Parser) -> None:
     async with Site() as inner, Site(faults={BROWSER: redirect(f"http://127.0.0.1:{inner.port}/")}) as site:
-        strict = await scan(site, analyser)
+        strict = await scan(site, parser)
         assert inner.opened == 0
-        loose = await scan(site, analyser, site.access(allow_private=True))
+        loose = await scan(site, parser, site.access(allow_private=True))
         assert inner.opened == 1
     assert strict.browser.error == "redirect-address"
     assert loose.browser.status == 200
 
 
-async def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch, analyser: Analyser) -> None:
+async def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch, parser: Parser) -> None:
     for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     async with Site() as site:
-        observed = await scan(site, analyser)
+        observed = await scan(site, parser)
     assert observed.browser.status == 200
 
 
-async def test_a_rule_may_lead_to_a_private_address_but_not_for_other_names(analyser: Analyser) -> None:
+async def test_a_rule_may_lead_to_a_private_address_but_not_for_other_names(parser: Parser) -> None:
     async with Site(faults={BROWSER: redirect("http://other.com/")}) as site:
-        observed = await scan(site, analyser, site.access(resolver=Names(other_com=[["127.0.0.1"]])))
+        observed = await scan(site, parser, site.access(resolver=Names(other_com=[["127.0.0.1"]])))
     assert observed.browser.error == "redirect-address"
     assert observed.exchange(AGENTS[0]).status == 200
 
 
-async def test_an_empty_host_and_port_match_any(analyser: Analyser) -> None:
+async def test_an_empty_host_and_port_match_any(parser: Parser) -> None:
     async with Site(faults=dict.fromkeys(HOMEPAGES, redirect("http://www.shop.test/home"))) as site:
-        access = Access(connect_to=(Detour.parse(f"::127.0.0.1:{site.port}"),), limits=QUICK)
-        observed = await observe(access.target("http://any.test"), analyser=analyser, access=access)
+        access = ScanPolicy(connect_to=(ConnectTo.parse(f"::127.0.0.1:{site.port}"),), limits=QUICK)
+        observed = await observe(access.target("http://any.test"), parser=parser, access=access)
     assert observed.browser.url == "http://www.shop.test/home"
     assert {asked.field("host") for asked in site.asked} == {"any.test", "www.shop.test"}
 
 
-async def test_a_dead_name_costs_no_more_than_the_look_up_limit(analyser: Analyser) -> None:
+async def test_a_dead_name_costs_no_more_than_the_look_up_limit(parser: Parser) -> None:
     async def never(host: str) -> Sequence[str]:
         await asyncio.sleep(60)
         return ()
 
-    access = Access(resolver=never, limits=Limits(probe=5, lookup=0.3))
-    observed = await observe(access.target("dead.com"), analyser=analyser, access=access)
+    access = ScanPolicy(resolver=never, limits=Limits(probe=5, lookup=0.3))
+    observed = await observe(access.target("dead.com"), parser=parser, access=access)
     check_record(observed)
     assert {exchange.error for exchange in observed.exchanges} == {"dns"}
     assert "0.3 s" in observed.browser.detail
@@ -192,24 +192,26 @@ async def test_a_dead_name_costs_no_more_than_the_look_up_limit(analyser: Analys
 )
 @pytest.mark.parametrize("rule", ["::127.0.0.1:{port}", ":::{port}", "{host}::127.0.0.1:{port}"])
 async def test_no_rule_opens_a_private_host_or_another_port_to_a_remote_client(
-    dialled: Dialled, analyser: Analyser, url: str, rule: str
+    dialled: Dialled, parser: Parser, url: str, rule: str
 ) -> None:
     async with Site() as sentinel:
         host = parse(url, allow_private=True).host
         written = rule.format(port=sentinel.port, host=f"[{host}]" if ":" in host else host)
-        access = Access(remote=True, connect_to=(Detour.parse(written),), limits=QUICK)
+        access = ScanPolicy(remote=True, connect_to=(ConnectTo.parse(written),), limits=QUICK)
         with pytest.raises(InvalidHost):
-            await observe(access.target(url), analyser=analyser, access=access)
+            await observe(access.target(url), parser=parser, access=access)
     assert sentinel.opened == 0
     assert dialled == []
 
 
 @pytest.mark.parametrize("location", ["http://localhost/", "http://10.0.0.1/", "http://shop.com:8443/"])
-async def test_no_rule_opens_a_redirect_to_a_remote_client(dialled: Dialled, analyser: Analyser, location: str) -> None:
+async def test_no_rule_opens_a_redirect_to_a_remote_client(dialled: Dialled, parser: Parser, location: str) -> None:
     async with Site() as sentinel, Site(host="shop.com", faults={BROWSER: redirect(location)}) as site:
-        rules = tuple(Detour(host, port, "127.0.0.1", sentinel.port) for host, port in (("", 8443), ("localhost", 80)))
-        rules += (Detour("10.0.0.1", None, "127.0.0.1", sentinel.port),)
-        observed = await scan(site, analyser, site.access(remote=True, connect_to=rules))
+        rules = tuple(
+            ConnectTo(host, port, "127.0.0.1", sentinel.port) for host, port in (("", 8443), ("localhost", 80))
+        )
+        rules += (ConnectTo("10.0.0.1", None, "127.0.0.1", sentinel.port),)
+        observed = await scan(site, parser, site.access(remote=True, connect_to=rules))
     assert sentinel.opened == 0
     assert {port for _, port in dialled} == {site.port}
     assert observed.browser.error == "redirect-address"
@@ -217,23 +219,23 @@ async def test_no_rule_opens_a_redirect_to_a_remote_client(dialled: Dialled, ana
 
 @pytest.mark.parametrize("remote", [True, False])
 async def test_a_rule_without_an_address_leaves_the_address_to_the_check(
-    dialled: Dialled, analyser: Analyser, remote: bool
+    dialled: Dialled, parser: Parser, remote: bool
 ) -> None:
     async with Site() as sentinel:
-        rules = (Detour.parse(f":80::{sentinel.port}"), Detour.parse(f":443::{sentinel.port}"))
-        access = Access(remote=remote, connect_to=rules, resolver=Names(inner_com=[["127.0.0.1"]]), limits=QUICK)
+        rules = (ConnectTo.parse(f":80::{sentinel.port}"), ConnectTo.parse(f":443::{sentinel.port}"))
+        access = ScanPolicy(remote=remote, connect_to=rules, resolver=Names(inner_com=[["127.0.0.1"]]), limits=QUICK)
         with pytest.raises(InvalidHost):
-            await observe(access.target("inner.com"), analyser=analyser, access=access)
+            await observe(access.target("inner.com"), parser=parser, access=access)
         with pytest.raises(InvalidHost):
             access.target("http://127.0.0.1/")
     assert sentinel.opened == 0
     assert dialled == []
 
 
-async def test_a_rule_without_an_address_reaches_a_private_one_where_that_is_allowed(analyser: Analyser) -> None:
+async def test_a_rule_without_an_address_reaches_a_private_one_where_that_is_allowed(parser: Parser) -> None:
     async with Site() as site:
-        rules = (Detour.parse(f":80::{site.port}"),)
+        rules = (ConnectTo.parse(f":80::{site.port}"),)
         names = Names(inner_com=[["127.0.0.1"]])
-        access = Access(allow_private=True, connect_to=rules, resolver=names, limits=QUICK)
-        observed = await observe(access.target("http://inner.com"), analyser=analyser, access=access)
+        access = ScanPolicy(allow_private=True, connect_to=rules, resolver=names, limits=QUICK)
+        observed = await observe(access.target("http://inner.com"), parser=parser, access=access)
     assert observed.browser.status == 200

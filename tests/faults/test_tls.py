@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.engine.access import Access, Detour, Limits
-from aui_tui.engine.parser_pool import Analyser
+from aui_tui.engine.parser_pool import Parser
+from aui_tui.engine.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.engine.scan import observe
 from aui_tui.engine.scoring import grade_card
 from aui_tui.records.observations import SERVED, Observations
@@ -39,12 +39,14 @@ def every_probe_failed(observed: Observations, reason: str) -> None:
 
 @pytest.mark.parametrize("fault", CERTIFICATES)
 async def test_a_bad_certificate_is_a_finding_and_no_reason_to_fall_back(
-    fault: str, authority: Authority, analyser: Analyser
+    fault: str, authority: Authority, parser: Parser
 ) -> None:
     make, reason = CERTIFICATES[fault]
     async with Site(tls=make(authority)) as secure, Site() as plain:
-        access = secure.access(cafile=authority.cafile, connect_to=(Detour("shop.test", 80, "127.0.0.1", plain.port),))
-        observed = await observe(access.target("shop.test"), analyser=analyser, access=access)
+        access = secure.access(
+            cafile=authority.cafile, connect_to=(ConnectTo("shop.test", 80, "127.0.0.1", plain.port),)
+        )
+        observed = await observe(access.target("shop.test"), parser=parser, access=access)
         check_record(observed)
         assert await settled(secure) == 0
         assert plain.opened == 0
@@ -53,74 +55,76 @@ async def test_a_bad_certificate_is_a_finding_and_no_reason_to_fall_back(
 
 
 @pytest.mark.parametrize("fault", HANDSHAKES)
-async def test_a_refused_handshake_is_a_finding_too(fault: str, authority: Authority, analyser: Analyser) -> None:
+async def test_a_refused_handshake_is_a_finding_too(fault: str, authority: Authority, parser: Parser) -> None:
     make, reason = HANDSHAKES[fault]
     with blocking_server(make(authority)) as port:
-        access = Access(connect_to=(Detour("", 443, "127.0.0.1", port),), cafile=authority.cafile, limits=QUICK)
-        observed = await observe(access.target("shop.test"), analyser=analyser, access=access)
+        access = ScanPolicy(connect_to=(ConnectTo("", 443, "127.0.0.1", port),), cafile=authority.cafile, limits=QUICK)
+        observed = await observe(access.target("shop.test"), parser=parser, access=access)
     check_record(observed)
     every_probe_failed(observed, reason)
 
 
-async def test_a_stalled_handshake_ends_with_the_probe(authority: Authority, analyser: Analyser) -> None:
+async def test_a_stalled_handshake_ends_with_the_probe(authority: Authority, parser: Parser) -> None:
     async with Site(greeting=greeting(b"", 60)) as site:
-        access = site.access(connect_to=(Detour("shop.test", 443, "127.0.0.1", site.port),))
-        observed = await observe(access.target("https://shop.test"), analyser=analyser, access=access)
+        access = site.access(connect_to=(ConnectTo("shop.test", 443, "127.0.0.1", site.port),))
+        observed = await observe(access.target("https://shop.test"), parser=parser, access=access)
         assert await settled(site) == 0
     assert {exchange.error for exchange in observed.exchanges} == {"timeout"}
     assert observed.elapsed_ms < 1000 * (QUICK.probe + 1)
 
 
-async def test_plain_http_on_the_tls_port_is_named(analyser: Analyser) -> None:
+async def test_plain_http_on_the_tls_port_is_named(parser: Parser) -> None:
     async def bad_request(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(1)
         await greeting(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n", 0.2)(reader, writer)
 
     async with Site(greeting=bad_request) as site:
-        access = site.access(connect_to=(Detour("shop.test", 443, "127.0.0.1", site.port),))
-        observed = await observe(access.target("https://shop.test"), analyser=analyser, access=access)
+        access = site.access(connect_to=(ConnectTo("shop.test", 443, "127.0.0.1", site.port),))
+        observed = await observe(access.target("https://shop.test"), parser=parser, access=access)
     every_probe_failed(observed, "TLS handshake failed")
 
 
-async def test_a_server_that_speaks_first_is_no_tls_server(analyser: Analyser) -> None:
+async def test_a_server_that_speaks_first_is_no_tls_server(parser: Parser) -> None:
     async with Site(greeting=greeting(b"SSH-2.0-OpenSSH_9.6\r\n", 60)) as site:
-        access = site.access(connect_to=(Detour("shop.test", 443, "127.0.0.1", site.port),))
-        observed = await observe(access.target("https://shop.test"), analyser=analyser, access=access)
+        access = site.access(connect_to=(ConnectTo("shop.test", 443, "127.0.0.1", site.port),))
+        observed = await observe(access.target("https://shop.test"), parser=parser, access=access)
     assert {exchange.error for exchange in observed.exchanges} == {"tls"}
 
 
-async def test_a_good_certificate_is_accepted_and_the_name_is_sent(authority: Authority, analyser: Analyser) -> None:
+async def test_a_good_certificate_is_accepted_and_the_name_is_sent(authority: Authority, parser: Parser) -> None:
     names: list[str | None] = []
     context = authority.server()
     context.sni_callback = lambda _socket, name, _context: names.append(name)
     async with Site(tls=context) as site:
-        observed = await scan(site, analyser, site.access(cafile=authority.cafile))
+        observed = await scan(site, parser, site.access(cafile=authority.cafile))
         assert await settled(site) == 0
     assert all(exchange.outcome == SERVED for exchange in observed.exchanges)
     assert set(names) == {"shop.test"}
     assert {asked.field("host") for asked in site.asked} == {"shop.test"}
 
 
-async def test_insecure_accepts_any_certificate_and_says_so(authority: Authority, analyser: Analyser) -> None:
+async def test_insecure_accepts_any_certificate_and_says_so(authority: Authority, parser: Parser) -> None:
     async with Site(tls=authority.self_signed()) as site:
-        observed = await scan(site, analyser, site.access(insecure=True))
+        observed = await scan(site, parser, site.access(insecure=True))
     assert observed.browser.status == 200
     assert "insecure" in observed.limits
 
 
-async def test_the_own_authority_is_trusted_only_when_named(authority: Authority, analyser: Analyser) -> None:
+async def test_the_own_authority_is_trusted_only_when_named(authority: Authority, parser: Parser) -> None:
     async with Site(tls=authority.server()) as site:
-        observed = await scan(site, analyser, site.access())
+        observed = await scan(site, parser, site.access())
     assert {exchange.error for exchange in observed.exchanges} == {"tls"}
 
 
-async def test_a_redirect_to_a_bad_certificate_is_told(authority: Authority, analyser: Analyser) -> None:
+async def test_a_redirect_to_a_bad_certificate_is_told(authority: Authority, parser: Parser) -> None:
     async with (
         Site(tls=authority.expired()) as secure,
         Site(faults=dict.fromkeys(HOMEPAGES, redirect("https://shop.test/"))) as plain,
     ):
-        access = plain.access(cafile=authority.cafile, connect_to=(Detour("shop.test", 443, "127.0.0.1", secure.port),))
-        observed = await scan(plain, analyser, access)
+        access = plain.access(
+            cafile=authority.cafile, connect_to=(ConnectTo("shop.test", 443, "127.0.0.1", secure.port),)
+        )
+        observed = await scan(plain, parser, access)
     assert {exchange.error for exchange in observed.homepages} == {"tls"}
     assert {exchange.status for exchange in observed.homepages} == {0}
     assert "expired" in observed.browser.detail
@@ -128,27 +132,27 @@ async def test_a_redirect_to_a_bad_certificate_is_told(authority: Authority, ana
     assert not observed.probe_dead
 
 
-async def test_http_is_asked_where_nothing_listens_for_https(analyser: Analyser) -> None:
+async def test_http_is_asked_where_nothing_listens_for_https(parser: Parser) -> None:
     async with Site() as site:
-        access = site.access(connect_to=(Detour("shop.test", 443, "127.0.0.1", 1),))
-        observed = await observe(access.target("shop.test"), analyser=analyser, access=access)
+        access = site.access(connect_to=(ConnectTo("shop.test", 443, "127.0.0.1", 1),))
+        observed = await observe(access.target("shop.test"), parser=parser, access=access)
     assert observed.origin == "http://shop.test"
     assert all(exchange.outcome == SERVED for exchange in observed.exchanges)
     assert observed.host == "shop.test"
     assert "https://shop.test" in observed.warnings[0]
 
 
-async def test_nothing_listens_at_all(analyser: Analyser) -> None:
+async def test_nothing_listens_at_all(parser: Parser) -> None:
     async with Site() as site:
-        access = site.access(connect_to=(Detour("dead.test", None, "127.0.0.1", 1),))
-    observed = await observe(access.target("dead.test"), analyser=analyser, access=access)
+        access = site.access(connect_to=(ConnectTo("dead.test", None, "127.0.0.1", 1),))
+    observed = await observe(access.target("dead.test"), parser=parser, access=access)
     check_record(observed)
     assert {exchange.error for exchange in observed.exchanges} == {"connect"}
     assert observed.probe_dead
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux drops connection attempts beyond the backlog")
-async def test_a_port_that_answers_no_connection_attempt(analyser: Analyser) -> None:
+async def test_a_port_that_answers_no_connection_attempt(parser: Parser) -> None:
     """A listener whose backlog is full drops further attempts: nothing can be said to listen there."""
     full = socket.create_server(("127.0.0.1", 0), backlog=0)
     port = full.getsockname()[1]
@@ -156,9 +160,9 @@ async def test_a_port_that_answers_no_connection_attempt(analyser: Analyser) -> 
     await asyncio.sleep(0.1)
     limits = Limits(probe=6, connect=0.5, lookup=1, pause=0.02)
     async with Site() as site:
-        access = site.access(limits, connect_to=(Detour("shop.test", 443, "127.0.0.1", port),))
-        silent = await observe(access.target("https://shop.test"), analyser=analyser, access=access)
-        fallen = await observe(access.target("shop.test"), analyser=analyser, access=access)
+        access = site.access(limits, connect_to=(ConnectTo("shop.test", 443, "127.0.0.1", port),))
+        silent = await observe(access.target("https://shop.test"), parser=parser, access=access)
+        fallen = await observe(access.target("shop.test"), parser=parser, access=access)
     for filler in fillers:
         filler.cancel()
     await asyncio.gather(*fillers, return_exceptions=True)
@@ -175,14 +179,12 @@ def client_sessions() -> list[ssl.SSLObject]:
     return [found for found in gc.get_objects() if isinstance(found, ssl.SSLObject) and not found.server_side]
 
 
-async def test_sessions_are_freed_with_their_scan_and_not_by_a_collection(
-    authority: Authority, analyser: Analyser
-) -> None:
+async def test_sessions_are_freed_with_their_scan_and_not_by_a_collection(authority: Authority, parser: Parser) -> None:
     async with Site(tls=authority.server()) as site:
         gc.collect()
         gc.disable()
         try:
-            await scan(site, analyser, site.access(cafile=authority.cafile))
+            await scan(site, parser, site.access(cafile=authority.cafile))
             for _ in range(200):
                 if not client_sessions():
                     break

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 
 from aui_tui.engine import addresses, decode, redirects
-from aui_tui.engine.access import PUBLIC
-from aui_tui.engine.cookies import MAX_HEADER, Jar
+from aui_tui.engine.cookies import MAX_HEADER, CookieJar
+from aui_tui.engine.policy import PUBLIC
 from aui_tui.engine.redirects import Unfollowed, Url
 from aui_tui.engine.target import WEB_PORTS, Origin
 from aui_tui.errors import RecordError
@@ -47,7 +47,7 @@ def read_coding(data: bytes) -> None:
 
 def read_cookie(data: bytes) -> None:
     """A Cookie header that is one plain line."""
-    jar = Jar()
+    jar = CookieJar()
     path, *values = data.decode("utf-8", "replace").split("\n")
     jar.take(HOME.origin, f"/{path}", [("set-cookie", value) for value in values])
     for host in ("shop.com", "www.shop.com", "other.com"):

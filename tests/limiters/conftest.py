@@ -1,4 +1,4 @@
-"""One analyser for all tests of limits."""
+"""One parser for all tests of limits."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from aui_tui.engine.parser_pool import Analyser
+from aui_tui.engine.parser_pool import Parser
 
 
 @pytest.fixture(scope="session")
-def analyser() -> Iterator[Analyser]:
+def parser() -> Iterator[Parser]:
     """The worker that reads pages."""
-    found = Analyser()
+    found = Parser()
     yield found
     asyncio.run(found.aclose())

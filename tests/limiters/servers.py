@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from aui_tui.engine.access import Limits
-from aui_tui.engine.scan import Analyser, observe
+from aui_tui.engine.policy import Limits
+from aui_tui.engine.scan import Parser, observe
 from aui_tui.engine.scoring import grade_card
 from aui_tui.records.card import ReportCard
 from aui_tui.records.observations import Observations
@@ -72,10 +72,10 @@ class LimitedSite(Site):
         super()._connected(reader, writer)
 
 
-async def scanned(site: Site, analyser: Analyser, limits: Limits = LIMITS) -> tuple[Observations, ReportCard]:
+async def scanned(site: Site, parser: Parser, limits: Limits = LIMITS) -> tuple[Observations, ReportCard]:
     """Return what a scan of ``site`` saw, and its card."""
     access = site.access(limits)
-    observed = await observe(access.target(site.url), analyser=analyser, access=access)
+    observed = await observe(access.target(site.url), parser=parser, access=access)
     return observed, grade_card(observed)
 
 

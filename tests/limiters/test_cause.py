@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.engine.access import Access, Detour
-from aui_tui.engine.scan import Analyser, observe
+from aui_tui.engine.policy import ConnectTo, ScanPolicy
+from aui_tui.engine.scan import Parser, observe
 from aui_tui.engine.scoring import grade_card
 from aui_tui.records.observations import Observations
 from aui_tui.records.recording import Recording, decode, encode
@@ -50,22 +50,22 @@ RULES: dict[str, tuple[Rule, str, tuple[str, ...]]] = {
 }
 
 
-async def look(site: Site, analyser: Analyser) -> Observations:
+async def look(site: Site, parser: Parser) -> Observations:
     access = site.access(LIMITS)
-    found = await observe(access.target(site.url), analyser=analyser, access=access)
+    found = await observe(access.target(site.url), parser=parser, access=access)
     assert decode(encode(Recording(observations=found))).observations.cause == found.cause
     return found
 
 
 @pytest.mark.parametrize("rule", RULES)
-async def test_the_evidence_names_what_the_site_goes_by(rule: str, analyser: Analyser) -> None:
+async def test_the_evidence_names_what_the_site_goes_by(rule: str, parser: Parser) -> None:
     planted, by, fields = RULES[rule]
 
     async def serve(asked: Asked, writer: asyncio.StreamWriter) -> None:
         await (REFUSE if asked.path == "/" and planted(asked) else good)(asked, writer)
 
     async with Site(default=serve) as site:
-        found = await look(site, analyser)
+        found = await look(site, parser)
         requests = [asked for asked in site.asked if asked.path == "/"]
     assert found.cause is not None
     assert (found.cause.by, found.cause.fields) == (by, fields)
@@ -78,34 +78,34 @@ async def test_the_evidence_names_what_the_site_goes_by(rule: str, analyser: Ana
         assert any(field in text for text in texts)
 
 
-async def test_the_http_version_is_named(analyser: Analyser, tmp_path: Path) -> None:
+async def test_the_http_version_is_named(parser: Parser, tmp_path: Path) -> None:
     async def h2_only(number: int, asked: Asked, writer: asyncio.StreamWriter) -> None:
         await (REFUSE if asked.path == "/" else good)(asked, writer)
 
     authority = Authority(tmp_path, "shop.test")
     async with H2Site(authority.server(), http11=h2_only) as site:
-        rule = Detour("shop.test", 443, "127.0.0.1", site.port)
-        access = Access(connect_to=(rule,), cafile=authority.cafile, limits=LIMITS)
-        found = await observe(access.target("https://shop.test"), analyser=analyser, access=access)
+        rule = ConnectTo("shop.test", 443, "127.0.0.1", site.port)
+        access = ScanPolicy(connect_to=(rule,), cafile=authority.cafile, limits=LIMITS)
+        found = await observe(access.target("https://shop.test"), parser=parser, access=access)
     assert found.exchange(CLAUDE).status == 403
     assert found.cause is not None
     assert (found.cause.agents, found.cause.by, found.cause.fields) == ((CLAUDE,), "field", ("HTTP version",))
 
 
-async def test_over_http_2_a_name_is_named(analyser: Analyser, tmp_path: Path) -> None:
+async def test_over_http_2_a_name_is_named(parser: Parser, tmp_path: Path) -> None:
     async def serve(talk: Talk) -> None:
         await talk.head("403", end=True)
 
     authority = Authority(tmp_path, "shop.test")
     async with H2Site(authority.server(), faults={CHATGPT: serve}) as site:
         assert good_h2 is not serve
-        rule = Detour("shop.test", 443, "127.0.0.1", site.port)
-        access = Access(connect_to=(rule,), cafile=authority.cafile, limits=LIMITS)
-        found = await observe(access.target("https://shop.test"), analyser=analyser, access=access)
+        rule = ConnectTo("shop.test", 443, "127.0.0.1", site.port)
+        access = ScanPolicy(connect_to=(rule,), cafile=authority.cafile, limits=LIMITS)
+        found = await observe(access.target("https://shop.test"), parser=parser, access=access)
     assert found.cause is not None
     assert (found.cause.agents, found.cause.by) == ((CHATGPT,), "name")
 
 
-async def test_a_site_that_serves_everybody_has_no_cause(analyser: Analyser) -> None:
+async def test_a_site_that_serves_everybody_has_no_cause(parser: Parser) -> None:
     async with Site() as site:
-        assert (await look(site, analyser)).cause is None
+        assert (await look(site, parser)).cause is None

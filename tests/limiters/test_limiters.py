@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from aui_tui.engine.scan import Analyser
+from aui_tui.engine.scan import Parser
 from aui_tui.engine.scoring import grade_card
 from aui_tui.records.observations import Observations
 from tests.faults.behaviours import sends
@@ -32,53 +32,53 @@ CASES: dict[str, tuple[Callable[[], Limiter], str]] = {
 
 
 @pytest.fixture
-async def perfect(analyser: Analyser) -> Observations:
+async def perfect(parser: Parser) -> Observations:
     """What a scan of the site without a limit sees."""
     async with LimitedSite() as site:
-        return (await scanned(site, analyser))[0]
+        return (await scanned(site, parser))[0]
 
 
 @pytest.mark.parametrize("case", CASES)
-async def test_a_limit_for_everybody_is_held_against_no_agent_and_no_file(case: str, analyser: Analyser) -> None:
+async def test_a_limit_for_everybody_is_held_against_no_agent_and_no_file(case: str, parser: Parser) -> None:
     make, how = CASES[case]
     async with LimitedSite(limiter=make(), how=how) as site:
-        observed, card = await scanned(site, analyser)
+        observed, card = await scanned(site, parser)
         assert site.refused, "the limit was at work"
     assert not accusations(card), [line.text for line in card.evidence]
     assert observed.elapsed_ms < 1000 * LIMITS.whole
 
 
-async def test_a_limit_on_new_connections_is_held_against_nobody(analyser: Analyser) -> None:
+async def test_a_limit_on_new_connections_is_held_against_nobody(parser: Parser) -> None:
     async with LimitedSite(limiter=SlidingWindow(4, 8 * PAUSE), by_connection=True) as site:
-        _, card = await scanned(site, analyser)
+        _, card = await scanned(site, parser)
         assert site.refused
     assert not accusations(card), [line.text for line in card.evidence]
 
 
 @pytest.mark.parametrize("case", ["5 a second with a burst of 5, 503", "one at a time, 503"])
-async def test_a_mild_limit_costs_no_point(case: str, perfect: Observations, analyser: Analyser) -> None:
+async def test_a_mild_limit_costs_no_point(case: str, perfect: Observations, parser: Parser) -> None:
     make, how = CASES[case]
     async with LimitedSite(limiter=make(), how=how) as site:
-        _, card = await scanned(site, analyser)
+        _, card = await scanned(site, parser)
     assert card.score == grade_card(perfect).score
     assert card.stance == "Open"
 
 
 @pytest.mark.parametrize("case", ["5 a second with a burst of 5, 503", "one at a time, 503"])
-async def test_behind_a_limit_a_refusal_of_agents_is_found(case: str, analyser: Analyser) -> None:
+async def test_behind_a_limit_a_refusal_of_agents_is_found(case: str, parser: Parser) -> None:
     make, how = CASES[case]
 
     async def behind(asked: Asked, writer: asyncio.StreamWriter) -> None:
         await (REFUSE if asked.place in AGENTS[:2] else good)(asked, writer)
 
     async with LimitedSite(limiter=make(), how=how, behind=behind) as site:
-        observed, card = await scanned(site, analyser)
+        observed, card = await scanned(site, parser)
     assert [observed.exchange(name).outcome for name in AGENTS] == ["refused", "refused", "served", "served"]
     assert card.live_served == 2
 
 
 @pytest.mark.parametrize("share", [0.1, 0.3])
-async def test_a_backend_that_fails_at_random_accuses_nobody(share: float, analyser: Analyser) -> None:
+async def test_a_backend_that_fails_at_random_accuses_nobody(share: float, parser: Parser) -> None:
     for seed in range(3):
         chance = random.Random(seed)
 
@@ -86,22 +86,22 @@ async def test_a_backend_that_fails_at_random_accuses_nobody(share: float, analy
             await (sends(answer(b"no", "502 Bad Gateway")) if chance.random() < share else good)(asked, writer)
 
         async with LimitedSite(behind=behind) as site:
-            observed, card = await scanned(site, analyser)
+            observed, card = await scanned(site, parser)
         assert not accusations(card), [line.text for line in card.evidence]
         failed = any(attempt.status == 502 for exchange in observed.homepages for attempt in exchange.attempts)
         assert any("fails at random" in line.text for line in card.evidence) == failed
 
 
-async def test_a_healthy_site_is_asked_each_thing_once(analyser: Analyser) -> None:
+async def test_a_healthy_site_is_asked_each_thing_once(parser: Parser) -> None:
     async with LimitedSite() as site:
-        observed, _ = await scanned(site, analyser)
+        observed, _ = await scanned(site, parser)
         asked = site.places()
     assert sorted(asked) == sorted([*HOMEPAGES, "robots", "llms", "ai-plugin", "ucp", "mcp", "mcp"])
     assert observed.elapsed_ms < 1000
 
 
 @pytest.mark.parametrize("how", ["403", "drop"])
-async def test_dropping_agents_scores_no_better_than_refusing_them(how: str, analyser: Analyser) -> None:
+async def test_dropping_agents_scores_no_better_than_refusing_them(how: str, parser: Parser) -> None:
     async def behind(asked: Asked, writer: asyncio.StreamWriter) -> None:
         if asked.place not in AGENTS:
             await good(asked, writer)
@@ -111,7 +111,7 @@ async def test_dropping_agents_scores_no_better_than_refusing_them(how: str, ana
             await REFUSE(asked, writer)
 
     async with LimitedSite(behind=behind) as site:
-        observed, card = await scanned(site, analyser)
+        observed, card = await scanned(site, parser)
     assert card.stance == "Walled"
     assert card.evidence[0].t == "critical"
     assert card.score <= 59
@@ -121,10 +121,10 @@ async def test_dropping_agents_scores_no_better_than_refusing_them(how: str, ana
         assert list(card.matrix.values())[1:5] == ["untested"] * 4
 
 
-async def test_with_a_pace_requests_go_one_at_a_time(analyser: Analyser) -> None:
+async def test_with_a_pace_requests_go_one_at_a_time(parser: Parser) -> None:
     limits = LIMITS.__class__(probe=2.0, pause=PAUSE, pace=0.05)
     async with LimitedSite(limiter=LeakyBucket(1, 0.03), how="429") as site:
-        observed, card = await scanned(site, analyser, limits)
+        observed, card = await scanned(site, parser, limits)
         assert not site.refused
     assert card.stance == "Open"
     assert observed.elapsed_ms >= 1000 * 0.05 * 10

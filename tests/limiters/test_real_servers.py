@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import pytest
 
-from aui_tui.engine.access import Access, Limits
-from aui_tui.engine.scan import Analyser, observe
+from aui_tui.engine.policy import Limits, ScanPolicy
+from aui_tui.engine.scan import Parser, observe
 from aui_tui.engine.scoring import grade_card
 from aui_tui.records.card import ReportCard
 from tests.applied.servers import Apache, Folder, HAProxy, Nginx, Server
@@ -112,32 +112,32 @@ SERVERS: tuple[type[Server], ...] = (
 )
 
 
-async def card_of(site: Folder, analyser: Analyser) -> ReportCard:
-    access = Access(allow_private=True, limits=LIMITS)
-    observed = await observe(access.target(site.url), analyser=analyser, access=access)
+async def card_of(site: Folder, parser: Parser) -> ReportCard:
+    access = ScanPolicy(allow_private=True, limits=LIMITS)
+    observed = await observe(access.target(site.url), parser=parser, access=access)
     assert observed.elapsed_ms < 1000 * LIMITS.whole
     return grade_card(observed)
 
 
 @pytest.mark.parametrize("server", SERVERS, ids=lambda server: server.__name__)
 async def test_a_limit_for_everybody_is_held_against_no_agent_and_no_file(
-    server: type[Server], analyser: Analyser, tmp_path: Path
+    server: type[Server], parser: Parser, tmp_path: Path
 ) -> None:
     if shutil.which(server.program) is None:
         pytest.skip(f"{server.program} is not installed")
     if server is Evasive and not EVASIVE.exists():
         pytest.skip("mod_evasive is not installed")
     with server(tmp_path, FILES) as site:
-        card = await card_of(site, analyser)
+        card = await card_of(site, parser)
     assert not accusations(card), [line.text for line in card.evidence]
 
 
-async def test_a_mild_limit_costs_no_point(analyser: Analyser, tmp_path: Path) -> None:
+async def test_a_mild_limit_costs_no_point(parser: Parser, tmp_path: Path) -> None:
     if shutil.which("nginx") is None:
         pytest.skip("nginx is not installed")
     with Folder(tmp_path / "free", FILES) as site:
-        free = await card_of(site, analyser)
+        free = await card_of(site, parser)
     (tmp_path / "limited").mkdir()
     with Rate5(tmp_path / "limited", FILES) as site:
-        limited = await card_of(site, analyser)
+        limited = await card_of(site, parser)
     assert (limited.score, limited.stance) == (free.score, "Open")

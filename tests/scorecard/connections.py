@@ -13,8 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from aui_tui.engine import addresses
-from aui_tui.engine.access import Access, Limits
 from aui_tui.engine.network import Network, streams
+from aui_tui.engine.policy import Limits, ScanPolicy
 from aui_tui.engine.probes import Plan, probe
 from aui_tui.engine.redirects import Url
 from aui_tui.engine.target import Origin
@@ -54,7 +54,7 @@ async def _measure(inputs: Sequence[str], table: Sequence[str]) -> list[tuple[st
         async with Site(default=chain) as site:
             own = site.port
             for text in inputs:
-                await _direct(text, Access(resolver=_loopback, limits=LIMITS))
+                await _direct(text, ScanPolicy(resolver=_loopback, limits=LIMITS))
                 for hop in (1, 3):
                     chain.lead(text, hop)
                     await _redirected(site)
@@ -62,7 +62,7 @@ async def _measure(inputs: Sequence[str], table: Sequence[str]) -> list[tuple[st
             dialled.clear()
             for address in table:
                 for answers in ([[address]], [[PUBLIC_ADDRESS, address]], [[PUBLIC_ADDRESS], [address]]):
-                    await _direct("https://flip.com", Access(resolver=_Names(answers), limits=LIMITS))
+                    await _direct("https://flip.com", ScanPolicy(resolver=_Names(answers), limits=LIMITS))
             name = f"no connection inside: {len(table)} addresses, behind a name, also one that changes"
             counted.append((name, dialled[:]))
     finally:
@@ -70,7 +70,7 @@ async def _measure(inputs: Sequence[str], table: Sequence[str]) -> list[tuple[st
     return counted
 
 
-async def _direct(text: str, access: Access) -> None:
+async def _direct(text: str, access: ScanPolicy) -> None:
     with suppress(InvalidHost):
         target = access.target(text)
         async with Network(access) as network:

@@ -8,7 +8,7 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
-from aui_tui.engine.parser_pool import Analyser
+from aui_tui.engine.parser_pool import Parser
 from tests.engine.test_recheck import SEEDS, World, accused, cases, healthy, look_again, missing
 from tests.faults.behaviours import sends
 from tests.faults.site import Asked, answer, good
@@ -44,23 +44,23 @@ def _simulated() -> Row:
 
 async def _real() -> Row:
     places = asyncio.Semaphore(TOGETHER)
-    analyser = Analyser()
+    parser = Parser()
 
     async def one(case: str, seed: int) -> list[str]:
         make, how = CASES[case]
         async with places, LimitedSite(limiter=make(), how=how) as site:
-            _, card = await scanned(site, analyser)
+            _, card = await scanned(site, parser)
         return [f"{case}, run {seed}: {found}" for found in accusations(card)]
 
     found = await asyncio.gather(*(one(case, seed) for case in CASES for seed in range(SEEDS)))
-    await analyser.aclose()
+    await parser.aclose()
     missed = tuple(itertools.chain.from_iterable(found))
     bar = f"limits on real servers x {SEEDS} runs: no accusation"
     return Row("limits", bar, f"{sum(map(bool, found))} of {len(found)}", not missed, missed)
 
 
 async def _failing(share: float, most: int) -> Row:
-    analyser = Analyser()
+    parser = Parser()
 
     async def one(seed: int) -> list[str]:
         chance = random.Random(seed)
@@ -69,11 +69,11 @@ async def _failing(share: float, most: int) -> Row:
             await (sends(answer(b"no", "502 Bad Gateway")) if chance.random() < share else good)(asked, writer)
 
         async with LimitedSite(behind=behind) as site:
-            _, card = await scanned(site, analyser)
+            _, card = await scanned(site, parser)
         return [f"seed {seed}: {found}" for found in accusations(card)]
 
     found = [await one(seed) for seed in range(SEEDS)]
-    await analyser.aclose()
+    await parser.aclose()
     missed = tuple(itertools.chain.from_iterable(found))
     bar = f"{share:.0%} random 502 x {SEEDS} runs: at most {most} accused"
     return Row("limits", bar, f"{sum(map(bool, found))} of {len(found)}", sum(map(bool, found)) <= most, missed)

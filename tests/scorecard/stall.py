@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from aui_tui.engine import page, walls
-from aui_tui.engine.parser_pool import Analyser
+from aui_tui.engine.parser_pool import Parser
 from tests.scorecard import Row
 
 MIB = 1 << 20
@@ -60,14 +60,14 @@ async def _measure(bodies: list[bytes]) -> list[float]:
             lags.append(max(time.perf_counter() - due, 0.0))
 
     watching = asyncio.create_task(watch())
-    async with Analyser() as analyser:
+    async with Parser() as parser:
         for body in bodies:
             page.title(body)
             await asyncio.sleep(0)
             walls.recognise(200, {}, b"Checking your browser" + body)
             await asyncio.sleep(0)
-            await analyser.homepage(body)
-            await analyser.robots(body, 200)
+            await parser.homepage(body)
+            await parser.robots(body, 200)
     done.set()
     await watching
     return lags

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from aui_tui.engine.access import Access
+from aui_tui.engine.policy import ScanPolicy
 from aui_tui.engine.target import Target
 from aui_tui.errors import BadValue, InvalidHost, NeverScanned, RateLimited, Unavailable
 from aui_tui.records import codec
@@ -196,7 +196,7 @@ class Observed:
     def __init__(self) -> None:
         self.scans = 0
 
-    async def observe(self, target: Target, *, access: Access, progress: Progress | None) -> Observations:
+    async def observe(self, target: Target, *, access: ScanPolicy, progress: Progress | None) -> Observations:
         self.scans += 1
         page = PageFacts(title="Any", readable=900, semantic=Landmarks(main=1, nav=1, aria=1))
         exchanges = tuple(

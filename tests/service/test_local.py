@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from aui_tui.engine.access import Access
+from aui_tui.engine.policy import ScanPolicy
 from aui_tui.errors import InvalidHost, NeverScanned, RateLimited
 from aui_tui.records.progress import ProbeEvent
 from aui_tui.records.query import Query
@@ -83,7 +83,7 @@ class Clock:
 
 @asynccontextmanager
 async def service(folder: Path, **options: Any) -> AsyncIterator[LocalService]:
-    opened = LocalService(folder, access=Access(allow_private=True), **options)
+    opened = LocalService(folder, access=ScanPolicy(allow_private=True), **options)
     try:
         yield opened
     finally:
@@ -281,7 +281,7 @@ async def test_the_limit_names_the_way_out_for_a_host_of_ones_own(tmp_path: Path
         with pytest.raises(RateLimited) as refused:
             await local.scan(site.url)
         assert f"{site.host} is a host of your own: --no-limit scans it without that limit." in str(refused.value)
-    free = LocalService(tmp_path / "data", access=Access(allow_private=True, no_limit=True))
+    free = LocalService(tmp_path / "data", access=ScanPolicy(allow_private=True, no_limit=True))
     try:
         for force in (False, True, True):
             assert (await free.scan(site.url, force=force)).source == "scan"
@@ -295,7 +295,7 @@ async def test_no_limit_frees_no_public_host(tmp_path: Path) -> None:
     async def resolver(host: str) -> list[str]:
         return ["8.8.8.8"]
 
-    local = LocalService(tmp_path / "data", access=Access(allow_private=True, no_limit=True, resolver=resolver))
+    local = LocalService(tmp_path / "data", access=ScanPolicy(allow_private=True, no_limit=True, resolver=resolver))
     try:
         for _ in range(10):
             local.scans.quota.spend("local")

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.engine.access import Access, Detour
+from aui_tui.engine.policy import ConnectTo, ScanPolicy
 from aui_tui.engine.target import Target
 from aui_tui.errors import InvalidHost
 from aui_tui.records.observations import Observations
 from aui_tui.records.progress import Progress
 from aui_tui.service.local import LocalService
-from aui_tui.service.publication import Bounded, LocalPublication, Publication
+from aui_tui.service.publication import LimitedObserver, LocalPublication, Publication
 from aui_tui.store.reports import Reports
 from tests.cards import SAMPLES
 from tests.service.serving import Running, serving
@@ -35,7 +35,7 @@ def published(tmp_path: Path) -> Iterator[Running]:
 
 @pytest.mark.parametrize("method", ["v0.1", "v0.2"])
 async def test_own_service_scores_100_and_is_open(published: Running, tmp_path: Path, method: str) -> None:
-    scanner = LocalService(tmp_path / "own", access=Access(allow_private=True), method=method)
+    scanner = LocalService(tmp_path / "own", access=ScanPolicy(allow_private=True), method=method)
     try:
         card = (await scanner.scan(published.base_url)).card
     finally:
@@ -61,7 +61,9 @@ def test_a_client_that_asks_by_time_alone_learns_of_a_deletion(published: Runnin
 
 
 async def test_what_the_operator_allows_himself_is_not_for_others(tmp_path: Path) -> None:
-    access = Access(allow_private=True, headers=(("X-Key", "secret-word"),), basic_auth=("me", "secret"), insecure=True)
+    access = ScanPolicy(
+        allow_private=True, headers=(("X-Key", "secret-word"),), basic_auth=("me", "secret"), insecure=True
+    )
     publication = LocalPublication(folder=tmp_path, access=access)()
     try:
         for url in ("127.0.0.1", "http://10.0.0.1/", "localhost", "example.com:8080", "[::1]"):
@@ -76,9 +78,9 @@ async def test_what_the_operator_allows_himself_is_not_for_others(tmp_path: Path
 async def test_a_rule_of_the_operator_opens_nothing_to_others(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as sentinel:
         port = sentinel.getsockname()[1]
-        rules = tuple(Detour.parse(rule.format(port)) for rule in ("::127.0.0.1:{}", ":80::{}", ":::{}"))
+        rules = tuple(ConnectTo.parse(rule.format(port)) for rule in ("::127.0.0.1:{}", ":80::{}", ":::{}"))
         for rule in rules:
-            publication = LocalPublication(folder=tmp_path, access=Access(connect_to=(rule,)))()
+            publication = LocalPublication(folder=tmp_path, access=ScanPolicy(connect_to=(rule,)))()
             try:
                 for url in (
                     "127.0.0.1",
@@ -148,7 +150,9 @@ async def test_every_client_has_scans_of_its_own(tmp_path: Path) -> None:
 
 
 def test_publication_can_be_handed_to_a_worker_process(tmp_path: Path) -> None:
-    made = LocalPublication(folder=tmp_path, access=Access(connect_to=(Detour.parse("a.example::127.0.0.1:80"),)))
+    made = LocalPublication(
+        folder=tmp_path, access=ScanPolicy(connect_to=(ConnectTo.parse("a.example::127.0.0.1:80"),))
+    )
     assert pickle.loads(pickle.dumps(made)) == made
 
 
@@ -156,7 +160,7 @@ async def test_scans_at_once_are_bounded_and_a_refused_one_costs_nothing(tmp_pat
     class Slow:
         running = most = 0
 
-        async def observe(self, target: Target, *, access: Access, progress: Progress | None) -> Observations:
+        async def observe(self, target: Target, *, access: ScanPolicy, progress: Progress | None) -> Observations:
             self.running += 1
             self.most = max(self.most, self.running)
             await asyncio.sleep(0.3)
@@ -167,7 +171,7 @@ async def test_scans_at_once_are_bounded_and_a_refused_one_costs_nothing(tmp_pat
             return
 
     slow = Slow()
-    local = LocalService(tmp_path, observer=Bounded(slow, scans=3, waiting=2))
+    local = LocalService(tmp_path, observer=LimitedObserver(slow, scans=3, waiting=2))
     publication = Publication(local)
     try:
         asked = [publication.for_client(f"c{n}").scan(f"h{n}.com") for n in range(8)]

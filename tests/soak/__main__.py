@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 import psutil
 
-from aui_tui.engine.access import Access, Detour, Limits
-from aui_tui.engine.parser_pool import Analyser
+from aui_tui.engine.parser_pool import Parser
+from aui_tui.engine.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.engine.scan import observe
 from aui_tui.engine.target import parse
 
@@ -73,11 +73,11 @@ async def soak(ports: Sequence[int], scans: int, concurrency: int) -> Result:
     turn = itertools.cycle(ports)
     todo = iter(range(scans))
     target = parse("http://shop.test", allow_private=True)
-    async with Analyser() as analyser:
+    async with Parser() as parser:
 
         async def one() -> None:
-            access = Access(connect_to=(Detour("shop.test", 80, "127.0.0.1", next(turn)),), limits=LIMITS)
-            observed = await observe(target, analyser=analyser, access=access)
+            access = ScanPolicy(connect_to=(ConnectTo("shop.test", 80, "127.0.0.1", next(turn)),), limits=LIMITS)
+            observed = await observe(target, parser=parser, access=access)
             outcomes.update(exchange.outcome for exchange in observed.homepages)
 
         async def worker() -> None:
@@ -91,7 +91,7 @@ async def soak(ports: Sequence[int], scans: int, concurrency: int) -> Result:
                 await asyncio.sleep(0.01)
                 lags.append(time.monotonic() - asked - 0.01)
 
-        analyser.prestart()
+        parser.prestart()
         for _ in range(0, len(ports), concurrency):
             await asyncio.gather(*(one() for _ in range(concurrency)))
         outcomes.clear()

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import NamedTuple
 
 from aui_tui.demo.shop import Shop, ShopServer
-from aui_tui.engine.access import Access, Detour
+from aui_tui.engine.policy import ConnectTo, ScanPolicy
 from aui_tui.records.observations import Observations
 from aui_tui.records.tasks import TaskEvent, TaskResult
 from aui_tui.tasks.browser import Browser
@@ -47,9 +47,9 @@ async def serving(shop: Shop) -> AsyncIterator[int]:
     await server.stop()
 
 
-def leading_to(port: int, *names: str) -> Access:
+def leading_to(port: int, *names: str) -> ScanPolicy:
     """What lets a run reach ``names`` at a loopback port, and nothing else."""
-    return Access(connect_to=tuple(Detour.parse(f"{name}:80:127.0.0.1:{port}") for name in names or (HOST,)))
+    return ScanPolicy(connect_to=tuple(ConnectTo.parse(f"{name}:80:127.0.0.1:{port}") for name in names or (HOST,)))
 
 
 async def run_on(browser: Browser, *faults: str, act: bool = False, allowance: Allowance | None = None) -> Ran:

@@ -12,7 +12,7 @@ import pytest
 
 from aui_tui.cli.app import run
 from aui_tui.demo.shop import Shop
-from aui_tui.engine.access import Access, Detour
+from aui_tui.engine.policy import ConnectTo, ScanPolicy
 from aui_tui.errors import BadValue, NoBrowser
 from aui_tui.records.tasks import TaskEvent, decode_report, encode_report
 from aui_tui.service.local import LocalService
@@ -27,8 +27,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), py
 async def shop_service(folder: Path, shop: Shop) -> AsyncIterator[LocalService]:
     """A service that reaches ``shop``; nothing listens for https."""
     async with serving(shop) as port:
-        rules = (Detour.parse(f"{HOST}:80:127.0.0.1:{port}"), Detour.parse(f"{HOST}:443:127.0.0.1:1"))
-        service = LocalService(folder, access=Access(connect_to=rules))
+        rules = (ConnectTo.parse(f"{HOST}:80:127.0.0.1:{port}"), ConnectTo.parse(f"{HOST}:443:127.0.0.1:1"))
+        service = LocalService(folder, access=ScanPolicy(connect_to=rules))
         try:
             yield service
         finally:
@@ -110,7 +110,7 @@ async def test_a_crawl_tries_the_tasks_on_hosts_without_a_run(
 
 async def test_acting_is_for_hosts_of_ones_own(tmp_path: Path) -> None:
     needs_browser()
-    service = LocalService(tmp_path, access=Access())
+    service = LocalService(tmp_path, access=ScanPolicy())
     with pytest.raises(BadValue, match="hosts of your own"):
         await service.run_tasks("example.com", act=True)
     await service.aclose()

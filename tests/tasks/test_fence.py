@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from aui_tui.demo.shop import Shop
-from aui_tui.engine.access import Access, Detour
+from aui_tui.engine.policy import ConnectTo, ScanPolicy
 from aui_tui.tasks.browser import Browser
 from aui_tui.tasks.proxy import Allowance
 from aui_tui.tasks.run import TaskRunning, run_tasks
@@ -113,8 +113,8 @@ async def test_a_name_that_moves_to_a_private_address_is_not_followed(browser: B
             {"/": readable(f'<img src="http://rebound.example:{nobody.tcp}/x"><img src="http://rebound.example/">')}
         )
         async with hosted(site) as port:
-            rule = Detour.parse(f"{HOST}:80:127.0.0.1:{port}")
-            access = Access(connect_to=(rule,), resolver=resolve)
+            rule = ConnectTo.parse(f"{HOST}:80:127.0.0.1:{port}")
+            access = ScanPolicy(connect_to=(rule,), resolver=resolve)
             await run_tasks(seen_at(f"http://{HOST}"), browser, access=access, allowance=QUICK)
         assert nobody.silent
     assert set(asked) <= {"rebound.example"}
@@ -137,10 +137,10 @@ async def test_own_fields_go_to_the_scanned_origin_alone(browser: Browser) -> No
     own = await asyncio.start_server(lambda r, w: listen("own", r, w), "127.0.0.1", 0)
     other = await asyncio.start_server(lambda r, w: listen("other", r, w), "127.0.0.1", 0)
     rules = tuple(
-        Detour.parse(f"{host}:80:127.0.0.1:{server.sockets[0].getsockname()[1]}")
+        ConnectTo.parse(f"{host}:80:127.0.0.1:{server.sockets[0].getsockname()[1]}")
         for host, server in ((HOST, own), ("other.demo.test", other))
     )
-    access = Access(connect_to=rules, basic_auth=("ada", "wonderland"), headers=(("X-Key", "sesame-open"),))
+    access = ScanPolicy(connect_to=rules, basic_auth=("ada", "wonderland"), headers=(("X-Key", "sesame-open"),))
     ran = await run_tasks(seen_at(f"http://{HOST}"), browser, access=access, allowance=QUICK)
     for server in (own, other):
         server.close()

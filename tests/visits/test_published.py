@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.engine.access import Access
+from aui_tui.engine.policy import ScanPolicy
 from aui_tui.errors import RecordError
 from aui_tui.records.visits import Visits
 from aui_tui.visits import logs
@@ -78,7 +78,7 @@ def address(vendor: http.server.ThreadingHTTPServer, monkeypatch: pytest.MonkeyP
     return url
 
 
-ACCESS = Access(allow_private=True)
+ACCESS = ScanPolicy(allow_private=True)
 
 
 async def verified(folder: Path, *addresses: str) -> Visits:

@@ -11,17 +11,17 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Final
 
-from aui_tui.engine.access import Access
 from aui_tui.engine.addresses import is_public
 from aui_tui.engine.network.client import Client
 from aui_tui.engine.network.failures import NetworkError
+from aui_tui.engine.network.fast import ClientBatch, OriginClient, PyreqwestTransport
 from aui_tui.engine.network.reply import Field, Reply
 from aui_tui.engine.network.routes import Routes
 from aui_tui.engine.network.streams import save_tls_memory
-from aui_tui.engine.network.swift import Crew, Passage, Swift
+from aui_tui.engine.policy import ScanPolicy
 from aui_tui.engine.target import Origin
 
-__all__ = ["Client", "Field", "Network", "NetworkError", "Reply", "Swift", "is_public", "save_tls_memory"]
+__all__ = ["Client", "Field", "Network", "NetworkError", "PyreqwestTransport", "Reply", "is_public", "save_tls_memory"]
 
 
 _FAREWELL_TURNS: Final = 3
@@ -32,15 +32,15 @@ class Network:
     """One scan's way out: every client shares its look-ups and has sockets of its own.
 
     An async context manager: at its end no connection and no look-up of the scan is left.
-    ``swift``: the extra ``fast``, shared with other scans.
+    ``fast``: the extra ``fast``, shared with other scans.
     """
 
-    def __init__(self, access: Access, swift: Swift | None = None) -> None:
+    def __init__(self, access: ScanPolicy, fast: PyreqwestTransport | None = None) -> None:
         self._access = access
         self._routes = Routes(access)
-        self._swift = swift
-        self._crew: Crew | None = None
-        self._passages: list[Passage] = []
+        self._fast = fast
+        self._batch: ClientBatch | None = None
+        self._origin_clients: list[OriginClient] = []
 
     async def __aenter__(self) -> Network:
         return self
@@ -48,24 +48,24 @@ class Network:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._swift is not None and self._crew is not None:
-            self._swift.leave(self._crew)
+        if self._fast is not None and self._batch is not None:
+            self._fast.leave(self._batch)
         self._routes.close()
         for _ in range(_FAREWELL_TURNS):
             await asyncio.sleep(0)
 
     def client(self, *, http2: bool = True) -> Client:
         """Return a client for one identity, to be used as an async context manager; ``http2``: it offers HTTP/2."""
-        passage = next((passage for passage in self._passages if passage.http2 == http2), None)
+        passage = next((passage for passage in self._origin_clients if passage.http2 == http2), None)
         if passage is not None:
-            self._passages.remove(passage)
+            self._origin_clients.remove(passage)
         return Client(self._access, self._routes, passage, http2=http2)
 
     async def prepare(self, origin: Origin) -> None:
-        """Let the first clients ask ``origin`` by way of ``swift``; without one there is nothing to do."""
-        if self._swift is None or not self._swift.serves(origin.host):
+        """Let the first clients ask ``origin`` by way of ``fast``; without one there is nothing to do."""
+        if self._fast is None or not self._fast.serves(origin.host):
             return
         with suppress(NetworkError):  # told by whoever asks
             addresses, port = await self._routes.resolve(origin.host, origin.port)
-            self._crew = await self._swift.join(origin.host, addresses[0], port)
-            self._passages = self._crew.passages(origin)
+            self._batch = await self._fast.join(origin.host, addresses[0], port)
+            self._origin_clients = self._batch.origin_clients(origin)

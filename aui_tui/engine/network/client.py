@@ -15,14 +15,14 @@ import h2.events
 import h2.exceptions
 import httpcore
 
-from aui_tui.engine.access import Access
 from aui_tui.engine.network.backend import Backend
 from aui_tui.engine.network.failures import NetworkError, answer_failure
-from aui_tui.engine.network.lanes import Lanes
+from aui_tui.engine.network.fast import OriginClient
+from aui_tui.engine.network.limiter import RequestLimiter
 from aui_tui.engine.network.reply import FINAL_STATUSES, HTTP2_ONLY, Field, Reply
 from aui_tui.engine.network.routes import Routes
-from aui_tui.engine.network.swift import Passage
 from aui_tui.engine.network.wire import Flooded, paced
+from aui_tui.engine.policy import ScanPolicy
 from aui_tui.engine.target import Origin
 from aui_tui.errors import ConfigError, Unavailable
 from aui_tui.text import clean
@@ -58,12 +58,14 @@ class Client:
     HTTP/2 is offered.
     """
 
-    def __init__(self, access: Access, routes: Routes, passage: Passage | None = None, *, http2: bool = True) -> None:
+    def __init__(
+        self, access: ScanPolicy, routes: Routes, passage: OriginClient | None = None, *, http2: bool = True
+    ) -> None:
         self._passage = passage
         self._http2 = http2
         self._access = access
         self._backend = Backend(routes)
-        self._lanes = Lanes(access.limits.patience)
+        self._limiter = RequestLimiter(access.limits.patience)
         self._pool: httpcore.AsyncConnectionPool | None = None
 
     def _connections(self) -> httpcore.AsyncConnectionPool:
@@ -90,13 +92,13 @@ class Client:
 
     @asynccontextmanager
     async def get(self, origin: Origin, path: str, fields: Sequence[Field]) -> AsyncIterator[Reply]:
-        """Send GET ``path`` with Host and ``fields`` in that order, when there is a place (``Lanes``).
+        """Send GET ``path`` with Host and ``fields`` in that order, when there is a place (``RequestLimiter``).
 
         Raises NetworkError when no final status comes; a request that a kept connection had already dropped is sent
         once more on a fresh one (RFC 9112 9.5), and Unavailable when this machine has no room for a connection. Errors
         of the body come out of ``Reply.chunks`` as NetworkError.
         """
-        async with self._lanes.place() as waited, AsyncExitStack() as stack:
+        async with self._limiter.place() as waited, AsyncExitStack() as stack:
             reply = await self._passage.get(stack, origin, path, fields) if self._passage is not None else None
             if reply is None:
                 response = await self._send(origin, path, fields)
@@ -104,7 +106,7 @@ class Client:
                 version = response.extensions.get("http_version", b"").decode("ascii", "replace")
                 reply = Reply(response.status, response.headers, version, self._chunks(response))
             if reply.http_version == "HTTP/2":
-                self._lanes.widen()
+                self._limiter.widen()
             yield replace(reply, waited=waited, chunks=paced(reply.chunks))
 
     async def _send(self, origin: Origin, path: str, fields: Sequence[Field]) -> httpcore.Response:

@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 
 QUICK: Final = 64
 SLOW: Final = 256
-PATIENCE: Final = 1.0
+SLOW_AFTER: Final = 1.0
 """Seconds after which a look-up counts as slow."""
 
 Lookup = Callable[[str], Sequence[str]]
@@ -33,7 +33,7 @@ class TieredResolver:
     """Look-ups for one event loop; at most ``quick`` fresh and ``slow`` overdue ones run at a time."""
 
     def __init__(
-        self, lookup: Lookup = system_lookup, *, quick: int = QUICK, slow: int = SLOW, patience: float = PATIENCE
+        self, lookup: Lookup = system_lookup, *, quick: int = QUICK, slow: int = SLOW, patience: float = SLOW_AFTER
     ) -> None:
         self._lookup = lookup
         self._patience = patience

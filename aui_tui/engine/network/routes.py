@@ -10,10 +10,10 @@ from itertools import chain, zip_longest
 from typing import Final
 
 from aui_tui.engine import addresses
-from aui_tui.engine.access import Access
 from aui_tui.engine.network import streams
 from aui_tui.engine.network.failures import NetworkError
 from aui_tui.engine.network.resolver import system_resolver
+from aui_tui.engine.policy import ScanPolicy
 from aui_tui.errors import Unavailable
 
 STAGGER: Final = 0.25
@@ -27,7 +27,7 @@ MAX_ADDRESSES: Final = 8
 class Routes:
     """What all clients of a scan share: its look-ups, and its knowledge of ports that do not answer."""
 
-    def __init__(self, access: Access) -> None:
+    def __init__(self, access: ScanPolicy) -> None:
         self._access = access
         self._names: dict[str, asyncio.Future[tuple[str, ...]]] = {}
         self._dead: dict[tuple[str, int], NetworkError] = {}
@@ -57,7 +57,7 @@ class Routes:
 
         Raises NetworkError of kind ``dns`` or ``address``.
         """
-        rule = self._access.detour(host, port)
+        rule = self._access.rule_for(host, port)
         if rule is not None and rule.to_host:
             return await self._addresses(rule.to_host), rule.to_port or port
         found = await self._addresses(host)

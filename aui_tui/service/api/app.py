@@ -17,10 +17,10 @@ from starlette.types import ASGIApp
 from aui_tui.errors import AuiError
 from aui_tui.service.api import discovery, problems
 from aui_tui.service.api.config import ApiConfig
+from aui_tui.service.api.guard import GuardMiddleware, TooLarge
 from aui_tui.service.api.pages import Pages
 from aui_tui.service.api.problems import Problem
 from aui_tui.service.api.routes import Endpoints
-from aui_tui.service.api.shield import Shield, TooLarge
 from aui_tui.service.api.tools import ToolServer
 from aui_tui.service.protocol import Published
 
@@ -90,7 +90,7 @@ def create_app(service: Published, config: ApiConfig) -> ASGIApp:
         layered = CORSMiddleware(
             app, allow_origins=config.readers, allow_methods=("GET", "HEAD"), expose_headers=EXPOSED, max_age=3600
         )
-    return Shield(layered, config)
+    return GuardMiddleware(layered, config)
 
 
 def get(path: str, handler: Handler) -> Route:

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from aui_tui.engine.access import Access, Limits
 from aui_tui.engine.network import NetworkError, streams
 from aui_tui.engine.network.backend import Backend
 from aui_tui.engine.network.failures import ConnectFailed
 from aui_tui.engine.network.routes import STAGGER, Routes
+from aui_tui.engine.policy import Limits, ScanPolicy
 from aui_tui.errors import Unavailable
 
 
@@ -21,7 +21,7 @@ def routes(*addresses: str, connect: float = 3) -> Routes:
     async def resolver(host: str) -> Sequence[str]:
         return addresses
 
-    return Routes(Access(resolver=resolver, limits=Limits(connect=connect, lookup=1)))
+    return Routes(ScanPolicy(resolver=resolver, limits=Limits(connect=connect, lookup=1)))
 
 
 class Wire:

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 
-class Lanes:
+class RequestLimiter:
     """One request at a time over HTTP/1.1, all at once after :meth:`widen` (HTTP/2) or with no ``patience``.
 
     A site that answers sees one connection for a page and its files, and not a burst that its limits may punish; one

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from aui_tui.errors import NoCard
 from aui_tui.records.codec import encode_card, encode_index, encode_summary
 from aui_tui.records.query import Query
-from aui_tui.service.intake import Intake, take
+from aui_tui.service.importer import Intake, take
 from aui_tui.store import imports
 from aui_tui.store.reports import Reports
 from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED

@@ -70,7 +70,7 @@ class Limits:
         return REQUESTS * (self.pace + self.probe) + self.budget + self.paced * self.pace
 
 
-class Detour(NamedTuple):
+class ConnectTo(NamedTuple):
     """A ``--connect-to HOST:PORT:ADDR:PORT`` rule as curl's: an empty HOST or PORT matches any, or keeps it."""
 
     host: str
@@ -79,7 +79,7 @@ class Detour(NamedTuple):
     to_port: int | None
 
     @classmethod
-    def parse(cls, text: str) -> Detour:
+    def parse(cls, text: str) -> ConnectTo:
         """Return the rule written as ``text``. Raises BadValue."""
         found = re.fullmatch(r"(\[[^\]]*\]|[^:\[\]]*):(\d*):(\[[^\]]*\]|[^:\[\]]*):(\d*)", text)
         ports = [int(digits) if digits else None for digits in (found[2], found[4])] if found else [0]
@@ -90,7 +90,7 @@ class Detour(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Access:
+class ScanPolicy:
     """What the local user allows; the default is what a stranger gets.
 
     ``allow_private``: private hosts and any port. ``connect_to``: where connections really go; the user's own word, so
@@ -102,7 +102,7 @@ class Access:
     """
 
     allow_private: bool = False
-    connect_to: tuple[Detour, ...] = ()
+    connect_to: tuple[ConnectTo, ...] = ()
     remote: bool = False
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     basic_auth: tuple[str, str] | None = field(default=None, repr=False)
@@ -159,7 +159,7 @@ class Access:
             return False
         return bool(found) and not any(addresses.is_public(address) for address in found)
 
-    def detour(self, host: str, port: int) -> Detour | None:
+    def rule_for(self, host: str, port: int) -> ConnectTo | None:
         """Return the first rule that covers connections to ``host`` and ``port``."""
         for rule in self.connect_to:
             if rule.host in ("", host) and rule.port in (None, port):
@@ -174,7 +174,7 @@ class Access:
 
     def _vouched(self, origin: Origin) -> bool:
         """Return whether the user has named the address that connections to ``origin`` go to."""
-        rule = None if self.remote else self.detour(origin.host, origin.port)
+        rule = None if self.remote else self.rule_for(origin.host, origin.port)
         return rule is not None and bool(rule.to_host)
 
     def may_dial(self, address: str) -> bool:
@@ -208,5 +208,5 @@ class Access:
         return tuple(word for word, on in marks if on)
 
 
-PUBLIC: Final = Access()
+PUBLIC: Final = ScanPolicy()
 """What a remote client gets."""

@@ -1,10 +1,10 @@
-"""Lanes: one request at a time while the connection serves them in time, all at once where it carries many."""
+"""RequestLimiter: one request at a time while the connection serves them in time, all at once where it carries many."""
 
 from __future__ import annotations
 
 import asyncio
 
-from aui_tui.engine.network.lanes import Lanes
+from aui_tui.engine.network.limiter import RequestLimiter
 
 LONG = 30.0
 
@@ -12,15 +12,15 @@ LONG = 30.0
 class Traveller:
     """One request: ``inside`` while it has a place, until told to ``leave``."""
 
-    def __init__(self, lanes: Lanes) -> None:
-        self._lanes = lanes
+    def __init__(self, limiter: RequestLimiter) -> None:
+        self._limiter = limiter
         self.inside = asyncio.Event()
         self.leave = asyncio.Event()
         self.waited = -1.0
         self.task = asyncio.create_task(self._run())
 
     async def _run(self) -> None:
-        async with self._lanes.place() as self.waited:
+        async with self._limiter.place() as self.waited:
             self.inside.set()
             await self.leave.wait()
         self.inside.clear()
@@ -31,8 +31,8 @@ async def turns(count: int = 5) -> None:
         await asyncio.sleep(0)
 
 
-async def started(lanes: Lanes, count: int) -> list[Traveller]:
-    found = [Traveller(lanes) for _ in range(count)]
+async def started(limiter: RequestLimiter, count: int) -> list[Traveller]:
+    found = [Traveller(limiter) for _ in range(count)]
     await turns()
     return found
 
@@ -42,17 +42,17 @@ def inside(travellers: list[Traveller]) -> list[bool]:
 
 
 async def test_one_at_a_time_in_the_order_of_asking() -> None:
-    travellers = await started(Lanes(LONG), 3)
+    travellers = await started(RequestLimiter(LONG), 3)
     for at, traveller in enumerate(travellers):
         assert inside(travellers) == [number == at for number in range(3)]
         traveller.leave.set()
         await turns()
-    assert inside(await started(Lanes(LONG), 1)) == [True]
+    assert inside(await started(RequestLimiter(LONG), 1)) == [True]
 
 
 async def test_who_waited_too_long_goes_ahead_and_leaves_a_place_more() -> None:
-    lanes = Lanes(0.02)
-    first, second = await started(lanes, 2)
+    limiter = RequestLimiter(0.02)
+    first, second = await started(limiter, 2)
     assert not second.inside.is_set()
     await asyncio.wait_for(second.inside.wait(), LONG)
     assert second.waited >= 0.02
@@ -60,23 +60,23 @@ async def test_who_waited_too_long_goes_ahead_and_leaves_a_place_more() -> None:
     for traveller in (first, second):
         traveller.leave.set()
         await traveller.task
-    patient = Lanes(LONG)
-    patient._free = lanes._free
+    patient = RequestLimiter(LONG)
+    patient._free = limiter._free
     assert inside(await started(patient, 3)) == [True, True, False]
 
 
 async def test_all_at_once_after_widening() -> None:
-    lanes = Lanes(LONG)
-    travellers = await started(lanes, 3)
-    lanes.widen()
+    limiter = RequestLimiter(LONG)
+    travellers = await started(limiter, 3)
+    limiter.widen()
     await turns()
     assert inside(travellers) == [True] * 3
-    assert inside(await started(lanes, 2)) == [True] * 2
+    assert inside(await started(limiter, 2)) == [True] * 2
 
 
 async def test_a_place_is_not_lost_with_who_waits_for_it() -> None:
-    lanes = Lanes(LONG)
-    first, second, third = await started(lanes, 3)
+    limiter = RequestLimiter(LONG)
+    first, second, third = await started(limiter, 3)
     second.task.cancel()
     await turns()
     first.leave.set()
@@ -84,12 +84,12 @@ async def test_a_place_is_not_lost_with_who_waits_for_it() -> None:
     assert third.inside.is_set()
     third.leave.set()
     await turns()
-    assert inside(await started(lanes, 1)) == [True]
+    assert inside(await started(limiter, 1)) == [True]
 
 
 async def test_a_place_handed_to_someone_who_is_cancelled_goes_on_to_the_next() -> None:
-    lanes = Lanes(LONG)
-    first, second, third = await started(lanes, 3)
+    limiter = RequestLimiter(LONG)
+    first, second, third = await started(limiter, 3)
     first.leave.set()
     await first.task
     second.task.cancel()

@@ -13,7 +13,7 @@ from aui_tui.export.formats import CARD_FORMATS, LIST_FORMATS, write_cards, writ
 from aui_tui.export.listing import Listing
 from aui_tui.records.card import Index, ReportCard
 from aui_tui.records.observations import Observations
-from aui_tui.records.steady import steady_text
+from aui_tui.records.without_volatile import text_without_volatile
 from tests.strategies import observations
 
 
@@ -61,4 +61,4 @@ def test_a_second_scan_of_the_same_is_the_same(seen: Observations, form: str, li
     ],
 )
 def test_only_the_id_goes(text: str, kept: str) -> None:
-    assert steady_text(text) == kept
+    assert text_without_volatile(text) == kept

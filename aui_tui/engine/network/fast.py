@@ -1,9 +1,9 @@
 """The extra ``fast``: pyreqwest, an HTTP client in Rust, for crawls along the same checked routes.
 
 A client of that library takes the addresses that it may dial when it is built, and building one costs CPU time; so
-hosts that are scanned at about the same time share a ``Crew``, one client for each identity. It is given no more than
-a GET of a plain path, with the fields of the client that it speaks for. What it cannot bring to a status line is asked
-again by the ordinary client, whose words are the ones that are told. One difference stays: a server that speaks TLS
+hosts that are scanned at about the same time share a ``ClientBatch``, one client for each identity. It gets only a GET
+of a plain path, with the fields of the client that it speaks for. A request that it brings to no status line goes again
+by the ordinary client, whose words are the ones that are reported. One difference stays: a server that speaks TLS
 but not HTTP/2 gets ``Host`` last and ``priority``, since the library learns the version after the fields are given.
 """
 
@@ -19,9 +19,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from aui_tui.engine.access import Access
 from aui_tui.engine.network.failures import NetworkError
 from aui_tui.engine.network.reply import FINAL_STATUSES, HTTP2_ONLY, Field, Reply
+from aui_tui.engine.policy import ScanPolicy
 from aui_tui.engine.target import Origin
 
 if TYPE_CHECKING:
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from pyreqwest.response import Response
 
 MOST: Final = 64
-"""Hosts that share one crew at most."""
+"""Hosts that share one batch at most."""
 WINDOW: Final = 0.5
-"""Seconds for which a crew waits for further hosts; a tenth of them while no other crew is at work."""
+"""Seconds for which a batch waits for further hosts; a tenth of them while no other batch is at work."""
 MEMORY: Final = 256 << 20
-"""Bytes by which this process may grow while a crew is at work."""
+"""Bytes by which this process may grow while a batch is at work."""
 _WATCH: Final = 0.1
 """Seconds between looks at the memory."""
 _GRACE: Final = 1.0
@@ -58,7 +58,7 @@ def resident() -> int:
         return 0
 
 
-class Crew:
+class ClientBatch:
     """Clients, one for each identity, and the address and port to dial for each host that they serve."""
 
     def __init__(self, identities: Sequence[bool]) -> None:
@@ -69,9 +69,11 @@ class Crew:
         self.clients: Sequence[RustClient] = ()
         self.users = 0
 
-    def passages(self, origin: Origin) -> list[Passage]:
+    def origin_clients(self, origin: Origin) -> list[OriginClient]:
         """Return each identity's way to ``origin``; none when no client could be built."""
-        return [Passage(client, origin, http2) for client, http2 in zip(self.clients, self.identities, strict=False)]
+        return [
+            OriginClient(client, origin, http2) for client, http2 in zip(self.clients, self.identities, strict=False)
+        ]
 
     async def close(self) -> None:
         """Drop every connection."""
@@ -80,23 +82,25 @@ class Crew:
             await client.close()
 
 
-class Swift:
-    """Makes up crews of clients under ``access``, on one event loop; an async context manager.
+class PyreqwestTransport:
+    """Makes up batches of clients under ``access``, on one event loop; an async context manager.
 
-    ``identities``: for each client of a crew, whether it offers HTTP/2. ``most`` and ``window``: hosts that share a
-    crew, and seconds for which it waits for them.
+    ``identities``: for each client of a batch, whether it offers HTTP/2. ``most`` and ``window``: hosts that share a
+    batch, and seconds for which it waits for them.
     """
 
-    def __init__(self, access: Access, identities: Sequence[bool], *, most: int = MOST, window: float = WINDOW) -> None:
+    def __init__(
+        self, access: ScanPolicy, identities: Sequence[bool], *, most: int = MOST, window: float = WINDOW
+    ) -> None:
         self._access = access
         self._identities = identities
         self._most = most
         self._window = window
-        self._joining: Crew | None = None
+        self._joining: ClientBatch | None = None
         self._crews = 0
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def __aenter__(self) -> Swift:
+    async def __aenter__(self) -> PyreqwestTransport:
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -116,60 +120,60 @@ class Swift:
         except ValueError:
             return False
 
-    async def join(self, host: str, address: str, port: int) -> Crew:
-        """Return a crew that dials ``address`` and ``port`` for ``host``; it is to be given back by :meth:`leave`."""
-        crew = self._joining
-        if crew is None or crew.dialled.get(host, (address, port)) != (address, port):
-            crew = self._joining = Crew(self._identities)
-            self._start(self._man(crew))
-        crew.dialled[host] = (address, port)
-        crew.users += 1
-        if len(crew.dialled) >= self._most:
+    async def join(self, host: str, address: str, port: int) -> ClientBatch:
+        """Return a batch that dials ``address`` and ``port`` for ``host``; it is to be given back by :meth:`leave`."""
+        batch = self._joining
+        if batch is None or batch.dialled.get(host, (address, port)) != (address, port):
+            batch = self._joining = ClientBatch(self._identities)
+            self._start(self._man(batch))
+        batch.dialled[host] = (address, port)
+        batch.users += 1
+        if len(batch.dialled) >= self._most:
             self._joining = None
-            crew.full.set()
+            batch.full.set()
         try:
-            await crew.ready.wait()
+            await batch.ready.wait()
         except asyncio.CancelledError:
-            self.leave(crew)
+            self.leave(batch)
             raise
-        return crew
+        return batch
 
-    def leave(self, crew: Crew) -> None:
-        """Give ``crew`` back; its connections end with its last user."""
-        crew.users -= 1
-        if crew.users == 0 and crew.ready.is_set():
-            self._start(self._dismiss(crew))
+    def leave(self, batch: ClientBatch) -> None:
+        """Give ``batch`` back; its connections end with its last user."""
+        batch.users -= 1
+        if batch.users == 0 and batch.ready.is_set():
+            self._start(self._dismiss(batch))
 
-    async def _man(self, crew: Crew) -> None:
+    async def _man(self, batch: ClientBatch) -> None:
         window = self._window if self._crews else self._window / 10
         self._crews += 1
         with suppress(TimeoutError):
             async with asyncio.timeout(window):
-                await crew.full.wait()
-        if self._joining is crew:
+                await batch.full.wait()
+        if self._joining is batch:
             self._joining = None
-        with suppress(Exception):  # a crew without clients: everything is asked the ordinary way
-            crew.clients = await asyncio.to_thread(self._build, crew.dialled)
-        crew.ready.set()
-        if crew.users == 0:
-            await self._dismiss(crew)
-        elif crew.clients:
-            await self._watch(crew)
+        with suppress(Exception):  # a batch without clients: everything is asked the ordinary way
+            batch.clients = await asyncio.to_thread(self._build, batch.dialled)
+        batch.ready.set()
+        if batch.users == 0:
+            await self._dismiss(batch)
+        elif batch.clients:
+            await self._watch(batch)
 
-    async def _watch(self, crew: Crew) -> None:
-        """Drop the connections of a crew that fills the memory: the library keeps every interim response of HTTP/2.
+    async def _watch(self, batch: ClientBatch) -> None:
+        """Drop the connections of a batch that fills the memory: the library keeps every interim response of HTTP/2.
 
         What was asked on them is asked the ordinary way.
         """
         limit = resident() + MEMORY
-        while crew.clients:
+        while batch.clients:
             await asyncio.sleep(_WATCH)
             if resident() > limit:
-                await crew.close()
+                await batch.close()
 
-    async def _dismiss(self, crew: Crew) -> None:
+    async def _dismiss(self, batch: ClientBatch) -> None:
         self._crews -= 1
-        await crew.close()
+        await batch.close()
 
     def _build(self, dialled: dict[str, tuple[str, int]]) -> Sequence[RustClient]:
         cafile = self._access.cafile
@@ -197,8 +201,8 @@ class Swift:
         task.add_done_callback(self._tasks.discard)
 
 
-class Passage:
-    """One identity's way through a crew to one origin."""
+class OriginClient:
+    """One identity's way through a batch to one origin."""
 
     def __init__(self, client: RustClient, origin: Origin, http2: bool = True) -> None:
         self.http2 = http2

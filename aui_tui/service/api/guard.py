@@ -41,7 +41,7 @@ class TooLarge(Exception):
         super().__init__(f"The body of a request may have {MAX_BODY} bytes.")
 
 
-class Shield:
+class GuardMiddleware:
     """ASGI layer that checks the Host, bounds the request in size and time, names the client, and logs.
 
     The client's id lies in ``scope["client_id"]``.

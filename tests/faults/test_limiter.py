@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from aui_tui.engine.parser_pool import Analyser
+from aui_tui.engine.parser_pool import Parser
 from aui_tui.records.observations import BROWSER, FILE_PROBES, SERVED
 from tests.faults import behaviours
 from tests.faults.lab import scan, settled
@@ -16,7 +16,7 @@ from tests.faults.site import HOMEPAGES, QUICK, Asked, Site, good
 PATIENT = replace(QUICK, patience=0.5)
 
 
-async def test_a_single_scan_asks_for_everything_at_once(analyser: Analyser) -> None:
+async def test_a_single_scan_asks_for_everything_at_once(parser: Parser) -> None:
     asked_for: list[Asked] = []
     complete = asyncio.Event()
 
@@ -28,13 +28,13 @@ async def test_a_single_scan_asks_for_everything_at_once(analyser: Analyser) -> 
         await good(asked, writer)
 
     async with Site(default=together) as site:
-        observed = await scan(site, analyser)
+        observed = await scan(site, parser)
     assert all(exchange.outcome == SERVED for exchange in observed.homepages)
 
 
-async def test_a_site_sees_one_connection_for_each_identity(analyser: Analyser) -> None:
+async def test_a_site_sees_one_connection_for_each_identity(parser: Parser) -> None:
     async with Site() as site:
-        observed = await scan(site, analyser, site.access(PATIENT))
+        observed = await scan(site, parser, site.access(PATIENT))
         assert await settled(site) == 0
     assert all(exchange.outcome == SERVED for exchange in observed.exchanges if exchange.name in HOMEPAGES)
     by_place = {asked.place: asked.connection for asked in site.asked}
@@ -43,19 +43,19 @@ async def test_a_site_sees_one_connection_for_each_identity(analyser: Analyser) 
 
 
 @pytest.mark.parametrize("place", [BROWSER, "robots", "ucp"])
-async def test_an_answer_that_never_comes_keeps_nobody_else_waiting(place: str, analyser: Analyser) -> None:
+async def test_an_answer_that_never_comes_keeps_nobody_else_waiting(place: str, parser: Parser) -> None:
     async with Site(faults={place: behaviours.silence}) as site:
-        observed = await scan(site, analyser, site.access(PATIENT))
+        observed = await scan(site, parser, site.access(PATIENT))
     for exchange in observed.exchanges:
         assert (exchange.error == "timeout") == (exchange.name == place), exchange
 
 
-async def test_waiting_for_a_place_counts_for_nobodys_answer(analyser: Analyser) -> None:
+async def test_waiting_for_a_place_counts_for_nobodys_answer(parser: Parser) -> None:
     async def slowly(asked: Asked, writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(0.5)
         await good(asked, writer)
 
     async with Site(faults={BROWSER: slowly}) as site:
-        observed = await scan(site, analyser, site.access(PATIENT))
+        observed = await scan(site, parser, site.access(PATIENT))
     assert observed.browser.elapsed_ms >= 500
     assert min(observed.exchange(name).elapsed_ms for name in FILE_PROBES) < 500

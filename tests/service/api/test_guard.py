@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 
 from aui_tui.service.api import config
 from aui_tui.service.api.connection import Connection
-from aui_tui.service.api.shield import Shield
+from aui_tui.service.api.guard import GuardMiddleware
 from tests.cards import WALLED
 from tests.memory_service import MemoryService, many
 from tests.service.serving import Running, serving
@@ -76,8 +76,8 @@ async def test_a_service_that_never_answers_is_given_up(caplog: pytest.LogCaptur
     async def never(scope: Scope, receive: Receive, send: Send) -> None:
         await asyncio.sleep(60)
 
-    shield = Shield(never, config.check("http://127.0.0.1:1"), seconds=0.1)
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(shield), base_url="http://127.0.0.1:1") as client:
+    guard = GuardMiddleware(never, config.check("http://127.0.0.1:1"), seconds=0.1)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(guard), base_url="http://127.0.0.1:1") as client:
         answer = await client.get("/api/index.json")
     assert answer.status_code == 503
     assert answer.json()["detail"] == "The answer took too long."
