@@ -93,8 +93,8 @@ MAY_IMPORT = {
 }
 """Which modules of the package each part may import; the longest matching name counts."""
 
-EXCEPTIONS = {"aui_tui.cli.dashboard": ("aui_tui.tui",), "aui_tui.cli.exporter": ("aui_tui.tui.export",)}
-"""The one door to the dashboard, opened only when it is asked for; and the words in which it asks for a file."""
+EXCEPTIONS = {"aui_tui.cli.dashboard": ("aui_tui.tui",)}
+"""The one door to the dashboard, opened only when it is asked for."""
 
 FOREIGN = {
     "textual": ("aui_tui.tui",),

@@ -1,4 +1,7 @@
-"""The dashboard, when no command is named: the only door to ``aui_tui.tui``."""
+"""The dashboard, when no command is named: the only door to ``aui_tui.tui``; and the writer of its exports.
+
+The writers of ``export`` are loaded at the first export: the dashboard opens without them.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,21 @@ from aui_tui.service.protocol import Service
 
 if TYPE_CHECKING:
     from aui_tui.engine.policy import ScanPolicy
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aui_tui.cli import words
+from aui_tui.errors import BadValue
+from aui_tui.records.view import IndexView, Row, rows
+from aui_tui.text import clean
+
+if TYPE_CHECKING:
+    from aui_tui.export.formats import Format
+    from aui_tui.export.listing import Listing
+    from aui_tui.tui.context import ExportJob
+
 
 CRASHED: Final = 1
 Stream = tuple[str, int, Callable[[Callable[[object], None]], Awaitable[None]]]
@@ -57,7 +75,6 @@ def open_on(run: Run, service: Service, *, host: str = "", feed: Stream | None =
     """
     settings = run.settings
     try:
-        from aui_tui.cli.exporter import FileExporter
         from aui_tui.tui.app import run as run_app
         from aui_tui.tui.context import Feed
 
@@ -75,3 +92,68 @@ def open_on(run: Run, service: Service, *, host: str = "", feed: Stream | None =
     finally:
         asyncio.run(service.aclose())
     return UNEXPECTED if status == CRASHED else status
+
+
+class FileExporter:
+    """The dashboard's writer of files over ``service``; a file that is there stays as it is."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    async def __call__(self, job: ExportJob, /) -> str:
+        """Write ``job`` and return one sentence on it. Raises BadValue, ConfigError, NeverScanned, Unavailable."""
+        from aui_tui.export.atomic import create
+
+        path = path_of(job.path)
+        chunks = await self._chunks(job, path)
+        written = await asyncio.to_thread(create, path.parent, path.name, chunks)
+        size = (await asyncio.to_thread(written.stat)).st_size
+        return f"Wrote {clean(str(written), 200)}, {words.count(size, 'byte')}."
+
+    async def _chunks(self, job: ExportJob, path: Path) -> Iterable[str]:
+        if job.kind == "snippet":
+            return [job.text.rstrip("\n") + "\n"]
+        from aui_tui.export.formats import write_cards, write_listing
+
+        if job.kind == "card":
+            form = format_of(path, lambda known: known.cards is not None)
+            dossier = await self._service.site(job.host, method=job.method, at=job.at)
+            return write_cards(form, [dossier.card])
+        form = format_of(path, lambda known: known.listing is not None)
+        return write_listing(form, listing_of(await self._service.index(job.query), job))
+
+
+def path_of(text: str) -> Path:
+    """Return the file that the person named. Raises ConfigError when it is none."""
+    if not text.strip() or "\0" in text:
+        raise ConfigError("No file was named.")
+    return Path(text.strip()).expanduser()
+
+
+def format_of(path: Path, able: Callable[[Format], bool]) -> str:
+    """Return the format that the ending of ``path`` means. Raises BadValue naming the endings that are known."""
+    from aui_tui.export.formats import FORMATS
+
+    known = {form.suffix: name for name, form in FORMATS.items() if able(form)}
+    suffix = path.suffix.lower()
+    if suffix not in known:
+        raise BadValue(
+            f"The ending {clean(suffix, 20) or 'of the name'} means no format; use one of {', '.join(known)}.",
+            allowed=tuple(known),
+        )
+    return known[suffix]
+
+
+def listing_of(view: IndexView, job: ExportJob) -> Listing:
+    """Return the rows that ``job`` asks for: one of the two lists, or the marked hosts of both."""
+    from aui_tui.export.listing import Listing
+
+    wanted = set(job.hosts)
+
+    def marked(found: Iterator[Row]) -> Iterator[Row]:
+        return (row for row in found if not wanted or row.summary.host in wanted)
+
+    ranked = marked(rows(view.ranked)) if wanted or not job.unreachable else iter(())
+    unreachable = marked(rows(view.unreachable)) if wanted or job.unreachable else iter(())
+    title = "marked hosts" if wanted else view.query.words()
+    return Listing(scanned_at=view.scanned_at, ranked=ranked, unreachable=unreachable, title=title)

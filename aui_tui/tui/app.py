@@ -26,14 +26,13 @@ from aui_tui.service.protocol import Service
 from aui_tui.text import clean
 from aui_tui.tui import messages, open_screens
 from aui_tui.tui.bindings import APP, written
-from aui_tui.tui.context import Context, Feed, attempt, start, start_beside
-from aui_tui.tui.export import Exporter, ExportJob, hint
+from aui_tui.tui.context import Context, Exporter, ExportJob, Feed, attempt, hint, start, start_beside
 from aui_tui.tui.glyphs import CRITICAL, WARN
 from aui_tui.tui.scanning import ScanningApp
 from aui_tui.tui.screens.index import IndexScreen
 from aui_tui.tui.themes import UNUSABLE
 from aui_tui.tui.typeahead import TypeAhead
-from aui_tui.tui.widgets.painted import AsciiFilter, NoColorFilter
+from aui_tui.tui.widgets.lines import AsciiFilter, NoColorFilter
 
 if TYPE_CHECKING:
     from textual.command import Provider

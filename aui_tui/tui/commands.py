@@ -14,7 +14,7 @@ from aui_tui.records.query import Query
 from aui_tui.records.registry import registry
 from aui_tui.tui import messages
 from aui_tui.tui.context import Context, attempt
-from aui_tui.tui.themed import ThemeChoice, ThemedApp
+from aui_tui.tui.themes import ThemeChoice, ThemedApp
 
 HOSTS: Final = 12
 """Hosts that one search shows."""

@@ -10,7 +10,7 @@ from aui_tui.records.progress import ProbeEvent
 from aui_tui.records.query import Query
 from aui_tui.records.standing import Standing
 from aui_tui.records.view import Dossier, IndexView, Overview, Quota, Row, ScanAnswer
-from aui_tui.tui.export import ExportJob
+from aui_tui.tui.context import ExportJob
 
 
 @dataclass

@@ -17,7 +17,7 @@ from aui_tui.records.view import Quota, ScanAnswer
 from aui_tui.tui import messages, open_screens
 from aui_tui.tui.context import Context, attempt, start, start_beside
 from aui_tui.tui.scans import Scan, changed
-from aui_tui.tui.themed import ThemedApp
+from aui_tui.tui.themes import ThemedApp
 from aui_tui.tui.words import count
 
 AT_ONCE: Final = 3

@@ -17,7 +17,7 @@ from aui_tui.records.view import Dossier
 from aui_tui.text import fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.draw import BLANK, Line, Piece, beside, cut, hang, line, paragraph, width
-from aui_tui.tui.panes import agents, runs
+from aui_tui.tui.panes import agents
 from aui_tui.tui.panes.common import history_line, pillar_label, pillar_lines
 from aui_tui.tui.scans import Scan
 from aui_tui.tui.state import CardState
@@ -391,9 +391,9 @@ def title(number: int, state: CardState) -> str:
     if number == SCAN_LOG:
         more = log_words(dossier)
     elif number == TASKS:
-        more = runs.tasks_title(dossier)
+        more = agents.tasks_title(dossier)
     elif number == VISITS:
-        more = runs.visits_title(dossier.visits)
+        more = agents.visits_title(dossier.visits)
     return " ".join((name, glyphs.DASH, more)) if more else name
 
 
@@ -439,7 +439,7 @@ def lines(number: int, state: CardState, scan: Scan | None, now: float, size: in
     if number == FIXES:
         return fixes(state, size)
     if number == TASKS:
-        return runs.tasks(dossier, size)
+        return agents.tasks(dossier, size)
     if number == VISITS:
-        return runs.visits(dossier.visits, dossier, size)
+        return agents.visits(dossier.visits, dossier, size)
     return scan_log(dossier, size)

@@ -18,9 +18,8 @@ from aui_tui.records.standing import Standing
 from aui_tui.records.view import Quota, Window
 from aui_tui.tui import messages, open_screens
 from aui_tui.tui.bindings import CARD
-from aui_tui.tui.context import Context, attempt, start
+from aui_tui.tui.context import Context, ExportJob, attempt, file_name, start
 from aui_tui.tui.draw import Line
-from aui_tui.tui.export import ExportJob, file_name
 from aui_tui.tui.panes import card as cardpanes
 from aui_tui.tui.panes import foot, verdict
 from aui_tui.tui.panes.agents import why

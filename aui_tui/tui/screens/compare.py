@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from shlex import quote
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.screen import Screen
 
+from aui_tui.records import labels
 from aui_tui.records.card import ReportCard
-from aui_tui.tui import messages
+from aui_tui.text import fit
+from aui_tui.tui import glyphs, messages
 from aui_tui.tui.bindings import COMPARE
 from aui_tui.tui.context import Context, attempt, start
-from aui_tui.tui.draw import Line, line
-from aui_tui.tui.panes.compare import compare
+from aui_tui.tui.draw import BLANK, Line, Piece, line
+from aui_tui.tui.panes.common import number, pillar_label, stance, status_words, verdict
 from aui_tui.tui.widgets.bars import Bar, KeyBar
 from aui_tui.tui.widgets.lines import TextPane
+from aui_tui.tui.words import ago
 
 
 class CompareScreen(Screen[None]):
@@ -71,3 +75,114 @@ class CompareScreen(Screen[None]):
         """Return the shell command that prints the same: the first host against each of the others."""
         first, *others = map(quote, self._hosts)
         return "; ".join(f"aui-tui diff {first} {other}" for other in others)
+
+
+LABEL: Final = 20
+Reader = Callable[[ReportCard], Piece]
+
+
+def compare(cards: Sequence[ReportCard], size: int, now: float) -> list[Line]:
+    """Return the cards side by side in ``size`` cells."""
+    label = LABEL if size >= 70 else 12
+    room = max((size - label - 2) // max(len(cards), 1) - 1, 8)
+
+    def row(name: str, read: Reader) -> Line:
+        cells = [read(card) for card in cards]
+        differ = len({cell.text for cell in cells}) > 1
+        lead = Piece(glyphs.MARK + " " if differ else "  ", "accent")
+        columns = [cell._replace(text=fit(cell.text, room) + " ") for cell in cells]
+        return (lead, Piece(fit(name, label), "" if differ else "muted"), *columns)
+
+    out = [row("", lambda card: Piece(card.host, "title"))]
+    out += [row(name, read) for name, read in _HEAD]
+    out.append(row("Scanned", lambda card: Piece(ago(card.scanned_at, now))))
+    out += _section("Pillars", [row(pillar_label(key), _pillar(key)) for key in _keys(cards, "pillars")])
+    out += _section("Matrix", [row(labels.surface(key), _verdict(key)) for key in _keys(cards, "matrix")])
+    out += _section("Facts", [row(name, read) for name, read in _FACTS])
+    out += _section("Fixes", [row(key, _fix(key)) for key in _fix_keys(cards)])
+    legend = line((glyphs.MARK + " differs", "muted"))
+    return [*out, BLANK, legend]
+
+
+def _section(title: str, rows: list[Line]) -> list[Line]:
+    return [BLANK, line((title, "title")), *rows] if rows else []
+
+
+def _keys(cards: Sequence[ReportCard], field: str) -> list[str]:
+    return list(dict.fromkeys(key for card in cards for key in getattr(card, field)))
+
+
+def _fix_keys(cards: Sequence[ReportCard]) -> list[str]:
+    return list(dict.fromkeys(fix.k for card in cards for fix in card.recommendations))
+
+
+def _score(card: ReportCard) -> Piece:
+    return Piece(glyphs.DASH, "muted") if card.unreachable else Piece(str(card.score) + "/100", "strong")
+
+
+def _grade(card: ReportCard) -> Piece:
+    return Piece(glyphs.DASH, "muted") if card.unreachable else Piece(card.grade, glyphs.role_of(card.grade[:1]))
+
+
+def _stance(card: ReportCard) -> Piece:
+    return Piece("unreachable", "warn") if card.unreachable else stance(card.stance)
+
+
+def _pillar(key: str) -> Reader:
+    def read(card: ReportCard) -> Piece:
+        if key not in card.pillars:
+            return Piece(glyphs.DASH, "muted")
+        value = card.pillars[key]
+        if value is None:
+            return Piece("not scored", "muted")
+        return Piece(number(value) + "/" + number(card.pillar_max.get(key)))
+
+    return read
+
+
+def _verdict(key: str) -> Reader:
+    def read(card: ReportCard) -> Piece:
+        word = card.matrix.get(key)
+        if word is None:
+            return Piece(glyphs.DASH, "muted")
+        sign, text = verdict(word)
+        return Piece(sign.text + text.text, text.role)
+
+    return read
+
+
+def _fix(key: str) -> Reader:
+    def read(card: ReportCard) -> Piece:
+        points = next((fix.pts for fix in card.recommendations if fix.k == key), None)
+        return (
+            Piece(glyphs.SEVERITY["good"] + " nothing to do", "good")
+            if points is None
+            else Piece("+" + str(points), "warn")
+        )
+
+    return read
+
+
+def _yes(value: bool) -> Piece:
+    return Piece("yes") if value else Piece("no")
+
+
+_HEAD: Final[tuple[tuple[str, Reader], ...]] = (
+    ("Score", _score),
+    ("Grade", _grade),
+    ("Stance", _stance),
+    ("Method", lambda card: Piece(card.method)),
+    ("Category", lambda card: Piece(card.category)),
+)
+_FACTS: Final[tuple[tuple[str, Reader], ...]] = (
+    ("Agents served", lambda card: Piece("/".join((str(card.live_served), str(card.live_total))))),
+    ("Agents disallowed", lambda card: Piece(str(card.agents_disallowed))),
+    ("Crawlers blocked", lambda card: Piece(str(card.crawlers_blocked))),
+    ("Browser", lambda card: Piece(status_words(card.human_status))),
+    ("robots.txt", lambda card: Piece(status_words(card.robots_status))),
+    ("Content-Signal", lambda card: _yes(card.content_signal)),
+    ("Readable", lambda card: _yes(not card.noscript_shell)),
+    ("JSON-LD", lambda card: Piece(str(card.jsonld))),
+    ("Files", lambda card: Piece(", ".join(card.files) or "none")),
+    ("Edge", lambda card: Piece(card.edge or "none recognised")),
+)

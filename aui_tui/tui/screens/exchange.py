@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from shlex import quote
 from typing import ClassVar, Final
 
@@ -11,13 +12,13 @@ from textual.content import Content
 from textual.screen import Screen
 
 from aui_tui.records import labels
-from aui_tui.records.exchanges import as_text, compared, curl, names
-from aui_tui.records.observations import BROWSER, Observations
+from aui_tui.records.exchanges import Compared, FieldRow, as_text, compared, curl, names, status_line
+from aui_tui.records.observations import BROWSER, Exchange, Observations
+from aui_tui.text import fit
 from aui_tui.tui import glyphs, messages, open_screens
 from aui_tui.tui.bindings import EXCHANGE
-from aui_tui.tui.draw import Line, Piece, line, spread
-from aui_tui.tui.export import ExportJob, file_name
-from aui_tui.tui.panes import exchange as pane
+from aui_tui.tui.context import ExportJob, file_name
+from aui_tui.tui.draw import BLANK, Line, Piece, cut, hang, line, paragraph, spread
 from aui_tui.tui.panes.foot import term
 from aui_tui.tui.widgets.bars import Bar, FindBar, KeyBar
 from aui_tui.tui.widgets.lines import FigureList
@@ -70,12 +71,12 @@ class ExchangeScreen(Screen[None]):
         found, side = compared(self._seen, self._exchange), SIDES[self._side]
         block = self.query_one("#exchange", FigureList)
         if side == "both":
-            block.show(lambda size: pane.side_by_side(found, size), top=True)
+            block.show(lambda size: side_by_side(found, size), top=True)
         elif side == "text":
-            block.show(lambda size: pane.text(found, size), top=True)
+            block.show(lambda size: text(found, size), top=True)
         else:
             one = found.left if side == "left" else found.right
-            block.show(lambda size: pane.raw(one, size), top=True)
+            block.show(lambda size: raw(one, size), top=True)
         block.border_subtitle = Content(glyphs.DISAGREE + " differs   = alike")
         for bar in self.query(Bar):
             bar.refresh()
@@ -134,7 +135,7 @@ class ExchangeScreen(Screen[None]):
         """Show both values of a row in full."""
         found = compared(self._seen, self._exchange)
         row = found.rows[number]
-        self.app.push_screen(open_screens.reading(row.name, lambda size: pane.whole(row, found, size)))
+        self.app.push_screen(open_screens.reading(row.name, lambda size: whole(row, found, size)))
 
     def action_copy(self, what: str) -> None:
         """Copy the request as a curl command, or both sides as text."""
@@ -165,3 +166,88 @@ class ExchangeScreen(Screen[None]):
     def command(self) -> str:
         """Return the shell command that prints the same."""
         return " ".join(("aui-tui site", quote(self._host), "--exchanges"))
+
+
+NAME: Final = 16
+"""Cells of a field's name."""
+ONE_SIDE: Final = 70
+"""Width below which the agent's side stands alone."""
+TITLES: Final = {"asked": "asked", "answered": "answered", "page": "the page"}
+SIGNS: Final = {True: glyphs.DISAGREE, False: glyphs.ALIKE, None: " "}
+TEXT_ROLES: Final = {"=": "muted", "-": "", "+": "strong"}
+
+
+def side_by_side(found: Compared, size: int) -> list[Line]:
+    """Return all parts laid out to ``size`` cells, what differs first and what is alike muted below it."""
+    both = size >= ONE_SIDE and found.left is not found.right
+    out: list[Line] = []
+    for part, rows in groupby(enumerate(found.rows), key=lambda pair: pair[1].part):
+        out += [BLANK] if out else []
+        out.append(_heading(TITLES[part], found, size, both=both))
+        out += [_row(row, number, size, both=both) for number, row in rows]
+    if any(one.side != "=" for one in found.text):
+        out += [BLANK, cut(line(("the page, as text", "title"), ("   - browser only   + agent only", "muted")), size)]
+        for one in found.text:
+            if one.side != "=":
+                out += hang((Piece(one.side + " ", "accent"),), one.text, size, TEXT_ROLES[one.side])
+    return [*out, BLANK, line(("ask it yourself", "title")), *paragraph(curl(found.right), size, "code")]
+
+
+def _heading(title: str, found: Compared, size: int, *, both: bool) -> Line:
+    room = _room(size)
+    if not both:
+        return cut((Piece(fit(title, NAME + 2), "title"), Piece(found.right_label, "muted")), size)
+    left = fit(found.left_label, room)
+    return cut((Piece(fit(title, NAME + 2), "title"), Piece(left + "   " + found.right_label, "muted")), size)
+
+
+def _room(size: int) -> int:
+    return max((size - NAME - 5) // 2, 8)
+
+
+def _row(row: FieldRow, number: int, size: int, *, both: bool) -> Line:
+    action = "screen.whole(" + str(number) + ")"
+    role = "muted" if row.differs is False else ""
+    value = "code" if row.note == "the id to quote" else role
+    sign = Piece(SIGNS[row.differs] + " ", "accent" if row.differs else "muted", action)
+    name = Piece("  " + fit(row.name, NAME - 1) + " ", "muted", action)
+    note = Piece("   " + row.note if row.note else "", "muted", action)
+    if not both:
+        return cut((name, sign, Piece(row.right, value, action), note), size)
+    room = _room(size)
+    left = Piece(fit(row.left, room - 1) + "  ", value, action)
+    return cut((name, left, sign, Piece(row.right, value, action), note), size)
+
+
+def raw(one: Exchange, size: int) -> list[Line]:
+    """Return one side as it went over the line, as far as it is kept."""
+    out: list[Line] = [line(("> ", "muted"), ("GET " + one.url, "strong"))]
+    out += [row for name, value in one.request for row in hang((Piece("> ", "muted"),), name + ": " + value, size)]
+    if not one.request:
+        out.append(line(("  the fields of this request were not kept; the next scan keeps them", "muted")))
+    out.append(BLANK)
+    for hop in one.hops:
+        words = " ".join((str(hop.status), glyphs.ARROW, hop.location))
+        out += hang((Piece("< ", "muted"),), words, size)
+    out.append(line(("< ", "muted"), (" ".join((one.http_version, status_line(one))).strip(), "strong")))
+    out += [row for name, value in one.headers for row in hang((Piece("< ", "muted"),), name + ": " + value, size)]
+    return [cut(row, size) for row in out]
+
+
+def text(found: Compared, size: int) -> list[Line]:
+    """Return the readable text of both sides: what both have, what only one has."""
+    if not found.text:
+        return [line(("No text is kept of this answer; the next scan keeps it.", "muted"))]
+    out: list[Line] = []
+    for one in found.text:
+        sign = "  " if one.side == "=" else one.side + " "
+        out += hang((Piece(sign, "accent"),), one.text, size, TEXT_ROLES[one.side])
+    return out
+
+
+def whole(row: FieldRow, found: Compared, size: int) -> list[Line]:
+    """Return both values of a row in full."""
+    out: list[Line] = []
+    for label, value in ((found.left_label, row.left), (found.right_label, row.right)):
+        out += [line((label, "title")), *paragraph(value, size), BLANK]
+    return [*out, *([line((row.note, "muted"))] if row.note else [])]

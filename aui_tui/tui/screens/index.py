@@ -18,10 +18,8 @@ from aui_tui.service.protocol import HasFirstPage
 from aui_tui.tui import messages, open_screens
 from aui_tui.tui.bindings import INDEX
 from aui_tui.tui.columns import RANKED, cell
-from aui_tui.tui.context import Context, attempt, start
+from aui_tui.tui.context import Context, ExportJob, attempt, list_name, start
 from aui_tui.tui.draw import Line, cut, line
-from aui_tui.tui.export import ExportJob, list_name
-from aui_tui.tui.querytext import SHOWN, Reading, read_line
 from aui_tui.tui.scans import Scan
 from aui_tui.tui.screens.indexbars import (
     chips_line,
@@ -37,7 +35,7 @@ from aui_tui.tui.state import ListState
 from aui_tui.tui.widgets.bars import Bar, KeyBar
 from aui_tui.tui.widgets.hosttable import HostTable
 from aui_tui.tui.widgets.preview import PreviewPane
-from aui_tui.tui.widgets.querybar import DropDown, FilterBar
+from aui_tui.tui.widgets.querybar import SHOWN, DropDown, FilterBar, Reading, read_line
 from aui_tui.tui.widgets.scanpanel import ScanPanel
 
 

@@ -20,8 +20,7 @@ from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import TABLE
 from aui_tui.tui.columns import Column, Mode, cell, columns
 from aui_tui.tui.draw import Line, Piece
-from aui_tui.tui.widgets.lines import Block, nothing
-from aui_tui.tui.widgets.painted import Painted
+from aui_tui.tui.widgets.lines import Block, Painted, nothing
 
 LARGEST_FIRST: Final = frozenset({"score", "change"})
 """Columns whose natural order begins with the largest value: ▾ falls from top to bottom, ▴ rises."""

@@ -12,7 +12,7 @@ from aui_tui.records import labels
 from aui_tui.tui import glyphs
 from aui_tui.tui.draw import Line, Piece, line, pad, spread
 from aui_tui.tui.scans import Scan
-from aui_tui.tui.widgets.painted import Painted
+from aui_tui.tui.widgets.lines import Painted
 
 TICK: Final = 0.2
 """Seconds between two drawings while a probe waits."""

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.cli.exporter import FileExporter
+from aui_tui.cli.dashboard import FileExporter
 from aui_tui.errors import AuiError, BadValue, ConfigError, NeverScanned
 from aui_tui.records.query import Query
 from aui_tui.service.local import LocalService
-from aui_tui.tui.export import ExportJob
+from aui_tui.tui.context import ExportJob
 from tests.cli.stored import fill
 
 

@@ -9,7 +9,7 @@ from aui_tui.records.tasks import TaskReport, TaskResult, run_of
 from aui_tui.records.view import Dossier
 from aui_tui.records.visits import visit_rows
 from aui_tui.tui.draw import plain, width
-from aui_tui.tui.panes import runs
+from aui_tui.tui.panes import agents
 from tests.engine import situations
 from tests.visits import records
 
@@ -33,30 +33,30 @@ def test_tasks_show_outcome_points_and_where_they_got_stuck() -> None:
     card = replace(make_card(1), task_runs=tuple(run_of(one) for one in report.results))
     dossier = Dossier(card=card, observations=seen)
     for size in (40, 76, 120):
-        rows = runs.tasks(dossier, size)
+        rows = agents.tasks(dossier, size)
         assert all(width(row) <= size for row in rows)
-    text = "\n".join(plain(row) for row in runs.tasks(dossier, 76))
+    text = "\n".join(plain(row) for row in agents.tasks(dossier, 76))
     for words in ("✓ done", "15/15", "~ half", "5/10", "Search, step by step", "searchbox “Find a room”", "To change:"):
         assert words in text
-    assert runs.tasks_title(dossier) == "20 of 25 points, 10.3 s"
+    assert agents.tasks_title(dossier) == "20 of 25 points, 10.3 s"
 
 
 def test_without_a_run_the_pane_says_how_to_start_one() -> None:
-    text = "".join(plain(row) for row in runs.tasks(Dossier(card=make_card(1)), 76))
+    text = "".join(plain(row) for row in agents.tasks(Dossier(card=make_card(1)), 76))
     assert "aui-tui tasks" in text
-    assert runs.tasks_title(Dossier(card=make_card(1))) == ""
+    assert agents.tasks_title(Dossier(card=make_card(1))) == ""
 
 
 def test_visits_stand_beside_what_the_probe_got() -> None:
     record = records.visits(records.verified("Claude-User", 1202, 2))
     dossier = Dossier(card=make_card(1), visits=record)
     for size in (60, 76, 120):
-        rows = runs.visits(record, dossier, size)
+        rows = agents.visits(record, dossier, size)
         assert all(width(row) <= size for row in rows)
-    text = "\n".join(plain(row) for row in runs.visits(record, dossier, 120))
+    text = "\n".join(plain(row) for row in agents.visits(record, dossier, 120))
     for row in visit_rows(record, dossier.card):
         assert row.label in text
 
 
 def test_shares_are_in_percent() -> None:
-    assert [runs.percent(share) for share in (None, 0.0, 0.998, 1.0)] == ["–", "0 %", "99.8 %", "100 %"]
+    assert [agents.percent(share) for share in (None, 0.0, 0.998, 1.0)] == ["–", "0 %", "99.8 %", "100 %"]
