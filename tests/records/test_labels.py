@@ -14,7 +14,7 @@ def test_names() -> None:
     assert labels.surface("amazon") == "Alexa and Amazon agents"
     assert labels.surface("matrix_key_3") == "Claude"
     assert labels.surface("theirs") == "theirs"
-    assert labels.pillar("v0.1", "access") == "ScanPolicy"
+    assert labels.pillar("v0.1", "access") == "Access"
     assert labels.pillar("v0.3", "works") == "Works"
     assert labels.points(None, 10) == "not scored"
     assert labels.points(4.5, 10.0) == "4.5/10"
