@@ -6,10 +6,11 @@ import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 from aui_tui.demo.sites import Site
 from aui_tui.demo.web import DemoWeb
-from aui_tui.engine.policy import ConnectTo, ScanPolicy
+from aui_tui.engine.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.records.card import ReportCard
 from aui_tui.records.tasks import TaskEvent
 from aui_tui.service.local import LocalService
@@ -24,6 +25,8 @@ class DemoPolicy(ScanPolicy):
         return ()
 
 
+LIMITS: Final = Limits(pause=0.3, again=0.5)
+"""The small web answers in milliseconds, so those who got no answer need not be asked again for long."""
 OnCard = Callable[[ReportCard], None]
 """Called with the card of every finished scan."""
 
@@ -36,7 +39,7 @@ def rounds(web: DemoWeb) -> int:
 def service_of(web: DemoWeb, folder: Path, *, base_url: str, method: str) -> LocalService:
     """Return a service over ``folder`` whose scans reach the small web. Raises ConfigError."""
     rules = tuple(ConnectTo.parse(rule) for rule in web.connect_to)
-    return LocalService(folder, base_url=base_url, method=method, access=DemoPolicy(connect_to=rules))
+    return LocalService(folder, base_url=base_url, method=method, access=DemoPolicy(connect_to=rules, limits=LIMITS))
 
 
 async def fill(service: LocalService, web: DemoWeb, on_card: OnCard) -> None:

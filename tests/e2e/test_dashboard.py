@@ -36,7 +36,7 @@ def test_demo_filter_open_scan_quit(tmp_path: Path) -> None:
     temporary.mkdir()
     with Terminal(tmp_path, ["demo"], env={"TMPDIR": str(temporary)}) as terminal:
         terminal.wait_for("demo: ", "scans")
-        terminal.wait_for("Ranked 28", "Unreachable 4", "fly.demo.test", "+36")
+        terminal.wait_for("Ranked 28", "Unreachable 4", "fly.demo.test", "+36", seconds=150)
         terminal.press("3")
         terminal.wait_for("stay.demo.test")
         assert "fly.demo.test" not in terminal.text

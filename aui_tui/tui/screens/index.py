@@ -217,7 +217,8 @@ class IndexScreen(HostScreen):
         self.query_one(ScanPanel).show(scans, compact=self.app.size.height < 20)
 
     def _stored(self, _count: int) -> None:
-        self.reload(keep=True)
+        untouched = getattr(self.app, "fed", -1) >= 0 and self.table.cursor == 0
+        self.reload(keep=not untouched)
 
     def _aged(self, _count: int) -> None:
         self.table.age()
