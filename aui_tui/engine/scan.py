@@ -27,6 +27,7 @@ from aui_tui.records.observations import (
     BROWSER,
     FILE_PROBES,
     SERVED,
+    STOPPED,
     VERIFIED,
     Cause,
     Exchange,
@@ -85,16 +86,19 @@ async def observe(
 
     ``fast``: the extra ``fast``, for crawls; ``progress`` hears every probe; ``clock`` gives seconds since the epoch.
     Raises InvalidHost when the name leads to a network that must not be dialled, Unavailable when this machine has no
-    room for its connections. Cancelling closes every connection.
+    room for its connections. Cancelling closes every connection and raises ScanStopped with what was seen until then.
     """
     async with Network(access, fast) as network:
         await network.prepare(target.origins[0])
         began, started = clock(), time.monotonic()
         scan = _Scan(target, network, parser, access, progress or _silence)
+        stopped = False
         try:
             found = await scan.run()
         except ExceptionGroup as group:
             raise _unavailable(group) or group from None
+        except asyncio.CancelledError:
+            found, stopped = scan.so_far(), True
     stamp = datetime.fromtimestamp(began, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     observed = Observations(
         host=target.site,
@@ -111,8 +115,20 @@ async def observe(
         warnings=tuple(scan.warnings),
         random=scan.random,
         cause=scan.cause,
+        incomplete=stopped,
     )
-    return exchanges.without(observed, access.secrets)
+    observed = exchanges.without(observed, access.secrets)
+    if stopped:
+        raise ScanStopped(observed if observed.browser.outcome == SERVED else None)
+    return observed
+
+
+class ScanStopped(asyncio.CancelledError):
+    """A scan was cancelled. ``observations``: what was seen until then, None where that does not make a card."""
+
+    def __init__(self, observations: Observations | None) -> None:
+        super().__init__()
+        self.observations = observations
 
 
 def _unavailable(group: ExceptionGroup[Exception]) -> Unavailable | None:
@@ -158,6 +174,7 @@ class _Scan:
         self._notes: dict[str, tuple[str, ...]] = {}
         self._mcp: dict[str, Answer] = {}
         self._pages: dict[str, Answer] = {}
+        self._taken: dict[str, Exchange] = {}
         self._yardstick = Yardstick(parser)
         self.origin: Origin = target.origin
         self.robots = RobotsFacts()
@@ -198,6 +215,31 @@ class _Scan:
                 if is_turned_away(done[name]) and not done[name].limited:
                     done[name] = await self._signed(done[name], self._access.signer)
         return tuple(done[name] for name in names)
+
+    def so_far(self) -> tuple[Exchange, ...]:
+        """Return the exchanges of a scan that was stopped; one without a verdict says that it was stopped.
+
+        A refusal needs a control, and a page that nobody compared with the browser's proves nothing.
+        """
+        ended = 0
+        out: list[Exchange] = []
+        for name in (BROWSER, *self._agents, *FILE_PROBES):
+            found = self._taken.get(name)
+            if found is not None and (name == BROWSER or name in FILE_PROBES or found.outcome == SERVED):
+                ended += 1
+                out.append(found)
+                continue
+            turned_away = found is not None and found.status > 0
+            detail = "the scan was stopped before " + ("it was asked again" if turned_away else "it answered")
+            url = found.url if found is not None else str(Url(self.origin, PATHS.get(name, "/")))
+            out.append(Exchange(name=name, url=url, error=STOPPED, detail=detail))
+            self._notes.pop(name, None)
+        if "robots" not in self._taken:
+            self.robots = RobotsFacts(kind="unknown")
+        self.warnings.append(
+            f"The scan was stopped: {ended} of {len(out)} probes had a verdict; the others count for nothing"
+        )
+        return tuple(out)
 
     async def _probe_all(self, limit: float, *, tentative: bool = False) -> dict[str, Exchange] | None:
         """Return every exchange by name; None when ``tentative`` and nothing listened for any of them."""
@@ -301,6 +343,7 @@ class _Scan:
             outcome = "found" if self._file(answer) else "absent"
         else:
             self._edges.append(answer.mapping())
+        self._taken[name] = found
         self._done(found, outcome)
         return found
 

@@ -125,6 +125,11 @@ class Exchange(Record, frozen=True):
     signed: SignedResult | None = None
 
     @property
+    def unmeasured(self) -> bool:
+        """The probe ended without a verdict: the site limits requests, or the scan was stopped before its end."""
+        return self.limited or self.error == STOPPED
+
+    @property
     def another_page(self) -> bool:
         """A 2xx whose page is another one than the browser's: a block page in all but its status."""
         return self.challenge is not None and self.challenge.vendor == ANOTHER_PAGE
@@ -144,6 +149,7 @@ class Exchange(Record, frozen=True):
         return SERVED if 200 <= self.status <= 299 else REFUSED
 
 
+STOPPED = "stopped"
 ERRORS = (
     "timeout",
     "dns",
@@ -155,8 +161,10 @@ ERRORS = (
     "redirect-target",
     "redirect-scheme",
     "redirect-address",
+    STOPPED,
 )
-"""Words of ``Exchange.error``. ``address``: the name leads to an address that must not be dialled."""
+"""Words of ``Exchange.error``. ``address``: the name leads to an address that must not be dialled. ``stopped``: the
+scan was stopped before this probe had a verdict."""
 
 UNFOLLOWED = frozenset({"redirect-loop", "redirect-target", "redirect-scheme", "redirect-address"})
 """Errors of a redirect that cannot or must not be followed: the last real status is kept, nothing is dialled."""
@@ -267,6 +275,7 @@ class Observations(Record, frozen=True):
     first, then the four agents, then robots, llms, ai-plugin, ucp, mcp. ``limits``: what was relaxed at the
     user's word (``insecure``, ``credentials``, ``private``, ``connect-to``). ``random``: the site failed at random: a
     client got a 5xx and was served at another time. ``cause``: what a refusal goes by, None when nobody looked.
+    ``incomplete``: the scan was stopped before its end; a probe without a verdict has the error ``stopped``.
     """
 
     host: str
@@ -285,6 +294,7 @@ class Observations(Record, frozen=True):
     random: bool = False
     cause: Cause | None = None
     tasks: TaskReport | None = None
+    incomplete: bool = False
 
     def with_tasks(self, report: TaskReport, rendered: Rendered | None) -> Observations:
         """Return this scan with a run of the tasks; what the browser rendered decides ``noscript_shell``.

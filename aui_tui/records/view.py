@@ -128,7 +128,10 @@ class IndexView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HistoryPoint(msgspec.Struct, frozen=True, kw_only=True):
-    """One kept scan of a host. ``plain``: where tasks were run, the score without them, else None."""
+    """One kept scan of a host. ``plain``: where tasks were run, the score without them, else None.
+
+    ``incomplete``: it was stopped before its end.
+    """
 
     scanned_at: str
     score: int
@@ -136,10 +139,12 @@ class HistoryPoint(msgspec.Struct, frozen=True, kw_only=True):
     stance: str
     unreachable: bool = False
     plain: int | None = None
+    incomplete: bool = False
 
 
 def comparable_scores(points: Sequence[HistoryPoint]) -> list[int]:
     """Return the scores of ``points`` for one curve: without tasks, unless all of them or none have tasks."""
+    points = [point for point in points if not point.incomplete] or points
     mixed = len({point.plain is None for point in points}) > 1
     return [point.plain if mixed and point.plain is not None else point.score for point in points]
 

@@ -229,9 +229,12 @@ class Scans:
             if payer is not None:
                 await self._call(lambda: self.quota.refund(payer))
             raise
-        except asyncio.CancelledError:
+        except asyncio.CancelledError as stopped:
             if payer is not None and not answered:
                 await asyncio.shield(self._call(lambda: self.quota.refund(payer)))
+            seen = getattr(stopped, "observations", None)
+            if seen is not None:
+                await asyncio.shield(self._call(lambda: self._save("", self._grade(seen, order), seen)))
             raise
         card = await self._call(lambda: self._grade(observations, order))
         saving = self._call(lambda: self._save(self._cache_key(target), card, observations))

@@ -169,8 +169,8 @@ class Reports:
     def history(self, host: str) -> tuple[HistoryPoint, ...]:
         """Return the kept scans of ``host``, oldest first; empty when it was never scanned."""
         rows = self._read(
-            "SELECT scan.at, scan.score, grade, scan.stance, unreachable, plain FROM scan JOIN site ON site = site.id "
-            "WHERE host = ? ORDER BY scan.at",
+            "SELECT scan.at, scan.score, grade, scan.stance, unreachable, plain, dead = 2 FROM scan "
+            "JOIN site ON site = site.id WHERE host = ? ORDER BY scan.at",
             (host,),
         )
         return tuple(
@@ -181,8 +181,9 @@ class Reports:
                 stance=STANCES[stance],
                 unreachable=bool(gone),
                 plain=plain,
+                incomplete=bool(incomplete),
             )
-            for at, score, grade, stance, gone, plain in rows
+            for at, score, grade, stance, gone, plain, incomplete in rows
         )
 
     def row(self, host: str) -> Row:

@@ -22,6 +22,9 @@ WEEK_MS: Final = 7 * DAY_MS
 DEAD_AFTER_MS: Final = DAY_MS
 """A good card stays the latest until scans without any answer have gone on for this long."""
 
+INCOMPLETE: Final = 2
+"""In the column ``dead``: the scan was stopped before its end. 1: it got no answer at all."""
+
 SUMMARY: Final = "ranked, category, stance, score, bits, edge"
 TEXT_DELETE: Final = "INSERT INTO site_text (site_text, rowid, hay) VALUES ('delete', ?, ?)"
 
@@ -39,6 +42,7 @@ class Packed(msgspec.Struct, frozen=True, kw_only=True):
     card: bytes | None
     observations: bytes | None
     plain: int | None = None
+    incomplete: bool = False
 
     @classmethod
     def of(cls, card: ReportCard, observations: Observations | None) -> Packed:
@@ -54,6 +58,7 @@ class Packed(msgspec.Struct, frozen=True, kw_only=True):
             card=blobs.pack_card(card),
             observations=None if observations is None else blobs.pack_observations(observations),
             plain=without_tasks(card) if task_points(card) is not None else None,
+            incomplete=observations is not None and observations.incomplete,
         )
 
     @classmethod
@@ -108,7 +113,8 @@ class Writer:
             latest = -1
         self._keep(site, scan)
         self._thin(site)
-        chosen = scan.at if scan.at > latest and not scan.dead else choose_latest(db, site)
+        good = not scan.dead and not scan.incomplete
+        chosen = scan.at if scan.at > latest and good else choose_latest(db, site)
         if chosen == scan.at:
             self._update(site, scan.host, scan.columns, scan.at, scan.line)
         elif chosen != latest:
@@ -196,7 +202,7 @@ class Writer:
                 scan.grade,
                 scan.columns.stance,
                 1 - scan.columns.ranked,
-                int(scan.dead),
+                INCOMPLETE if scan.incomplete else int(scan.dead),
                 scan.method,
                 scan.card,
                 scan.observations,
@@ -231,11 +237,17 @@ class Writer:
 def choose_latest(db: sqlite3.Connection, site: int) -> int:
     """Return the time of the scan that stands for ``site``: the newest, or the newest with an answer.
 
-    Scans without any answer are passed over while there is an earlier one with answers and they span under 24 h.
+    Scans without any answer are passed over while there is an earlier one with answers and they span under 24 h; one
+    that was stopped before its end is passed over wherever there is another.
     """
-    newest: int = db.execute("SELECT max(at) FROM scan WHERE site = ?", (site,)).fetchone()[0]
+    newest: int = db.execute(
+        "SELECT coalesce((SELECT max(at) FROM scan WHERE site = ?1 AND dead < ?2), max(at)) FROM scan WHERE site = ?1",
+        (site, INCOMPLETE),
+    ).fetchone()[0]
     good: int | None = db.execute("SELECT max(at) FROM scan WHERE site = ? AND dead = 0", (site,)).fetchone()[0]
     if good is None or good == newest:
         return newest
-    first_dead: int = db.execute("SELECT min(at) FROM scan WHERE site = ? AND at > ?", (site, good)).fetchone()[0]
+    first_dead: int = db.execute(
+        "SELECT min(at) FROM scan WHERE site = ? AND at > ? AND dead = 1", (site, good)
+    ).fetchone()[0]
     return newest if newest - first_dead >= DEAD_AFTER_MS else good

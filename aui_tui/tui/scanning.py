@@ -153,5 +153,5 @@ class ScanningApp(ThemedApp):
         for warning in answer.warnings if answer is not None else ():
             self.post_message(messages.Notification(warning, "warning"))
         self.read_quota()
-        if answer is not None:
+        if answer is not None or state == "cancelled":
             self.stored += 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -32,6 +33,8 @@ class Site:
         self.homepages = 0
         self.pause = threading.Event()
         self.pause.set()
+        self.held = ""
+        """A path that is not answered while this is its name."""
         site = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -39,6 +42,8 @@ class Site:
                 if self.path == "/":
                     site.homepages += 1
                     site.pause.wait(5)
+                while self.path == site.held:
+                    time.sleep(0.01)
                 body = PAGE if self.path == "/" else b"none"
                 self.send_response(200 if self.path == "/" else 404)
                 self.send_header("Content-Type", "text/html")
@@ -76,8 +81,6 @@ class Clock:
         self.offset = 0.0
 
     def __call__(self) -> float:
-        import time
-
         return time.time() + self.offset
 
 
@@ -304,3 +307,37 @@ async def test_no_limit_frees_no_public_host(tmp_path: Path) -> None:
         assert "--no-limit" not in str(refused.value)
     finally:
         await local.aclose()
+
+
+async def test_a_scan_that_is_cancelled_half_way_is_kept_and_marked_and_never_replaces_a_whole_one(
+    tmp_path: Path, site: Site
+) -> None:
+    async with service(tmp_path) as local:
+        for whole_first in (False, True):
+            if whole_first:
+                before = (await local.scan(site.url, force=True)).card
+            site.held, heard = "/llms.txt", set[str]()
+
+            def hear(event: ProbeEvent, heard: set[str] = heard) -> None:
+                heard |= {event.name} if event.outcome == "served" else set()
+
+            task = asyncio.create_task(local.scan(site.url, force=True, progress=hear))
+            while "browser" not in heard:
+                await asyncio.sleep(0.01)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            site.held = ""
+            found = await local.site(site.host)
+            if whole_first:
+                assert found.card.scanned_at == before.scanned_at
+                kept = await asyncio.to_thread(local.reports.history, site.host)
+                assert [point.incomplete for point in kept] == [True, False, True]
+            else:
+                assert found.observations is not None
+                assert found.observations.incomplete
+                assert any("The scan was stopped: " in line.text for line in found.card.evidence)
+                told = " ".join(line.text for line in found.card.evidence)
+                assert "no /llms.txt" not in told
+                assert "limits" not in told
+        assert (await local.quota()).left == 7

@@ -140,12 +140,13 @@ class Check:
 
 
 def unmeasured(observations: Observations, what: str, *probes: str) -> Earned | None:
-    """Return that ``what`` was not measured, where the site's limits left one of ``probes`` without an answer."""
-    if not any(observations.exchange(probe).limited for probe in probes):
+    """Return that ``what`` was not measured, where one of ``probes`` was left without a verdict."""
+    asked = [observations.exchange(probe) for probe in probes]
+    if not any(probe.unmeasured for probe in asked):
         return None
-    return Earned(
-        None, f"{what} could not be fetched: the site limits requests. Not measured, so it counts for nothing."
-    )
+    limited = any(probe.limited for probe in asked)
+    why = "could not be fetched: the site limits requests" if limited else "was not seen: the scan was stopped"
+    return Earned(None, f"{what} {why}. Not measured, so it counts for nothing.")
 
 
 def on_page(judgement: Judgement, facts: str) -> str:

@@ -31,7 +31,7 @@ def _measure(observations: Observations, _: Judgement, method: str) -> Earned:
 
 
 def _findings(observations: Observations, _: Judgement) -> Iterator[Finding]:
-    if observations.exchange("llms").limited:
+    if observations.exchange("llms").unmeasured:
         return
     notes = llms_notes(observations)
     for note in notes:

@@ -62,8 +62,8 @@ def _findings(observations: Observations, _: Judgement) -> Iterator[Finding]:
         yield Finding("ucp")
     if facts.mcp:
         yield Finding("mcp", {"path": urlsplit(observations.exchange("mcp").url).path or MCP_PATH})
-    limited = any(observations.exchange(name).limited for name in ("ucp", "mcp"))
-    if not facts.ucp and not facts.mcp and not limited:
+    unmeasured = any(observations.exchange(name).unmeasured for name in ("ucp", "mcp"))
+    if not facts.ucp and not facts.mcp and not unmeasured:
         yield Finding("plugin-only" if facts.ai_plugin else "protocols-none")
 
 

@@ -109,7 +109,7 @@ def _convert(known: CardPoints, to: str) -> int:
 
 def _findings(observations: Observations, judgement: Judgement) -> Iterator[Finding]:
     """Yield what robots.txt says to the tested agents and crawlers."""
-    if observations.exchange("robots").limited:
+    if observations.exchange("robots").unmeasured:
         return
     yield from _file(observations)
     if observations.robots.kind == "rules":

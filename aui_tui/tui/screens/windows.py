@@ -16,6 +16,7 @@ from textual.widgets.option_list import Option
 from aui_tui.engine.explain import sections
 from aui_tui.records import queryhelp
 from aui_tui.records.methods import METHODS
+from aui_tui.records.observations import BROWSER, SERVED
 from aui_tui.records.view import Facets, HistoryPoint, ScanAnswer
 from aui_tui.records.vocabulary import CATEGORIES
 from aui_tui.text import fit
@@ -167,7 +168,11 @@ def history_choices(points: Sequence[HistoryPoint], now: float) -> list[Choice]:
         Choice(
             point.scanned_at,
             " ".join((day(point.scanned_at, now), point.scanned_at[11:16], "  " + ago(point.scanned_at, now))),
-            "no answer" if point.unreachable else " ".join((str(point.score), point.grade)),
+            "stopped"
+            if point.incomplete
+            else "no answer"
+            if point.unreachable
+            else " ".join((str(point.score), point.grade)),
         )
         for point in points
     ]
@@ -309,7 +314,7 @@ Sections = list[tuple[str, list[tuple[str, str]]]]
 def ended_words(scan: Scan, answer: ScanAnswer | None, error: str) -> tuple[str, str]:
     """Return the state in which a scan ended and one sentence on it."""
     if answer is None:
-        return ("failed", error) if error else ("cancelled", "Scan of " + scan.url + " cancelled; nothing was stored.")
+        return ("failed", error) if error else ("cancelled", _cancelled(scan))
     card = answer.card
     if card.unreachable:
         result = card.host + " could not be reached: " + card.top_evidence
@@ -318,6 +323,15 @@ def ended_words(scan: Scan, answer: ScanAnswer | None, error: str) -> tuple[str,
     if answer.source == "cache":
         return "done", " ".join((result, "From the cache,", _old(answer.age) + ";", "f scans anew."))
     return "done", result
+
+
+def _cancelled(scan: Scan) -> str:
+    """Return what a cancelled scan left: nothing, or what was seen once the browser had its page."""
+    done = {probe.name: probe.outcome for probe in scan.probes if probe.state == "done"}
+    if done.get(BROWSER) == SERVED:
+        return "Scan of " + scan.url + " cancelled; what was seen is kept, marked incomplete."
+    cost = "" if any(probe.status for probe in scan.probes) else " It cost nothing."
+    return "Scan of " + scan.url + " cancelled; nothing was stored." + cost
 
 
 def _old(seconds: float) -> str:
