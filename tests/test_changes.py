@@ -37,7 +37,7 @@ def words(before: ReportCard, after: ReportCard) -> list[str]:
     return [change.words() for change in diff(before, after).changes]
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(cards())
 def test_a_card_does_not_differ_from_itself(one: ReportCard) -> None:
     found = diff(one, replace(one, scanned_at="2030-01-01T00:00:00.000Z", elapsed_ms=1))
@@ -45,7 +45,6 @@ def test_a_card_does_not_differ_from_itself(one: ReportCard) -> None:
     assert found.changes == found.new == found.resolved == ()
 
 
-@settings(max_examples=25, deadline=None)
 @given(cards(), cards())
 def test_any_two_cards_compare_and_turn_round(one: ReportCard, other: ReportCard) -> None:
     there, back = diff(one, other), diff(other, one)
@@ -56,7 +55,6 @@ def test_any_two_cards_compare_and_turn_round(one: ReportCard, other: ReportCard
     assert all(change.words() and "\n" not in change.words() for change in there.changes)
 
 
-@settings(max_examples=25, deadline=None)
 @given(observations())
 def test_the_points_of_the_changes_are_the_points_of_the_score(seen: Observations) -> None:
     for method in METHODS:

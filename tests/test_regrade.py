@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from aui_tui.engine.scoring import grade_card
 from aui_tui.errors import BadValue, RecordError
@@ -15,7 +15,6 @@ from tests.cards import RICH_OPEN, SAMPLES, WALLED
 from tests.strategies import observations
 
 
-@settings(max_examples=60)
 @given(observations())
 def test_figures_are_those_of_the_observations(seen: Observations) -> None:
     for old, new in (("v0.1", "v0.2"), ("v0.2", "v0.1")):

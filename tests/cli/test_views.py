@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from aui_tui.cli import cardtext, cardview, index
 from aui_tui.cli.paint import Paint, wrapped
@@ -66,7 +66,6 @@ def test_unreachable_shows_no_score() -> None:
     assert "Unreachable, so there is no score." in spoken
 
 
-@settings(max_examples=40)
 @given(cards())
 def test_any_card_can_be_shown_and_spoken(card: ReportCard) -> None:
     shown = "\n".join(cardview.lines(card, Paint(), note="a note"))

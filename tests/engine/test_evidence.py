@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from msgspec.structs import replace
 
 from aui_tui.engine.evidence import evidence, sentences
@@ -19,7 +19,6 @@ def told(seen: Observations, severity: str = "") -> list[str]:
 
 
 @given(observations())
-@settings(max_examples=150)
 def test_every_line_is_a_clean_sentence_in_order_of_weight(seen: Observations) -> None:
     lines = evidence(seen, judge(seen))
     assert lines
@@ -33,7 +32,6 @@ def test_every_line_is_a_clean_sentence_in_order_of_weight(seen: Observations) -
 
 
 @given(observations())
-@settings(max_examples=100)
 def test_an_agent_that_was_turned_away_is_named_with_its_status(seen: Observations) -> None:
     verdict, text = judge(seen), " ".join(told(seen))
     for probe in seen.live:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aui_tui.engine import robots
@@ -72,7 +72,6 @@ def test_a_file_closed_to_everybody_stays_closed_to_everybody_else() -> None:
     assert shut(with_signal(text, "search=yes")) == shut(text)
 
 
-@settings(max_examples=300, deadline=None)
 @given(FILES)
 def test_agents_get_in_and_nobody_else_notices(text: str) -> None:
     wanted = shut(text)
@@ -91,7 +90,6 @@ def test_agents_get_in_and_nobody_else_notices(text: str) -> None:
     }
 
 
-@settings(max_examples=200, deadline=None)
 @given(FILES)
 def test_a_signal_changes_no_rule(text: str) -> None:
     after = with_signal(text, "search=yes, ai-input=yes")

@@ -5,7 +5,7 @@ from importlib.resources import files
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -28,7 +28,6 @@ METHOD = st.sampled_from(tuple(METHODS.values()))
 
 
 @given(driven(), METHOD)
-@settings(max_examples=150)
 def test_every_card_follows_the_schema(seen: Observations, method: Method) -> None:
     card = grade_card(seen, method.name)
     SCHEMA.validate(json.loads(msgspec.json.encode(card)))
@@ -37,7 +36,6 @@ def test_every_card_follows_the_schema(seen: Observations, method: Method) -> No
 
 
 @given(driven(), METHOD)
-@settings(max_examples=150)
 def test_earned_points_all_fixes_and_what_tasks_lack_make_the_possible_points(
     seen: Observations, method: Method
 ) -> None:
@@ -54,7 +52,6 @@ def test_earned_points_all_fixes_and_what_tasks_lack_make_the_possible_points(
 
 
 @given(driven(), METHOD)
-@settings(max_examples=150)
 def test_points_of_a_fix_are_those_of_scoring_again(seen: Observations, method: Method) -> None:
     told = {fix.k: fix.pts for fix in grade_card(seen, method.name).recommendations}
     for fix in FIXES:
@@ -64,7 +61,6 @@ def test_points_of_a_fix_are_those_of_scoring_again(seen: Observations, method: 
 
 
 @given(observations(), METHOD)
-@settings(max_examples=150)
 def test_all_fixes_together_give_a_hundred(seen: Observations, method: Method) -> None:
     after = what_if(seen, FIXES, method)
     if seen.unreachable:
@@ -76,7 +72,6 @@ def test_all_fixes_together_give_a_hundred(seen: Observations, method: Method) -
 
 
 @given(observations(), METHOD, st.sampled_from(FIXES))
-@settings(max_examples=100)
 def test_a_fix_changes_its_own_component_only(seen: Observations, method: Method, fix: str) -> None:
     before, after = ledger(seen, method), ledger(apply(seen, (fix,)), method)
     for old, new in zip(before.entries, after.entries, strict=True):
@@ -88,7 +83,6 @@ def test_a_fix_changes_its_own_component_only(seen: Observations, method: Method
 
 
 @given(observations(), METHOD)
-@settings(max_examples=100)
 def test_the_ledger_adds_up(seen: Observations, method: Method) -> None:
     book = ledger(seen, method)
     assert book.earned == sum(entry.earned for entry in book.entries)
@@ -99,7 +93,6 @@ def test_the_ledger_adds_up(seen: Observations, method: Method) -> None:
 
 
 @given(observations())
-@settings(max_examples=50)
 def test_the_record_alone_tells_an_unreachable_site(seen: Observations) -> None:
     card = grade_card(seen)
     assert card.unreachable == seen.unreachable
@@ -128,7 +121,6 @@ def test_an_unknown_method_is_told_with_the_known_ones() -> None:
 
 
 @given(observations())
-@settings(max_examples=30)
 def test_the_name_is_the_given_one_else_the_sites_else_the_host(seen: Observations) -> None:
     assert grade_card(seen, labels=Labels(name="Given")).name == "Given"
     assert grade_card(seen).name == (seen.page.site_name.strip() or seen.host)

@@ -8,7 +8,7 @@ import subprocess
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -72,7 +72,6 @@ def pasted(fix: Recommendation, seen: Observations) -> Observations:
 
 
 @given(observations(), st.sampled_from(CATEGORIES), st.sampled_from(tuple(METHODS)))
-@settings(max_examples=120)
 def test_pasting_a_snippet_earns_the_points_promised(seen: Observations, category: str, method: str) -> None:
     card = grade_card(seen, method, labels=Labels(category=category))
     before = ledger(seen, METHODS[method]).earned
@@ -82,7 +81,6 @@ def test_pasting_a_snippet_earns_the_points_promised(seen: Observations, categor
 
 
 @given(observations(), st.sampled_from(CATEGORIES))
-@settings(max_examples=80)
 def test_every_recommendation_is_complete_and_clean(seen: Observations, category: str) -> None:
     for fix in fixes(seen, category=category).values():
         assert cells(fix.title) <= 40

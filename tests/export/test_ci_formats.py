@@ -61,7 +61,7 @@ def test_hostile_texts_stay_texts(text: str) -> None:
     runs(hostile(text))
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
 @given(cards())
 def test_any_card_follows_the_schemas(card: ReportCard) -> None:
     suites(card)

@@ -29,14 +29,14 @@ def listing(index: Index = INDEX) -> Listing:
     return Listing.of_index(index)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(cards())
 def test_a_card_is_read_back(card: ReportCard) -> None:
     assert decode_card("".join(write_cards("json", [card])).encode()) == card
     assert decode_card("".join(write_cards("ndjson", [card])).encode()) == card
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(indexes())
 def test_an_index_is_read_back(index: Index) -> None:
     assert decode_index("".join(write_listing("json", listing(index))).encode()) == index

@@ -79,13 +79,13 @@ def test_a_hostile_text_is_shown_and_does_nothing(text: str) -> None:
     assert found.links == ["https://tickets.example"]
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(cards())
 def test_any_card_is_well_formed(card: ReportCard) -> None:
     read(page_of(card))
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(indexes())
 def test_any_index_is_well_formed(index: Index) -> None:
     read("".join(write_listing("html", Listing.of_index(index))))

@@ -7,7 +7,7 @@ import io
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -58,14 +58,12 @@ def test_a_formula_is_read_back_as_text(payload: str) -> None:
         assert not row[field].lstrip().startswith(FORMULA)
 
 
-@settings(max_examples=100)
 @given(st.text())
 def test_no_guarded_text_is_a_formula_and_nothing_is_lost(text: str) -> None:
     assert guard(text).removeprefix("'") == text or guard(text) == text
     assert not guard(text).startswith(FORMULA)
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(cards(), max_size=3))
 def test_every_line_has_every_column(written: list[ReportCard]) -> None:
     found = rows(*written)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aui_tui.engine import exchanges
@@ -61,7 +61,6 @@ async def probed(data: bytes) -> Answer:
     return found
 
 
-@settings(max_examples=120, deadline=None)
 @given(answers)
 def test_a_probe_ends_with_a_record(data: bytes) -> None:
     found = asyncio.run(probed(data))

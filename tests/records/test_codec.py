@@ -47,25 +47,23 @@ def refused(data: bytes, decode: Callable[[bytes], Any] = decode_card) -> str:
     return sentence
 
 
-@settings(max_examples=25, deadline=None)
 @given(cards(), st.sampled_from(("names", "slots")))
 def test_a_card_survives(card: ReportCard, keys: Keys) -> None:
     assert decode_card(encode_card(card, keys)) == card
 
 
-@settings(max_examples=25, deadline=None)
 @given(summaries(), st.sampled_from(("names", "slots")))
 def test_a_summary_survives(summary: SiteSummary, keys: Keys) -> None:
     assert decode_summary(encode_summary(summary, keys)) == summary
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(indexes(), st.sampled_from(("names", "slots")))
 def test_an_index_survives(index: Index, keys: Keys) -> None:
     assert decode_index(encode_index(index, keys)) == index
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(cards())
 def test_encoding_is_stable(card: ReportCard) -> None:
     data = encode_card(card)
@@ -260,7 +258,6 @@ def test_a_broken_row_is_numbered() -> None:
     assert "ranked[0]" in refused(json.dumps(index).encode(), decode_index)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.data())
 def test_a_record_changed_anywhere_is_read_or_refused(data: st.DataObject) -> None:
     raw = json.loads(encode_card(data.draw(cards())))
@@ -294,7 +291,6 @@ ODD = st.one_of(
 
 
 @given(field=st.sampled_from(SiteSummary.__struct_fields__), value=ODD, drop=st.booleans())
-@settings(max_examples=300, deadline=None)
 def test_the_quick_reading_of_an_index_is_the_careful_one(field: str, value: object, drop: bool) -> None:
     raw = json.loads(encode_index(INDEX))
     for row in raw["ranked"][:1]:

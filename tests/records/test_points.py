@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -15,7 +15,6 @@ from tests.cards import DEAD, RICH_OPEN, WALLED
 from tests.strategies import observations
 
 
-@settings(max_examples=60, deadline=None)
 @given(observations(), st.sampled_from(tuple(METHODS)))
 def test_the_card_tells_what_the_ledger_knew(seen: Observations, method: str) -> None:
     card, book = grade_card(seen, method), ledger(seen, METHODS[method])

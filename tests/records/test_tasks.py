@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from aui_tui import regrade
@@ -150,7 +150,6 @@ def test_evidence_names_the_task_the_reason_and_what_only_scripts_bring(seen: Ob
 
 
 @given(driven(), METHOD)
-@settings(max_examples=150)
 def test_a_card_is_provisional_exactly_when_its_works_are_null(found: Observations, method: str) -> None:
     card = grade_card(found, method)
     if method == V02.name:
@@ -162,7 +161,6 @@ def test_a_card_is_provisional_exactly_when_its_works_are_null(found: Observatio
 
 
 @given(driven(), METHOD)
-@settings(max_examples=150)
 def test_all_fixes_leave_only_what_the_tasks_lack(found: Observations, method: str) -> None:
     assume(not found.unreachable)
     after = what_if(found, FIXES, METHODS[method])
@@ -171,7 +169,6 @@ def test_all_fixes_leave_only_what_the_tasks_lack(found: Observations, method: s
 
 
 @given(observations(), task_reports(), METHOD)
-@settings(max_examples=150)
 def test_a_run_changes_nothing_that_is_compared_with_a_card_without_one(
     found: Observations, run: TaskReport, method: str
 ) -> None:
@@ -184,7 +181,6 @@ def test_a_run_changes_nothing_that_is_compared_with_a_card_without_one(
 
 
 @given(observations(), task_reports())
-@settings(max_examples=100)
 def test_a_run_survives_grading_again_from_the_card_alone(found: Observations, run: TaskReport) -> None:
     seen = found.with_tasks(run, None)
     card = grade_card(seen, "v0.2")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -36,7 +36,6 @@ def both(seen: Observations) -> tuple[ReportCard, ReportCard]:
     return grade_card(seen, "v0.2"), grade_card(again(seen), "v0.2")
 
 
-@settings(max_examples=25, deadline=None)
 @given(observations(), st.sampled_from(CARD_FORMATS), st.sampled_from(LIST_FORMATS))
 def test_a_second_scan_of_the_same_is_the_same(seen: Observations, form: str, listed: str) -> None:
     before, after = both(seen)

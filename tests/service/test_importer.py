@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aui_tui.errors import NoCard
@@ -175,7 +175,6 @@ def test_many_problems_are_kept_to_a_limit(store: Reports) -> None:
     assert (done.read, len(done.problems)) == (3000, 10)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(
         st.sampled_from((encode_card(RICH_OPEN), encode_index(INDEX), b"{}", b"[", b"\n", b"null", b'"')), max_size=5

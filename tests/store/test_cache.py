@@ -105,7 +105,7 @@ def test_clear_removes_every_scan(cache: ScanCache) -> None:
     assert cache.get("1.example", "1.example") is None
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(observations())
 def test_any_scan_comes_back_as_it_was(tmp_path: Path, found: Observations) -> None:
     disk = DiskCache(tmp_path / "scans", evict=True)
@@ -119,7 +119,7 @@ def test_any_scan_comes_back_as_it_was(tmp_path: Path, found: Observations) -> N
     disk.close()
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.sampled_from(("card", "observations")),
     st.integers(0, 3000),

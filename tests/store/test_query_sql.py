@@ -115,7 +115,7 @@ def expected(many: Sequence[ReportCard], query: Query, *, unreachable: bool = Fa
 
 
 @pytest.mark.parametrize("few", [0, 5000], ids=["from the index", "in memory"])
-@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None)
+@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(st.lists(near_cards(), max_size=7), st.lists(queries(), min_size=1, max_size=8))
 def test_lists_equal_predicate_and_order(few: int, many: list[ReportCard], asked: list[Query]) -> None:
     many = unique(many)
@@ -134,7 +134,7 @@ def test_lists_equal_predicate_and_order(few: int, many: list[ReportCard], asked
                 assert [row.summary.host for row in view.ranked[start : start + 2]] == ranked[start : start + 2]
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None)
+@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(st.lists(near_cards(), max_size=8), queries())
 def test_facets_say_what_each_choice_would_give(many: list[ReportCard], query: Query) -> None:
     many = unique(many)
@@ -153,7 +153,7 @@ def test_facets_say_what_each_choice_would_give(many: list[ReportCard], query: Q
             assert figures.failing[key] == len(expected(many, wanted))
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(near_cards(), max_size=10))
 def test_rows_carry_summary_and_competition_rank(many: list[ReportCard]) -> None:
     many = unique(many)

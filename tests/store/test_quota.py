@@ -105,7 +105,7 @@ def test_clock_set_back_frees_nothing_and_locks_nobody_out(quota: QuotaStore, cl
     assert spend(quota)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.lists(st.floats(0, 2000), min_size=1, max_size=60))
 def test_never_more_than_ten_in_any_window(tmp_path_factory: pytest.TempPathFactory, gaps: list[float]) -> None:
     clock = Clock()

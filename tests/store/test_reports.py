@@ -99,7 +99,7 @@ def test_card_and_observations_come_back(store: Reports) -> None:
         store.get("shop.example", stamp(NOW - 1))
 
 
-@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(observations())
 def test_any_observations_come_back(store: Reports, found: Observations) -> None:
     card = grade_card(found)
@@ -233,7 +233,7 @@ def test_forgotten_host_leaves_nothing(store: Reports) -> None:
     consistent(store)
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None)
+@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(
     st.lists(st.tuples(cards(), st.sampled_from(("a", "b", "c")), st.integers(-60, 3)), max_size=10),
     st.lists(st.sampled_from(("a", "b", "c")), max_size=2),

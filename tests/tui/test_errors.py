@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from aui_tui.errors import (
@@ -49,7 +49,6 @@ ERRORS = st.one_of(
 
 @given(ERRORS)
 @example(Unavailable(" "))
-@settings(deadline=None)
 def test_any_error_is_one_clean_sentence(error: Exception) -> None:
     said = sentence(error)
     assert said.strip()

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aui_tui.errors import (
@@ -86,7 +86,6 @@ async def test_poor_card_is_filled_and_an_address_that_is_none_of_the_web_is_rep
     ),
     st.sampled_from(("index", "site", "scan")),
 )
-@settings(deadline=None, max_examples=200)
 def test_no_answer_breaks_the_reader(status: int, fields: Mapping[str, str], body: bytes, operation: str) -> None:
     error = complaint(Reply(status, fields, body), operation, "index.example", "a.example", 1000.0)
     assert isinstance(error, AuiError)
@@ -94,7 +93,6 @@ def test_no_answer_breaks_the_reader(status: int, fields: Mapping[str, str], bod
 
 
 @given(cards())
-@settings(deadline=None, max_examples=25)
 def test_any_card_is_read_as_it_was_published(card: Any) -> None:
     assert read_card(codec.encode_card(card), card.host) == card
     slots = read_card(codec.encode_card(card, "slots"), card.host)
