@@ -10,7 +10,7 @@ import pytest
 
 from aui_tui.engine.fixes import what_if
 from aui_tui.engine.judge import judge
-from aui_tui.engine.parser_pool import Analyser
+from aui_tui.engine.parser_pool import Parser
 from aui_tui.engine.policy import ScanPolicy
 from aui_tui.engine.scan import observe
 from aui_tui.engine.scoring import Labels, grade_card, site_of
@@ -46,9 +46,9 @@ CASES = {
 
 def seen(url: str) -> Observations:
     async def scan() -> Observations:
-        async with Analyser() as analyser:
+        async with Parser() as parser:
             access = ScanPolicy(allow_private=True)
-            return await observe(access.target(url), access=access, analyser=analyser)
+            return await observe(access.target(url), access=access, parser=parser)
 
     return asyncio.run(scan())
 
