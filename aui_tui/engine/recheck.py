@@ -3,8 +3,11 @@
 A site that limits everybody turns agents away as well, and so does one that fails at random. So a client that was
 turned away is asked again alone, and then the browser as the control; the refusal counts when the browser is served,
 round after round. When the browser is turned away too, the site limits everybody: the quiet before the next request
-doubles. In the second round the client has as long a quiet before its request as the control had in the first, so a
-limit that goes by time alone cannot treat the two differently.
+doubles, or lasts as long as the site's Retry-After says. From then on it is also the quiet between two requests, and a
+refusal counts in one of two ways. An answer that the limit gives to nobody (403 where it says 429) comes from another
+rule, so controls served round after round are enough. Where the limit answers alike, the client has a longer quiet
+before its request than the control had in the round before, and one round more, so that a limit that goes by time
+alone cannot treat the two differently.
 """
 
 from __future__ import annotations
@@ -20,6 +23,8 @@ from aui_tui.records.observations import BROWSER, CHALLENGED, FILE_PROBES, REFUS
 
 ROUNDS: Final = 2
 """Controlled rounds in which a client must be turned away until its refusal counts."""
+TIGHT_ROUNDS: Final = 3
+"""The same for what the site's limit on requests answers everybody with: a burst that it spares may mislead two."""
 FAILING_ROUNDS: Final = 4
 """The same for what a site may answer by chance: a 5xx that is not a challenge, or another page than the browser's (an
 A/B test). At 30 % random 502 an accusation is then under 0.2 % of scans."""
@@ -116,6 +121,7 @@ class Recheck:
         self._served_at = now if self._serves(BROWSER) else None
         self._served_before: float | None = None
         self._tight = False
+        self._steady_pace = self._just_before = False
         self._wait = self._quiet
 
     @property
@@ -164,10 +170,13 @@ class Recheck:
         return self._latest[name].outcome == SERVED
 
     def _open_files(self) -> list[str]:
-        """Return the files that may be there although they were not served; a 403 only where a limit may be at work."""
-        pages = [seen for name, seen in self._first.items() if name not in FILE_PROBES]
-        usual = [self._first[name] for name in ("robots", "llms")]
-        doubtful = any(seen.status == 403 for seen in (*pages, *usual))
+        """Return the files that may be there although they were not served; a 403 only where a limit may be at work.
+
+        A server that keeps names with a dot to itself answers 403 to all below ``/.well-known/`` alike.
+        """
+        hidden = {name: self._first[name].status for name in ("ai-plugin", "ucp", "mcp")}
+        others = [seen.status for name, seen in self._first.items() if name not in hidden]
+        doubtful = 403 in others or (403 in hidden.values() and len(set(hidden.values())) > 1)
         return [
             name
             for name in FILE_PROBES
@@ -209,11 +218,12 @@ class Recheck:
         )
 
     def _may_be_limit(self, seen: Seen) -> bool:
-        """Whether ``seen`` may come from a limit; a 403 where some get it and others do not, whatever they ask for."""
-        if seen.outcome == REFUSED and seen.status == 403:
-            pages = [self._first[name] for name in self._first if name not in FILE_PROBES]
-            files = [self._first[name] for name in FILE_PROBES]
-            return any(page.outcome == SERVED for page in pages) or any(file.status == 403 for file in files)
+        """Whether ``seen`` may come from a limit; a 403 or a challenge where some get it and others do not."""
+        if seen.outcome == CHALLENGED or (seen.outcome == REFUSED and seen.status == 403):
+            pages = [answers for name, answers in self._history.items() if name not in FILE_PROBES]
+            if any(other.outcome == SERVED for answers in pages for other in answers):
+                return True
+            return seen.outcome == REFUSED and any(self._first[name].status == 403 for name in FILE_PROBES)
         return seen.by_limit
 
     def _each_once(self, names: Sequence[str]) -> Steps:
@@ -223,57 +233,106 @@ class Recheck:
     def _clients(self, names: Sequence[str], why: str) -> Steps:
         """Ask ``names`` in rounds, each with one control, until every one is served or its refusal counts."""
         waiting = list(names)
-        self._wait = max(self._quiet, self._asked_for(self._latest[name] for name in waiting))
-        stretch = 0.0
+        self._wait = self._quiet
+        pause = max(self._quiet, self._asked_for(self._latest[name] for name in waiting))
         while waiting:
-            group = waiting[:1] if self._tight else list(waiting)
-            left = yield from self._round(group, max(self._wait, stretch), why)
+            group = self._affordable(waiting, pause)
+            left = yield from self._round(group, pause, why)
             if left is None:
                 return
             if left and not self._serves(BROWSER):
                 self._tight = True
                 for name in waiting:
-                    self.controls.pop(name, None)
-                self._wait = max(2 * self._wait, self._asked_for((self._latest[BROWSER],)))
-                stretch, why = 0.0, "the site turned the browser away too, so it limits everybody"
+                    if not self._unlike_limit(name):
+                        self.controls.pop(name, None)
+                asked = self._asked_for((self._latest[BROWSER],))
+                self._wait *= 1 if asked > pause else 2  # a site that says when to come is taken at its word first
+                pause = max(self._wait, asked)
+                why = "the site turned the browser away too, so it limits everybody"
             elif left:
                 for name in left if len(left) == len(group) else ():
-                    self.controls[name] = self.controls.get(name, 0) + 1
+                    if not (self._latest[name].by_limit and self._unlike_limit(name)):
+                        self.controls[name] = self.controls.get(name, 0) + 1
                 self._wait = self._wait if self._tight else self._quiet
-                stretch = self._stretch(max(self.controls.get(name, 0) for name in left))
+                pause = max(self._wait, self._stretch(left))
             done = {name for name in group if name not in left or self.controls.get(name, 0) >= self._needed(name)}
             rest = [name for name in waiting if name not in group]
-            waiting = rest + [name for name in group if name not in done]
+            waiting = [name for name in group if name not in done] + rest
+
+    def _affordable(self, waiting: Sequence[str], pause: float) -> list[str]:
+        """Return whom to ask in the next round: where requests are limited, as many as the time is enough for."""
+        if not self._tight:
+            return list(waiting)
+        if not self._serves(BROWSER) and pause <= self._wait and self._unlike_limit(waiting[0]):
+            return list(waiting[:1])
+        rounds = self._needed(waiting[0]) - self.controls.get(waiting[0], 0)
+        left = (self._deadline - self._now - pause) / max(rounds, 1)
+        return list(waiting[: max(1, int(left / self._wait) - 1)])
 
     def _round(self, group: Sequence[str], pause: float, why: str) -> Generator[Ask, Seen, list[str] | None]:
         """Ask every one of ``group`` and, when one was turned away, the browser; return who was, None out of time."""
+        apart = self._wait if self._tight else 0.0
         for number, name in enumerate(group):
-            if not (yield from self._ask(name, self._gap(name) if number else max(pause, self._gap(name)), why)):
+            if not (yield from self._ask(name, max(self._gap(name), apart if number else pause), why)):
                 return None
         left = [name for name in group if self._still(name)]
-        if left:
-            limit = max(self._limit(name) for name in left)
-            pause = max(self._limits.pace, self._wait / 2 if self._tight else 0.0)
-            if not (yield from self._ask(BROWSER, pause, "as the control", limit=limit, last=True)):
-                return None
+        before, self._just_before = self._just_before, False
+        if not left or (before and not any(self._latest[name].by_limit for name in left)):
+            return left
+        limit, pause = max(self._limit(name) for name in left), max(self._limits.pace, apart)
+        if not (yield from self._ask(BROWSER, pause, "as the control", limit=limit, last=True)):
+            return None
+        if self._tight and self._serves(BROWSER) and any(map(self._unlike_limit, left)) and not self._steady_pace:
+            yield from self._keeps_pace(pause)
         return left
+
+    def _keeps_pace(self, pause: float) -> Steps:
+        """Ask the browser once more, with no longer quiet than the agents had, where requests are limited.
+
+        When it is served, their refusals do not come from a limit that the last of a round escapes, and it is the
+        control of the next round too, which follows at once.
+        """
+        served = self._latest[BROWSER]
+        if (yield from self._ask(BROWSER, pause, "as the control, once more")):
+            self._steady_pace = self._just_before = self._serves(BROWSER)
+            self._latest[BROWSER] = served
+
+    def _unlike_limit(self, name: str) -> bool:
+        """Whether ``name`` gets, the limit's own answers aside, what the limit gives to nobody: another rule's answer.
+
+        The limit's answers are those that the browser got, and those of clients that got something else besides.
+        """
+        seen = next((seen for seen in reversed(self._history[name]) if not seen.by_limit), None)
+        if seen is None or seen.another or not seen.turned_away:
+            return False
+        kind = (seen.outcome, seen.status)
+        return not any(
+            (other.outcome, other.status) == kind
+            for client, answers in self._history.items()
+            if client == BROWSER or any(not a.by_limit and (a.outcome, a.status) != kind for a in answers)
+            for other in answers
+        )
 
     def _still(self, name: str) -> bool:
         seen = self._latest[name]
         return seen.turned_away and (name not in FILE_PROBES or seen.by_limit or seen.status == 403)
 
-    def _stretch(self, counted: int) -> float:
+    def _stretch(self, left: Sequence[str]) -> float:
         """Return the quiet that the control had before it was served, which the next client gets too."""
+        quiet = self._now - (self._now if self._served_before is None else self._served_before)
         if self._tight:
-            return TIGHT_STRETCH * (self._now - (self._now if self._served_before is None else self._served_before))
-        if counted > 1:
+            return 0.0 if all(map(self._unlike_limit, left)) else TIGHT_STRETCH * quiet
+        if max(self.controls.get(name, 0) for name in left) > 1:
             return 0.0
-        stretch = self._now - (self._now if self._served_before is None else self._served_before)
-        return min(stretch, LONGEST_STRETCH * self._quiet)
+        return min(quiet, LONGEST_STRETCH * self._quiet)
 
     def _needed(self, name: str) -> int:
         by_chance = self._latest[name].failing or self._latest[name].another
-        return FAILING_ROUNDS if by_chance and (name not in FILE_PROBES or name == "robots") else ROUNDS
+        if by_chance and (name not in FILE_PROBES or name == "robots"):
+            return FAILING_ROUNDS
+        if not self._tight or name in FILE_PROBES or (self._steady_pace and self._unlike_limit(name)):
+            return ROUNDS
+        return TIGHT_ROUNDS
 
     def _gap(self, name: str) -> float:
         """Return the quiet before ``name`` within a round: as long as it may keep us waiting, where it did."""
@@ -308,8 +367,9 @@ class Recheck:
     def _conclude(self, agents: Sequence[str], files: Sequence[str]) -> None:
         """Put down who is left without a verdict."""
         lasting = self._latest[BROWSER]
-        if not self.served and (self._hopeless_failure() or not self._may_be_limit(lasting)):
-            undecided: list[str] = []
+        if not self.served and (self._hopeless_failure() or not self._limit_at_work()):
+            undecided = [name for name in agents if self._latest[name].turned_away and not self._steady(name)]
+            undecided = [] if self._hopeless_failure() else undecided
         else:
             undecided = [name for name in agents if self._latest[name].turned_away]
             undecided = [name for name in undecided if self.controls.get(name, 0) < self._needed(name)]
@@ -324,6 +384,19 @@ class Recheck:
                 undecided.append(name)
         self.limited = set(undecided)
         self.controls = {name: count for name, count in self.controls.items() if self._counts(name, count)}
+
+    def _limit_at_work(self) -> bool:
+        """Whether the browser, which was never served, may have met a limit on requests."""
+        answers = [seen for found in self._history.values() for seen in found]
+        return (
+            self._may_be_limit(self._latest[BROWSER])
+            or any(seen.by_limit for seen in self._history[BROWSER])
+            or any(seen.status == LIMIT_STATUS for seen in answers)
+        )
+
+    def _steady(self, name: str) -> bool:
+        """Whether ``name`` got the same each time it was asked."""
+        return len({(seen.outcome, seen.status) for seen in self._history[name]}) == 1
 
     def _hopeless_failure(self) -> bool:
         return self._hopeless() and all(seen.failing or seen.status == 0 for seen in self._pages())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from datetime import UTC, datetime
 from email.utils import format_datetime
 
@@ -12,9 +12,9 @@ import pytest
 
 from aui_tui.engine.policy import Limits
 from aui_tui.engine.recheck import Recheck, Seen, retry_after
-from aui_tui.records.observations import BROWSER, FILE_PROBES, INCONCLUSIVE, REFUSED, SERVED
+from aui_tui.records.observations import BROWSER, CHALLENGED, FILE_PROBES, INCONCLUSIVE, REFUSED, SERVED
 from tests.faults.site import AGENTS, PLACES
-from tests.limiters.models import ANSWERS, COUNTS, LIMITERS, WINDOWS, Limiter
+from tests.limiters.models import ANSWERS, COUNTS, LIMITERS, WINDOWS, Limiter, any_limiter
 
 SEEDS = 20
 FAST = 3
@@ -24,15 +24,19 @@ Site = Callable[[str], int]
 
 
 class World:
-    """A site behind ``limiter`` and a network with some delay, in simulated time."""
+    """A site behind ``limiter`` and a network with some delay, in simulated time.
 
-    def __init__(self, limiter: Limiter | None, answer: str, site: Site, seed: int) -> None:
+    ``answer``: how the limit says no. ``early``: whom the site refuses before the limit is asked, as nginx does.
+    ``layers``: several limits, each behind the one before, with their answers.
+    """
+
+    def __init__(self, limiter: Limiter | None, answer: str, site: Site, seed: int, early: Container[str] = ()) -> None:
         self.random = random.Random(seed)
         self.now = self.random.uniform(0, 100)
         self.began = self.now
-        self.limiter = limiter
-        self.answer = answer
+        self.layers = [(limiter, answer)] if limiter is not None else []
         self.site = site
+        self.early = early
         self.delay = self.random.choice((0.005, 0.03, 0.12))
 
     def burst(self) -> dict[str, Seen]:
@@ -61,16 +65,27 @@ class World:
         return found._replace(at=self.now, elapsed=self.delay)
 
     def _leave(self) -> None:
-        if self.limiter is not None:
-            self.limiter.leave()
+        for limiter, _ in self.layers:
+            limiter.leave()
 
     def _answer(self, name: str, at: float) -> tuple[Seen, bool]:
-        if self.limiter is not None and not self.limiter.admit(at):
-            if self.answer == "drop":
-                return Seen(INCONCLUSIVE, 0, "protocol"), False
-            return Seen(REFUSED, int(self.answer[:3]), retry_after=5.0 if "Retry" in self.answer else 0.0), False
+        if name in self.early:
+            return Seen(REFUSED, self.site(name)), False
+        for number, (limiter, answer) in enumerate(self.layers):
+            if not limiter.admit(at):
+                for passed, _ in self.layers[:number]:
+                    passed.leave()
+                return _no(answer), False
         status = self.site(name)
         return Seen(SERVED if status < 300 else REFUSED, status), True
+
+
+def _no(answer: str) -> Seen:
+    if answer == "drop":
+        return Seen(INCONCLUSIVE, 0, "protocol")
+    if answer == "challenge":
+        return Seen(CHALLENGED, 403)
+    return Seen(REFUSED, int(answer[:3]), retry_after=5.0 if "Retry" in answer else 0.0)
 
 
 def look_again(world: World) -> tuple[Recheck, dict[str, Seen]]:
@@ -129,22 +144,39 @@ def test_a_limit_for_everybody_accuses_nobody(kind: str, answer: str) -> None:
         assert not missing(policy, latest), case
 
 
+def layered(seed: int) -> World:
+    """Return a healthy site behind one to three limits of any kind."""
+    chance = random.Random(seed)
+    world = World(None, "", healthy, seed)
+    answers = (*ANSWERS, "403", "challenge")
+    world.layers = [(any_limiter(chance), chance.choice(answers)) for _ in range(chance.choice((1, 1, 2, 2, 3)))]
+    return world
+
+
+def test_limits_of_any_kind_behind_one_another_accuse_nobody() -> None:
+    for seed in range(1000):
+        policy, latest = look_again(layered(seed))
+        assert not (policy.served and accused(policy, latest)), seed
+
+
+@pytest.mark.parametrize("early", [False, True])
 @pytest.mark.parametrize("kind", LIMITERS)
 @pytest.mark.parametrize("answer", ANSWERS)
-def test_behind_a_limit_agents_that_are_refused_still_are_where_the_control_passes(kind: str, answer: str) -> None:
+def test_behind_a_limit_agents_that_are_refused_still_are_where_the_control_passes(
+    kind: str, answer: str, early: bool
+) -> None:
     turned_away = {AGENTS[1], AGENTS[3]}
     found = total = 0
     for count, window, seed in itertools.product(COUNTS, WINDOWS[:2], range(FAST)):
         offset = random.Random(seed).uniform(0, window)
-        world = World(
-            LIMITERS[kind](count, window, offset), answer, lambda name: 403 if name in turned_away else 200, seed
-        )
-        policy, latest = look_again(world)
+        limiter = LIMITERS[kind](count, window, offset)
+        site = lambda name: 403 if name in turned_away else 200  # noqa: E731
+        policy, latest = look_again(World(limiter, answer, site, seed, turned_away if early else ()))
         assert set(accused(policy, latest)) <= turned_away
         total += 1
         found += set(accused(policy, latest)) == turned_away
-    # pauses that the site asks for leave less time for controlled rounds
-    assert found > (0 if "Retry" in answer else total / 2)
+    # where the limit's answer is the refusal's, more rounds are needed to tell them apart
+    assert found >= (0.7 if answer == "403" else 0.95) * total
 
 
 @pytest.mark.parametrize("share", [0.1, 0.3, 0.5])

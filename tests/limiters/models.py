@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -94,6 +95,35 @@ class Concurrent:
         self.now -= 1
 
 
+@dataclass
+class Ban:
+    """``inner``, and after ``strikes`` refusals nothing for ``length`` seconds (fail2ban, mod_evasive).
+
+    ``strict``: each request during the ban makes it begin again.
+    """
+
+    inner: Limiter
+    strikes: int
+    length: float
+    strict: bool = False
+    refused: int = 0
+    until: float = -math.inf
+
+    def admit(self, now: float) -> bool:
+        if now < self.until:
+            self.until = now + self.length if self.strict else self.until
+            return False
+        if self.inner.admit(now):
+            return True
+        self.refused += 1
+        if self.refused >= self.strikes:
+            self.refused, self.until = 0, now + self.length
+        return False
+
+    def leave(self) -> None:
+        self.inner.leave()
+
+
 LIMITERS: dict[str, Callable[[int, float, float], Limiter]] = {
     "leaky bucket": lambda count, window, offset: LeakyBucket(count, window),
     "leaky bucket with a burst": lambda count, window, offset: LeakyBucket(count, window, 3),
@@ -103,7 +133,23 @@ LIMITERS: dict[str, Callable[[int, float, float], Limiter]] = {
     "concurrent requests": lambda count, window, offset: Concurrent(count),
 }
 """Makers of limits from a count, a window in seconds and the time since the window began."""
-"""How a limit says no."""
 ANSWERS = ("403", "429", "429 with Retry-After", "503", "drop")
+"""How a limit says no."""
 COUNTS = (3, 5, 10, 20)
 WINDOWS = (1.0, 5.0, 15.0, 60.0)
+
+
+def any_limiter(chance: random.Random) -> Limiter:
+    """Return a limit of any kind and measure, three in ten with a ban."""
+    count = chance.choice((1, 1, 2, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20))
+    window = math.exp(chance.uniform(math.log(0.5), math.log(90)))
+    makers: tuple[Callable[[], Limiter], ...] = (
+        lambda: LeakyBucket(count, window, chance.randrange(12)),
+        lambda: FixedWindow(count, window, chance.uniform(0, window)),
+        lambda: SlidingWindow(count, window, strict=chance.random() < 0.5),
+        lambda: Concurrent(min(count, 8)),
+    )
+    found = chance.choice(makers)()
+    if chance.random() < 0.3:
+        return Ban(found, chance.choice((1, 2, 3, 5, 10)), chance.choice((2, 5, 10, 20, 30, 60)), chance.random() < 0.5)
+    return found

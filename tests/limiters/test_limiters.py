@@ -64,7 +64,15 @@ async def test_a_mild_limit_costs_no_point(case: str, perfect: Observations, par
     assert card.stance == "Open"
 
 
-@pytest.mark.parametrize("case", ["5 a second with a burst of 5, 503", "one at a time, 503"])
+@pytest.mark.parametrize(
+    "case",
+    [
+        "5 a second with a burst of 5, 503",
+        "one at a time, 503",
+        "30 a minute with a burst of 3, 429",
+        "5 in 15 s, 429 with Retry-After",
+    ],
+)
 async def test_behind_a_limit_a_refusal_of_agents_is_found(case: str, parser: Parser) -> None:
     make, how = CASES[case]
 

@@ -12,7 +12,7 @@ from aui_tui.engine.policy import Limits, ScanPolicy
 from aui_tui.engine.scan import Parser, observe
 from aui_tui.engine.scoring import grade_card
 from aui_tui.records.card import ReportCard
-from tests.applied.servers import Apache, Folder, HAProxy, Nginx, Server
+from tests.applied.servers import NAMES, Apache, Folder, HAProxy, Nginx, Server
 from tests.faults.site import GOOD
 from tests.limiters.servers import accusations
 
@@ -106,6 +106,22 @@ class Evasive(Apache):
         return super().config().replace("TypesConfig", one + load, 1)
 
 
+class RefusesBehindLimit(LimitedNginx):
+    """nginx that refuses names (rewrite phase) before it limits everybody (preaccess phase)."""
+
+    zone = "limit_req_zone $binary_remote_addr zone=one:1m rate=60r/m; limit_req_status 429;"
+    guard = "if ($bad_bot) { return 403; } limit_req zone=one burst=3 nodelay;"
+
+
+class RefusesAfterLimit(LimitedHAProxy):
+    """HAProxy that limits everybody first and then refuses names."""
+
+    rule = f"""stick-table type ip size 10k expire 1m store http_req_rate(3s)
+    http-request track-sc0 src
+    http-request return status 429 hdr Retry-After 3 if {{ sc_http_req_rate(0) gt 5 }}
+    http-request deny if {{ req.hdr(User-Agent) -m reg ({NAMES}) }}"""
+
+
 SERVERS: tuple[type[Server], ...] = (
     *(Rate30, Rate5, Rate2Dropped, Delayed, OneConnection),
     *(Sticky429, StickyTarpit, StickyConnections, Evasive),
@@ -130,6 +146,19 @@ async def test_a_limit_for_everybody_is_held_against_no_agent_and_no_file(
     with server(tmp_path, FILES) as site:
         card = await card_of(site, parser)
     assert not accusations(card), [line.text for line in card.evidence]
+
+
+@pytest.mark.parametrize("server", [RefusesBehindLimit, RefusesAfterLimit], ids=lambda server: server.__name__)
+async def test_a_site_that_limits_everybody_and_refuses_agents_is_found_to_refuse_them(
+    server: type[Server], parser: Parser, tmp_path: Path
+) -> None:
+    if shutil.which(server.program) is None:
+        pytest.skip(f"{server.program} is not installed")
+    with server(tmp_path, FILES) as site:
+        card = await card_of(site, parser)
+    assert card.stance == "Walled", [line.text for line in card.evidence]
+    assert [card.matrix[slug] for slug in list(card.matrix)[1:5]] == ["blocked"] * 4
+    assert "403" in card.evidence[0].text
 
 
 async def test_a_mild_limit_costs_no_point(parser: Parser, tmp_path: Path) -> None:
