@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from typing import Annotated, Final
 
 import typer
 
+from aui_tui import docs
 from aui_tui.cli import complete, streams
 from aui_tui.cli.options import Config, DataDir, Debug, Quiet, Source, example, run_of
 from aui_tui.cli.output import Report, report
 from aui_tui.cli.paint import Paint
 from aui_tui.cli.run import Run
+from aui_tui.docs import TOPICS
 from aui_tui.engine.explain import Section, sections
-from aui_tui.records import queryhelp
 from aui_tui.records.vocabulary import choose
 from aui_tui.settings import FIELDS, KEYS, Settings
 from aui_tui.store.folder import places as store_places
@@ -59,25 +61,13 @@ def method(
     show(run, sections(name or run.settings.method), as_json=as_json)
 
 
-TOPICS: Final = ("query", "method")
-
-
-def query_page() -> tuple[Section, ...]:
-    """Return the page of help on the query language."""
-    return (
-        Section(queryhelp.TITLE, queryhelp.INTRODUCTION),
-        Section("Terms", rows=queryhelp.TERMS),
-        Section("Joining terms", rows=queryhelp.JOINING),
-        Section("For example", rows=queryhelp.EXAMPLES),
-    )
-
-
 @app.command("help", epilog=example("aui-tui help query"))
 def help_on(
     context: typer.Context,
     topic: Annotated[
-        str, typer.Argument(metavar="query|method", help="The topic.", autocompletion=complete.of(TOPICS))
-    ],
+        str,
+        typer.Argument(metavar="[TOPIC]", help="Default: list the topics.", autocompletion=complete.of(tuple(TOPICS))),
+    ] = "",
     as_json: Report = False,
     data_dir: DataDir = None,
     source: Source = None,
@@ -85,10 +75,43 @@ def help_on(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Explain a topic: the query language, or the scoring method."""
+    """Read the documentation: a topic, or the list of topics. Into a file or pipe it goes as Markdown."""
     run = run_of(context)
-    page = query_page() if choose("topic", topic, TOPICS) == "query" else sections(run.settings.method)
-    show(run, page, as_json=as_json)
+    paint = Paint.for_output(ascii_only=run.settings.ascii)
+    if not topic:
+        width = max(map(len, TOPICS)) + 2
+        listed = (f"aui-tui help {name:<{width}}{about}" for name, about in TOPICS.items())
+        report(as_json, {"topics": dict(TOPICS)}, listed)
+        return
+    text = docs.read(topic, method=run.settings.method)
+    report(as_json, {"topic": topic.casefold(), "markdown": text}, _shown(text, paint))
+
+
+NAME: Final = 24
+"""Cells of the first column of a table."""
+
+
+def _shown(text: str, paint: Paint) -> Iterator[str]:
+    """Yield Markdown as it is for a file or a pipe, and laid out for a terminal."""
+    if not sys.stdout.isatty() or paint.ascii:
+        yield text.rstrip("\n")
+        return
+    before = ""
+    for block in docs.blocks(text):
+        if before and not before == block.kind in ("item", "row"):
+            yield ""
+        before = block.kind
+        if block.kind in ("title", "heading"):
+            yield paint.heading(block.text)
+        elif block.kind == "code":
+            yield from (paint.style(f"    {line}", "key") for line in block.text.split("\n"))
+        elif block.kind == "row":
+            if cells(block.name) > NAME:
+                yield f"  {block.name}"
+            name = "" if cells(block.name) > NAME else block.name
+            yield from paint.hanging(f"  {fit(name, NAME)}  ", block.text)
+        else:
+            yield from paint.hanging("  - " if block.kind == "item" else "  ", block.text)
 
 
 RECORDS: Final = ("card", "index", "summary", "visits")

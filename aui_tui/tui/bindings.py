@@ -160,6 +160,8 @@ CLOSE: Final = (
     _key("escape,question_mark,q", "close", "close", "Close", display="esc"),
 )  # fmt: skip
 
+HELP: Final = (_key("t", "topics", "help-topics", "Topics", "Read the documentation, topic by topic"),)
+
 METHOD: Final = (_key("m", "method", "method-other", "Other method", "Turn to the other method"),)
 
 ADDRESS: Final = (_key("tab", "http", "address-http", "Plain http", "Put http:// before the address"),)
@@ -222,6 +224,7 @@ TABLES: Final = {
     "fixes": FIXES,
     "pane": LINES,
     "method": METHOD,
+    "help": HELP,
     "window": CLOSE,
     "choice": CHOOSE,
     "address": ADDRESS,

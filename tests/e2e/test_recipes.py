@@ -1,4 +1,4 @@
-"""The recipes for CI in the README are valid and do what they say, run as they are written."""
+"""The recipes for CI in the documentation are valid and do what they say, run as they are written."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from xml.etree import ElementTree
 import pytest
 from ruamel.yaml import YAML
 
-from tests.cli.runner import ROOT, environment
+from aui_tui import docs
+from tests.cli.runner import environment
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="the recipes are for a POSIX shell")]
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-SECTION = README.partition("## In CI\n")[2].partition("\n## ")[0]
+SECTION = docs.read("ci")
 GITHUB, GITLAB, PRE_COMMIT = (block.partition("```")[0] for block in SECTION.split("```yaml\n")[1:])
 
 PAGE = """<!DOCTYPE html><html lang="en"><head><title>Shop</title>
@@ -147,7 +147,7 @@ def test_the_same_machine_twice_and_then_a_worse_site(runner: Runner) -> None:
 
 def test_hold_a_line(runner: Runner) -> None:
     """The lines of the section on gates, on a machine that knows nothing, twice, and then on a worse site."""
-    text = README.partition("**Hold a line in CI.**")[2].partition("\n**")[0]
+    text = SECTION.partition("\n## ")[0]
     server = f"python -m http.server 8000 --directory public & {GITLAB_WAIT}"
     lines = [line.strip() for line in text.splitlines() if line.startswith("    ")]
     mine = [line.replace("https://shop.example", "http://localhost:8000 --allow-private") for line in lines]

@@ -1,4 +1,4 @@
-"""The recipes on visits in the README are valid and do what they say, run as they are written."""
+"""The recipes on visits in the documentation are valid and do what they say, run as they are written."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from tests.cli.runner import ROOT, environment
+from aui_tui import docs
+from tests.cli.runner import environment
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the recipes are for a POSIX shell")
 
-SECTION = (ROOT / "README.md").read_text(encoding="utf-8").partition("## Real visits and signed probes\n")[2]
+SECTION = docs.read("visits")
 GITHUB = SECTION.partition("```yaml\n")[2].partition("```")[0]
 CRON = SECTION.partition("```crontab\n")[2].partition("```")[0].strip()
 LINE = '198.51.100.7 - - [19/Nov/2026:04:54:30 +0000] "GET / HTTP/1.1" {} 512 "-" "{}/1.0"\n'

@@ -20,6 +20,7 @@ ALLOWED = (
     "aui_tui.errors",
     "aui_tui.service.protocol",
     "aui_tui.changes",
+    "aui_tui.docs",
     "aui_tui.engine.checks",
     "aui_tui.engine.explain",
 )

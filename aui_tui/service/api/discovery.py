@@ -30,6 +30,7 @@ scans in an hour. Errors are RFC 9457 problem details.
 {tools}
 ## Pages
 
+- [Documentation]({base}/help): the method, the query language, gates for CI and more
 - [Index for people]({base}/): the same list with filters, and a form to scan a host
 - [Problem types]({base}/problems): what each error means
 """

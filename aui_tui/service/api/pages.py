@@ -8,10 +8,12 @@ from urllib.parse import parse_qs, quote, urlencode
 
 import jinja2
 import msgspec
+from markdown_it import MarkdownIt
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from aui_tui import docs
 from aui_tui.changes import VERDICT_RANK
 from aui_tui.errors import AuiError, BadValue
 from aui_tui.export import visits as written_visits
@@ -77,6 +79,8 @@ class Pages:
             Route("/", self.index, methods=["GET"]),
             Route("/site/{host:path}", self.site, methods=["GET"]),
             Route("/scan", self.scan, methods=["POST"]),
+            Route("/help", self.topics, methods=["GET"]),
+            Route("/help/{topic}", self.topic, methods=["GET"]),
             Route("/problems", self.problems, methods=["GET"]),
             Route("/style.css", self.style, methods=["GET"]),
             Route("/icon.svg", self.icon, methods=["GET"]),
@@ -157,6 +161,21 @@ class Pages:
             return self.problem(request, problems.cross_site(self._config.base_url))
         return RedirectResponse(bodies.site_url(self._config.root, found.card.host), status_code=303)
 
+    async def topics(self, request: Request) -> Response:
+        """GET /help: the topics of the documentation."""
+        return await answer(
+            request, self._page("topics.html", topics=docs.TOPICS), cache=STATIC_CACHE, headers=SECURITY
+        )
+
+    async def topic(self, request: Request) -> Response:
+        """GET /help/<topic>: one page of the documentation."""
+        name: str = request.path_params["topic"]
+        if name not in docs.TOPICS:
+            return self.problem(request, problems.not_found())
+        text = markdown_html(docs.read(name), self._config.root)
+        made = self._page("topic.html", heading=docs.title(name), about=docs.TOPICS[name], text=text)
+        return await answer(request, made, cache=STATIC_CACHE, headers=SECURITY)
+
     async def problems(self, request: Request) -> Response:
         """GET /problems: what each problem type means."""
         return await answer(request, self._page("problems.html", kinds=KINDS), cache=STATIC_CACHE, headers=SECURITY)
@@ -205,6 +224,20 @@ def _environment() -> jinja2.Environment:
     )
     environment.globals["tested"] = lambda matrix: sum(v != "untested" for v in matrix.values())
     return environment
+
+
+def markdown_html(text: str, root: str) -> str:
+    """Return a page of the documentation as HTML; raw HTML in it is shown as text, links to files lead to topics."""
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    tokens = parser.parse(text)
+    for token in tokens:
+        for part in token.children or ():
+            target = str(part.attrGet("href") or "")
+            if part.type == "link_open" and target.endswith(".md"):
+                part.attrSet("href", f"{root}/help/{target.removesuffix('.md').casefold()}")
+    made = str(parser.renderer.render(tokens, parser.options, {}))
+    made = made.replace("<pre>", '<pre tabindex="0" role="region" aria-label="Example">')
+    return made.replace("<table>", '<div class="scroll"><table>').replace("</table>", "</table></div>")
 
 
 def _fields(query: Query) -> dict[str, str]:

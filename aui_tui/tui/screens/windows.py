@@ -13,6 +13,7 @@ from textual.screen import ModalScreen, Screen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from aui_tui import docs
 from aui_tui.engine.explain import sections
 from aui_tui.records import queryhelp
 from aui_tui.records.methods import METHODS
@@ -21,7 +22,7 @@ from aui_tui.records.view import Facets, HistoryPoint, ScanAnswer
 from aui_tui.records.vocabulary import CATEGORIES
 from aui_tui.text import fit
 from aui_tui.tui import messages
-from aui_tui.tui.bindings import ADDRESS, CHOOSE, CLOSE, METHOD, TABLES, written
+from aui_tui.tui.bindings import ADDRESS, CHOOSE, CLOSE, HELP, METHOD, TABLES, written
 from aui_tui.tui.draw import BLANK, Line, Piece, hang, line, paragraph
 from aui_tui.tui.scans import Scan
 from aui_tui.tui.widgets.lines import Block, TextPane
@@ -203,9 +204,9 @@ KEYS = 14
 
 
 class HelpScreen(ModalScreen[None]):
-    """Shows ``entries`` under their headings; ``command`` is a shell command, or empty."""
+    """Shows ``entries`` under their headings; ``command`` is a shell command, or empty. A key leads to the topics."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*CLOSE]
+    BINDINGS: ClassVar[list[BindingType]] = [*HELP, *CLOSE]
 
     def __init__(self, sections: Sequence[tuple[str, Sequence[tuple[str, str]]]], command: str, note: str = "") -> None:
         super().__init__()
@@ -217,7 +218,7 @@ class HelpScreen(ModalScreen[None]):
         """Lay the text into a window."""
         with Vertical(classes="window") as window:
             window.border_title = Content("Help")
-            window.border_subtitle = Content("esc closes")
+            window.border_subtitle = Content("t topics · esc closes")
             yield TextPane(self.lines)
 
     def lines(self, size: int) -> list[Line]:
@@ -238,9 +239,45 @@ class HelpScreen(ModalScreen[None]):
             out.append(BLANK)
         return out[:-1]
 
+    def action_topics(self) -> None:
+        """Choose a topic of the documentation."""
+        choices = [Choice(name, docs.title(name)) for name in docs.TOPICS]
+        self.app.push_screen(ChooseScreen("Documentation", choices), self._read)
+
+    def _read(self, topic: str | None) -> None:
+        if topic:
+            pieces = tuple(docs.blocks(docs.read(topic)))
+            self.app.push_screen(ReadScreen("aui-tui help " + topic, lambda size: prose(pieces, size)))
+
     def action_close(self) -> None:
         """Go back."""
         self.dismiss(None)
+
+
+def prose(pieces: Sequence[docs.Block], size: int) -> list[Line]:
+    """Return a page of the documentation laid out to ``size`` cells."""
+    out: list[Line] = []
+    before = ""
+    for kind, text, name in pieces:
+        if before and not before == kind in ("item", "row"):
+            out.append(BLANK)
+        before = kind
+        if kind in ("title", "heading"):
+            out.append(line((text, "title")))
+        elif kind == "code":
+            out += [line((part, "code")) for row in text.split("\n") for part in _parts(row, size)]
+        elif kind == "row":
+            out += hang((Piece(fit(name, NAME) + " ", "accent"),), text, size)
+        elif kind == "item":
+            out += hang((Piece("- "),), text, size)
+        else:
+            out += paragraph(text, size)
+    return out
+
+
+def _parts(row: str, size: int) -> list[str]:
+    """Return a line of code in pieces of ``size`` cells: nothing of it may be cut off."""
+    return [row[start : start + size] for start in range(0, len(row), max(size, 1))] or [""]
 
 
 NAME = 16

@@ -41,6 +41,9 @@ PAGES = {
     "never scanned": "/site/unknown.example",
     "nothing here": "/nothing",
     "error types": "/problems",
+    "topics": "/help",
+    "topic with a table": "/help/programs",
+    "topic with long code": "/help/ci",
 }
 LOOKS = [
     *((page, scheme, width) for page in PAGES for scheme, width in (("light", 1280), ("dark", 360))),

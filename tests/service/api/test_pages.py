@@ -153,7 +153,7 @@ def test_nothing_untrusted_becomes_markup_or_script(site: Running, path: str) ->
 
 def test_every_link_of_the_pages_leads_somewhere(site: Running) -> None:
     tried = set()
-    for start in ("/", f"/site/{RICH_OPEN.host}", "/problems", "/site/unknown.example"):
+    for start in ("/", f"/site/{RICH_OPEN.host}", "/problems", "/help", "/help/scanning", "/site/unknown.example"):
         tree = LexborHTMLParser(site.get(start).text)
         for node in tree.css("a[href], link[href]"):
             target = urljoin(site.base_url + start, node.attributes["href"] or "").partition("#")[0]

@@ -1,0 +1,122 @@
+"""The documentation: one Markdown file a topic, read by ``aui-tui help TOPIC``, the dashboard, and the pages of serve.
+
+Two topics are made from the tables that the program itself works by: the query language and the scoring method.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.resources import files
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from aui_tui.engine.explain import Section, sections
+from aui_tui.records import queryhelp
+from aui_tui.records.methods import DEFAULT_METHOD
+from aui_tui.records.vocabulary import choose
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+QUERY, METHOD = "query", "method"
+TOPICS: Final = MappingProxyType(
+    {
+        "scanning": "scan a site, a staging site, or one of your own",
+        QUERY: "the words that choose hosts in an index",
+        METHOD: "how verdicts, stance, points and grades come about",
+        "ci": "gates and jobs for CI",
+        "tasks": "what an agent gets done in a browser",
+        "visits": "what your access log says of real agents",
+        "signing": "probes with your own signature",
+        "lists": "many hosts, on one machine or several",
+        "serving": "publish an index, or read a published one",
+        "programs": "output for programs, exit codes, settings, upkeep",
+        "architecture": "how the program is built",
+    }
+)
+"""Every topic in reading order, and what it is about."""
+
+
+def read(topic: str, *, method: str = DEFAULT_METHOD) -> str:
+    """Return a topic as Markdown; ``method`` is the one that the topic of that name explains.
+
+    Raises BadValue naming the topics.
+    """
+    name = choose("topic", topic, tuple(TOPICS))
+    if name == QUERY:
+        return "\n".join(_page(query_sections(), code=True))
+    if name == METHOD:
+        return "\n".join(_page(sections(method)))
+    return files(__name__).joinpath(f"{name}.md").read_text(encoding="utf-8")
+
+
+def title(topic: str) -> str:
+    """Return the heading of a topic. Raises BadValue naming the topics."""
+    return next(line for line in read(topic).splitlines() if line.startswith("# ")).removeprefix("# ")
+
+
+class Block(NamedTuple):
+    """One piece of a page: ``kind`` is title, heading, text, item, code (of several lines) or row (of a table).
+
+    ``text`` is plain; ``name`` is the first cell of a row, the text then holds the others.
+    """
+
+    kind: str
+    text: str
+    name: str = ""
+
+
+def blocks(text: str) -> Iterator[Block]:
+    """Yield the pieces of a page in Markdown, for screens that lay out lines themselves."""
+    from markdown_it import MarkdownIt
+
+    within: list[str] = []
+    cells: list[str] = []
+    for token in MarkdownIt("commonmark").enable("table").parse(text):
+        within = [*within, token.tag] if token.nesting > 0 else within[:-1] if token.nesting < 0 else within
+        if token.type in ("code_block", "fence"):
+            yield Block("code", token.content.rstrip("\n"))
+        elif token.type == "tr_close":
+            yield Block("row", " · ".join(cells[1:]), cells[0])
+            cells = []
+        elif token.type == "inline" and within[-1] in ("th", "td"):
+            cells.append(_plain(token))
+        elif token.type == "inline":
+            yield Block(_kind(within), _plain(token))
+
+
+def _kind(within: list[str]) -> str:
+    if within[-1] in ("h1", "h2", "h3"):
+        return "title" if within[-1] == "h1" else "heading"
+    return "item" if "li" in within else "text"
+
+
+def _plain(token: Token) -> str:
+    """Return the words of a piece without its markup."""
+    return "".join(" " if part.type == "softbreak" else part.content for part in token.children or ())
+
+
+def query_sections() -> tuple[Section, ...]:
+    """Return the explanation of the query language."""
+    return (
+        Section(queryhelp.TITLE, queryhelp.INTRODUCTION),
+        Section("Terms", rows=queryhelp.TERMS),
+        Section("Joining terms", rows=queryhelp.JOINING),
+        Section("For example", rows=queryhelp.EXAMPLES),
+    )
+
+
+def _page(page: tuple[Section, ...], *, code: bool = False) -> Iterator[str]:
+    """Yield the lines of a page in Markdown; the first column of its tables is ``code``, else strong."""
+    for number, section in enumerate(page):
+        yield f"{'#' if number == 0 else '##'} {section.title}"
+        yield ""
+        for paragraph in section.paragraphs:
+            yield paragraph.replace("<", "\\<").replace("*", "\\*")
+            yield ""
+        for name, meaning in section.rows:
+            mark = "`" if code else "**"
+            text = meaning.replace("<", "\\<").replace("*", "\\*")
+            yield f"- {mark}{name}{mark}: {text}" if name else f"  {text}"
+        if section.rows:
+            yield ""

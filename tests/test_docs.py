@@ -1,0 +1,90 @@
+"""The documentation is read from one place by the command line, the dashboard and the pages."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from aui_tui import docs
+from aui_tui.errors import BadValue
+from aui_tui.records import queryhelp
+from tests.cli.runner import ROOT, here
+from tests.tui.memory import MemoryService
+from tests.tui.stage import settle, stage, text_of
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+FOLDER = ROOT / "aui_tui" / "docs"
+
+
+@pytest.mark.parametrize("topic", docs.TOPICS)
+def test_every_topic_is_a_page_with_one_title(topic: str) -> None:
+    text = docs.read(topic)
+    found = list(docs.blocks(text))
+    assert [block.text for block in found if block.kind == "title"] == [docs.title(topic)]
+    assert all(block.text or block.name for block in found)
+    assert len(docs.title(topic)) <= 28, "the dashboard's list of topics is that wide"
+
+
+def test_every_file_is_a_topic_and_an_unknown_topic_is_named() -> None:
+    assert {path.stem.casefold() for path in FOLDER.glob("*.md")} == set(docs.TOPICS) - {docs.QUERY, docs.METHOD}
+    with pytest.raises(BadValue, match="scanning"):
+        docs.read("../secrets")
+
+
+def test_links_between_pages_and_from_the_readme_lead_to_files() -> None:
+    for path in (ROOT / "README.md", *FOLDER.glob("*.md")):
+        for target in re.findall(r"\]\(([^)#]+)\)", path.read_text(encoding="utf-8")):
+            assert "://" in target or (path.parent / target).is_file(), f"{path.name}: {target}"
+    for topic in docs.TOPICS:
+        assert f"docs/{topic}.md" in README or f"aui-tui help {topic}`" in README, topic
+
+
+def test_the_readme_takes_three_screens() -> None:
+    assert len(README.splitlines()) <= 120
+
+
+def test_the_page_on_queries_has_every_term() -> None:
+    text = docs.read("query")
+    for term, meaning in (*queryhelp.TERMS, *queryhelp.JOINING, *queryhelp.EXAMPLES):
+        assert term in text
+        assert meaning.replace("<", "\\<") in text
+
+
+def test_a_table_keeps_its_cells_and_code_its_lines() -> None:
+    text = "# T\n\n| a | b | c |\n|---|---|---|\n| `x` | two\\|2 | *three* |\n\n    one\n    two\n"
+    assert list(docs.blocks(text)) == [
+        ("title", "T", ""),
+        ("row", "b · c", "a"),
+        ("row", "two|2 · three", "x"),
+        ("code", "one\ntwo", ""),
+    ]
+
+
+def test_help_lists_the_topics_and_prints_markdown_into_a_pipe(tmp_path: Path) -> None:
+    listed = here(tmp_path, "help")
+    assert [line.split()[2] for line in listed.out.splitlines()] == list(docs.TOPICS)
+    shown = here(tmp_path, "help", "serving")
+    assert shown.out.rstrip("\n") == docs.read("serving").rstrip("\n")
+    unknown = here(tmp_path, "help", "cooking")
+    assert (unknown.code, unknown.out) == (2, "")
+    assert "scanning" in unknown.sentence
+
+
+async def test_the_dashboard_shows_a_topic() -> None:
+    async with stage(MemoryService.of(3), (80, 24)) as pilot:
+        await pilot.press("question_mark")
+        await settle(pilot)
+        assert "t topics" in text_of(pilot)
+        await pilot.press("t")
+        await settle(pilot)
+        assert docs.title("scanning") in text_of(pilot)
+        await pilot.press("enter")
+        await settle(pilot)
+        text = text_of(pilot)
+        assert "aui-tui help scanning" in text
+        assert "aui-tui scan example.com" in text
+        await pilot.press("end")
+        await settle(pilot)
+        assert "the card says so" in " ".join(text_of(pilot).replace("│", " ").split())
