@@ -15,7 +15,7 @@ import msgspec
 from aui_tui.errors import BadValue, RecordError
 from aui_tui.text import clean
 from aui_tui.visits.clients import table
-from aui_tui.visits.formats import without_port
+from aui_tui.visits.lines import without_port
 
 SHORTEST: Final = {4: 8, 6: 19}
 """Prefix lengths below which a published range would cover a large part of the Internet: such a list is refused."""

@@ -14,7 +14,8 @@ from aui_tui.records.visits import Kind
 from aui_tui.text import clean
 from aui_tui.visits.addresses import Proxies, Ranges, parse, place
 from aui_tui.visits.clients import LONGEST_KEPT, TABLE_LIMIT, Client, Names
-from aui_tui.visits.formats import DOUBT, FORMATS, Clf, Format, Found, JsonLines, Visit, detect
+from aui_tui.visits.formats import FORMATS, Clf, JsonLines, detect
+from aui_tui.visits.lines import DOUBT, Format, Found, Visit
 from aui_tui.visits.logformat import of_string
 from aui_tui.visits.tally import HOUR, Row, Spans
 

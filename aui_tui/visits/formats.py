@@ -7,193 +7,30 @@ Lines are bytes as the server wrote them; what is parsed is plain: escapes are u
 
 from __future__ import annotations
 
-import ipaddress
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta, timezone
-from functools import cache, lru_cache
-from importlib.resources import files
 from io import BytesIO
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
 import msgspec
 
-from aui_tui.records.visits import Kind
-
-DOUBT: Final = b"?"
-"""What a cut gives where the cheap rule cannot be trusted: the line is parsed."""
-NO_AGENT: Final = b"-"
-EARLIEST: Final = datetime(1990, 1, 1, tzinfo=UTC).timestamp()
-LATEST: Final = datetime(2100, 1, 1, tzinfo=UTC).timestamp()
-
-
-class Visit(NamedTuple):
-    """One parsed line. ``address`` is the peer as logged, ``forwarded`` its X-Forwarded-For where that is logged.
-
-    ``moment``: whole seconds since the epoch. ``seconds``, ``accept``: None where they are not logged. ``host``: the
-    virtual host, empty where it is not logged.
-    """
-
-    address: str
-    moment: int
-    target: str
-    status: int
-    size: int
-    seconds: float | None = None
-    accept: str | None = None
-    forwarded: str = ""
-    host: str = ""
-
-
-Found = tuple[bytes, Visit]
-"""The User-Agent as sent, and the rest of the line."""
-Interesting = Mapping[bytes, bool]
-"""Whether a cut-out User-Agent, with what may still stand behind it, calls for parsing its line."""
-
-
-class Format:
-    """A format of lines. ``name`` is what ``--format`` takes, ``expected`` describes a line in words.
-
-    ``kind`` is where such logs are written. ``whole``: a file must be read from its beginning. ``notes``: what such a
-    log cannot show.
-    """
-
-    name: str = ""
-    expected: str = ""
-    kind: Kind = "unknown"
-    whole: bool = False
-
-    def cut(self, line: bytes) -> bytes:
-        """Return the User-Agent of ``line`` as it is written there, or DOUBT."""
-        raise NotImplementedError
-
-    def parse(self, line: bytes) -> Found | None:
-        """Return what ``line`` says, None when it is not of this format."""
-        raise NotImplementedError
-
-    def plain(self, cut: bytes) -> bytes:
-        """Return a cut-out User-Agent without the escapes of the format, as far as a look at its words needs it."""
-        return cut
-
-    def wanted(self, block: bytes, interesting: Interesting) -> Iterable[bytes]:
-        """Yield the lines of ``block`` that call for parsing."""
-        cut = self.cut
-        return [line for line in BytesIO(block) if interesting[cut(line)]]
-
-    def is_line(self, line: bytes) -> bool:
-        """Say whether ``line`` counts as one: no directive and not empty."""
-        return bool(line.strip())
-
-    def learn(self, lines: Sequence[bytes]) -> None:
-        """Take from the first lines of a file what the cut needs to know."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Sentences on what such a log cannot show, after ``learn``."""
-        return ()
-
-
-@cache
-def names() -> Mapping[str, Any]:
-    """Return the packaged ``formats.toml``."""
-    return tomllib.loads(files("aui_tui.visits").joinpath("formats.toml").read_text(encoding="utf-8"))
-
-
-# ---------------------------------------------------------------- values
-
-MONTHS: Final = {name: n for n, name in enumerate(b"Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), 1)}
-_ESCAPE: Final = re.compile(rb'\\(?:x([0-9A-Fa-f]{2})|(["\\])|([ntrvbf]))')
-_LETTERS: Final = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"v": b"\v", b"b": b"\b", b"f": b"\f"}
-
-
-def unescaped(text: bytes) -> bytes:
-    r"""Return ``text`` without the escapes of nginx (``\x22``) and Apache (``\"``, ``\\``, ``\n``, ``\xff``)."""
-    if b"\\" not in text:
-        return text
-    return _ESCAPE.sub(lambda m: bytes([int(m[1], 16)]) if m[1] else m[2] or _LETTERS[m[3]], text)
-
-
-@lru_cache(maxsize=1 << 12)
-def _day(date: bytes, zone: bytes) -> int:
-    """Return the epoch seconds at which ``22/Nov/2026`` begins in the zone ``+0100``. Raises ValueError."""
-    offset = timedelta(hours=int(zone[1:3]), minutes=int(zone[3:])) * (-1 if zone[:1] == b"-" else 1)
-    month = MONTHS.get(date[3:6], 0)
-    if not month or abs(offset) >= timedelta(hours=24):
-        raise ValueError(date)
-    return sane(datetime(int(date[7:]), month, int(date[:2]), tzinfo=timezone(offset)).timestamp())
-
-
-def clf_time(text: bytes) -> int:
-    """Return the epoch seconds of ``22/Nov/2026:04:54:30 +0000``. Raises ValueError."""
-    hour, minute, second = int(text[12:14]), int(text[15:17]), int(text[18:20])
-    if len(text) != 26 or not (0 <= hour < 24 and 0 <= minute < 60 and 0 <= second <= 60):
-        raise ValueError(text)
-    return _day(text[:11], text[21:]) + 3600 * hour + 60 * minute + second
-
-
-def any_time(value: object) -> int:
-    """Return the epoch seconds of a number (in s, ms, µs or ns), an ISO 8601 time or one of a common log.
-
-    Raises ValueError, TypeError.
-    """
-    if isinstance(value, str):
-        text = value.strip("[] ")
-        if text[2:3] == "/":
-            return clf_time(text[:26].encode())
-        if "T" in text or "-" in text[1:]:
-            moment = datetime.fromisoformat(text)
-            return sane((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
-        value = float(text)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError
-    while value > 1e11:
-        value /= 1000
-    return sane(value)
-
-
-def sane(moment: float) -> int:
-    """Return ``moment`` in whole seconds. Raises ValueError for a time before 1990 or after 2099."""
-    if not EARLIEST <= moment < LATEST:
-        raise ValueError(moment)
-    return int(moment)
-
-
-def target_of(request: bytes) -> str:
-    """Return the request target of a request line; the whole of it when it is not of HTTP."""
-    words = request.split(b" ")
-    if len(words) > 2 and words[-1].startswith(b"HTTP/"):
-        words = [words[0], b" ".join(words[1:-1])]
-    return (words[1] if len(words) > 1 else words[0]).decode("utf-8", "replace")
-
-
-def whole_number(text: bytes) -> int:
-    """Return a count of a log; ``-`` is 0. Raises ValueError."""
-    if text in (b"-", b""):
-        return 0
-    if not text.isdigit():
-        raise ValueError(text)
-    return int(text[:18])
-
-
-@lru_cache(maxsize=1 << 12)
-def is_address(text: bytes) -> bool:
-    """Say whether ``text`` is an IP address."""
-    try:
-        ipaddress.ip_address(text.decode("ascii", "replace").partition("%")[0])
-    except ValueError:
-        return False
-    return True
-
-
-def without_port(text: str) -> str:
-    """Return an address without its port: ``192.0.2.1:80``, ``[2001:db8::1]:80`` or ``2001:db8::1:80`` (AWS)."""
-    if text.startswith("["):
-        return text[1:].partition("]")[0]
-    head, colon, _ = text.rpartition(":")
-    return head if colon and (head.count(":") != 0 or head.count(".") == 3) else text
-
+from aui_tui.visits.lines import (
+    DOUBT,
+    NO_AGENT,
+    Format,
+    Found,
+    Interesting,
+    Visit,
+    any_time,
+    clf_time,
+    is_address,
+    names,
+    target_of,
+    unescaped,
+    whole_number,
+    without_port,
+)
 
 # ---------------------------------------------------------------- common and combined
 

@@ -10,7 +10,7 @@ import msgspec
 
 from aui_tui.errors import BadValue, ConfigError
 from aui_tui.text import clean
-from aui_tui.visits.formats import (
+from aui_tui.visits.lines import (
     DOUBT,
     Format,
     Found,

@@ -15,7 +15,7 @@ from aui_tui.records.times import stamp
 from aui_tui.records.visits import Addresses, Gap, PathCount, Visitor
 from aui_tui.text import clean
 from aui_tui.visits.clients import Client
-from aui_tui.visits.formats import Visit
+from aui_tui.visits.lines import Visit
 
 PATH_LIMIT: Final = 20_000
 """Different paths of one client up to which its counts are exact; then the rarer half is dropped, and that is said."""
