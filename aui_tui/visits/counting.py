@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from aui_tui.errors import BadValue, RecordError
@@ -91,6 +91,17 @@ class Count:
         self.quotes = (self.quotes + other.quotes)[:QUOTED]
 
 
+class _Placed(NamedTuple):
+    """Where ``peer`` and client (``source``) of a line are, see ``addresses.place``.
+
+    ``inside``: whether the client's address is published by its vendor; None when that is not known.
+    """
+
+    peer: str
+    source: str
+    inside: bool | None
+
+
 class _Answers(dict[bytes, bool]):
     """Whether a cut-out User-Agent calls for parsing its line: asked once per text, emptied when full."""
 
@@ -118,7 +129,7 @@ class Reading:
         self._proxies = options.proxies()
         self._ranges = ranges
         self._names = Names()
-        self._checked: dict[tuple[str, str], bool | None] = {}
+        self._places: dict[tuple[str, str, str], _Placed] = {}
         self._host = _plain_host(options.host)
         self._form: Format = Clf()
         self._others: tuple[Format, ...] = ()
@@ -161,14 +172,28 @@ class Reading:
                 self._examine(line, head=True)
             block = b"".join(lines)
         if block:
-            self.count.lines += block.count(b"\n")
-            for line in self._form.wanted(block, self._answers):
+            self._read_wanted(block)
+        self._cover(whole)
+
+    def _read_wanted(self, block: bytes) -> None:
+        """Count the lines of ``block``, and parse those that may name a client."""
+        parse, client_of = self._form.parse, self._names.client
+        self.count.lines += block.count(b"\n")
+        for line in self._form.wanted(block, self._answers):
+            found = parse(line)
+            if found is None:
                 self.count.lines -= 1
                 self._examine(line)
-        self._cover(whole)
+                continue
+            self.count.examined += 1
+            client = client_of(found[0])
+            if client is not None:
+                self._visit(client, found[1])
 
     def end(self, name: str) -> None:
         """Judge the log ``name``. Raises RecordError when more than half of its first lines could not be parsed."""
+        for row in self.count.rows.values():
+            row.fold()
         for note in self._form.notes:
             self.count.notes[note] = None
         broken, lines = self._head_broken, self._head_lines
@@ -211,26 +236,26 @@ class Reading:
                 count.hosts[clean(_plain_host(visit.host), 100)] += 1
             return
         count.agent_lines += 1
-        address = self._proxies.client(visit.address, visit.forwarded) if self._proxies else visit.address
-        count.peers[place(visit.address)] += 1
-        count.sources[place(address)] += 1
+        peer, forwarded = visit.address, visit.forwarded if self._proxies else ""
+        known = self._places.get((client.ip_ranges, peer, forwarded))
+        if known is None:
+            known = self._placed(client, peer, forwarded)
+        count.peers[known.peer] += 1
+        count.sources[known.source] += 1
         row = count.rows.get(client)
         if row is None:
             row = count.rows[client] = Row()
-        row.add(visit, inside=self._inside(client, address))
+        row.add(visit, inside=known.inside)
 
-    def _inside(self, client: Client, address: str) -> bool | None:
-        """Say whether the vendor of ``client`` publishes ``address``; None when that is not known."""
-        ranges = self._ranges.get(client.ip_ranges)
-        if ranges is None:
-            return None
-        key = (client.ip_ranges, address)
-        if key not in self._checked:
-            if len(self._checked) >= TABLE_LIMIT:
-                self._checked.clear()
-            parsed = parse(address)
-            self._checked[key] = None if parsed is None else ranges.holds(parsed)
-        return self._checked[key]
+    def _placed(self, client: Client, peer: str, forwarded: str) -> _Placed:
+        """Return what the addresses of a line mean, and remember it."""
+        address = self._proxies.client(peer, forwarded) if self._proxies else peer
+        ranges, parsed = self._ranges.get(client.ip_ranges), parse(address)
+        inside = None if ranges is None or parsed is None else ranges.holds(parsed)
+        if len(self._places) >= TABLE_LIMIT:
+            self._places.clear()
+        found = self._places[client.ip_ranges, peer, forwarded] = _Placed(place(peer), place(address), inside)
+        return found
 
     def _cover(self, block: bytes) -> None:
         """Note the times that ``block`` covers; all of its lines are looked at only when it covers over an hour."""

@@ -41,6 +41,7 @@ _CLF: Final = re.compile(
     re.DOTALL,
 )
 _REQUEST_TIME: Final = re.compile(rb'(?:^|[ "=])(\d{1,6}\.\d{3})(?=$|[ "])|(?:^| )(\d{1,8})ms(?=$| )')
+_ENDS: Final = (b"\n", b"\r\n", b"")
 _FORWARDED: Final = re.compile(rb'"([0-9A-Fa-f.:%, \[\]-]{2,400})"')
 
 
@@ -59,10 +60,10 @@ class Clf(Format):
         return parts[5] if len(parts) > 6 and parts[4] == b" " and b"\\" not in line else DOUBT
 
     def wanted(self, block: bytes, interesting: Interesting) -> Iterable[bytes]:
-        """Yield the lines that call for parsing; where the User-Agent ends the lines it is cut from behind."""
+        """Yield the lines that call for parsing; where the User-Agent ends the lines it stands behind the last gap."""
         first = block[: block.find(b"\n") + 1]
         if first.count(b'"') == 6 and first.endswith(b'"\n'):
-            return [line for line in BytesIO(block) if line.count(b'"') != 6 or interesting[line.rpartition(b'" "')[2]]]
+            return [line for line in BytesIO(block) if len(pair := line.split(b'" "')) != 2 or interesting[pair[1]]]
         return super().wanted(block, interesting)
 
     def learn(self, lines: Sequence[bytes]) -> None:
@@ -107,17 +108,18 @@ class Clf(Format):
 def _quick_clf(line: bytes) -> Found | None:
     """Return what a line without escapes, user and further fields says; None for any other."""
     parts = line.split(b'"', 7)
-    if len(parts) != 7 or parts[4] != b" " or parts[6] not in (b"\n", b"\r\n", b"") or b"\\" in line:
+    if len(parts) != 7 or parts[4] != b" " or parts[6] not in _ENDS or b"\\" in line:
         return None
-    head, tail = parts[0].split(b" "), parts[2].split(b" ")
-    if len(head) != 6 or head[1] != b"-" or len(tail) != 4:
+    address, _, stamp = parts[0].partition(b" - - [")
+    answer = parts[2].split(b" ")
+    if len(stamp) != 28 or len(answer) != 4 or not (answer[1].isdigit() and answer[2].isdigit()) or b" " in address:
         return None
     try:
-        moment = clf_time(head[3][1:] + b" " + head[4][:-1])
-        status, size = whole_number(tail[1]), whole_number(tail[2])
+        moment = clf_time(stamp[:26])
     except ValueError:
         return None
-    return parts[5], Visit(head[0].decode("ascii", "replace"), moment, target_of(parts[1]), status, size)
+    status, size = int(answer[1]), int(answer[2][:18])
+    return parts[5], Visit(address.decode("ascii", "replace"), moment, target_of(parts[1]), status, size)
 
 
 def _time_taken(rest: bytes) -> float | None:

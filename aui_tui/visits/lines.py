@@ -107,22 +107,27 @@ def unescaped(text: bytes) -> bytes:
     return _ESCAPE.sub(lambda m: bytes([int(m[1], 16)]) if m[1] else m[2] or _LETTERS[m[3]], text)
 
 
+_DAY: Final = re.compile(rb"(\d\d)/([A-Z][a-z]{2})/(\d{4}) ([+-])(\d\d)(\d\d)")
+_MINUTES: Final = {b":%02d:%02d:" % divmod(minute, 60): 60 * minute for minute in range(24 * 60)}
+_SECONDS: Final = {b"%02d" % second: second for second in range(61)}
+
+
 @lru_cache(maxsize=1 << 12)
 def _day(date: bytes, zone: bytes) -> int:
-    """Return the epoch seconds at which ``22/Nov/2026`` begins in the zone ``+0100``. Raises ValueError."""
-    offset = timedelta(hours=int(zone[1:3]), minutes=int(zone[3:])) * (-1 if zone[:1] == b"-" else 1)
-    month = MONTHS.get(date[3:6], 0)
-    if not month or abs(offset) >= timedelta(hours=24):
+    """Return the epoch seconds at which ``22/Nov/2026`` begins in the zone `` +0100``. Raises ValueError."""
+    found = _DAY.fullmatch(date + zone)
+    if found is None:
         raise ValueError(date)
-    return sane(datetime(int(date[7:]), month, int(date[:2]), tzinfo=timezone(offset)).timestamp())
+    offset = timedelta(hours=int(found[5]), minutes=int(found[6])) * (-1 if found[4] == b"-" else 1)
+    return sane(datetime(int(found[3]), MONTHS.get(found[2], 0), int(found[1]), tzinfo=timezone(offset)).timestamp())
 
 
 def clf_time(text: bytes) -> int:
     """Return the epoch seconds of ``22/Nov/2026:04:54:30 +0000``. Raises ValueError."""
-    hour, minute, second = int(text[12:14]), int(text[15:17]), int(text[18:20])
-    if len(text) != 26 or not (0 <= hour < 24 and 0 <= minute < 60 and 0 <= second <= 60):
-        raise ValueError(text)
-    return _day(text[:11], text[21:]) + 3600 * hour + 60 * minute + second
+    try:
+        return _day(text[:11], text[20:]) + _MINUTES[text[11:18]] + _SECONDS[text[18:20]]
+    except KeyError:
+        raise ValueError(text) from None
 
 
 def any_time(value: object) -> int:
@@ -155,7 +160,9 @@ def sane(moment: float) -> int:
 def target_of(request: bytes) -> str:
     """Return the request target of a request line; the whole of it when it is not of HTTP."""
     words = request.split(b" ")
-    if len(words) > 2 and words[-1].startswith(b"HTTP/"):
+    if len(words) == 3 and words[2].startswith(b"HTTP/"):
+        return words[1].decode("utf-8", "replace")
+    if len(words) > 3 and words[-1].startswith(b"HTTP/"):
         words = [words[0], b" ".join(words[1:-1])]
     return (words[1] if len(words) > 1 else words[0]).decode("utf-8", "replace")
 

@@ -19,6 +19,7 @@ from aui_tui.visits.lines import Visit
 
 PATH_LIMIT: Final = 20_000
 """Different paths of one client up to which its counts are exact; then the rarer half is dropped, and that is said."""
+MOST_ALIKE: Final = 5_000
 PATHS_SHOWN: Final = 10
 PATH_LENGTH: Final = 200
 REFUSALS: Final = frozenset({401, 402, 403, 405, 406, 429, 451, 503})
@@ -98,7 +99,11 @@ class Paths:
 
 @dataclass(slots=True)
 class Row:
-    """The figures of one client; see ``aui_tui.records.visits.Visitor``."""
+    """The figures of one client; see ``aui_tui.records.visits.Visitor``.
+
+    ``alike`` holds visits that are not in the figures yet, by path, status, whether the address is published, and
+    whether Markdown was asked for: most visits differ in nothing else, and one step counts them.
+    """
 
     requests: int = 0
     first: int = 0
@@ -118,10 +123,11 @@ class Row:
     verified_served: int = 0
     verified_refused: int = 0
     outside: int = 0
+    alike: dict[tuple[str, int, bool | None, bool], int] = field(default_factory=dict)
 
     def add(self, visit: Visit, *, inside: bool | None) -> None:
         """Count one visit; ``inside`` says whether its address is published, None when that is not known."""
-        moment, path = visit.moment, path_of(visit.target)
+        moment = visit.moment
         if not self.requests:
             self.first = self.last = moment
         elif moment > self.last:
@@ -130,29 +136,41 @@ class Row:
             self.first = moment
         self.requests += 1
         self.days[moment // 86400] += 1
-        self.status[visit.status // 100] += 1
         self.bytes += visit.size
         if visit.seconds is not None and 0 <= visit.seconds < 1e6:
             self.times[bucket(visit.seconds)] += 1
-        refused = visit.status in REFUSALS
-        robots = path == "/robots.txt"
-        served = not robots and (200 <= visit.status < 300 or visit.status == 304)
-        self.paths.add(path)
-        if refused:
-            self.refused_paths.add(path)
-        self.served += served
-        self.refused += refused
-        self.robots_txt += robots
-        self.llms_txt += path == "/llms.txt"
-        self.markdown += path.endswith(".md") or (visit.accept is not None and "text/markdown" in visit.accept.lower())
-        if inside is not None:
-            self.verified += inside
-            self.outside += not inside
-            self.verified_served += inside and served
-            self.verified_refused += inside and refused
+        markdown = visit.accept is not None and "text/markdown" in visit.accept.lower()
+        key = path_of(visit.target), visit.status, inside, markdown
+        self.alike[key] = self.alike.get(key, 0) + 1
+        if len(self.alike) > MOST_ALIKE:
+            self.fold()
+
+    def fold(self) -> None:
+        """Add the visits that are only counted by what they have in common to the figures."""
+        for (path, status, inside, asked_markdown), number in self.alike.items():
+            refused = status in REFUSALS
+            robots = path == "/robots.txt"
+            served = not robots and (200 <= status < 300 or status == 304)
+            self.status[status // 100] += number
+            self.paths.add(path, number)
+            if refused:
+                self.refused_paths.add(path, number)
+            self.served += served * number
+            self.refused += refused * number
+            self.robots_txt += robots * number
+            self.llms_txt += (path == "/llms.txt") * number
+            self.markdown += (asked_markdown or path.endswith(".md")) * number
+            if inside is not None:
+                self.verified += inside * number
+                self.outside += (not inside) * number
+                self.verified_served += (inside and served) * number
+                self.verified_refused += (inside and refused) * number
+        self.alike.clear()
 
     def join(self, other: Row) -> None:
         """Add the figures of ``other``, which has at least one visit."""
+        self.fold()
+        other.fold()
         self.first = min(self.first, other.first) if self.requests else other.first
         self.last = max(self.last, other.last) if self.requests else other.last
         for name in ("paths", "refused_paths"):
@@ -164,6 +182,7 @@ class Row:
 
     def visitor(self, client: Client, addresses: Addresses, shared_with: Sequence[str], factor: int) -> Visitor:
         """Return the record; counts are multiplied by ``factor`` (sampled logs)."""
+        self.fold()
         checked = addresses == "checked"
         counts = {name: getattr(self, name) * factor for name in _SUMS}
         for name in ("verified", "verified_served", "verified_refused", "outside"):

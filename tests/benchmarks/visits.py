@@ -1,9 +1,10 @@
 """How long reading an access log takes, beside GoAccess on the same file, and how much memory.
 
-    python -m tests.benchmarks.visits [--lines 1000000]
+    python -m tests.benchmarks.visits [--lines 1000000] [--agents 0.003] [--visitors 100000]
 
 The log is made for this, with known figures, which are checked: 3 lines of 1,000 are agents', and a visitor has ten
-lines. GoAccess (Debian package) counts everything, while here only agents are parsed. Compare ratios of one run.
+lines, unless said otherwise. GoAccess (Debian package) counts everything, while here only agents are parsed. Compare
+ratios of one run.
 """
 
 from __future__ import annotations
@@ -26,10 +27,13 @@ def main() -> None:
     """Print one line a program."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lines", type=int, default=1_000_000)
-    lines = parser.parse_args().lines
+    parser.add_argument("--agents", type=float, default=0.003, help="share of the agents in the lines")
+    parser.add_argument("--visitors", type=int, default=0, help="addresses of the others (default: a tenth of lines)")
+    chosen = parser.parse_args()
+    lines = chosen.lines
     with tempfile.TemporaryDirectory(prefix="visits-") as folder:
         path = Path(folder) / "access.log"
-        truth = plant(path, lines, agents=0.003, visitors=lines // 10)
+        truth = plant(path, lines, agents=chosen.agents, visitors=chosen.visitors or lines // 10)
         size = path.stat().st_size / 1e6
         print(f"{lines:,} lines, {size:,.0f} MB, {os.cpu_count()} cores")
         own = measured([sys.executable, "-m", "aui_tui", "visits", str(path), "--json", "--quiet"], folder)
