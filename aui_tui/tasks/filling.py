@@ -19,6 +19,8 @@ from aui_tui.tasks.visit import Visit
 from aui_tui.tasks.vocabulary import ADD, MAIL, SEARCH, words
 from aui_tui.tasks.words import Ending
 
+LOOSE: Final = 2
+"""Text fields outside every form that make one together."""
 KEPT: Final = 0.15
 """Seconds after which a value must still be there."""
 LEFT: Final = 0.3
@@ -60,7 +62,7 @@ async def form(visit: Visit) -> Ending:
     entries = [url for url, outline in visit.seen.items() if _has_entry(outline)]
     for url in entries[:PAGES]:
         try:
-            outline, _ = await visit.clear(await visit.page.open(url))
+            outline = await visit.here(url)
         except (Closed, Stuck):
             continue
         for found in await _forms(visit.page, outline):
@@ -69,7 +71,7 @@ async def form(visit: Visit) -> Ending:
     if best is None:
         return Ending(ABSENT, "form-absent", url=visit.home.url)
     try:
-        outline, _ = await visit.clear(await visit.open(best.url))
+        outline = await visit.here(best.url)
     except (Closed, Stuck) as error:
         return Ending(INCONCLUSIVE, "form-failed", {"why": str(error)}, url=best.url)
     again = next((one for one in await _forms(visit.page, outline) if one.key == best.key), best)
@@ -93,7 +95,7 @@ async def _judge(visit: Visit, outline: Outline, found: Form) -> Ending:
         visit.tape.step("looked", unnamed[0], note="a control without a name", mark="stuck", outline=outline)
         half = len(unnamed) < total
         return Ending(BLOCKED, "form-unnamed", facts, half=half, node=unnamed[0], url=found.url, snippet=snippet)
-    custom = str(await visit.page.query("custom", found.key) or "")
+    custom = str(await visit.page.ask(found.controls[0].node, "custom") or "") if found.key >= 0 else ""
     async with _offline(visit):
         ending = await _fill_all(visit, found)
     if ending is None and custom:
@@ -124,23 +126,28 @@ async def _offline(visit: Visit) -> AsyncIterator[None]:
 
 
 async def _forms(page: Page, outline: Outline) -> list[Form]:
-    """Return the forms that are no search, log-in, language picker or cart, with their visible controls."""
+    """Return the forms that are no search, log-in, language picker or cart, with their visible controls.
+
+    Fields outside every form are one form when at least two of them take text.
+    """
     groups: dict[tuple[str, int], list[Control]] = {}
     fields = [node for node in outline.nodes if node.role in FIELDS | {"slider"} and node.ref and not node.disabled]
-    for node in fields:
-        about = await page.ask(node, "control")
-        if about and about["visible"] and about["key"] >= 0 and not node.framed:
+    abouts = await asyncio.gather(*(page.ask(node, "control") for node in fields))
+    for node, about in zip(fields, abouts, strict=True):
+        if about and about["visible"]:
             groups.setdefault((node.ref.rpartition("e")[0], about["key"]), []).append(Control(node, about))
-    return [Form(outline.url, key, controls) for (_, key), controls in groups.items() if _counts(controls)]
+    return [Form(outline.url, key, controls) for (_, key), controls in groups.items() if _counts(controls, key)]
 
 
-def _counts(controls: list[Control]) -> bool:
+def _counts(controls: list[Control], key: int) -> bool:
     abouts = [control.about for control in controls]
     if any(about["password"] or about["search"] or ADD.search(about["buttons"]) for about in abouts):
         return False
     nodes = [control.node for control in controls]
     if any(node.role == "searchbox" or "search" in node.path or SEARCH.search(node.name) for node in nodes):
         return False
+    if key < 0:
+        return sum(node.role == "textbox" for node in nodes) >= LOOSE
     return any(c.node.role in ENTRIES and c.about["tag"] != "SELECT" for c in controls)
 
 
@@ -148,7 +155,7 @@ async def _fill_all(visit: Visit, found: Form) -> Ending | None:
     """Fill the controls in order; return the ending at the first that does not take its value."""
     for control in found.controls[:MOST]:
         node = control.node
-        sent = visit.page.guard.requests
+        sent = visit.page.guard.withheld
         kept = await _fill(visit.page, node, control.about)
         verb = "chose" if control.about["tag"] == "SELECT" or node.role in ("checkbox", "radio", "switch") else "filled"
         visit.tape.step(verb, node, mark="done" if kept else "stuck")
@@ -156,8 +163,11 @@ async def _fill_all(visit: Visit, found: Form) -> Ending | None:
             continue
         snippet = await visit.page.snippet(node)
         facts = {"role": node.role, "name": node.name}
-        if visit.page.guard.requests > sent:
+        if visit.page.guard.withheld > sent:
             return Ending(INCONCLUSIVE, "form-network", facts, node=node, url=found.url, snippet=snippet)
+        now = await visit.page.ask(node, "control") or {}
+        if not control.about["readonly"] and (control.about["checked"] or now.get("checked")):
+            return Ending(INCONCLUSIVE, "form-unsure", facts, node=node, url=found.url, snippet=snippet)
         reason = "form-readonly" if control.about["readonly"] else "form-lost"
         return Ending(BLOCKED, reason, facts, half=True, node=node, url=found.url, snippet=snippet)
     return None
@@ -265,12 +275,13 @@ async def _type(page: Page, node: Node, about: dict[str, Any]) -> bool:
         value = (about["min"] or "1") if number else "ada@example.com" if MAIL.search(node.name) else "Ada Lovelace"
     if about["maxlength"] > 0:
         value = value[: about["maxlength"]]
+    was = str(await page.ask(node, "value") or "")
     for text in dict.fromkeys((value, "12345678", "20300115")):
         if not await page.type(node, text):
             return False
         await asyncio.sleep(KEPT)
         kept = str(await page.ask(node, "value") or "")
-        if _same(kept, text):
+        if kept.strip() and (kept != was or kept == text):  # a mask may have written it in its own way
             return True
         if node.role == "combobox" and await _option(page, node):
             return True
@@ -287,15 +298,3 @@ async def _option(page: Page, node: Node) -> bool:
     await asyncio.sleep(KEPT)
     kept = str(await page.ask(node, "value") or "")
     return bool(words(kept) & words(options[0].name)) or (bool(kept) and kept in options[0].name)
-
-
-def _same(kept: str, given: str) -> bool:
-    """Say whether a field kept what was typed; a mask may have written it in its own way."""
-    if not kept:
-        return False
-    digits = re.sub(r"\D", "", given)
-    if kept == given or (digits and re.sub(r"\D", "", kept) == digits):
-        return True
-    if digits and len(digits) >= 6 and re.sub(r"\D", "", kept) and digits.startswith(re.sub(r"\D", "", kept)):
-        return True
-    return bool(words(kept) & words(given))

@@ -7,6 +7,7 @@ own header fields go to the scanned origin alone.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
@@ -17,11 +18,17 @@ from aui_tui.tasks.proxy import Allowance
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, CDPSession, Dialog, Page, Request, Route
+    from playwright.async_api import BrowserContext, CDPSession, Dialog, Page, Request, Response, Route
 
 WEB: Final = ("http", "https")
 MAX_TABS: Final = 4
 EVERYBODY: Final = "*"
+CONTENT: Final = frozenset({"document", "script", "xhr", "fetch", "stylesheet"})
+"""Kinds of requests that bring what a page says; pictures, fonts and beacons are not waited for."""
+FETCHED: Final = CONTENT - {"document", "stylesheet"}
+"""Kinds of requests without which a page may stay empty."""
+PATIENCE: Final = 2.5
+"""Seconds for which an unanswered request counts as content that may still come; longer ones are held-open polls."""
 
 Fetch = Callable[[str], Awaitable[Robots | None]]
 """robots.txt of an origin: None when it could not be read, so that nothing may be opened there."""
@@ -52,8 +59,13 @@ class Guard:
         self._watched: dict[Page | None, asyncio.Future[None]] = {}
         self._begun: list[str] = []
         self._posts = False
+        self._waiting: dict[Request, float] = {}
         self.offline = False
         self.requests = 0
+        self.withheld = 0
+        """Requests that were not let out while the browser was offline."""
+        self.failures = 0
+        """Requests of scripts that brought nothing: no answer, or a status of 429 or 5xx."""
         self.stops: list[Stop] = []
 
     @property
@@ -82,6 +94,11 @@ class Guard:
             return "unknown"
         return "" if found.allows(EVERYBODY, url) else "robots"
 
+    def pending(self, page: Page, *, within: float = PATIENCE) -> bool:
+        """Say whether ``page`` waits for content that it asked for at most ``within`` seconds ago."""
+        since = time.monotonic() - within
+        return any(begun >= since and _page_of(request) is page for request, begun in list(self._waiting.items()))
+
     @contextmanager
     def one_post(self) -> Iterator[None]:
         """Let documents be asked for by POST meanwhile: the one press that the user has asked for."""
@@ -96,6 +113,27 @@ class Guard:
         await context.route("**/*", self._route)
         context.on("page", lambda page: asyncio.ensure_future(self._arrived(context, page)))
         context.on("dialog", lambda dialog: asyncio.ensure_future(_dismiss(dialog)))
+        context.on("request", self._asked)
+        context.on("response", self._answered)
+        context.on("requestfinished", self._finished)
+        context.on("requestfailed", self._failed)
+
+    def _asked(self, request: Request) -> None:
+        if request.resource_type in CONTENT and not self.offline:
+            self._waiting[request] = time.monotonic()
+
+    def _answered(self, response: Response) -> None:
+        limited = response.status == 429 or response.status >= 500
+        if limited and response.request in self._waiting and response.request.resource_type in FETCHED:
+            self.failures += 1
+
+    def _finished(self, request: Request) -> None:
+        self._waiting.pop(request, None)
+
+    def _failed(self, request: Request) -> None:
+        waited = self._waiting.pop(request, None) is not None and request.resource_type in FETCHED
+        if waited and "ERR_ABORTED" not in (request.failure or ""):
+            self.failures += 1
 
     async def _arrived(self, context: BrowserContext, page: Page) -> None:
         with suppress(Exception):
@@ -157,7 +195,10 @@ class Guard:
 
     async def _route(self, route: Route) -> None:
         request = route.request
-        self.requests += 1
+        if self.offline:
+            self.withheld += 1
+        else:
+            self.requests += 1
         with suppress(Exception):  # the page may have gone meanwhile
             if self.offline or self.exhausted:
                 await route.abort("blockedbyclient")

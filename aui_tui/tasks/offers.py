@@ -11,7 +11,7 @@ from aui_tui.tasks.outline import Node, Outline
 from aui_tui.tasks.page import Closed, Stuck
 from aui_tui.tasks.reading import items, pictures
 from aui_tui.tasks.visit import Visit
-from aui_tui.tasks.vocabulary import ADD, CART, PRICE, words
+from aui_tui.tasks.vocabulary import ADD, CART, PRICE, SOLD_OUT, words
 from aui_tui.tasks.words import Ending
 
 PAGES: Final = 3
@@ -23,6 +23,12 @@ _PRODUCT: Final = re.compile(
 )
 
 
+_COST: Final = re.compile(r'"(?:price|lowPrice)"\s*:\s*"?(?!0+(?:\.0+)?\b)\d')
+_GONE: Final = re.compile(r"(?:OutOfStock|SoldOut|Discontinued)\b")
+UNSURE: Final = frozenset({"offer-no-price", "offer-unsure", "offer-choose"})
+"""Reasons that leave it open whether an agent can buy."""
+
+
 @dataclass(frozen=True, slots=True)
 class Offer:
     """What a page offers: the name of the product, its price as text, and the control that adds it."""
@@ -32,6 +38,10 @@ class Offer:
     name: str
     price: str
     control: Node | None
+    costs: bool = False
+    """Its data name a price above zero."""
+    choices: bool = False
+    """Something can be chosen on the page, or it says that nothing is left."""
 
     @property
     def is_one(self) -> bool:
@@ -51,15 +61,18 @@ async def offer(visit: Visit) -> Ending:
         tried += 1
         try:
             outline, ld = await _page(visit, url)
-        except Closed:
-            closed = Ending(BLOCKED, "offer-robots", url=url)
+        except Closed as error:
+            shut = error.why == "robots"
+            closed = Ending(BLOCKED, "offer-robots", url=url) if shut else Ending(INCONCLUSIVE, "read-unknown", url=url)
             continue
         except Stuck as error:
             closed = Ending(INCONCLUSIVE, "stuck", {"why": str(error)}, url=url)
             continue
         found = _offer(outline, ld)
         if found.is_one:
-            return await _judge(visit, found)
+            ending = await _judge(visit, found)
+            if ending is not None:
+                return ending
         deeper = [node for node in items(visit, outline) if node.group and PRICE.search(outline.text(node.group))]
         queue += [node.url for node in deeper[:1] if node.url not in queue]
     return closed or Ending(ABSENT, "offer-absent", url=visit.home.url)
@@ -81,43 +94,58 @@ def _offer(outline: Outline, ld: str) -> Offer:
     price = PRICE.search(" ".join(text.split()))
     controls = [node for node in main if node.role in ("button", "link") and ADD.search(node.name)]
     control = next((node for node in controls if not node.disabled), next(iter(controls), None))
-    heads = [node.name for node in main if node.role == "heading" and node.name]
+    heads = [node.name for node in main if node.role == "heading" and node.name] or outline.headings()
+    choices = any(node.role in ("combobox", "radio", "listbox") for node in main) or SOLD_OUT.search(text) is not None
     return Offer(
-        outline, _PRODUCT.search(ld) is not None, heads[0] if heads else "", price[0] if price else "", control
+        outline,
+        _PRODUCT.search(ld) is not None,
+        heads[0] if heads else "",
+        price[0] if price else "",
+        control,
+        costs=_COST.search(ld) is not None,
+        choices=choices or _GONE.search(ld) is not None,
     )
 
 
-async def _judge(visit: Visit, found: Offer) -> Ending:
+async def _judge(visit: Visit, found: Offer) -> Ending | None:
+    """Return the ending for the offer of a page; None when the page sells nothing after all."""
     outline, control, name = found.outline, found.control, found.name or found.outline.title
     facts = {"name": name, "price": found.price, "control": "", "role": "", "pictures": "", "example": ""}
     if control is not None:
         facts |= {"control": control.name, "role": control.role}
+    if found.name and found.price and control is not None and not control.disabled:
+        return await _complete(visit, found, control, facts)
+    if visit.page.tab.url != outline.url:
+        await visit.here(outline.url)
+    fake = next((n for n in outline.nodes if n.pointer and n.role == "generic" and ADD.search(n.text or n.name)), None)
     reason, half, node = "", True, control
     if not found.name:
         reason, node = "offer-name", None
     elif not found.price:
-        reason, facts["pictures"] = "offer-price", await pictures(visit)
+        facts["pictures"] = await pictures(visit)
+        if not facts["pictures"] and not found.costs and control is None:
+            return None
+        reason = "offer-price" if facts["pictures"] or found.costs else "offer-no-price"
     elif control is None:
-        fake = next(
-            (n for n in outline.nodes if n.pointer and n.role == "generic" and ADD.search(n.text or n.name)), None
-        )
-        reason, half, node = "offer-control", False, fake
+        reason, half, node = "offer-control" if fake is not None else "offer-unsure", False, fake
         facts["example"] = f"; “{fake.text or fake.name}” has no role" if fake is not None else ""
-    elif control.disabled:
-        reason = "offer-disabled"
-    if reason:
-        visit.tape.step("looked", node, note="for name, price and a control to add", mark="stuck", outline=outline)
-        if node is not None and visit.page.tab.url != outline.url:
-            outline = await visit.page.open(outline.url)
-            node = next((one for one in outline.nodes if (one.role, one.name) == (node.role, node.name)), node)
-        snippet = await visit.page.snippet(node) if node is not None and node.ref else ""
-        return Ending(BLOCKED, reason, facts, half=half, node=node, url=outline.url, snippet=snippet)
-    visit.tape.step("found", control, note=f"beside {found.price}", outline=outline)
-    if visit.snap is not None and visit.page.tab.url != outline.url:
-        await visit.page.open(outline.url)
-    if visit.act and control is not None:
+    else:
+        reason = "offer-choose" if found.choices else "offer-disabled"
+    visit.tape.step("looked", node, note="for name, price and a control to add", mark="stuck", outline=outline)
+    node = await visit.again(node) or node if node is not None else None
+    snippet = await visit.page.snippet(node) if node is not None and node.ref else ""
+    outcome = INCONCLUSIVE if reason in UNSURE else BLOCKED
+    return Ending(outcome, reason, facts, half=half, node=node, url=outline.url, snippet=snippet)
+
+
+async def _complete(visit: Visit, found: Offer, control: Node, facts: dict[str, str]) -> Ending:
+    """Return the ending for a name and a price in text with a control that can be pressed."""
+    visit.tape.step("found", control, note=f"beside {found.price}", outline=found.outline)
+    if visit.snap is not None and visit.page.tab.url != found.outline.url:
+        await visit.page.open(found.outline.url)
+    if visit.act:
         return await _act(visit, found, control, facts)
-    return Ending(DONE, "offer-done", facts, node=control, url=outline.url)
+    return Ending(DONE, "offer-done", facts, node=control, url=found.outline.url)
 
 
 async def _act(visit: Visit, found: Offer, control: Node, facts: dict[str, str]) -> Ending:

@@ -6,15 +6,16 @@ import asyncio
 import re
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urldefrag
 
 from aui_tui.tasks.guard import Guard, Stop
-from aui_tui.tasks.outline import ACTIONABLE, DIALOGS, Node, Outline, parse
+from aui_tui.tasks.outline import ACTIONABLE, DIALOGS, FIELDS, NAME, Node, Outline, parse
 from aui_tui.tasks.proxy import Allowance
-from aui_tui.tasks.vocabulary import DISMISS
+from aui_tui.tasks.vocabulary import DISMISS, NEVER
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
@@ -66,6 +67,13 @@ class Page:
         self.outline = Outline()
         self.response: Response | None = None
         self._ready = False
+        self.touched = False
+        """Something was typed, pressed or clicked since the page was opened."""
+        self.downloads = 0
+        tab.on("download", self._downloaded)
+
+    def _downloaded(self, _: object) -> None:
+        self.downloads += 1
 
     def hear(self) -> None:
         """Keep the answer to the last document that the tab asked for."""
@@ -113,9 +121,21 @@ class Page:
                     raise Stuck(clean(str(error).partition("\n")[0], 120)) from None
                 continue
             self._ready = bool(state and state["ready"])
-            self.outline = parse(snapshot, self.tab.url, state["title"] if state else "")
+            self.outline = await self._named(parse(snapshot, self.tab.url, state["title"] if state else ""))
             break
         return self.outline
+
+    async def _named(self, outline: Outline) -> Outline:
+        """Give fields without a name the one that the page gives them in a way that the outline does not follow."""
+        bare = [node for node in outline.of(*FIELDS) if node.ref and not node.name][:MOST]
+        if not bare:
+            return outline
+        names = await asyncio.gather(*(self.ask(node, "name") for node in bare))
+        found = {
+            node.ref: clean(" ".join(str(name or "").split()), NAME) for node, name in zip(bare, names, strict=True)
+        }
+        nodes = (replace(node, name=found.get(node.ref) or node.name) for node in outline.nodes)
+        return replace(outline, nodes=tuple(nodes))
 
     async def settle(self) -> Outline:
         """Wait until the document is complete and its structure has been the same for QUIET seconds.
@@ -132,14 +152,19 @@ class Page:
             if last is None or outline.mark() != last.mark() or outline.url != last.url:
                 last, since = outline, now
             thin = len(outline.text()) < READABLE and not outline.headings()
-            complete = self._ready or now - begin > LOADING
-            if complete and now - since >= QUIET and (not thin or now - begin >= THIN):
+            complete = (self._ready and not self.guard.pending(self.tab)) or now - begin > LOADING
+            believed = not thin or (now - begin >= THIN and not self.waits())
+            if complete and now - since >= QUIET and believed:
                 return outline
             if now - begin >= self._allowance.settle:
                 if not outline.nodes:
                     raise Stuck("the page does not answer")
                 return outline
             await asyncio.sleep(LOOK)
+
+    def waits(self) -> bool:
+        """Say whether the page still waits for content that it asked for."""
+        return self.guard.pending(self.tab, within=self._allowance.settle + LOADING)
 
     async def _glance(self, last: Outline | None) -> Outline:
         try:
@@ -152,6 +177,7 @@ class Page:
         """Go to ``url`` and return its settled outline. Raises Closed, Stuck."""
         begun = len(self.guard.stops)
         await self.guard.attach(self.tab)
+        self.touched = False
         try:
             async with asyncio.timeout(self._allowance.settle + ACT):
                 self.response = (
@@ -177,6 +203,7 @@ class Page:
 
     async def click(self, node: Node) -> bool:
         """Scroll there and click. False when it takes no click, or something else would get it."""
+        self.touched = True
         try:
             async with asyncio.timeout(2 * ACT):
                 await self.locate(node).click(timeout=1000 * ACT, no_wait_after=True)
@@ -186,6 +213,7 @@ class Page:
 
     async def type(self, node: Node, text: str, *, delay: float = 0.0) -> bool:
         """Replace the value of a field by typing."""
+        self.touched = True
         try:
             async with asyncio.timeout(2 * ACT):
                 field = self.locate(node)
@@ -198,6 +226,7 @@ class Page:
 
     async def press(self, key: str) -> None:
         """Press a key where the focus is."""
+        self.touched = True
         try:
             async with asyncio.timeout(ACT):
                 await self.tab.keyboard.press(key)
@@ -209,8 +238,12 @@ class Page:
         return clean(str(await self.ask(node, "snippet") or ""), 240)
 
     async def follow(self, node: Node) -> tuple[Page, Outline] | None:
-        """Click ``node`` and return the tab and page it led to; None when nothing happened. Raises Closed, Stuck."""
+        """Click ``node`` and return the tab and page it led to; None when nothing happened.
+
+        Raises Closed; Stuck when the page stops answering or the link is a download.
+        """
         before, tabs, begun = await self.look(), set(self.tab.context.pages), len(self.guard.stops)
+        downloads = self.downloads
         if not await self.click(node):
             return None
         end = time.monotonic() + 2.5
@@ -229,6 +262,8 @@ class Page:
         outline = await page.settle()
         if outline.url == before.url or not outline.url.startswith("http"):
             page._closed(begun)
+        if self.downloads > downloads or page.downloads:
+            raise Stuck(f"“{node.name}” is a download")
         changed = outline.url != before.url or outline.mark() != before.mark()
         return (page, outline) if changed else None
 
@@ -244,6 +279,7 @@ class Page:
 
         ``tell`` hears of each dismissal. Returns the page, and what is left in the way.
         """
+        touched = self.touched
         for attempt in range(3):
             reached, covered = await self.reach(outline)
             modal = [node for node in outline.of(*DIALOGS) if node.ref]
@@ -251,24 +287,33 @@ class Page:
             covers = len(covered) > len(outside)
             if not covers and (outside or not modal):
                 return outline, None
-            choice = _dismissal(reached, modal)
+            # a consent dialog may lie in a frame of its own
+            framed = [node for node in outline.of("button", "link") if node.framed and node.name] if covers else []
+            choice = _dismissal(reached, modal) or _dismissal(framed, [])
             if not covers and (choice is None or attempt == 2):
                 return outline, None
             if choice is None or attempt == 2:
-                return outline, Cover(len(covered), len(covered) + len(reached), modal[0] if modal else None, choice)
+                total = len(covered) + len(reached)
+                said = [node.name for node in (*reached, *framed) if node.role == "button" and node.name]
+                return outline, Cover(len(covered), total, modal[0] if modal else None, choice, tuple(said))
             tell(choice, await self.click(choice))
             outline = await self.settle()
+            self.touched = touched
         return outline, None
 
 
-class Cover:
-    """What lies over a page: ``covered`` of ``total`` links and controls, its dialog, the button that was tried."""
+class Cover(NamedTuple):
+    """What lies over a page: ``covered`` of ``total`` links and controls.
 
-    def __init__(self, covered: int, total: int, dialog: Node | None, tried: Node | None) -> None:
-        self.covered = covered
-        self.total = total
-        self.dialog = dialog
-        self.tried = tried
+    ``dialog``: its dialog, where it has that role. ``tried``: the button that was pressed. ``buttons``: names of the
+    buttons that take a click, all of them unknown where none was tried.
+    """
+
+    covered: int
+    total: int
+    dialog: Node | None
+    tried: Node | None
+    buttons: tuple[str, ...]
 
 
 def _dismissal(reached: list[Node], modal: list[Node]) -> Node | None:
@@ -276,6 +321,7 @@ def _dismissal(reached: list[Node], modal: list[Node]) -> Node | None:
     inside = [node for node in reached if DIALOGS & set(node.path)] if modal else reached
     for nodes in (inside, reached):
         named = [node for node in nodes if node.role in ("button", "link") and node.name and not node.disabled]
+        named = [node for node in named if not NEVER.search(node.name)]
         for pattern in DISMISS:
             found = next((node for node in named if pattern.search(node.name)), None)
             if found is not None:

@@ -46,17 +46,34 @@ all => {
 //: snippet  The start tag of an element.
 element => element.cloneNode(false).outerHTML
 
+//: name  What a field is called by its labels, its own attributes, or the elements that label it: text, name or title.
+element => {
+  const root = element.getRootNode();
+  const by = (element.getAttribute("aria-labelledby") || "").split(/\s+/).filter(id => id).map(id => root.getElementById(id));
+  const said = part => part && ((part.textContent || "").trim() || part.getAttribute("aria-label") || part.title ||
+    (part.querySelector("[alt]") || {}).alt || "");
+  return [...by, ...(element.labels || [])].map(said).filter(name => name).join(" ") ||
+    element.getAttribute("aria-label") || element.placeholder || element.title || "";
+}
+
 //: jsonld  All JSON-LD of the page as one text.
 () => [...document.querySelectorAll('script[type="application/ld+json" i]')]
   .map(script => script.textContent).join("\n").slice(0, 200000)
 
-//: pictures  Pictures without an alt text and canvases without text.
-() => ({
-  pictures: [...document.images].filter(image =>
-    image.checkVisibility() && !image.getAttribute("alt") && !image.getAttribute("aria-label")).length,
-  canvases: [...document.querySelectorAll("canvas")].filter(canvas =>
-    canvas.checkVisibility() && !canvas.textContent.trim()).length,
-})
+//: pictures  Pictures of the main region without any alt text, and canvases without text; small ones are decoration.
+() => {
+  const main = document.querySelector("main,[role=main]") || document.body;
+  const shown = element => {
+    const box = element.getBoundingClientRect();
+    return element.checkVisibility() && box.width >= 24 && box.height >= 12 && !element.closest("[aria-hidden=true],[role=presentation],[role=none]");
+  };
+  return {
+    pictures: [...main.querySelectorAll("img")].filter(image => shown(image) && !image.hasAttribute("alt") &&
+      !image.getAttribute("aria-label") && !image.title).length,
+    canvases: [...main.querySelectorAll("canvas")].filter(canvas => shown(canvas) && !canvas.textContent.trim() &&
+      !canvas.getAttribute("aria-label")).length,
+  };
+}
 
 //: clickable  Elements of the main region that react to a click without being links or buttons.
 () => {
@@ -79,6 +96,21 @@ said => [...document.querySelectorAll("span,div,p,li,td,b,em,strong")].some(elem
   (element.textContent || "").trim() === said && element.checkVisibility() && !element.closest("a[href],button,[role]") &&
   (element.onclick || element.hasAttribute("onclick") || getComputedStyle(element).cursor === "pointer"))
 
+//: hidden-links  The names of links that are not shown.
+() => [...document.querySelectorAll("a[href]")].filter(link => !link.checkVisibility({ visibilityProperty: true }))
+  .map(link => (link.textContent || "").trim().slice(0, 80)).filter(name => name).slice(0, 500)
+
+//: search-opener  The start tag of a control without a name that seems to open a search.
+() => {
+  const spoken = element => (element.innerText || "").trim() || element.title || element.getAttribute("aria-label") ||
+    element.getAttribute("aria-labelledby") || element.querySelector("[alt]:not([alt='']),title,[aria-label]");
+  const hint = element => [element, ...element.querySelectorAll("*")].some(inner =>
+    /\bsearch/i.test(`${inner.id} ${inner.getAttribute("class") || ""}`));
+  const found = [...document.querySelectorAll("button,[role=button]")].find(element =>
+    element.checkVisibility() && !spoken(element) && hint(element));
+  return found ? found.cloneNode(false).outerHTML.slice(0, 200) : "";
+}
+
 //: search-form  What the form of a search field would do.
 element => {
   const form = element.form || element.closest("form");
@@ -98,20 +130,35 @@ element => {
   return fake ? fake.cloneNode(false).outerHTML.slice(0, 200) : "";
 }
 
-//: control  What an element says of itself as a control of a form.
+//: control  What an element says of itself as a control of a form. `key` numbers its form, -1 without one.
 element => {
-  const form = element.form || element.closest("form");
+  const deep = (root, found = []) => {
+    for (const inner of root.querySelectorAll("*")) {
+      if (inner.matches("form,[role=form]")) found.push(inner);
+      if (inner.shadowRoot) deep(inner.shadowRoot, found);
+    }
+    return found;
+  };
+  const above = node => node.assignedSlot || node.parentNode || node.host;
+  let form = element.form;
+  for (let up = element; !form && up; up = above(up)) if (up.matches && up.matches("form,[role=form]")) form = up;
   const named = button => button.innerText || button.value || button.getAttribute("aria-label") || button.alt || "";
+  const around = form || element.getRootNode();
+  const box = element.getBoundingClientRect(), entry = element.matches("input,textarea") && element.type !== "radio" &&
+    element.type !== "checkbox";
+  const away = box.right + scrollX <= 0 || box.bottom + scrollY <= 0 || box.width <= 2 || box.height <= 2;
   return {
     type: (element.type || "").toLowerCase(),
     tag: element.tagName,
-    key: form ? [...element.ownerDocument.forms].indexOf(form) : -1,
-    password: !!(form && form.querySelector("input[type=password]")),
+    key: form ? deep(element.ownerDocument).indexOf(form) : -1,
+    password: !!around.querySelector("input[type=password]"),
     search: !!(form && (form.getAttribute("role") === "search" || form.closest("[role=search],search"))),
     buttons: form
       ? [...form.querySelectorAll("button,input[type=submit],input[type=image]")].map(named).join(" | ") : "",
-    visible: element.checkVisibility ? element.checkVisibility() : true,
+    visible: (element.checkVisibility ? element.checkVisibility({ visibilityProperty: true }) : true) && !(entry && away),
     readonly: !!element.readOnly || element.getAttribute("aria-readonly") === "true",
+    checked: !!(element.pattern || element.getAttribute("inputmode") || element.getAttribute("aria-invalid") === "true" ||
+      (element.validity && element.validity.customError) || element.placeholder),
     min: element.min || "",
     max: element.max || "",
     maxlength: element.maxLength || 0,
@@ -135,15 +182,15 @@ element => [...element.querySelectorAll("[aria-selected=true]")].map(option => o
 element => [...element.options]
   .filter(option => !option.disabled && !option.selected && option.value !== "").map(option => option.value).slice(0, 1)
 
-//: custom  What in a form looks like a control and has no role.
-key => {
-  const form = document.forms[key];
+//: custom  What in the form of an element looks like a control and has no role.
+element => {
+  const form = element.form || element.closest("form,[role=form]");
   if (!form) return "";
-  const fake = [...form.querySelectorAll("div,span")].find(element =>
-    element.checkVisibility() && !element.closest("label,a[href],button,[role]") &&
-    !element.querySelector("input,select,textarea,button,a[href],[role]") &&
-    (element.getAttribute("contenteditable") === "true" || element.onclick || element.hasAttribute("onclick") ||
-      element.tabIndex >= 0 || getComputedStyle(element).cursor === "pointer"));
+  const fake = [...form.querySelectorAll("div,span")].find(inner =>
+    inner.checkVisibility() && !inner.closest("label,a[href],button,[role]:not(form):not([role=form])") &&
+    !inner.querySelector("input,select,textarea,button,a[href],[role]") &&
+    (inner.getAttribute("contenteditable") === "true" || inner.onclick || inner.hasAttribute("onclick") ||
+      inner.tabIndex >= 0 || getComputedStyle(inner).cursor === "pointer"));
   return fake ? fake.cloneNode(false).outerHTML.slice(0, 200) : "";
 }
 

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import unquote
 
-from aui_tui.engine.wording import counted
+from aui_tui.engine.wording import counted, joined
 from aui_tui.records.tasks import ABSENT, BLOCKED, DONE, INCONCLUSIVE
 from aui_tui.tasks.outline import ACTIONABLE, Node, Outline
-from aui_tui.tasks.page import Closed, Cover, Stuck
+from aui_tui.tasks.page import Closed, Cover, Page, Stuck
 from aui_tui.tasks.visit import Visit, without_fragment
-from aui_tui.tasks.vocabulary import ABOUT, CONTACT, EMAIL, GENERIC, MAIL, NEVER, PHONE, POSTAL, words
+from aui_tui.tasks.vocabulary import ABOUT, CONTACT, EMAIL, GENERIC, MAIL, MENU, NEVER, PHONE, POSTAL, words
 from aui_tui.tasks.words import Ending
+from aui_tui.text import clean
 
 ENOUGH: Final = 200
 """Characters of text and names that make a page readable, or LITTLE with a heading and two named links."""
@@ -24,6 +25,10 @@ CONTACT_PAGES: Final = 3
 PAUSE: Final = 0.5
 FAKES: Final = 3
 """Elements that react to a click and are no links, from which on the site is said to offer items so."""
+GONE: Final = frozenset({404, 410})
+"""Statuses of a page that does not exist."""
+STEM: Final = 4
+"""Letters of a word that stand for it with another ending."""
 LONG_NAME: Final = 150
 SHORT: Final = 40
 FILE: Final = re.compile(r"\.(?:pdf|zip|jpe?g|png|svg|gif|webp|mp[34]|xml|rss)$", re.IGNORECASE)
@@ -36,7 +41,7 @@ async def read(visit: Visit) -> Ending:
     outline, cover = await visit.clear(outline)
     visit.home, visit.home_ld, visit.reached = outline, await visit.jsonld(), True
     if cover is not None:
-        return _covered(cover, outline)
+        return _covered(visit, cover, outline)
     text, headings = outline.text(), outline.headings()
     links = [node for node in outline.of("link") if node.name]
     if len(text) >= ENOUGH or (len(text) >= LITTLE and headings and len(links) >= 2):
@@ -45,17 +50,23 @@ async def read(visit: Visit) -> Ending:
         return Ending(DONE, "read-done", {"count": f"{len(text):,}", "headings": first}, url=outline.url)
     visit.tape.step("read", note=counted(len(text), "character"), mark="stuck", outline=outline)
     facts = {"count": str(len(text)), "pictures": await pictures(visit)}
+    if visit.page.guard.failures or visit.page.waits():
+        return Ending(INCONCLUSIVE, "read-waiting", facts, url=outline.url)
     return Ending(BLOCKED, "read-empty", facts, url=outline.url)
 
 
-def _covered(cover: Cover, outline: Outline) -> Ending:
+def _covered(visit: Visit, cover: Cover, outline: Outline) -> Ending:
     dialog = cover.dialog
     facts = {
         "covered": str(cover.covered),
         "total": str(cover.total),
         "what": f"the dialog “{dialog.name}”" if dialog is not None and dialog.name else "what lies over the page",
         "name": cover.tried.name if cover.tried is not None else "",
+        "buttons": joined([f"“{name}”" for name in cover.buttons], 3),
     }
+    if cover.tried is None and cover.buttons:
+        visit.veiled = True
+        return Ending(INCONCLUSIVE, "read-covered-unknown", facts, node=dialog, url=outline.url)
     reason = "read-covered-still" if cover.tried is not None else "read-covered"
     return Ending(BLOCKED, reason, facts, half=cover.tried is not None, node=cover.tried or dialog, url=outline.url)
 
@@ -74,14 +85,21 @@ async def pictures(visit: Visit) -> str:
 def items(visit: Visit, outline: Outline) -> list[Node]:
     """Return the links to items in the main region, best first.
 
-    In a list, article or heading; then names of two words or more; then document order.
+    In a list, article or heading; then names of two words or more; then document order. Links in frames count where
+    the page has no other.
     """
+    return _items(visit, outline, framed=False) or _items(visit, outline, framed=True)
+
+
+def _items(visit: Visit, outline: Outline, *, framed: bool) -> list[Node]:
     seen = {without_fragment(outline.url)}
     own = words(outline.title)
     found = []
     for order, node in enumerate(outline.main()):
         url = without_fragment(node.url)
-        if node.role != "link" or node.framed or not url.startswith("http") or url in seen or not visit.same_site(url):
+        if node.role != "link" or node.framed != framed or not url.startswith("http"):
+            continue
+        if url in seen or not visit.same_site(url):
             continue
         if len(node.name) > LONG_NAME or NEVER.search(node.name) or GENERIC.search(node.name) or FILE.search(url):
             continue
@@ -96,21 +114,25 @@ async def follow(visit: Visit) -> Ending:
     """Follow a link of the homepage to a page that speaks of what the link names."""
     outline = visit.home
     every = items(visit, outline)
-    allowed = [node for node in every if await visit.page.guard.may_open(node.url)]
+    objections = [await visit.page.guard.objection(node.url) for node in every]
+    allowed = [node for node, objection in zip(every, objections, strict=True) if not objection]
     if not allowed:
-        return await _nothing_to_follow(visit, outline, every)
-    failures: list[Ending] = []
+        return await _nothing_to_follow(visit, outline, every, known="unknown" not in objections)
+    endings: list[Ending] = []
     for node in allowed[:CANDIDATES]:
         ending = await _try(visit, node)
         if ending.outcome == DONE:
             return ending
-        failures.append(ending)
+        endings.append(ending)
         await visit.clear(await visit.page.open(visit.url))
-    blocked = [ending for ending in failures if ending.outcome == BLOCKED]
-    return max(blocked, key=lambda ending: ending.half) if blocked else failures[0]
+    # one link that may work is a doubt about all of them
+    unsure = next((ending for ending in endings if ending.outcome == INCONCLUSIVE), None)
+    return unsure or max(endings, key=lambda ending: ending.half)
 
 
-async def _nothing_to_follow(visit: Visit, outline: Outline, every: list[Node]) -> Ending:
+async def _nothing_to_follow(visit: Visit, outline: Outline, every: list[Node], *, known: bool) -> Ending:
+    if every and not known:
+        return Ending(INCONCLUSIVE, "read-unknown", node=every[0], url=outline.url)
     if every:
         return Ending(BLOCKED, "follow-robots", node=every[0], url=outline.url)
     fakes = await visit.page.query("clickable") or {"count": 0, "example": ""}
@@ -118,8 +140,10 @@ async def _nothing_to_follow(visit: Visit, outline: Outline, every: list[Node]) 
         visit.tape.step("looked", note="for a link with a name", mark="stuck", outline=outline)
         facts = {"count": str(fakes["count"]), "example": fakes["example"]}
         return Ending(BLOCKED, "follow-clickable", facts, url=outline.url, snippet=fakes["example"])
-    external = [node for node in outline.main() if node.role == "link" and node.url.startswith("http") and node.name]
-    return Ending(ABSENT, "follow-external" if external else "follow-none", url=outline.url)
+    named = [node for node in outline.main() if node.role == "link" and node.url.startswith("http") and node.name]
+    if any(not visit.same_site(node.url) for node in named):
+        return Ending(ABSENT, "follow-external", url=outline.url)
+    return Ending(ABSENT, "follow-generic" if named else "follow-none", url=outline.url)
 
 
 async def _try(visit: Visit, node: Node) -> Ending:
@@ -128,31 +152,60 @@ async def _try(visit: Visit, node: Node) -> Ending:
         return Ending(INCONCLUSIVE, "follow-failed", {"why": f"the link “{node.name}” has gone"})
     visit.tape.step("found", fresh, outline=visit.page.outline)
     covered = await _covers(visit, fresh)
+    if covered and visit.veiled:
+        return Ending(INCONCLUSIVE, "follow-veiled", {"name": node.name}, node=node, url=visit.home.url)
+    failures = visit.page.guard.failures
     try:
         landed = None if covered else await visit.page.follow(fresh)
-    except Closed:
-        return Ending(BLOCKED, "follow-robots", node=node, url=visit.home.url)
+    except Closed as error:
+        if error.why == "robots":
+            return Ending(BLOCKED, "follow-robots", node=node, url=visit.home.url)
+        why = f"the link “{node.name}” leads to an address that is not opened here"
+        return Ending(INCONCLUSIVE, "follow-failed", {"why": why}, node=node, url=visit.home.url)
     except Stuck as error:
         return Ending(INCONCLUSIVE, "follow-failed", {"why": str(error)})
     if landed is None:
         visit.tape.step("followed", fresh, note="nothing changed", mark="stuck" if covered else "part")
         facts, snippet = {"name": node.name}, await visit.page.snippet(fresh)
+        if visit.page.guard.failures > failures or visit.page.waits():
+            return Ending(INCONCLUSIVE, "follow-failed", {"why": "an answer did not come"}, node=node)
         reason = "follow-covered" if covered else "follow-nothing"
         return Ending(BLOCKED, reason, facts, half=not covered, node=node, url=visit.home.url, snippet=snippet)
-    page, outline = landed
+    return await _landed(visit, node, *landed)
+
+
+async def _landed(visit: Visit, node: Node, page: Page, outline: Outline) -> Ending:
+    """Judge the page that the link ``node`` led to."""
     status = page.response.status if page.response is not None else 0
-    heads = " ".join([*outline.headings()[:3], outline.title])
-    shared = (words(node.name) - words(visit.home.title)) & words(heads)
-    visit.tape.step("followed", fresh, note=outline.title, mark="done" if shared else "part", outline=outline)
+    shared = _alike(words(node.name) - words(visit.home.title), words(_heads(outline)))
+    visit.tape.step("followed", node, note=outline.title, mark="done" if shared else "part", outline=outline)
+    facts = {"name": node.name, "title": outline.title or outline.url, "status": str(status)}
     if shared:
         visit.item, visit.item_name = outline, node.name
         visit.item_ld = str(await page.query("jsonld") or "")
         visit.seen[without_fragment(outline.url)] = outline
-        return Ending(DONE, "follow-done", {"name": node.name, "title": outline.title or outline.url}, url=outline.url)
-    if status >= 500 or status == 429 or outline.url.startswith("chrome-error:"):
-        return Ending(INCONCLUSIVE, "follow-failed", {"why": f"status {status}" if status else "no answer"})
-    facts = {"name": node.name, "title": outline.title or outline.url}
-    return Ending(BLOCKED, "follow-elsewhere", facts, half=True, node=node, url=visit.home.url)
+        return Ending(DONE, "follow-done", facts, url=outline.url)
+    if status in GONE:
+        return Ending(BLOCKED, "follow-missing", facts, half=True, node=node, url=visit.home.url)
+    if status >= 400 or outline.url.startswith("chrome-error:"):
+        return Ending(INCONCLUSIVE, "follow-failed", {"why": f"status {status}" if status >= 400 else "no answer"})
+    if words(_heads(outline)) <= words(_heads(visit.home)):
+        return Ending(BLOCKED, "follow-elsewhere", facts, half=True, node=node, url=visit.home.url)
+    return Ending(INCONCLUSIVE, "follow-unsure", facts, node=node, url=visit.home.url)
+
+
+def _heads(outline: Outline) -> str:
+    """Return what a page says it is about: its first headings and its title."""
+    return " ".join([*outline.headings()[:3], outline.title])
+
+
+def _alike(promised: set[str], said: set[str]) -> bool:
+    """Say whether two sets share a word, or one begins with a word of the other, as “lantern” and “lanterns”."""
+    pairs = ((one, other) for one in promised for other in said)
+    return any(
+        one == other or (min(len(one), len(other)) >= STEM and (one.startswith(other) or other.startswith(one)))
+        for one, other in pairs
+    )
 
 
 async def _covers(visit: Visit, node: Node) -> bool:
@@ -165,19 +218,24 @@ async def _covers(visit: Visit, node: Node) -> bool:
 
 async def contact(visit: Visit) -> Ending:
     """Find a way to reach the people behind the site, on at most three pages."""
-    queue: list[tuple[str, Node | None]] = [(visit.url, None)]
-    queue += [(node.url, node) for node in _contact_links(visit, visit.home)]
+    links = _contact_links(visit, visit.home)
+    if not any(CONTACT.search(node.name) for node in links):
+        links = await _in_menu(visit) or links
+    queue: list[tuple[str, Node | None]] = [(visit.url, None), *((node.url, node) for node in links)]
     reached: Node | None = None
     failure: Ending | None = None
     for url, node in queue[:CONTACT_PAGES]:
+        name = node.name if node is not None else "/"
         try:
             outline, ld = await _page(visit, url)
-        except Closed:
-            failure = Ending(BLOCKED, "contact-robots", {"name": node.name if node else "/"}, node=node, url=url)
+        except Closed as error:
+            shut = error.why == "robots"
+            facts = {"name": name, "why": "it is not opened here"}
+            reason = "contact-robots" if shut else "contact-failed"
+            failure = Ending(BLOCKED if shut else INCONCLUSIVE, reason, facts, node=node, url=url)
             continue
         except Stuck as error:
-            facts = {"name": node.name if node else "/", "why": str(error)}
-            failure = Ending(INCONCLUSIVE, "contact-failed", facts, node=node, url=url)
+            failure = Ending(INCONCLUSIVE, "contact-failed", {"name": name, "why": str(error)}, node=node, url=url)
             continue
         named = node is not None and CONTACT.search(node.name) is not None
         way = _way(outline, ld, by_name=named)
@@ -187,14 +245,37 @@ async def contact(visit: Visit) -> Ending:
         visit.tape.step("looked", node, note="for an address, a number or a form", mark="part", outline=outline)
         reached = node if named and reached is None else reached
     if reached is not None:
-        await visit.page.open(reached.url)
-        facts = {"name": reached.name, "pictures": await pictures(visit)}
-        return Ending(BLOCKED, "contact-nothing", facts, half=True, node=reached, url=reached.url)
+        return await _nothing_there(visit, reached)
     return failure or await _no_contact(visit)
 
 
+async def _nothing_there(visit: Visit, reached: Node) -> Ending:
+    """Return the ending where the page behind a contact link shows no contact: blocked where it is drawn."""
+    await visit.page.open(reached.url)
+    drawn = await pictures(visit)
+    facts = {"name": reached.name, "pictures": drawn}
+    if drawn:
+        return Ending(BLOCKED, "contact-nothing", facts, half=True, node=reached, url=reached.url)
+    return Ending(INCONCLUSIVE, "contact-unsure", facts, node=reached, url=reached.url)
+
+
+async def _in_menu(visit: Visit) -> list[Node]:
+    """Open the site's menu, where a button does, and return the links about contact in it."""
+    button = next((one for one in visit.home.of("button") if MENU.search(one.name) and not one.disabled), None)
+    if button is None:
+        return []
+    await visit.here(visit.url)
+    fresh = await visit.again(button)
+    if fresh is None or not await visit.page.click(fresh):
+        return []
+    outline = await visit.page.settle()
+    visit.tape.step("pressed", fresh, note="to open the menu", outline=outline)
+    return _contact_links(visit, outline)
+
+
 async def _no_contact(visit: Visit) -> Ending:
-    """Return the ending where no link leads to a contact: a name that only a mouse can press, or none offered."""
+    """Return the ending where no link leads to a contact: a name that only a mouse can press, a hidden link, none."""
+    await visit.here(visit.url)
     for node in visit.home.nodes:
         said = (node.text or node.name).strip()
         operable = node.role in ACTIONABLE or ACTIONABLE & set(node.path)
@@ -202,6 +283,10 @@ async def _no_contact(visit: Visit) -> Ending:
             continue
         if await visit.page.query("reacts", said):
             return Ending(BLOCKED, "contact-no-link", {"name": said}, node=node, url=visit.home.url)
+    hidden = (name for name in await visit.page.query("hidden-links") or () if CONTACT.search(name))
+    name = next(hidden, "")
+    if name:
+        return Ending(INCONCLUSIVE, "contact-hidden", {"name": clean(name, SHORT)}, url=visit.home.url)
     return Ending(ABSENT, "contact-absent", url=visit.home.url)
 
 

@@ -20,7 +20,7 @@ from aui_tui.engine.probes import Plan, probe
 from aui_tui.engine.redirects import Url
 from aui_tui.engine.target import DEFAULT_PORTS, Origin, parse
 from aui_tui.errors import InvalidHost
-from aui_tui.records.observations import Observations
+from aui_tui.records.observations import SERVED, Observations
 from aui_tui.records.tasks import (
     ALLOWED,
     BLOCKED,
@@ -55,8 +55,11 @@ if TYPE_CHECKING:
 DOERS: Final[Mapping[str, Callable[[Visit], Awaitable[Ending]]]] = MappingProxyType(
     {"read": read, "follow": follow, "search": search, "contact": contact, "form": form, "offer": offer}
 )
-SETTLED: Final = frozenset(range(200, 300))
-"""Statuses of a homepage that was served."""
+PASSING: Final = frozenset({404, 408, 410, 421, 425, 429})
+"""Statuses below 500 of a homepage that refuse nobody: limits, faults and pages that do not exist."""
+PASSWORD: Final = 401
+LOCKED: Final = "ERR_INVALID_AUTH_CREDENTIALS"
+"""Chromium's word for a page that asks for a password which nobody has."""
 
 
 @dataclass
@@ -216,6 +219,8 @@ class _Run:
             return self._limit()
         if self._crashed:
             return Ending(INCONCLUSIVE, "crash")
+        if task == "read" and why == LOCKED:
+            return Ending(INCONCLUSIVE, "read-password", {"status": str(PASSWORD)})
         return Ending(INCONCLUSIVE, "read-unreachable" if task == "read" else "stuck", {"why": why})
 
     def _limit(self) -> Ending:
@@ -248,13 +253,28 @@ class _Run:
         found = await self._guard.robots(_origin(visit.home.url) or self._seen.origin)
         rules = "unknown" if found is None else found.explain(EVERYBODY).effective
         self._note(door=door, status=status, robots=rules)
-        if door in (WALLED, REFUSED):
+        if door in (WALLED, REFUSED) or status >= 400:
             visit.reached = False
-            reason = "read-challenge" if door == WALLED else "read-refused"
-            return Ending(BLOCKED, reason, {"status": str(status)}, url=ending.url)
+            return self._turned_away(door, status, ending.url)
         if door == ALLOWED:
             self.state.rendered = await compare(visit.page)
         return ending
+
+    def _turned_away(self, door: str, status: int, url: str) -> Ending:
+        """Return the ending of a homepage that was not served: blocked only where the plain browser was served."""
+        facts = {"status": str(status)}
+        if door == WALLED:
+            return Ending(BLOCKED, "read-challenge", facts, url=url)
+        if status == PASSWORD:
+            return Ending(INCONCLUSIVE, "read-password", facts, url=url)
+        if door != REFUSED:
+            return Ending(INCONCLUSIVE, "read-status", facts, url=url)
+        served = not self._seen.exchanges or self._seen.browser.outcome == SERVED
+        return (
+            Ending(BLOCKED, "read-refused", facts, url=url)
+            if served
+            else Ending(INCONCLUSIVE, "read-refused-all", facts)
+        )
 
     async def _door(self, visit: Visit, ending: Ending) -> tuple[str, int]:
         """Return how the homepage received the browser, and with which status."""
@@ -269,7 +289,9 @@ class _Run:
         status = response.status
         if ending.outcome != DONE and walls.challenged(status, await response.all_headers(), body):
             return WALLED, status
-        return (ALLOWED if status in SETTLED else REFUSED), status
+        if status >= 400:
+            return (UNKNOWN if status >= 500 or status in PASSING else REFUSED), status
+        return ALLOWED, status
 
     async def _picture(self, visit: Visit) -> None:
         """Keep a picture of the page for the task that is under way, the first one that shows a page."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import time
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -13,16 +14,19 @@ from urllib.parse import quote, urljoin, urlsplit
 from aui_tui.engine.wording import counted
 from aui_tui.records.tasks import ABSENT, BLOCKED, DONE, INCONCLUSIVE
 from aui_tui.tasks.outline import ENTRIES, Node, Outline
-from aui_tui.tasks.reading import items
-from aui_tui.tasks.visit import Visit
+from aui_tui.tasks.reading import items, pictures
+from aui_tui.tasks.visit import Visit, without_fragment
 from aui_tui.tasks.vocabulary import SEARCH, words
 from aui_tui.tasks.words import Ending
+from aui_tui.text import clean
 
 NONSENSE: Final = "qzxvkj"
 QUERIES: Final = 2
-TYPED: Final = 6
-"""Looks at the page while results may appear by themselves, each after LOOK seconds."""
-LOOK: Final = 0.25
+TYPED: Final = 0.9
+"""Seconds in which a script may begin to search for what was typed."""
+AWAITED: Final = 4.0
+"""Seconds for the answers that a script asked for while typing."""
+LOOK: Final = 0.15
 SENT: Final = 0.3
 _WORD: Final = re.compile(r"[^\W\d_]{4,}")
 _TEMPLATE: Final = re.compile(r'"target"\s*:\s*(?:\{[^{}]*"urlTemplate"\s*:\s*)?("[^"]*\{search_term_string\}[^"]*")')
@@ -35,29 +39,41 @@ Found = set[tuple[str, str]]
 
 @dataclass
 class Asked:
-    """How asking the site for a word ended: ``how`` is ``ok`` or a reason; the page then and before, the
-    results."""
+    """How asking the site for a word ended: ``how`` is ``ok`` or a reason.
+
+    ``outline`` is the page then, ``before`` the page before, ``found`` the results, ``box`` the field. ``gone``: links
+    and options that went away, as where a list is filtered. ``moved``: another page, or results. ``reacted``: anything
+    on the page changed. ``failed``: an answer that the page asked for did not come.
+    """
 
     how: str
     outline: Outline
     before: Outline = field(default_factory=Outline)
     found: Found = field(default_factory=set)
     box: Node | None = None
-    changed: bool = False
+    gone: int = 0
+    moved: bool = False
+    reacted: bool = False
+    failed: bool = False
 
 
 def queries(visit: Visit) -> list[tuple[str, bool]]:
     """Return words to search for, best first, each with whether it stands in the name of an item."""
     home = visit.home
     around = [node.name for node in home.nodes if {"navigation", "banner"} & set(node.path) and node.role == "link"]
-    own = words(home.title) | words(" ".join(around))
+    title, menu = words(home.title), words(" ".join(around))
     offered = items(visit, home)[:8]
     named = " ".join(node.name for node in offered) or " ".join(home.headings())
     prose = " ".join(node.text for node in home.main() if node.text)[:600]
     links = _WORD.findall(named)
     plain = [*links, *_WORD.findall(prose)]
-    fresh = dict.fromkeys(word for word in plain if words(word) and not words(word) & own)
-    ordered = sorted(fresh, key=lambda word: (plain.index(word) >= len(links), -min(len(word), 8)))
+    fresh = dict.fromkeys(word for word in plain if words(word) and not words(word) & title)
+    # a word of the menu stands on every page, so it tells less than others; words of the prose come last
+
+    def rank(word: str) -> tuple[bool, bool, int]:
+        return plain.index(word) >= len(links), bool(words(word) & menu), -min(len(word), 8)
+
+    ordered = sorted(fresh, key=rank)
     return [(word, bool(offered) and plain.index(word) < len(links)) for word in ordered[:QUERIES]]
 
 
@@ -84,8 +100,13 @@ def appeared(outline: Outline, before: Outline) -> Counter[tuple[str, str]]:
 
 
 def results(outline: Outline, query: str, before: Outline) -> Found:
-    """Return what came with a search and mentions ``query`` by name, address or list item."""
+    """Return what came with a search and mentions ``query`` by name, address or list item.
+
+    Where nothing came but links or options went away, those that stayed and mention it: a list was filtered.
+    """
     fresh = appeared(outline, before)
+    if not fresh and outline.url == before.url and vanished(outline, before):
+        fresh = Counter((node.name, node.url) for node in outline.main() if node.role in HITS)
     hay = query.casefold()
     found = set()
     for node in outline.nodes:
@@ -93,6 +114,12 @@ def results(outline: Outline, query: str, before: Outline) -> Found:
         if fresh[node.name, node.url] and node.role in HITS and any(hay in text.casefold() for text in said):
             found.add((node.name, node.url))
     return found
+
+
+def vanished(outline: Outline, before: Outline) -> int:
+    """Return how many links and options of the page before are there no more."""
+    had, has = (Counter((n.name, n.url) for n in one.nodes if n.role in HITS) for one in (before, outline))
+    return (had - has).total() if outline.url == before.url else 0
 
 
 def _alike(found: Found, query: str) -> Found:
@@ -107,19 +134,20 @@ async def search(visit: Visit) -> Ending:
     if not asked_for:
         return Ending(INCONCLUSIVE, "search-no-query", url=visit.home.url)
     last: Asked | None = None
-    named = False
+    named = failed = False
     for query, in_name in asked_for:
         asked = await _ask(visit, query)
         if asked.how == "none":
             return await _by_address(visit, query)
         if asked.how != "ok":
             return await _refused(visit, asked)
-        last, named = asked, named or in_name
+        last, named, failed = asked, named or in_name, failed or asked.failed
         if asked.found or _jumped(asked.outline, query, visit):
             ending = await _controlled(visit, query, asked)
             if ending is not None:
                 return ending
     assert last is not None
+    last.failed = failed
     return await _failed(visit, last, [query for query, _ in asked_for], named=named)
 
 
@@ -127,6 +155,8 @@ async def _controlled(visit: Visit, query: str, asked: Asked) -> Ending | None:
     """Return the ending after the nonsense word was asked for too; None when it gives the same."""
     control = await _ask(visit, NONSENSE)
     noise = set(appeared(control.outline, control.before))
+    if asked.gone:
+        noise |= {(node.name, node.url) for node in control.outline.main() if node.role in HITS}
     also = _alike(noise, NONSENSE)
     fresh = {one for one in asked.found - noise if not _alike({one}, query) & also}
     visit.tape.step("compared", note=f"{len(fresh)} of {len(asked.found)} not given by a nonsense word")
@@ -153,20 +183,30 @@ async def _ask(visit: Visit, query: str) -> Asked:
     if box is None:
         before, box = await _opened(visit, before)
     if box is None:
-        unnamed = [node for node in before.nodes if node.role in ENTRIES and not node.name]
-        nameless = any(node.role == "searchbox" or "search" in node.path for node in unnamed)
-        return Asked("unnamed" if nameless else "none", before)
+        return Asked("unnamed" if _nameless(visit, before) else "none", before)
     about = await page.ask(box, "search-form") or {}
-    if about.get("method") not in ("", None, "get"):
-        return Asked("post", before, box=box)
-    action = about.get("action")
-    if action and not await page.guard.may_open(f"{action}?q={quote(query)}"):
-        return Asked("robots", before, box=box)
     visit.tape.step("found", box, outline=before)
     if not await page.type(box, query):
         return Asked("type", before, box=box)
     visit.tape.step("typed", box, note=f"“{query}”")
-    return await _sent(visit, query, before, box)
+    failures = page.guard.failures
+    asked = await _while_typing(visit, query, before, box)
+    if asked is None and about.get("method") == "post":
+        return Asked("post", page.outline, before, box=box)
+    away = str(about.get("action") or "")
+    if asked is None and away.startswith("http") and not visit.same_site(away):
+        return Asked("elsewhere", page.outline, before, box=box)
+    if asked is None:
+        asked = await _sent(visit, query, before, box)
+    asked.failed = page.guard.failures > failures or page.waits()
+    return asked
+
+
+def _nameless(visit: Visit, outline: Outline) -> Node | None:
+    """Return a search field without a name: by role or landmark, or any field of the page that “Search” leads to."""
+    fields = [node for node in outline.nodes if node.role in ENTRIES and not node.name]
+    moved = without_fragment(outline.url) != without_fragment(visit.home.url)
+    return next((node for node in fields if moved or node.role == "searchbox" or "search" in node.path), None)
 
 
 async def _opened(visit: Visit, before: Outline) -> tuple[Outline, Node | None]:
@@ -181,32 +221,47 @@ async def _opened(visit: Visit, before: Outline) -> tuple[Outline, Node | None]:
     return outline, field_of(outline)
 
 
-async def _sent(visit: Visit, query: str, before: Outline, box: Node) -> Asked:
+async def _while_typing(visit: Visit, query: str, before: Outline, box: Node) -> Asked | None:
+    """Wait for results that appear by themselves; None when none do."""
     page = visit.page
-    for _ in range(TYPED):
+    begin = time.monotonic()
+    while True:
         await asyncio.sleep(LOOK)
         outline = await page.look()
         found = {one for one in results(outline, query, before) if one[1].startswith("http")}
         if found:
             visit.tape.step("saw", note=f"{counted(len(found), 'result')} while typing", outline=outline)
-            return Asked("ok", outline, before, found, box, changed=True)
+            return Asked("ok", outline, before, found, box, vanished(outline, before), moved=True, reacted=True)
+        waited = time.monotonic() - begin
+        if waited >= AWAITED or (waited >= TYPED and not page.guard.pending(page.tab)):
+            return None
+
+
+async def _sent(visit: Visit, query: str, before: Outline, box: Node) -> Asked:
+    """Press Enter, then a button that searches if nothing came of it."""
+    page, begun = visit.page, len(visit.page.guard.stops)
+
+    async def seen(node: Node, note: str = "") -> Asked:
+        await asyncio.sleep(SENT)
+        outline = await page.settle()
+        found = results(outline, query, before)
+        moved = outline.url != before.url or bool(found)
+        reacted = moved or outline.mark() != before.mark() or outline.text() != before.text()
+        visit.tape.step("pressed", node, note=note, mark="done" if moved else "part", outline=outline)
+        return Asked("ok", outline, before, found, box, vanished(outline, before), moved, reacted)
+
     await page.press("Enter")
-    await asyncio.sleep(SENT)
-    outline = await page.settle()
-    found = results(outline, query, before)
-    changed = outline.url != before.url or bool(found)
-    visit.tape.step("pressed", box, note="Enter", mark="done" if changed else "part", outline=outline)
-    if not changed:
-        go = next((node for node in outline.of("button") if _searches(node) and not node.disabled), None)
+    asked = await seen(box, "Enter")
+    if not asked.moved:
+        go = next((node for node in asked.outline.of("button") if _searches(node) and not node.disabled), None)
         if go is not None and await page.click(go):
-            await asyncio.sleep(SENT)
-            outline = await page.settle()
-            found = results(outline, query, before)
-            changed = outline.url != before.url or bool(found)
-            visit.tape.step("pressed", go, mark="done" if changed else "part", outline=outline)
-    if found:
-        visit.tape.step("saw", note=counted(len(found), "result"), outline=outline)
-    return Asked("ok", outline, before, found, box, changed=changed)
+            asked = await seen(go)
+    stopped = next((stop.why for stop in page.guard.stops[begun:] if stop.page is page.tab), "")
+    if stopped and not asked.found:
+        asked.how = {"robots": "robots", "method": "post"}.get(stopped, "elsewhere")
+    if asked.found:
+        visit.tape.step("saw", note=counted(len(asked.found), "result"), outline=asked.outline)
+    return asked
 
 
 def _searches(node: Node) -> bool:
@@ -217,53 +272,82 @@ async def _refused(visit: Visit, asked: Asked) -> Ending:
     """Return the ending where the field could not be used."""
     node = asked.box
     if asked.how == "unnamed":
-        fields = [one for one in asked.outline.nodes if one.role in ENTRIES and not one.name]
-        node = next((one for one in fields if one.role == "searchbox" or "search" in one.path), None)
+        node = _nameless(visit, asked.outline)
         visit.tape.step("found", node, note="a field without a name", mark="stuck", outline=asked.outline)
     snippet = await visit.page.snippet(node) if node is not None else ""
-    outcome = INCONCLUSIVE if asked.how == "post" else BLOCKED
+    outcome = INCONCLUSIVE if asked.how in ("post", "elsewhere") else BLOCKED
     facts = {"name": node.name if node is not None else ""}
     half = asked.how == "robots"
-    return Ending(outcome, f"search-{asked.how}", facts, half=half, node=node, url=asked.outline.url, snippet=snippet)
+    return Ending(outcome, f"search-{asked.how}", facts, half=half, node=node, url=visit.home.url, snippet=snippet)
 
 
 async def _failed(visit: Visit, last: Asked, asked_for: list[str], *, named: bool) -> Ending:
-    stops = [stop for stop in visit.page.guard.stops if stop.method != "GET"]
+    """Return the ending where no query brought a result: blocked where it is seen why, else inconclusive."""
     query = " or ".join(f"“{word}”" for word in asked_for)
-    if stops:
-        return Ending(INCONCLUSIVE, "search-post", node=last.box, url=last.outline.url)
+    facts = {"query": asked_for[0], "queries": query}
+
+    def unsure(reason: str) -> Ending:
+        return Ending(INCONCLUSIVE, reason, facts, node=last.box, url=last.outline.url)
+
+    if last.failed:
+        return unsure("search-waiting")
     if not named:
-        return Ending(INCONCLUSIVE, "search-unsure", {"query": query}, node=last.box, url=last.outline.url)
+        return unsure("search-unsure")
     snippet = await visit.page.snippet(last.box) if last.box is not None else ""
-    facts = {"query": asked_for[0]}
-    if not last.changed:
+    if not last.reacted:
         pointer = next((n for n in last.outline.nodes if n.pointer and n.role in ("generic", "img") and n.text), None)
         facts |= {
             "example": f": “{pointer.text}” has no role" if pointer is not None else "",
             "control": f"“{pointer.text}”" if pointer is not None else "the control beside the field",
         }
         visit.tape.step("looked", note="for a button by name", mark="stuck", outline=last.outline)
-    reason = "search-no-results" if last.changed else "search-mouse"
-    return Ending(BLOCKED, reason, facts, half=True, node=last.box, url=last.outline.url, snippet=snippet)
+        return Ending(BLOCKED, "search-mouse", facts, half=True, node=last.box, url=last.outline.url, snippet=snippet)
+    shown = await _unlinked(visit, last, asked_for[-1])
+    if not shown:
+        return unsure("search-nothing")
+    visit.tape.step("looked", note="for results with a role", mark="stuck", outline=last.outline)
+    facts |= {"shown": shown, "query": asked_for[-1]}
+    return Ending(BLOCKED, "search-no-results", facts, half=True, node=last.box, url=last.outline.url, snippet=snippet)
+
+
+async def _unlinked(visit: Visit, last: Asked, query: str) -> str:
+    """Return what shows the results without links: a drawing, or text that only a mouse can press."""
+    drawn = await pictures(visit)
+    if drawn:
+        return drawn
+    had = {(node.role, node.text or node.name) for node in last.before.nodes}
+    fresh = [(node.role, node.text or node.name) for node in last.outline.nodes if node.pointer]
+    said = next((text for role, text in fresh if (role, text) not in had and query.casefold() in text.casefold()), "")
+    return f"; “{clean(said, 60)}” takes a click but is not a link" if said else ""
 
 
 async def _by_address(visit: Visit, query: str) -> Ending:
     """Search without a field: by the address of a SearchAction or an OpenSearch description."""
     found = _TEMPLATE.search(await visit.jsonld())
     if found is None:
-        fake = str(await visit.page.query("search-fake") or "")
-        if fake:
-            visit.tape.step("looked", note="for a search field", mark="stuck", outline=visit.home)
-            return Ending(BLOCKED, "search-no-role", {"snippet": fake}, url=visit.home.url, snippet=fake)
-        return Ending(ABSENT, "search-absent", url=visit.home.url)
+        return await _no_field(visit)
     template: Any = json.loads(found[1])
     url = urljoin(visit.home.url, str(template).replace("{search_term_string}", quote(query)))
     if not visit.same_site(url):
-        return Ending(ABSENT, "search-absent", url=visit.home.url)
-    if not await visit.page.guard.may_open(url):
-        return Ending(BLOCKED, "search-robots", url=visit.home.url)
+        return Ending(INCONCLUSIVE, "search-elsewhere", url=visit.home.url)
+    objection = await visit.page.guard.objection(url)
+    if objection:
+        shut = objection == "robots"
+        return Ending(
+            BLOCKED if shut else INCONCLUSIVE, "search-robots" if shut else "read-unknown", url=visit.home.url
+        )
     outline = await visit.open(url)
     hits = results(outline, query, visit.home)
     if hits:
         return Ending(DONE, "search-address", {"results": counted(len(hits), "result"), "query": query}, url=url)
-    return Ending(BLOCKED, "search-no-results", {"query": query}, half=True, url=url)
+    return Ending(INCONCLUSIVE, "search-nothing", {"queries": f"“{query}”"}, url=url)
+
+
+async def _no_field(visit: Visit) -> Ending:
+    """Return the ending where no field, button or address for searching is named."""
+    for question, reason in (("search-fake", "search-no-role"), ("search-opener", "search-no-name")):
+        snippet = str(await visit.page.query(question) or "")
+        if snippet:
+            visit.tape.step("looked", note="for a search field", mark="stuck", outline=visit.home)
+            return Ending(BLOCKED, reason, {"snippet": snippet}, url=visit.home.url, snippet=snippet)
+    return Ending(ABSENT, "search-absent", url=visit.home.url)

@@ -93,6 +93,8 @@ class Visit:
     item_ld: str = ""
     home_ld: str = ""
     reached: bool = False
+    veiled: bool = False
+    """Something covers the homepage, and its buttons have names that this test does not know."""
     seen: dict[str, Outline] = field(default_factory=dict)
     snap: Callable[[], Awaitable[None]] | None = None
     """Takes a picture for the task that is under way; None when no pictures are wanted."""
@@ -107,6 +109,15 @@ class Visit:
         self.tape.step("opened", note=clean(outline.title or url, 120), outline=outline)
         self.seen[without_fragment(outline.url)] = outline
         return outline
+
+    async def here(self, url: str) -> Outline:
+        """Return the page at ``url``: as it stands when it is open and untouched, else opened again.
+
+        Raises Closed, Stuck.
+        """
+        if not self.page.touched and without_fragment(self.page.tab.url) == without_fragment(url):
+            return await self.page.look()
+        return (await self.clear(await self.open(url)))[0]
 
     async def clear(self, outline: Outline) -> tuple[Outline, Cover | None]:
         """Dismiss what covers the page; return the page and what is left in the way."""
@@ -135,5 +146,6 @@ def _host(url: str) -> tuple[str, int | None]:
 
 
 def without_fragment(url: str) -> str:
-    """Return ``url`` without its fragment."""
-    return urldefrag(url)[0]
+    """Return ``url`` without its fragment; one that names a page of a script (``#/rooms``, ``#!rooms``) is kept."""
+    page, fragment = urldefrag(url)
+    return url if fragment.startswith(("/", "!")) else page

@@ -34,6 +34,8 @@ CART: Final = _names("cart")
 NEVER: Final = _names("never")
 GENERIC: Final = re.compile("^(?:" + "|".join(_table()["generic"]) + ")", re.IGNORECASE)
 MAIL: Final = _names("mail")
+SOLD_OUT: Final = _names("sold_out")
+MENU: Final = _names("menu")
 DISMISS: Final = (_names("reject"), _names("close"), _names("accept"))
 STOP: Final = frozenset(_table()["stop"])
 

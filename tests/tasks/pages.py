@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 Page = tuple[int, dict[str, str], bytes]
+Answer = Page | Callable[[str], Page]
+"""A page, or what makes one from the target of the request."""
 PROSE = "Rooms by the water with a view of the harbour, a kettle, and a lamp for the evening. "
 
 
@@ -29,8 +31,10 @@ def readable(extra: str = "", title: str = "Rooms") -> Page:
 class Site:
     """Pages by path; ``*`` is any other path. ``log`` holds method and target of each request."""
 
-    pages: dict[str, Page]
+    pages: dict[str, Answer]
     log: list[tuple[str, str]] = field(default_factory=list)
+    slow: dict[str, float] = field(default_factory=dict)
+    """Seconds before an answer, by path."""
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError, EOFError, ValueError, asyncio.LimitOverrunError):
@@ -38,7 +42,9 @@ class Site:
             method, target, _ = head.split("\r\n")[0].split(" ")
             self.log.append((method, target))
             missing = self.pages.get("*", (404, {"content-type": "text/html"}, b"<h1>Not found</h1>"))
-            status, headers, body = self.pages.get(target.partition("?")[0], missing)
+            found = self.pages.get(target.partition("?")[0], missing)
+            status, headers, body = found(target) if callable(found) else found
+            await asyncio.sleep(self.slow.get(target.partition("?")[0], 0))
             lines = [f"HTTP/1.1 {status} X", *(f"{k}: {v}" for k, v in headers.items())]
             lines += [f"content-length: {len(body)}", "connection: close", "", ""]
             writer.write("\r\n".join(lines).encode() + body)

@@ -1,0 +1,476 @@
+"""Sites made by software of others, built in a folder and served on loopback.
+
+Each builder needs programs of the system (PHP, npm, a Debian package) or a Python environment with the package; it
+raises Missing, which names what is not there. ``python -m tests.tasks.real_sites FOLDER [NAME...]`` installs what PyPI
+and npm have, builds every site that it can, tries the tasks, and prints the table beside what a person can do.
+"""
+
+# ruff: noqa: E501 (files of other projects)
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import http.server
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+PROSE: Final = (
+    "This handbook explains how the lanterns and kettles of the harbour are kept in order, day by day, for everyone "
+    "who works on the quay and wants to know more about it."
+)
+MAIL: Final = "hello@harbour.example"
+
+
+class Missing(Exception):
+    """A program or package that a site is made with is not there."""
+
+
+class Truth(NamedTuple):
+    """What a person with a keyboard and a screen reader can do on a site, in the words of the outcomes."""
+
+    read: str = "done"
+    follow: str = "done"
+    search: str = "done"
+    contact: str = "done"
+    form: str = "absent"
+    offer: str = "absent"
+
+
+Serve = Callable[[Path], Any]
+"""Builds a site in a folder and serves it: a context manager that yields the port."""
+
+
+def program(name: str) -> str:
+    """Return the path of a program. Raises Missing."""
+    found = shutil.which(name)
+    if found is None:
+        raise Missing(f"{name} on the path")
+    return found
+
+
+def tool(folder: Path, name: str, *packages: str) -> str:
+    """Return a program of Python packages, installed beside the site when it is not on the path. Raises Missing."""
+    found = shutil.which(name)
+    if found is not None:
+        return found
+    place = folder.parent / "python"
+    if not (place / "bin" / name).exists():
+        uv = program("uv")
+        if not place.exists():
+            run(uv, "venv", "-q", str(place))
+        run(uv, "pip", "install", "-q", "--python", str(place / "bin" / "python"), *packages)
+    return str(place / "bin" / name)
+
+
+def run(*command: str, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> None:
+    """Run a command to its end. Raises Missing with the end of what it said when it fails."""
+    done = subprocess.run(
+        command, cwd=cwd, env={**os.environ, **(env or {})}, capture_output=True, timeout=900, check=False
+    )
+    if done.returncode:
+        said = (done.stderr or done.stdout).decode(errors="replace").strip().splitlines()
+        raise Missing(f"{Path(command[0]).name} {command[1] if command[1:] else ''}: {said[-1] if said else 'failed'}")
+
+
+def write(folder: Path, files: Mapping[str, str]) -> None:
+    """Write text files below ``folder``."""
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+
+
+@contextmanager
+def static(folder: Path) -> Iterator[int]:
+    """Serve a folder; addresses without an ending find the page of that name."""
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *parts: object) -> None:
+            return
+
+        def translate_path(self, path: str) -> str:
+            found = Path(super().translate_path(path))
+            page = found.with_name(found.name + ".html")
+            return str(page if not found.exists() and page.exists() else found)
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield server.server_address[1]
+    finally:
+        server.shutdown()
+        thread.join(10)
+
+
+def free_port() -> int:
+    """Return a port of loopback that is free."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+@contextmanager
+def served(*command: str, port: int, cwd: Path, env: Mapping[str, str] | None = None) -> Iterator[int]:
+    """Run a server until the block ends; it is up when it answers on ``port``."""
+    with (cwd / "server.log").open("wb") as log:
+        process = subprocess.Popen(command, cwd=cwd, stdout=log, stderr=log, env={**os.environ, **(env or {})})
+        try:
+            for _ in range(300):
+                with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+                    break
+                if process.poll() is not None:
+                    break
+                time.sleep(0.1)
+            if process.poll() is not None:
+                raise Missing(f"{Path(command[0]).name}: {(cwd / 'server.log').read_text()[-300:]}")
+            yield port
+        finally:
+            process.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(10)
+            process.kill()
+
+
+@contextmanager
+def sphinx(folder: Path) -> Iterator[int]:
+    """Sphinx with its own theme."""
+    write(
+        folder / "source",
+        {
+            "conf.py": "project = 'Harbour Handbook'\n",
+            "index.rst": "Welcome to the harbour\n======================\n\n"
+            f"{PROSE}\n\n.. toctree::\n\n   lantern\n   contact\n",
+            "lantern.rst": "Lantern care\n============\n\nTrim the wick every morning.\n",
+            "contact.rst": f"Contact\n=======\n\nWrite to {MAIL}.\n",
+        },
+    )
+    build = tool(folder, "sphinx-build", "sphinx")
+    run(build, "-q", str(folder / "source"), str(folder / "site"))
+    with static(folder / "site") as port:
+        yield port
+
+
+@contextmanager
+def mkdocs(folder: Path, theme: str = "mkdocs") -> Iterator[int]:
+    """MkDocs with a theme."""
+    write(
+        folder,
+        {
+            "mkdocs.yml": f"site_name: Harbour Handbook\ntheme: {{name: {theme}}}\nplugins: [search]\n",
+            "docs/index.md": f"# Welcome to the harbour\n\n{PROSE}\n\n- [Lantern care](lantern.md)\n",
+            "docs/lantern.md": "# Lantern care\n\nTrim the wick every morning.\n",
+            "docs/contact.md": f"# Contact\n\nWrite to {MAIL}.\n",
+        },
+    )
+    build = tool(folder, "mkdocs", "mkdocs", "mkdocs-material")
+    run(build, "build", "-q", "-f", str(folder / "mkdocs.yml"), "-d", str(folder / "site"))
+    with static(folder / "site") as port:
+        yield port
+
+
+@contextmanager
+def vitepress(folder: Path) -> Iterator[int]:
+    """VitePress with its local search."""
+    config = (
+        "export default {title:'Harbour Handbook',themeConfig:{search:{provider:'local'},"
+        "nav:[{text:'Contact',link:'/contact'}],sidebar:[{text:'Lantern care',link:'/lantern'}]}}\n"
+    )
+    write(
+        folder,
+        {
+            "package.json": '{"private":true,"type":"module"}',
+            ".vitepress/config.mjs": config,
+            "index.md": f"# Welcome to the harbour\n\n{PROSE}\n\n- [Lantern care](lantern.md)\n",
+            "lantern.md": "# Lantern care\n\nTrim the wick every morning.\n",
+            "contact.md": f"# Contact\n\nWrite to {MAIL}.\n",
+        },
+    )
+    npm = program("npm")
+    run(npm, "install", "--no-audit", "--no-fund", "-D", "vitepress", cwd=folder)
+    run(str(folder / "node_modules/.bin/vitepress"), "build", cwd=folder)
+    with static(folder / ".vitepress/dist") as port:
+        yield port
+
+
+@contextmanager
+def vite(folder: Path) -> Iterator[int]:
+    """The start page that Vite makes for React: one page, drawn by a script."""
+    npm = program("npm")
+    app = folder / "app"
+    if not app.exists():
+        made = ("create", "-y", "vite@latest", "app", "--", "--template", "react", "--no-interactive")
+        run(npm, *made, cwd=folder)
+    run(npm, "install", "--no-audit", "--no-fund", cwd=app)
+    run(str(app / "node_modules/.bin/vite"), "build", cwd=app)
+    with static(app / "dist") as port:
+        yield port
+
+
+@contextmanager
+def docusaurus(folder: Path) -> Iterator[int]:
+    """The site that Docusaurus makes, without a search service."""
+    if not (folder / "site").exists():
+        npx = program("npx")
+        run(npx, "-y", "create-docusaurus@3.7.0", "site", "classic", "--javascript", cwd=folder)
+    run(str(folder / "site/node_modules/.bin/docusaurus"), "build", cwd=folder / "site")
+    with static(folder / "site/build") as port:
+        yield port
+
+
+@contextmanager
+def dokuwiki(folder: Path) -> Iterator[int]:
+    """DokuWiki of the Debian package, with a copy of its program and data of its own."""
+    home, php = Path("/usr/share/dokuwiki"), program("php")
+    if not home.exists():
+        raise Missing("the Debian package dokuwiki")
+    wiki, conf, data = folder / "wiki", folder / "conf", folder / "data"
+    if not wiki.exists():
+        shutil.copytree(home, wiki, ignore_dangling_symlinks=True)
+        conf.mkdir()
+        for file in Path("/etc/dokuwiki").iterdir():
+            if file.is_file() and not file.is_symlink() and file.name != "local.php":
+                shutil.copy(file, conf)
+        for name in (
+            "attic",
+            "cache",
+            "index",
+            "locks",
+            "log",
+            "media",
+            "media_attic",
+            "media_meta",
+            "meta",
+            "pages",
+            "tmp",
+        ):
+            (data / name).mkdir(parents=True)
+    write(
+        folder,
+        {
+            "wiki/inc/preload.php": f"<?php define('DOKU_CONF', '{conf}/');\n",
+            "conf/local.php": f"<?php $conf['title']='Harbour Wiki'; $conf['savedir']='{data}'; $conf['useacl']=0;\n",
+            "data/pages/start.txt": f"====== Welcome to the harbour ======\n{PROSE}\n\n  * [[lantern|Lantern care]]\n"
+            "  * [[contact|Contact]]\n",
+            "data/pages/lantern.txt": f"====== Lantern care ======\nTrim the wick of every lantern. {PROSE}\n",
+            "data/pages/contact.txt": f"====== Contact ======\nWrite to {MAIL}.\n",
+        },
+    )
+    run(php, str(wiki / "bin/indexer.php"), "-q", cwd=wiki)
+    port = free_port()
+    with served(php, "-S", f"127.0.0.1:{port}", "-t", str(wiki), port=port, cwd=folder) as up:
+        yield up
+
+
+WORDPRESS: Final = """<?php
+define('DB_NAME', 'wp'); define('DB_USER', 'root'); define('DB_PASSWORD', ''); define('DB_HOST', 'localhost:%s');
+define('DB_CHARSET', 'utf8mb4'); define('DB_COLLATE', ''); $table_prefix = 'wp_'; define('WP_HTTP_BLOCK_EXTERNAL', true);
+define('WP_SITEURL', 'http://shop.demo.test'); define('WP_HOME', 'http://shop.demo.test'); define('DISABLE_WP_CRON', true);
+define('WP_CONTENT_DIR', __DIR__ . '/wp-content');
+if (!defined('ABSPATH')) define('ABSPATH', __DIR__ . '/'); require_once ABSPATH . 'wp-settings.php';
+"""
+WORDPRESS_SETUP: Final = """<?php
+define('WP_INSTALLING', true); $_SERVER['HTTP_HOST'] = 'shop.demo.test'; $_SERVER['SERVER_PROTOCOL'] = 'HTTP/1.1';
+require __DIR__ . '/wp-load.php'; require __DIR__ . '/wp-admin/includes/upgrade.php';
+function wp_mail() { return true; }
+wp_install('Harbour Letters', 'ada', 'ada@harbour.example', true, '', 'sesame-open-wide');
+foreach (['Lantern care' => 'post', 'Kettle polish' => 'post', 'Contact' => 'page'] as $name => $kind)
+  wp_insert_post(['post_title' => $name, 'post_type' => $kind, 'post_status' => 'publish', 'post_author' => 1,
+    'post_content' => $name === 'Contact' ? 'Write to hello@harbour.example.' : 'Trim the wick every morning. %s']);
+"""
+
+
+@contextmanager
+def wordpress(folder: Path) -> Iterator[int]:
+    """WordPress of the Debian package with MariaDB, its theme Twenty Twenty-Three, two posts and a page."""
+    home, php = Path("/usr/share/wordpress"), program("php")
+    theme = Path("/usr/share/wordpress/wp-content/themes/twentytwentythree")
+    database, install = program("mariadbd"), program("mariadb-install-db")
+    if not (home.exists() and theme.exists()):
+        raise Missing("the Debian packages wordpress and wordpress-theme-twentytwentythree")
+    site, data, line = folder / "site", folder / "data", folder / "db.sock"
+    fresh = not data.exists()
+    if fresh:
+        shutil.copytree(home, site, ignore_dangling_symlinks=True, dirs_exist_ok=True)
+        run(install, "--no-defaults", f"--datadir={data}", "--auth-root-authentication-method=normal", "--user=root")
+    write(site, {"wp-config.php": WORDPRESS % line, "setup.php": WORDPRESS_SETUP % PROSE})
+    command = (database, "--no-defaults", f"--datadir={data}", f"--socket={line}", "--user=root", "--skip-networking")
+    with (folder / "database.log").open("wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log)
+    try:
+        for _ in range(300):
+            if line.exists():
+                break
+            time.sleep(0.1)
+        if fresh:
+            run(
+                program("mariadb"),
+                "--no-defaults",
+                f"--socket={line}",
+                "-uroot",
+                "-e",
+                "create database if not exists wp",
+            )
+            run(php, str(site / "setup.php"), cwd=site)
+        port = free_port()
+        with served(php, "-S", f"127.0.0.1:{port}", "-t", str(site), port=port, cwd=folder) as up:
+            yield up
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+OSCAR: Final = {
+    "manage.py": "import os,sys\nos.environ.setdefault('DJANGO_SETTINGS_MODULE','shop')\n"
+    "from django.core.management import execute_from_command_line as go\ngo(sys.argv)\n",
+    "shop.py": """
+from oscar.defaults import *
+import os
+BASE = os.path.dirname(os.path.abspath(__file__))
+SECRET_KEY = 'not-a-secret-of-anybody'; DEBUG = True; ALLOWED_HOSTS = ['*']; SITE_ID = 1; ROOT_URLCONF = 'urls'
+USE_TZ = True; STATIC_URL = '/static/'; MEDIA_ROOT = os.path.join(BASE, 'media'); DEFAULT_AUTO_FIELD = 'django.db.models.AutoField'
+DATABASES = {'default': {'ENGINE': 'django.db.backends.sqlite3', 'NAME': os.path.join(BASE, 'db'), 'ATOMIC_REQUESTS': True}}
+INSTALLED_APPS = ['django.contrib.admin', 'django.contrib.auth', 'django.contrib.contenttypes', 'django.contrib.sessions',
+  'django.contrib.messages', 'django.contrib.staticfiles', 'django.contrib.sites', 'django.contrib.flatpages',
+  'oscar.config.Shop', 'oscar.apps.analytics.apps.AnalyticsConfig', 'oscar.apps.checkout.apps.CheckoutConfig',
+  'oscar.apps.address.apps.AddressConfig', 'oscar.apps.shipping.apps.ShippingConfig', 'oscar.apps.catalogue.apps.CatalogueConfig',
+  'oscar.apps.catalogue.reviews.apps.CatalogueReviewsConfig', 'oscar.apps.communication.apps.CommunicationConfig',
+  'oscar.apps.partner.apps.PartnerConfig', 'oscar.apps.basket.apps.BasketConfig', 'oscar.apps.payment.apps.PaymentConfig',
+  'oscar.apps.offer.apps.OfferConfig', 'oscar.apps.order.apps.OrderConfig', 'oscar.apps.customer.apps.CustomerConfig',
+  'oscar.apps.search.apps.SearchConfig', 'oscar.apps.voucher.apps.VoucherConfig', 'oscar.apps.wishlists.apps.WishlistsConfig',
+  'oscar.apps.dashboard.apps.DashboardConfig', 'oscar.apps.dashboard.reports.apps.ReportsDashboardConfig',
+  'oscar.apps.dashboard.users.apps.UsersDashboardConfig', 'oscar.apps.dashboard.orders.apps.OrdersDashboardConfig',
+  'oscar.apps.dashboard.catalogue.apps.CatalogueDashboardConfig', 'oscar.apps.dashboard.offers.apps.OffersDashboardConfig',
+  'oscar.apps.dashboard.partners.apps.PartnersDashboardConfig', 'oscar.apps.dashboard.pages.apps.PagesDashboardConfig',
+  'oscar.apps.dashboard.ranges.apps.RangesDashboardConfig', 'oscar.apps.dashboard.reviews.apps.ReviewsDashboardConfig',
+  'oscar.apps.dashboard.vouchers.apps.VouchersDashboardConfig',
+  'oscar.apps.dashboard.communications.apps.CommunicationsDashboardConfig', 'oscar.apps.dashboard.shipping.apps.ShippingDashboardConfig',
+  'widget_tweaks', 'haystack', 'treebeard', 'django_tables2']
+TEMPLATES = [{'BACKEND': 'django.template.backends.django.DjangoTemplates', 'APP_DIRS': True, 'OPTIONS': {'context_processors': [
+  'django.template.context_processors.debug', 'django.template.context_processors.request', 'django.contrib.auth.context_processors.auth',
+  'django.template.context_processors.i18n', 'django.contrib.messages.context_processors.messages',
+  'oscar.apps.search.context_processors.search_form', 'oscar.apps.checkout.context_processors.checkout',
+  'oscar.apps.communication.notifications.context_processors.notifications', 'oscar.core.context_processors.metadata']}}]
+MIDDLEWARE = ['django.contrib.sessions.middleware.SessionMiddleware', 'django.middleware.csrf.CsrfViewMiddleware',
+  'django.contrib.auth.middleware.AuthenticationMiddleware', 'django.contrib.messages.middleware.MessageMiddleware',
+  'oscar.apps.basket.middleware.BasketMiddleware', 'django.contrib.flatpages.middleware.FlatpageFallbackMiddleware']
+HAYSTACK_CONNECTIONS = {'default': {'ENGINE': 'haystack.backends.simple_backend.SimpleEngine'}}
+OSCAR_SHOP_NAME = 'Harbour Shop'
+""",
+    "urls.py": "from django.apps import apps\nfrom django.urls import include, path\n"
+    "urlpatterns = [path('i18n/', include('django.conf.urls.i18n')), path('', include(apps.get_app_config('oscar').urls[0]))]\n",
+    "fill.py": """
+import os
+os.environ['DJANGO_SETTINGS_MODULE'] = 'shop'
+import django
+django.setup()
+from decimal import Decimal
+from oscar.core.loading import get_model
+kind = get_model('catalogue', 'ProductClass').objects.create(name='Goods', track_stock=False)
+partner = get_model('partner', 'Partner').objects.create(name='Quay')
+for name, price in (('Pier lantern', '49.00'), ('Storm kettle', '38.50'), ('Tide clock', '120.00')):
+    made = get_model('catalogue', 'Product').objects.create(title=name, product_class=kind, description='Made on the quay. ' * 8)
+    get_model('partner', 'StockRecord').objects.create(product=made, partner=partner, partner_sku=name, price=Decimal(price),
+                                                       price_currency='GBP')
+""",
+}
+
+
+@contextmanager
+def oscar(folder: Path) -> Iterator[int]:
+    """A django-oscar shop with three products."""
+    python = str(Path(tool(folder, "django-admin", "django-oscar", "wagtail")).with_name("python"))
+    write(folder, OSCAR)
+    if not (folder / "db").exists():
+        run(python, "manage.py", "migrate", "-v", "0", cwd=folder)
+        run(python, "fill.py", cwd=folder)
+    port = free_port()
+    with served(python, "manage.py", "runserver", "--noreload", f"127.0.0.1:{port}", port=port, cwd=folder) as up:
+        yield up
+
+
+WAGTAIL_HOME: Final = (
+    '{% extends "base.html" %}{% load wagtailcore_tags %}{% block content %}<h1>{{ page.title }}</h1><p>'
+    + PROSE
+    + '</p><ul>{% for child in page.get_children.live %}<li><a href="{% pageurl child %}">{{ child.title }}</a></li>'
+    "{% endfor %}</ul><p><a href=\"{% url 'search' %}\">Search</a></p>{% endblock %}"
+)
+WAGTAIL_FILL: Final = (
+    "from home.models import HomePage\nhome = HomePage.objects.first()\nhome.title = 'Harbour'\nhome.save()\n"
+    "for name in ('Lantern care', 'Kettle polish'):\n    home.add_child(instance=HomePage(title=name))\n"
+)
+
+
+@contextmanager
+def wagtail(folder: Path) -> Iterator[int]:
+    """A Wagtail site as its starter makes it, with a homepage of our own that lists two pages and links its search."""
+    start = tool(folder, "wagtail", "django-oscar", "wagtail")
+    python = str(Path(start).with_name("python"))
+    site = folder / "site"
+    if not site.exists():
+        site.mkdir()
+        run(start, "start", "harbour", str(site))
+        write(site, {"home/templates/home/home_page.html": WAGTAIL_HOME, "fill.txt": WAGTAIL_FILL})
+        run(python, "manage.py", "migrate", "-v", "0", cwd=site)
+        run(python, "manage.py", "shell", "-c", WAGTAIL_FILL, cwd=site)
+    port = free_port()
+    with served(python, "manage.py", "runserver", "--noreload", f"127.0.0.1:{port}", port=port, cwd=site) as up:
+        yield up
+
+
+SITES: Final[Mapping[str, tuple[Serve, Truth]]] = {
+    "sphinx": (sphinx, Truth()),
+    "mkdocs": (mkdocs, Truth()),
+    "mkdocs-material": (functools.partial(mkdocs, theme="material"), Truth()),
+    "vitepress": (vitepress, Truth()),
+    "vite": (vite, Truth(follow="absent", search="absent", contact="absent")),
+    "docusaurus": (docusaurus, Truth(search="absent", contact="absent")),
+    "dokuwiki": (dokuwiki, Truth()),
+    "wordpress": (wordpress, Truth(search="absent", form="done")),
+    "oscar": (oscar, Truth(contact="absent", offer="done")),
+    "wagtail": (wagtail, Truth(search="blocked", contact="absent")),
+}
+"""Each site with what a person can do on it."""
+
+
+async def _table(folder: Path, names: list[str]) -> None:
+    from aui_tui.tasks.browser import Browser
+    from aui_tui.tasks.run import run_tasks
+    from tests.tasks.running import HOST, leading_to, seen_at
+
+    browser = Browser()
+    for name in names:
+        serve, truth = SITES[name]
+        place = folder / name
+        place.mkdir(parents=True, exist_ok=True)
+        try:
+            with serve(place) as port:
+                ran = await run_tasks(seen_at(f"http://{HOST}"), browser, access=leading_to(port))
+        except Missing as error:
+            print(f"{name}: needs {error}")
+            continue
+        print(f"{name}: {ran.report.elapsed_ms / 1000:.0f} s, {ran.report.requests} requests")
+        for result in ran.report.results:
+            expected = getattr(truth, result.task)
+            sign = "=" if expected == result.outcome else "≠"
+            print(f"  {result.task:<8}{expected:<13}{sign} {result.outcome:<13}{result.note}")
+            if "-v" in sys.argv:
+                for step in result.steps:
+                    print(f"      {step.elapsed_ms} {step.verb} {step.role} “{step.name}” {step.note} {step.url}")
+                    if step.mark != "done":
+                        print("\n".join(f"           {line}" for line in step.outline))
+    await browser.aclose()
+
+
+if __name__ == "__main__":
+    wanted = [word for word in sys.argv[2:] if not word.startswith("-")]
+    asyncio.run(_table(Path(sys.argv[1]).resolve(), wanted or list(SITES)))
