@@ -5,8 +5,6 @@ What is missing on this machine is named and skipped; packages of PyPI and npm a
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from aui_tui.tasks.browser import Browser
