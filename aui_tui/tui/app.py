@@ -103,6 +103,7 @@ class AuiApp(ScanningApp):
         if self.theme_problems:
             words = "\n".join((" ".join((WARN, UNUSABLE)), *self.theme_problems))
             self.notify(words, severity="warning", markup=False, timeout=30)
+        self.check_contrast()
 
     def _after_first_frame(self) -> None:
         """Do what the first frame need not wait for."""

@@ -11,6 +11,7 @@ from aui_tui.records.query import Query
 from aui_tui.records.standing import Standing
 from aui_tui.records.view import Dossier, IndexView, Overview, Quota, Row, ScanAnswer
 from aui_tui.tui.context import ExportJob
+from aui_tui.tui.state import Changes
 
 
 @dataclass
@@ -45,9 +46,10 @@ class DossierReady(Message):
 
 @dataclass
 class OverviewReady(Message):
-    """Figures over a query."""
+    """Figures over a query, and what changed among its hosts."""
 
     overview: Overview
+    changes: Changes
 
 
 @dataclass

@@ -103,6 +103,13 @@ def confirm(title: str, yes: str, no: str) -> ChooseScreen:
     return ChooseScreen(title, [Choice("yes", yes), Choice("", no)])
 
 
+def choose(title: str, choices: Sequence[tuple[str, str]], current: str = "") -> ChooseScreen:
+    """Return a window that answers with one of ``choices``, pairs of a value and its words."""
+    from aui_tui.tui.screens.windows import Choice, ChooseScreen
+
+    return ChooseScreen(title, [Choice(value, words) for value, words in choices], current)
+
+
 def categories(facets: Facets, current: str) -> ChooseScreen:
     """Return a window with the categories and the hosts that each would give."""
     from aui_tui.tui.screens.windows import ChooseScreen, category_choices

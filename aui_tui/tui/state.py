@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from shlex import quote
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -14,7 +15,7 @@ from aui_tui.records.methods import METHODS
 from aui_tui.records.query import Query, parse
 from aui_tui.records.registry import registry
 from aui_tui.records.standing import Standing
-from aui_tui.records.view import Dossier, HistoryPoint, IndexView, Window
+from aui_tui.records.view import Dossier, HistoryPoint, IndexView, Overview, Row, Window
 from aui_tui.text import clean
 from aui_tui.tui.columns import Mode
 
@@ -118,6 +119,15 @@ class ListState(msgspec.Struct, frozen=True):
         if self.query.descending:
             parts.append("--reverse")
         return " ".join(parts)
+
+
+class Changes(NamedTuple):
+    """What changed: the figures of hosts scanned within ``period`` (empty: all), and the rows that moved most."""
+
+    period: str
+    figures: Overview
+    up: Sequence[Row] = ()
+    down: Sequence[Row] = ()
 
 
 CHANGES: Final = 3

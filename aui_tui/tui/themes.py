@@ -6,8 +6,10 @@ Themes come from the package and from the user's folders; no style sheet is read
 from __future__ import annotations
 
 import dataclasses
+import os
+import sys
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -56,6 +58,12 @@ ROLES: Final = (
 UNUSABLE: Final = "Themes that could not be used:"
 """What stands before the sentences on them."""
 MAX_BYTES: Final = 64 * 1024
+DEFAULT_256: Final = "dusk-256"
+READABLE: Final = 4.5
+"""Contrast of text that can be read (WCAG 2.2, 1.4.3)."""
+GROUNDS: Final = ("background", "surface", "panel")
+TEXTS: Final = ("muted", "open", "selective", "walled", "good", "warn", "critical", "bar", "code")
+"""Roles that are drawn as text on any of GROUNDS."""
 _TOP: Final = ("name", "description", "author", "dark", "ansi", "colors", "roles")
 _ANSI: Final = "ansi_"
 _BASES: Final = {True: BUILTIN_THEMES["ansi-dark"], False: BUILTIN_THEMES["ansi-light"]}
@@ -97,13 +105,62 @@ def load(folders: Iterable[Path], only: str = "") -> LoadedThemes:
     return LoadedThemes(themes, tuple(problems))
 
 
+def default(environ: Mapping[str, str], *, no_color: bool) -> str:
+    """Return the theme for the colours that the terminal has: 24 bits, 256 or its own sixteen.
+
+    With NO_COLOR it is that of the sixteen, which then draws with attributes alone.
+    """
+    term = environ.get("TERM", "")
+    if no_color:
+        return TERMINAL
+    if sys.platform == "win32" or environ.get("COLORTERM", "") in ("truecolor", "24bit") or term.endswith("-direct"):
+        return DEFAULT
+    return DEFAULT_256 if "256color" in term else TERMINAL
+
+
+def contrast(first: Color, second: Color) -> float:
+    """Return the contrast ratio of two colours, 1 to 21 (WCAG 2.2)."""
+    low, high = sorted(_luminance(color) for color in (first, second))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(color: Color) -> float:
+    channels = (value / 255 for value in (color.r, color.g, color.b))
+    r, g, b = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+
+def hard_to_read(theme: Theme) -> str:
+    """Return a sentence on the text of ``theme`` with too little contrast, empty when all can be read.
+
+    The terminal's own colours are not known, so a theme of those is never complained about.
+    """
+    if theme.name == TERMINAL or str(theme.background or "").startswith(_ANSI):
+        return ""
+    grounds = {name: str(getattr(theme, name)) for name in GROUNDS}
+    texts = {name: theme.variables["role-" + name] for name in TEXTS}
+    texts |= {name: str(getattr(theme, name)) for name in ("foreground", "primary", "accent")}
+    pairs = [(name, place, text, ground) for name, text in texts.items() for place, ground in grounds.items()]
+    pairs.append(
+        ("cursor", "cursor-background", theme.variables["role-cursor"], theme.variables["role-cursor-background"])
+    )
+    found = [(contrast(Color.parse(text), Color.parse(ground)), name, place) for name, place, text, ground in pairs]
+    poor = sorted(each for each in found if each[0] < READABLE)
+    if not poor:
+        return ""
+    ratio, name, place = poor[0]
+    more = " (and " + str(len(poor) - 1) + " more pairs)" if len(poor) > 1 else ""
+    words = (theme.name + ":", name, "on", place, "has a contrast of", format(ratio, ".1f") + more + ";")
+    return " ".join((*words, "text is easy to read from", str(READABLE) + "."))
+
+
 def first(folders: Sequence[Path], name: str, *, no_color: bool) -> tuple[LoadedThemes, str]:
     """Return the theme to start with, the person's own themes, and its name; the others are read when asked for.
 
-    An empty ``name`` is the default: the terminal's own colours with NO_COLOR, else dusk. Raises ConfigError naming
+    An empty ``name`` is the default: see :func:`default`. Raises ConfigError naming
     the nearest theme when there is none of that name, and what is wrong with the files that could not be used.
     """
-    wanted = name or (TERMINAL if no_color else DEFAULT)
+    wanted = name or default(os.environ, no_color=no_color)
     if wanted.replace("-", "").isalnum():
         loaded = load(folders, only=wanted)
         if wanted in loaded.themes:
@@ -227,6 +284,14 @@ class ThemedApp(App[int]):
     def choose_theme(self, name: str | None) -> None:
         """Put a theme on for good; without a name, the one that was chosen last."""
         self.theme = self._chosen = name or self._chosen
+        if name:
+            self.check_contrast()
+
+    def check_contrast(self) -> None:
+        """Say when the theme that was chosen has text that is hard to read."""
+        words = hard_to_read(self.available_themes[self._chosen])
+        if words:
+            self.post_message(messages.Notification(words, "warning"))
 
     def on_theme_highlighted(self, message: messages.ThemeHighlighted) -> None:
         """Show the theme under the cursor of a list."""

@@ -49,9 +49,9 @@ def test_an_analyst_finds_the_walled_travel_sites_and_exports_them(tmp_path: Pat
 
 
 def chosen(screen: str) -> str:
-    """Return the key of the fix that the cursor of the pane stands on."""
-    words = next((row.split("▸")[1].split() for row in screen.splitlines() if "▸" in row), [])
-    return words[2] if len(words) > 2 else ""
+    """Return ``llms`` where the cursor of the pane stands on that fix, else the words of the line."""
+    row = next((row.split("▸")[1] for row in screen.splitlines() if "▸" in row), "")
+    return "llms" if "llms.txt" in row else row.strip()
 
 
 def test_an_owner_scans_reads_copies_a_fix_scans_again_and_sees_the_difference(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_an_owner_scans_reads_copies_a_fix_scans_again_and_sees_the_difference(t
         terminal.press(f"S{shop.host}\r")
         terminal.wait_for("Ranked 1 ", shop.host, "◌ Walled", seconds=90)
         terminal.press("\r4")
-        terminal.wait_for("[4 Fixes", "wba", "llms")
+        terminal.wait_for("[4 Fixes", "llms.txt")
         terminal.wait_until(lambda: chosen(terminal.text) != "")
         while (fix := chosen(terminal.text)) != "llms":
             terminal.press("j")

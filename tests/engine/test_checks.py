@@ -54,6 +54,7 @@ CHECK = Check(
     lacking="no title",
     title="Give the homepage a title",
     effort=1,
+    takes="minutes",
     file="homepage/title.html",
     proof="View the source of {origin}/.",
     points={"v0.1": 2, "v0.2": 2},

@@ -86,4 +86,4 @@ async def test_ascii_screen_has_nothing_but_ascii() -> None:
 
 def test_every_sign_of_ours_has_an_ascii_form() -> None:
     labels = [column.label for column in (*RANKED, *UNREACHABLE)]
-    assert not [text for text in (*labels, *NOTES.values()) if "?" in text.translate(ASCII)]
+    assert not [text for text in (*labels, *NOTES.values()) if text.translate(ASCII).count("?") > text.count("?")]

@@ -21,20 +21,7 @@ from .stage import settle, stage, text_of, until
 
 LOADED = themes.load((themes.packaged(),))
 TEXTS = ("muted", "open", "selective", "walled", "good", "warn", "critical", "bar", "code")
-NAMES = ("dusk", "paper", "high-contrast", "colour-blind", "terminal")
-
-
-def luminance(color: Color) -> float:
-    """Relative luminance, WCAG 2.2."""
-    channels = [value / 255 for value in (color.r, color.g, color.b)]
-    r, g, b = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b
-
-
-def contrast(first: str, second: str) -> float:
-    """Contrast ratio, WCAG 2.2."""
-    high, low = sorted((luminance(Color.parse(first)), luminance(Color.parse(second))), reverse=True)
-    return (high + 0.05) / (low + 0.05)
+NAMES = ("dusk", "dusk-256", "paper", "high-contrast", "colour-blind", "terminal")
 
 
 def pairs(theme: Theme) -> list[tuple[str, str]]:
@@ -54,8 +41,47 @@ def test_the_packaged_themes_load_without_a_complaint() -> None:
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "terminal"])
 def test_every_text_has_a_contrast_of_4_5(name: str) -> None:
     floor = 7.0 if name == "high-contrast" else 4.5
-    poor = {pair: round(contrast(*pair), 2) for pair in pairs(LOADED.themes[name]) if contrast(*pair) < floor}
-    assert not poor
+    theme = LOADED.themes[name]
+    ratios = {pair: themes.contrast(*map(Color.parse, pair)) for pair in pairs(theme)}
+    assert not {pair: round(ratio, 2) for pair, ratio in ratios.items() if ratio < floor}
+    assert themes.hard_to_read(theme) == ""
+
+
+async def test_a_theme_of_the_user_that_is_hard_to_read_is_said_to_be(tmp_path: Path) -> None:
+    text = (themes.packaged() / "dusk.toml").read_text(encoding="utf-8").replace('"dusk"', '"mist"')
+    (tmp_path / "mist.toml").write_text(text.replace('muted = "#98a0ba"', 'muted = "#3b4154"'), encoding="utf-8")
+    app = AuiApp(Context(MemoryService.of(3)), (tmp_path,), theme="mist")
+    async with app.run_test(size=(100, 30), notifications=True) as pilot:
+        await until(lambda: "mist: muted on panel has a contrast of 1.4" in " ".join(text_of(pilot).split()))
+
+
+def test_the_black_and_white_of_wcag_has_the_largest_contrast() -> None:
+    assert round(themes.contrast(Color.parse("#000000"), Color.parse("#ffffff")), 1) == 21.0
+
+
+def test_the_colours_of_dusk_256_are_those_of_the_terminal() -> None:
+    theme = LOADED.themes["dusk-256"]
+    levels = (0, 95, 135, 175, 215, 255)
+    greys = {8 + 10 * step for step in range(24)}
+    for value in (*theme.variables.values(), theme.primary, theme.foreground, theme.background, theme.panel):
+        color = Color.parse(str(value))
+        grey = color.r == color.g == color.b and color.r in greys
+        assert grey or all(part in levels for part in (color.r, color.g, color.b)), value
+
+
+@pytest.mark.parametrize(
+    ("environ", "name"),
+    [
+        ({"TERM": "xterm-256color", "COLORTERM": "truecolor"}, "dusk"),
+        ({"TERM": "xterm-direct"}, "dusk"),
+        ({"TERM": "screen-256color"}, "dusk-256"),
+        ({"TERM": "vt100"}, "terminal"),
+        ({"TERM": "linux"}, "terminal"),
+    ],
+)
+def test_the_default_theme_is_the_one_for_the_colours_of_the_terminal(environ: dict[str, str], name: str) -> None:
+    assert themes.default(environ, no_color=False) == name
+    assert themes.default(environ, no_color=True) == "terminal"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -167,7 +193,7 @@ async def test_every_text_on_the_screen_has_a_contrast_of_4_5(name: str) -> None
             for segment in (each for strip in strips for each in strip.crop(region.x, region.right)):
                 style = segment.style
                 if style and style.color and style.bgcolor and any(char.isalnum() for char in segment.text):
-                    ratio = contrast(Color.from_rich_color(style.color).hex6, Color.from_rich_color(style.bgcolor).hex6)
+                    ratio = themes.contrast(*map(Color.from_rich_color, (style.color, style.bgcolor)))
                     if ratio < 4.5 or style.dim:
                         poor[shown, segment.text.strip()] = round(ratio, 2)
     assert not poor

@@ -93,7 +93,8 @@ class Check:
     ``label``: the component in words. ``earns``: what earns the points, for the explanation of the method; ``{part}``
     in it stands for the points ``part`` of what counts in part.
     ``lacking``: what it means that the fix is still to be made. ``title``: heading of the recommendation.
-    ``effort``: work of the fix, from 1 (a line) to 8 (a rebuild). ``file``: the name that its snippet is written to
+    ``effort``: work of the fix, from 1 (a line) to 8 (a rebuild); ``takes``: the same as a time, for a person who knows
+    the site. ``file``: the name that its snippet is written to
     when nothing but the card is known. ``proof``: how to check the fix from here, with ``{origin}`` for the address.
     ``points`` and ``pillar``: full points and pillar key per method. ``detail``: the number of ``detail``
     (specification 2.3) that its points add to. ``sentences``: its evidence, each severity in the order of a card.
@@ -111,6 +112,7 @@ class Check:
     lacking: str
     title: str
     effort: int
+    takes: str
     file: str
     proof: str
     points: Mapping[str, int]

@@ -107,6 +107,7 @@ CHECK = Check(
     lacking="no JSON-LD",
     title="Describe the site in JSON-LD",
     effort=4,
+    takes="an hour",
     file="homepage/head.html",
     proof="https://validator.schema.org reads the block from {origin}/.",
     points=POINTS,

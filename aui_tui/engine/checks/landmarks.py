@@ -170,6 +170,7 @@ CHECK = Check(
     lacking="landmarks or labels missing",
     title="Mark up landmarks and label forms",
     effort=5,
+    takes="a day",
     file="by-hand/landmarks.html",
     proof="View the source of {origin}/ and look for <main>, <nav> and a label for each control.",
     points={method: sum(parts.values()) for method, parts in PARTS.items()},

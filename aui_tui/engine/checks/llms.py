@@ -84,6 +84,7 @@ CHECK = Check(
     lacking="no llms.txt",
     title="Add an /llms.txt file",
     effort=3,
+    takes="an hour",
     file="llms.txt",
     proof='curl -sSi {origin}/llms.txt answers 200 and its first line begins with "# ".',
     points=POINTS,

@@ -136,6 +136,7 @@ CHECK = Check(
     lacking="no UCP profile or MCP card",
     title="Publish a front door for agents",
     effort=6,
+    takes="days",
     file="by-hand/front-door.json",
     proof="curl -sSi {origin}/.well-known/mcp.json (or /ucp) answers 200 with JSON.",
     points=POINTS,

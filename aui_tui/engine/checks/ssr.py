@@ -110,6 +110,7 @@ CHECK = Check(
     lacking="nothing readable without scripts",
     title="Serve readable HTML without scripts",
     effort=8,
+    takes="days",
     file="homepage/content.html",
     proof="curl -sS {origin}/ shows the text without running scripts.",
     points=POINTS,

@@ -7,6 +7,7 @@ from shlex import quote
 from typing import Final
 
 from aui_tui.changes import Change, Diff, diff
+from aui_tui.engine.checks import BY_FIX
 from aui_tui.records import labels
 from aui_tui.records.card import Recommendation, ReportCard
 from aui_tui.records.ledger import Entry, Ledger
@@ -74,6 +75,11 @@ def fixes(state: CardState, size: int) -> list[Line]:
     return out
 
 
+EFFORT_FROM: Final = 46
+"""Width from which a fix says how long it takes, at first in place of its points."""
+POINTS_FROM: Final = 60
+
+
 def _fix_row(state: CardState, number: int, size: int) -> Line:
     fix = state.fixes[number]
     chosen, ticked = number == state.chosen, fix.k in state.done
@@ -84,7 +90,9 @@ def _fix_row(state: CardState, number: int, size: int) -> Line:
     gain = ("+" + str(fix.pts)).rjust(3)
     if reached is not None and card is not None:
         score = " ".join((str(card.score), glyphs.ARROW, str(reached.score)))
-        gain = gain + "  " + score.rjust(9)
+        gain = score.rjust(9) if EFFORT_FROM <= size < POINTS_FROM else gain + "  " + score.rjust(9)
+    if size >= EFFORT_FROM and fix.k in BY_FIX:
+        gain = gain + "  " + BY_FIX[fix.k].takes.ljust(7)
     lead = (
         Piece((glyphs.CURSOR if chosen else " ") + " ", "accent", action),
         Piece(glyphs.SEVERITY["good"] + " " if ticked else "", "good", action),

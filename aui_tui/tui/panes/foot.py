@@ -33,6 +33,12 @@ TERMS: Final = MappingProxyType(
         "log": "Every request of the scan; enter shows what was sent and what came back.",
         "tasks": "A browser that an agent drives tries to read, follow, search, contact, fill in and offer.",
         "visits": "The site's own access log says what the real agents got.",
+        "overview": "Every figure opens the list of its hosts.",
+        "stance": "Open: agents get in. Selective: some do. Walled: they are shut out.",
+        "scores": "Hosts per ten points of 100, and per grade; half of a score needs a run of the tasks.",
+        "lacking": "Checks that most hosts fail; each has a fix that can be copied.",
+        "movers": "Hosts whose score changed most since the scan before.",
+        "disagree": "robots.txt says yes and the site says no, or the other way round.",
         "ledger": "How the score came about, point by point.",
     }
 )

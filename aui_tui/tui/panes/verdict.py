@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from aui_tui.engine.checks import BY_FIX
 from aui_tui.records import agents
 from aui_tui.records.agents import Outcome
 from aui_tui.records.card import ReportCard
@@ -153,7 +154,10 @@ def _next(state: CardState, dossier: Dossier, size: int) -> list[Line]:
     gain: Line = ()
     if reached is not None:
         gain = line("  ", (" ".join((str(card.score), glyphs.ARROW, str(reached.score))), "good"))
-    tail = (*gain, Piece("   "), Piece("y", "key"), Piece(" copies it"))
+    takes = BY_FIX[fix.k].takes if fix.k in BY_FIX else ""
+    tail = (*gain, Piece("   " + takes if takes else "", "muted"))
+    if size >= 64:
+        tail = (*tail, Piece("   "), Piece("y", "key"), Piece(" copies it"))
     return [(lead, *cut((Piece(fix.title, "strong"),), size - 9 - width(tail)), *tail)]
 
 

@@ -1,8 +1,10 @@
-"""Figures over a list: grades, stances per category, the most frequent failing checks."""
+"""Figures over a list, in numbered panes: who gets in, scores, stances, edges, what sites lack, what changed."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import ClassVar, Final
 
 from msgspec.structs import replace as with_fields
@@ -14,17 +16,23 @@ from aui_tui.engine.checks import BY_FIX
 from aui_tui.records.agents import word_of
 from aui_tui.records.query import Query, parse
 from aui_tui.records.registry import Surface, surfaces
-from aui_tui.records.view import Overview
+from aui_tui.records.view import Overview, Row
 from aui_tui.records.vocabulary import FIXES, STANCES
 from aui_tui.text import fit
-from aui_tui.tui import glyphs, messages
+from aui_tui.tui import glyphs, messages, open_screens
 from aui_tui.tui.bindings import OVERVIEW
 from aui_tui.tui.context import Context, attempt, start
-from aui_tui.tui.draw import BLANK, Line, Piece, beside, cut, line
-from aui_tui.tui.state import ListState
+from aui_tui.tui.draw import BLANK, Line, Piece, beside, cut, line, pad, width
+from aui_tui.tui.panes.foot import FIX_TERMS, term
+from aui_tui.tui.state import Changes, ListState
 from aui_tui.tui.widgets.bars import Bar, KeyBar
 from aui_tui.tui.widgets.lines import FigureList
-from aui_tui.tui.words import count
+from aui_tui.tui.words import count, day
+
+MOVERS: Final = 8
+"""Hosts whose score rose most, and as many that fell most, that the last pane names."""
+PERIODS: Final = (("", "each scan before"), ("1d", "1 day"), ("7d", "7 days"), ("30d", "30 days"), ("90d", "90 days"))
+"""How far back changes are counted: an age as in the query, and its words."""
 
 
 class OverviewScreen(Screen[Query | None]):
@@ -38,31 +46,82 @@ class OverviewScreen(Screen[Query | None]):
         self.context = context
         self._asked = query
         self._figures: Overview | None = None
+        self._changes: Changes | None = None
 
     def compose(self) -> ComposeResult:
         """Lay out the screen."""
         yield Bar(self._title, id="title")
         yield FigureList(id="figures")
+        yield Bar(self._foot, id="foot")
         yield KeyBar(id="keys")
 
     def on_mount(self) -> None:
         """Ask for the figures."""
-        start(self, "overview", self._read)
+        start(self, "overview", self._read, "")
 
-    async def _read(self) -> None:
-        figures, problem = await attempt(self.context.service.overview(self._asked))
-        self.post_message(messages.OverviewReady(figures) if figures else messages.Notification(problem, "error"))
+    async def _read(self, period: str) -> None:
+        service = self.context.service
+        figures, problem = await attempt(service.overview(self._asked))
+        if figures is None:
+            self.post_message(messages.Notification(problem, "error"))
+            return
+        asked = with_fields(self._asked, sort="change", descending=False)
+        if period:
+            text = " ".join((asked.line, "fresh:<" + period)).strip()
+            asked = with_fields(asked, line=text, terms=parse(text))
+        changed = (await attempt(service.overview(asked)))[0] if period else figures
+        rising, _ = await attempt(service.index(asked))
+        falling, _ = await attempt(service.index(with_fields(asked, descending=True)))
+        up = [row for row in (rising.ranked[:MOVERS] if rising else ()) if (row.change or 0) > 0]
+        down = [row for row in (falling.ranked[:MOVERS] if falling else ()) if (row.change or 0) < 0]
+        self.post_message(messages.OverviewReady(figures, Changes(period, changed or figures, up, down)))
 
     def on_overview_ready(self, message: messages.OverviewReady) -> None:
         """Draw the figures."""
-        figures = self._figures = message.overview
-        self.query_one(FigureList).show(lambda size: overview(figures, size), top=True)
-        self.query_one("#title", Bar).refresh()
+        first = self._figures is None
+        self._figures, self._changes = message.overview, message.changes
+        self._draw(top=first)
 
-    def _title(self, _size: int) -> Line:
+    def _draw(self, *, top: bool = False) -> None:
+        figures, changes = self._figures, self._changes
+        if figures is None or changes is None:
+            return
+        shown = self.query_one(FigureList)
+        height = shown.size.height
+        shown.show(lambda size: overview(figures, changes, size, height), top=top)
+        for bar in self.query(Bar):
+            bar.refresh()
+
+    def on_resize(self) -> None:
+        """Lay the panes out for the new height."""
+        self.call_after_refresh(self._draw)
+
+    def on_figure_list_moved(self) -> None:
+        """Let the foot follow the cursor."""
+        self.query_one("#foot", Bar).refresh()
+
+    def _title(self, size: int) -> Line:
         words = self._asked.words()
-        hosts = count(self._figures.hosts, "host") if self._figures is not None else "reading …"
-        return line(" ", ("Overview", "title"), "  ", (hosts, "strong"), ("  " + words if words else "", "muted"))
+        left = line(" ", ("Overview", "title"), "  ")
+        if self._figures is None or self._changes is None:
+            return (*left, Piece("reading …"))
+        gone = self._figures.unreachable
+        facts = [f"{gone:,} unreachable"] if gone else []
+        facts += [words or "all categories", "changes since " + self._since()]
+        return cut(
+            (*left, Piece(count(self._figures.hosts, "host"), "strong"), Piece(" · " + " · ".join(facts), "muted")),
+            size,
+        )
+
+    def _since(self) -> str:
+        period = self._changes.period if self._changes is not None else ""
+        days = int(period[:-1]) if period else 0
+        return day(_date(self.context.clock() - 86400 * days), self.context.clock()) if days else "each scan before"
+
+    def _foot(self, size: int) -> Line:
+        here = self.query_one(FigureList).here
+        parts = here.action.split("'") if here is not None else []
+        return term(FOOT.get(parts[1], "overview") if len(parts) > 1 else "overview", size)
 
     def action_choose_figure(self, kind: str, value: str) -> None:
         """Go back to the list, narrowed to the chosen figure."""
@@ -71,10 +130,29 @@ class OverviewScreen(Screen[Query | None]):
             query = with_fields(query, category=value)
         elif kind == "stance":
             query = with_fields(query, stance=value)
+        elif kind == "host":
+            query = with_fields(query, line='"' + value + '"', terms=parse('"' + value + '"'))
         else:
             text = " ".join((query.line, kind + ":" + value if value else kind)).strip()
             query = with_fields(query, line=text, terms=parse(text))
         self.dismiss(query)
+
+    def action_pane(self, number: int) -> None:
+        """Put the cursor on the first figure of a pane."""
+        shown = self.query_one(FigureList)
+        place = shown.place_of(" " + str(number) + " ")
+        among = [f for f in shown.figures if place is not None and f.line > place[0] and f.start >= place[1]]
+        if among:
+            shown.go_to(min(among, key=lambda figure: (figure.line, figure.start)))
+
+    def action_since(self) -> None:
+        """Choose from when on changes are counted."""
+        current = self._changes.period if self._changes is not None else ""
+        self.app.push_screen(open_screens.choose("Changes since", PERIODS, current), self._count_since)
+
+    def _count_since(self, period: str | None) -> None:
+        if period is not None:
+            start(self, "overview", self._read, period)
 
     def action_back(self) -> None:
         """Go back to the list as it was."""
@@ -86,38 +164,121 @@ class OverviewScreen(Screen[Query | None]):
         return ListState(query=plain).command() + " --overview"
 
 
+def _date(moment: float) -> str:
+    return datetime.fromtimestamp(moment, UTC).isoformat()
+
+
 NAME: Final = 15
 FIGURE: Final = 9
 TWO_COLUMNS: Final = 96
+THREE_COLUMNS: Final = 126
+LEAST: Final = 6
+"""Lines inside a pane of a wide screen, at least."""
+BINS: Final = 5
+"""Lines of the columns of scores where the height is not given."""
+FOOT: Final = {
+    "agent": "in",
+    "stance": "stance",
+    "category": "stance",
+    "score": "scores",
+    "grade": "scores",
+    "edge": "served by",
+    "fix": "lacking",
+    "host": "movers",
+    "contradiction": "disagree",
+}
+"""The term that explains a figure, by its kind."""
 
 
 FATES: Final = (("in", "█"), ("part", "▓"), ("refused", "▒"), ("challenged", "#"), ("told no", "░"), ("unclear", "·"))
 """The parts of an assistant's bar, told apart by their filling; what nobody tested is empty."""
 
 
-def overview(figures: Overview, size: int) -> list[Line]:
-    """Return the figures laid out to ``size`` cells."""
+def overview(figures: Overview, changes: Changes, size: int, height: int) -> list[Line]:
+    """Return the figures laid out to ``size`` cells and, where they all fit, to exactly ``height`` lines."""
     if not figures.hosts:
         return [BLANK, line(("  No host matches, so there is nothing to count.", "muted"))]
-    first = [*_assistants(figures, size), BLANK] if figures.verdicts else []
+    first = (
+        _box("1 Who gets in", _assistants(figures, size - 2), size, legend=_legend(size)) if figures.verdicts else []
+    )
     if size < TWO_COLUMNS:
-        rest = [*_grades(figures, size), BLANK, *_stances(figures, size), BLANK, *_failing(figures, size)]
-        tail = [BLANK, *_edges(figures, size)] if figures.edges else []
-        return [*first, *rest, *tail, BLANK, *_movers(figures)]
-    half = size // 2 - 1
-    left = [*_grades(figures, half), BLANK, *_scores(figures), BLANK, *_failing(figures, half)]
-    right = [*_stances(figures, half), BLANK, *_edges(figures, half), BLANK, *_movers(figures)]
-    return [*first, *beside(left, right, half, 2)]
+        inner = size - 2
+        return [
+            *first,
+            *_box("2 Scores", _scores(figures, inner, BINS), size),
+            *_box("3 Stances", _stances(figures, inner), size, legend=_stance_legend()),
+            *_box("4 Served by", _edges(figures, inner), size),
+            *_box("5 What sites lack most", _failing(figures, inner), size),
+            *_box("6 " + since(changes.period), _movers(figures, changes, inner), size),
+        ]
+    left = height - len(first)
+    upper = max(left - left // 2 - 2, len(figures.stances), LEAST)
+    lower = max(left - upper - 4, LEAST)
+    half = size // 2
+    middle = beside(
+        _box("2 Scores", _scores(figures, half - 2, upper - 1), half, upper),
+        _box("3 Stances", _stances(figures, size - half - 2), size - half, upper, legend=_stance_legend()),
+        half,
+        0,
+    )
+    return [*first, *middle, *_lower(figures, changes, size, lower)]
+
+
+def _lower(figures: Overview, changes: Changes, size: int, rows: int) -> list[Line]:
+    """Return panes 4 to 6, side by side where there is room for three."""
+    three = size >= THREE_COLUMNS
+    each = size // 3 if three else size // 2
+    last = size - 2 * each if three else size
+    edges = _box("4 Served by", _edges(figures, each - 2), each, rows)
+    lacking = _box("5 What sites lack most", _failing(figures, each - 2), each, rows)
+    movers = _box("6 " + since(changes.period), _movers(figures, changes, last - 2), last, rows)
+    pair = beside(edges, lacking, each, 0)
+    return beside(pair, movers, 2 * each, 0) if three else [*pair, *movers]
+
+
+def since(period: str) -> str:
+    """Return the title of the pane of changes."""
+    return "Changes in " + dict(PERIODS)[period] if period else "Since each scan before"
+
+
+def _box(title: str, rows: Sequence[Line], size: int, height: int = 0, *, legend: Line = ()) -> list[Line]:
+    """Return a frame of ``size`` cells around ``rows``; of more than ``height`` the rest is counted below."""
+    inner = size - 2
+    shown = list(rows[:height] if height else rows)
+    more = len(rows) - len(shown)
+    shown += [BLANK] * (height - len(shown))
+    name = Piece(" " + title + " ", "title")
+    ends = width((name, *legend)) + 3
+    head = (name, Piece("─" * (size - ends - 1), "rest"), *legend) if legend and ends + 2 <= size else (name,)
+    head = cut(head, size - 3)
+    top = (Piece("╭─", "rest"), *head, Piece("─" * (size - 3 - width(head)) + "╮", "rest"))
+    foot = " ↓ " + format(more, ",") + " more " if more > 0 else ""
+    bottom = line(("╰─" + foot + "─" * (inner - 1 - len(foot)) + "╯", "rest"))
+    side = Piece("│", "rest")
+    return [top, *((side, *pad(row, inner), side) for row in shown), bottom]
+
+
+def _legend(size: int) -> Line:
+    words = "  ".join(" ".join((fill, word)) for word, fill in FATES)
+    return line((" " + words + " ", "muted")) if size >= TWO_COLUMNS else ()
+
+
+def _stance_legend() -> Line:
+    out: list[Piece] = [Piece(" ")]
+    for stance in STANCES:
+        action = "screen.choose_figure('stance', '" + stance + "')"
+        out.append(Piece(" " + glyphs.STANCE[stance] + " " + stance + " ", glyphs.role_of(stance), action))
+    return tuple(out)
 
 
 def _assistants(figures: Overview, size: int) -> list[Line]:
     """Return one line per assistant: a bar of what it gets, the share that lets it in, and who is out."""
-    legend = "  ".join(" ".join((fill, word)) for word, fill in FATES)
-    words = size >= TWO_COLUMNS
+    words = size >= TWO_COLUMNS - 2
     room = max(size - 18 - (70 if words else 24), 10)
     heads = "gets in      in   part  refused  challenged  told no  not asked" if words else "gets in     out"
-    out = [cut(line((" Who gets in", "title"), "  ", (legend, "muted")), size)]
-    out.append(cut(line((" " * (18 + room) + heads, "header")), size))
+    legend = "" if words else "█ in ▓ part ▒ refused # challenged ░ told no"
+    lead = fit(" " + legend, 18 + room) if legend and room > 34 else " " * (18 + room)
+    out = [cut(line((lead, "muted"), (heads, "header")), size)]
     for surface in surfaces():
         found = Counter[str]()
         for verdict, number in figures.verdicts.get(surface.slug, {}).items():
@@ -162,22 +323,39 @@ def _of_agent(surface: Surface, word: str) -> str:
     return "screen.choose_figure('agent', '" + surface.slug + "=" + fate + "')"
 
 
-def _scores(figures: Overview) -> list[Line]:
-    """Return the hosts per ten points as columns, four rows high."""
-    if not figures.scores:
-        return []
-    most = max(*figures.scores, 1)
-    out: list[Line] = [line((" Scores", "title"), ("  hosts per ten points", "muted"))]
-    for row in (3, 2, 1, 0):
+def _scores(figures: Overview, size: int, rows: int) -> list[Line]:
+    """Return the hosts per ten points as columns ``rows`` lines high, and the grades beside them."""
+    grades = _grades(figures)
+    column = max(min((size - GRADES - 3) // 10, 6), 3)
+    bins = figures.scores or (0,) * 10
+    most = max(*bins, 1)
+    out: list[Line] = []
+    for row in range(rows - 1, -1, -1):
         pieces = [Piece("  ")]
-        for place, number in enumerate(figures.scores):
-            eighths = number * 32 // most - 8 * row
+        for place, number in enumerate(bins):
+            eighths = number * 8 * rows // most - 8 * row
             eighths = max(eighths, 1) if number and row == 0 else eighths
-            column = glyphs.SPARK[min(eighths, 8) - 1] * 3 if eighths > 0 else "   "
-            pieces.append(Piece(column + " ", "bar", _decade(place)))
+            filled = glyphs.SPARK[min(eighths, 8) - 1] * (column - 1) if eighths > 0 else " " * (column - 1)
+            pieces.append(Piece(filled + " ", "bar", _decade(place)))
         out.append(tuple(pieces))
-    labels = "".join(str(10 * place).ljust(4) for place in range(10))
-    return [*out, line(("  " + labels, "muted"))]
+    labels = "".join(str(10 * place).ljust(column) for place in range(10))
+    chart = [*out, line(("  " + labels, "muted"))]
+    return beside(chart, grades, 3 + 10 * column, 0) if size >= 33 + GRADES else [*chart, *grades]
+
+
+GRADES: Final = 18
+"""Cells of a grade with its hosts and their share."""
+
+
+def _grades(figures: Overview) -> list[Line]:
+    out: list[Line] = []
+    for grade, number in figures.grades.items():
+        action = "screen.choose_figure('grade', '" + grade.lower() + "')" if grade in "ABCDF" else ""
+        share = format(number, ",").rjust(8) + _percent(number, figures.hosts).rjust(6)
+        out.append(
+            (Piece(" " + grade, glyphs.role_of(grade[:1]), action), Piece(share, "" if number else "muted", action))
+        )
+    return out
 
 
 def _decade(place: int) -> str:
@@ -186,30 +364,43 @@ def _decade(place: int) -> str:
 
 
 def _edges(figures: Overview, size: int) -> list[Line]:
-    out = [line((" Served by", "title"))]
-    for name, number in list(figures.edges.items())[:8]:
+    out: list[Line] = []
+    for name, number in figures.edges.items():
         plain = name and "'" not in name and '"' not in name
         action = "screen.choose_figure('edge', '" + name.split(" ")[0] + "')" if plain else ""
-        out.append(_row(name or "none recognised", number, figures.hosts, size, "bar", action))
-    return out
+        out.append(
+            _row(name or "none recognised", number, figures.hosts, size, "bar", action, max(NAME, min(size - 32, 26)))
+        )
+    return out or [line((" nothing recognised", "muted"))]
 
 
-def _movers(figures: Overview) -> list[Line]:
-    same = figures.hosts - figures.risen - figures.fallen
-    out: list[Line] = [line((" Since the scan before", "title"))]
-    words = (
-        Piece("  " + glyphs.RISING + " up " + format(figures.risen, ","), "good"),
-        Piece("   " + glyphs.FALLING + " down " + format(figures.fallen, ","), "critical"),
-        Piece("   same or new " + format(same, ","), "muted"),
-    )
-    out.append(words)
+def _movers(figures: Overview, changes: Changes, size: int) -> list[Line]:
+    """Return how many hosts rose and fell, what contradicts itself, and the hosts that moved most."""
+    found = changes.figures
+    same = found.hosts - found.risen - found.fallen
+    out: list[Line] = [
+        (
+            Piece(" " + glyphs.RISING + " up " + format(found.risen, ","), "good"),
+            Piece("  " + glyphs.FALLING + " down " + format(found.fallen, ","), "critical"),
+            Piece("  same or new " + format(same, ","), "muted"),
+        )
+    ]
     if figures.contradictions:
         action = "screen.choose_figure('contradiction', '')"
-        text = "  " + glyphs.DISAGREE + " robots.txt and site disagree on " + format(figures.contradictions, ",")
+        text = " " + glyphs.DISAGREE + " robots.txt and site disagree on " + format(figures.contradictions, ",")
         out.append((Piece(text, "accent", action),))
-    if figures.unreachable:
-        out.append(line(("  " + format(figures.unreachable, ",") + " unreachable", "muted")))
-    return out
+    pairs = [(row, "good") for row in changes.up] + [(row, "critical") for row in changes.down]
+    return [*out, *(_mover(row, role, size) for row, role in pairs)]
+
+
+def _mover(row: Row, role: str, size: int) -> Line:
+    change, host = row.change or 0, row.summary.host
+    sign = glyphs.RISING if change > 0 else glyphs.FALLING
+    action = "screen.choose_figure('host', '" + host + "')" if "'" not in host and '"' not in host else ""
+    scores = " ".join((str(row.summary.score - change), glyphs.ARROW, str(row.summary.score)))
+    lead = " " + sign + format(change, "+d").rjust(4) + "  "
+    room = max(size - len(lead) - 11, 8)
+    return (Piece(lead, role, action), Piece(fit(host, room), "", action), Piece(scores.rjust(10), "muted", action))
 
 
 def _percent(part: int, whole: int) -> str:
@@ -229,30 +420,18 @@ def _row(name: str, part: int, whole: int, size: int, role: str, action: str = "
     )
 
 
-def _grades(figures: Overview, size: int) -> list[Line]:
-    out = [line((" Grades", "title"))]
-    for grade, number in figures.grades.items():
-        action = "screen.choose_figure('grade', '" + grade.lower() + "')" if grade in "ABCDF" else ""
-        out.append(_row(grade, number, figures.hosts, size, glyphs.role_of(grade[:1]), action))
-    return out
-
-
 def _failing(figures: Overview, size: int) -> list[Line]:
-    out = [line((" Commonest failing checks", "title"))]
-    width = 32 if size >= 60 else 12
+    out: list[Line] = []
+    name_width = 32 if size >= 60 else NAME
     for key, number in sorted(figures.failing.items(), key=lambda item: (-item[1], item[0])):
-        name = BY_FIX[key].lacking if width > NAME and key in BY_FIX else key
+        name = BY_FIX[key].lacking if name_width >= 32 and key in BY_FIX else FIX_TERMS.get(key, key)
         action = "screen.choose_figure('fix', '" + key + "')" if key in FIXES else ""
-        out.append(_row(name, number, figures.hosts, size, "bar", action, width))
-    return out if len(out) > 1 else [*out, line(("  none", "muted"))]
+        out.append(_row(name, number, figures.hosts, size, "bar", action, name_width))
+    return out or [line((" nothing", "muted"))]
 
 
 def _stances(figures: Overview, size: int) -> list[Line]:
-    legend = [Piece(" Stances per category", "title"), Piece("  ")]
-    for stance in STANCES:
-        action = "screen.choose_figure('stance', '" + stance + "')"
-        legend.append(Piece(" " + glyphs.STANCE[stance] + " " + stance + " ", glyphs.role_of(stance), action))
-    out: list[Line] = [tuple(legend)]
+    out: list[Line] = []
     room = max(min(size - NAME - 27, 40), 6)
     for category, shares in figures.stances.items():
         whole = sum(shares.values())

@@ -417,21 +417,34 @@ def _table_of(active: ActiveBinding) -> str:
 
 
 NOTES: Final = {
+    ("IndexScreen", 0): "The hosts that were scanned, best first. ◉ Open: agents get in. ◍ Selective: some do, or "
+    "robots.txt keeps some out. ◌ Walled: they are shut out. Δ is the change of the score since the scan before; * "
+    "marks a score without tasks.",
+    ("CardScreen", 1): "Who gets in, and what the homepage offers to agents. ✓ in, ~ in part, ✗ refused while a "
+    "browser is served, # a test for humans, ⊘ told no by robots.txt, ? unclear, · not tested. l shows how the score "
+    "came about.",
     (
-        "IndexScreen",
-        0,
-    ): "The hosts that were scanned, best first. ◉ Open: agents get in. ◍ Selective: some do, or robots.txt "
-    "keeps some out. ◌ Walled: they are shut out. Δ is the change of the score since the scan before.",
-    ("CardScreen", 1): "What the homepage offers to agents. ✓ allowed, ~ in part, ✗ refused while a browser is served, "
-    "⊘ told to stay out by robots.txt, # a challenge or block page, · could not be told.",
-    ("CardScreen", 2): "What each tested agent got and what robots.txt says of it, with the line that decides. Four "
-    "agents are probed live; crawlers are shown but not scored.",
+        "CardScreen",
+        2,
+    ): "What robots.txt says to each agent and by which line, what the site answered, and what follows; "
+    "≠ marks a contradiction. Four agents are probed live; C adds the crawlers, which are shown but not scored. enter "
+    "shows the exchange.",
     ("CardScreen", 3): "The findings, worst first: ✗ critical, ! warning, ✓ good. d turns to what changed.",
-    ("CardScreen", 4): "What would gain points. Choose with up and down; space supposes a fix done, and the first line "
-    "shows the score, grade and rank it would give. y copies the snippet, x writes it to a file.",
-    ("CardScreen", 5): "Every request of the scan: its answer, and how long it took. A probe has 12 s in all.",
-    ("OverviewScreen", 0): "Figures over the list you came from. Choose a grade, a category, a stance or a check with "
-    "the arrow keys and enter, or click it, to see its hosts.",
+    ("CardScreen", 4): "What would gain points, the fix that lets most assistants in first: points, score before and "
+    "after, and how long it takes. space supposes a fix done, and the border says where the score would stand. y "
+    "copies the snippet, x writes it to a file.",
+    ("CardScreen", 5): "Every request of the scan: its answer, and how long it took. A probe has 12 s in all. enter "
+    "shows what was sent and what came back.",
+    ("CardScreen", 6): "What an assistant gets done here in a browser: read, follow, search, contact, fill in a form "
+    "(never sent), find an offer. Done earns all points, half where a mouse is needed; it is half of the score. a "
+    "runs the tasks.",
+    ("CardScreen", 7): "What the site's own access log says: requests of each real agent, how many were served, how "
+    "many came from the operator's addresses, beside what the probe got. ≠ marks where they disagree. :visits FILE "
+    "reads a log.",
+    ("ExchangeScreen", 0): "What was sent and what came back, the browser at the left, the agent at the right; ≠ marks "
+    "what differs. tab turns to one side alone, y copies a command that asks the same.",
+    ("OverviewScreen", 0): "Figures over the list you came from. Choose any figure, bar or column with the arrow keys, "
+    "a pane with its digit; enter shows its hosts. d says from when on changes are counted.",
     ("CompareScreen", 0): "The marked hosts side by side; ▪ stands where they differ.",
 }
 """What a screen, or a pane of the report card, shows."""

@@ -304,6 +304,16 @@ class FigureList(TextPane):
         first = min(among, key=lambda figure: (figure.start, figure.line), default=None)
         return next((figure for figure in among if figure.action == self._action), first)
 
+    def place_of(self, title: str) -> tuple[int, int] | None:
+        """Return line and column of the piece in the role ``title`` that begins with ``title``; None without one."""
+        for number, row in enumerate(self._lines):
+            column = 0
+            for piece in row:
+                if piece.role == "title" and piece.text.startswith(title):
+                    return number, column
+                column += cells(piece.text)
+        return None
+
     def go_to(self, figure: Figure) -> None:
         """Put the cursor on a figure."""
         self._action = figure.action
