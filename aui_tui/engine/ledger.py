@@ -7,6 +7,8 @@ sum to its maximum (specification 2.3, 2.6), so what a component earned is its f
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain, combinations
+from typing import Final
 
 from aui_tui.engine import tasks
 from aui_tui.engine.checks import BY_FIX, CHECKS, Check
@@ -16,6 +18,9 @@ from aui_tui.records.ledger import Entry, Ledger
 from aui_tui.records.methods import METHODS, WALLED_CEILING, Method, grade_of
 from aui_tui.records.observations import Observations
 from aui_tui.records.points import conclusive, percent
+
+TOGETHER: Final = (("robots", "signal"), ("ssr", "landmarks", "jsonld"), ("llms",), ("protocols",))
+"""Components that are measured, or not measured, by the same request."""
 
 
 def ledger(observations: Observations, method: Method, judgement: Judgement | None = None) -> Ledger:
@@ -82,9 +87,11 @@ def detail(earned: Mapping[str, int]) -> Points:
 
 
 def earned(card: ReportCard) -> dict[str, int] | None:
-    """Return the points per component of a card; ``door`` is absent when no agent's probe was conclusive.
+    """Return the points per component of a card; what was not measured is absent, as is ``door`` without a verdict.
 
-    None when the method is unknown or the card does not add up (a record of another service).
+    A card does not name what was not measured. But what was asked together is lost together, and no two sets of it
+    have the same points, so the sums of the pillars say what it was. None when the method is unknown or the card does
+    not add up (a record of another service).
     """
     method = METHODS.get(card.method)
     if method is None:
@@ -95,5 +102,13 @@ def earned(card: ReportCard) -> dict[str, int] | None:
         del points["door"]
     tried = method.task_pillar.key
     scored = {key: value for key, value in card.pillars.items() if value is not None and key != tried}
-    sums = {key: value for key, value in pillars(points, method).items() if value is not None}
-    return points if scored == sums and min(points.values()) >= 0 else None
+    if min(points.values()) < 0:
+        return None
+    asked = [part for part in TOGETHER if not left.keys() & set(part)]
+    for count in range(len(asked) + 1):
+        for lost in combinations(asked, count):
+            gone = set(chain.from_iterable(lost))
+            kept = {component: value for component, value in points.items() if component not in gone}
+            if scored == {key: value for key, value in pillars(kept, method).items() if value is not None}:
+                return kept
+    return None

@@ -35,7 +35,7 @@ from aui_tui.crawl.worker import raise_file_limit
 from aui_tui.engine import identity
 from aui_tui.engine.network import Client, Network
 from aui_tui.engine.policy import ConnectTo, Limits, ScanPolicy
-from aui_tui.engine.scan import MCP_SERVER_CARD, PATHS
+from aui_tui.engine.scan import MCP_PATHS, PATHS
 from aui_tui.engine.target import Origin, parse
 from aui_tui.records.observations import BROWSER
 from aui_tui.records.registry import registry
@@ -47,7 +47,7 @@ SHARE = 0.4
 GROUPS = Path("/sys/fs/cgroup/cpu")
 PERIOD = 20_000
 """Microseconds within which a share holds."""
-FILES = (*PATHS.values(), MCP_SERVER_CARD)
+FILES = (*PATHS.values(), MCP_PATHS[1])
 NO_BAR = 0.0
 BARS = {
     "one process, in units of Scrapy": NO_BAR,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -12,6 +15,7 @@ from aui_tui.records import points
 from aui_tui.records.methods import METHODS
 from aui_tui.records.observations import Observations
 from tests.cards import DEAD, RICH_OPEN, WALLED
+from tests.engine import situations
 from tests.strategies import observations
 
 
@@ -38,6 +42,21 @@ def test_the_sample_cards() -> None:
     assert points.conclusive(WALLED) == 3
     assert points.conclusive(DEAD) == 0
     assert points.totals(RICH_OPEN) == (78, 90)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "lost", [names for count in range(1, 5) for names in combinations(("robots", "browser", "llms", "mcp"), count)]
+)
+def test_what_was_not_measured_is_absent(method: str, lost: tuple[str, ...]) -> None:
+    seen = situations.plain()
+    exchanges = tuple(
+        replace(found, status=429, limited=True) if found.name in lost else found for found in seen.exchanges
+    )
+    seen = replace(seen, exchanges=exchanges)
+    card, book = grade_card(seen, method), ledger(seen, METHODS[method])
+    assert any(not entry.measured for entry in book.entries)
+    assert earned(card) == {entry.component: entry.earned for entry in book.entries if entry.measured}
 
 
 def test_a_card_that_does_not_add_up_has_no_components() -> None:
