@@ -22,7 +22,7 @@ from aui_tui.engine.scoring import Labels, grade_card
 from aui_tui.engine.wording import PLACE, vendors
 from aui_tui.records.card import Recommendation
 from aui_tui.records.methods import METHODS, V02
-from aui_tui.records.observations import Landmarks, Observations, PageFacts, RobotsFacts
+from aui_tui.records.observations import Cause, Landmarks, Observations, PageFacts, RobotsFacts
 from aui_tui.records.registry import registry
 from aui_tui.records.vocabulary import CATEGORIES
 from aui_tui.text import cells, clean
@@ -230,8 +230,42 @@ def test_a_refusal_says_which_server_it_came_from() -> None:
 
 
 def test_the_rule_for_aws_is_json() -> None:
-    rule = json.loads(fixes(replace(site.half_open(), edge="cloudfront"))["wba"].code)
+    code = fixes(replace(site.half_open(), edge="cloudfront"))["wba"].code
+    rule = json.loads(code.rpartition("of the Bot Control rule group\n")[2])
     assert rule["Action"] == {"Allow": {}}
+
+
+def test_the_address_of_the_tester_is_in_a_file_for_aws_and_akamai() -> None:
+    aws = fixes(replace(site.half_open(), edge="cloudfront"))["wba"].code
+    commands = aws[: aws.index("\n# AWS WAF: a rule")]
+    assert subprocess.run(["sh", "-n"], input=commands, text=True, check=False).returncode == 0
+    assert "--ip-address-version IPV4 --addresses 192.0.2.1/32" in commands
+    akamai = fixes(replace(site.half_open(), edge="akamai"))["wba"].code
+    body = akamai[akamai.index("{") : akamai.index("}") + 1]
+    assert json.loads(body)["list"] == ["192.0.2.1"]
+    assert "Change request" in akamai
+
+
+@pytest.mark.parametrize(
+    ("cause", "words"),
+    [
+        (Cause(agents=("agent_01",), by="name"), "ChatGPT away goes by the name in User-Agent"),
+        (Cause(agents=("agent_01",), by="field", fields=("Sec-Fetch",)), "by the header fields Sec-Fetch-*"),
+        (Cause(agents=("agent_01",), by="field", fields=("HTTP version",)), "by the HTTP version"),
+        (
+            Cause(agents=("agent_01",), by="fields", fields=("Accept", "priority")),
+            "Accept and the header field priority",
+        ),
+        (Cause(agents=("agent_01",), by="together"), "by the name together with other header fields"),
+        (Cause(agents=("agent_01",), by="either"), "Two rules turn ChatGPT away"),
+    ],
+)
+def test_the_advice_fits_what_the_site_goes_by(cause: Cause, words: str) -> None:
+    for edge in ("nginx", "strange"):
+        fix = fixes(replace(site.half_open(), edge=edge, cause=cause))["wba"]
+        assert words in fix.body
+        assert ("only borrows its name" in fix.body) == (not cause.by.startswith("field"))
+        assert (words in fix.code) == (edge == "strange")
 
 
 def test_a_request_for_payment_is_answered_with_its_own_advice() -> None:
@@ -291,6 +325,7 @@ def test_a_local_scan_says_how_to_name_the_public_address() -> None:
     card = grade_card(local, labels=Labels(public_url="https://shop.example"))
     for fix in card.recommendations:
         assert "--public-url" not in fix.body
+        assert "Once it is public, the same at https://shop.example/." in fix.body
         if fix.k in ("jsonld", "llms", "front-door"):
             assert "https://shop.example/" in fix.code
             assert "localhost" not in fix.code

@@ -129,10 +129,11 @@ class Check:
     convert: Callable[[CardPoints, str], int] | None = None
 
     def proof_for(self, site: Site) -> str:
-        """Return how to check the fix from here; of a site on this machine also how to name its public address."""
+        """Return how to check the fix from here, and where the public finds the site, or how to name that address."""
         proof = self.proof.replace("{origin}", site.observations.origin.rstrip("/"))
         local = f" {LOCAL.replace('{host}', site.observations.host)}" if self.names_site and site.is_local else ""
-        return f"Check: {proof}{local}"
+        public = f" Once it is public, the same at {site.public_url.rstrip('/')}/." if site.is_elsewhere else ""
+        return f"Check: {proof}{local}{public}"
 
     def converted(self, known: CardPoints, to: str) -> int:
         """Return the points under the method ``to`` that this component has on a card graded under another."""

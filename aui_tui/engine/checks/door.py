@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import Final
 from urllib.parse import urlsplit
 
-from msgspec.structs import replace
-
-from aui_tui.engine.checks.base import Advice, CardPoints, Check, Earned, Finding, Piece, critical, good, warn
-from aui_tui.engine.checks.site import Site, edges
+from aui_tui.engine.checks.base import CardPoints, Check, Earned, Finding, critical, good, warn
+from aui_tui.engine.checks.door_fix import advise, fields, fixed
 from aui_tui.engine.judge import Judgement, asks_for_payment, is_turned_away, live_exchanges
 from aui_tui.engine.wording import (
     answer,
@@ -20,7 +15,6 @@ from aui_tui.engine.wording import (
     at_lines,
     clause,
     counted,
-    fill,
     joined,
     label,
     name_of,
@@ -51,19 +45,8 @@ from aui_tui.records.registry import Agent, registry
 from aui_tui.records.vocabulary import LIVE_TOTAL
 
 POINTS = {"v0.1": 24, "v0.2": 12}
-JQ_RANGES: Final = "[.. | objects | .ipv4Prefix, .ipv6Prefix | strings]"
-"""jq program for the address lists that the operators publish."""
-SERVERS: Final = MappingProxyType({"microsoft-iis": "iis"})
-"""Names of servers in recipes where the field Server begins otherwise."""
 PROOF: Final = ", asked again alone, with a browser served right before and after"
 """How it is known that a refusal is for the agent."""
-FIELD_WORDS: Final = MappingProxyType(
-    {
-        "HTTP version": "the HTTP version",
-        "Sec-Fetch": "the header fields Sec-Fetch-*",
-        "sec-ch-ua": "the header fields sec-ch-ua*",
-    }
-)
 SENTENCES = (
     critical(
         "shut-out",
@@ -419,8 +402,7 @@ def _cause(observations: Observations) -> Iterator[Finding]:
     if found is None:
         return
     names = joined(label(agent) for agent in registry().live if agent.key in found.agents)
-    places = (FIELD_WORDS.get(name, f"the header field {name}") for name in found.fields)
-    facts = {"agents": names, "field": joined(places)}
+    facts = {"agents": names, "field": fields(found.fields)}
     yield Finding(f"cause-{found.by}", facts)
 
 
@@ -488,111 +470,6 @@ def _contradictions(observations: Observations, judgement: Judgement) -> Iterato
         yield Finding("edge-says-yes", {"agents": f"{joined(map(name_of, unheeded))} {verb} disallowed{where}"})
 
 
-def _fixed(observations: Observations) -> Observations:
-    """Return what would be seen with every agent let in; a probe without a verdict stays so."""
-    if observations.unreachable:
-        return observations
-    return replace(observations, exchanges=tuple(_let_in(exchange) for exchange in observations.exchanges))
-
-
-def _let_in(exchange: Exchange) -> Exchange:
-    homepage = exchange.name == BROWSER or exchange.name.startswith("agent_")
-    if not homepage or not is_turned_away(exchange):
-        return exchange
-    return replace(
-        exchange, status=200, challenge=None, terms=False, error="", detail="", attempts=(), controls=0, signed=None
-    )
-
-
-def _advise(site: Site) -> Advice:
-    """Return body and snippet for the wall or edge that turned the agents away."""
-    away = site.turned_away
-    recipe = edges().for_wba([*_refusers(probe for _, probe in away), *site.edges])
-    facts = site.facts() | _refusal(site, away)
-    who, host = f"{facts['agents']} {facts['get']}", site.observations.host
-    step = fill(recipe.step, facts)
-    if away and all(asks_for_payment(probe) for _, probe in away):
-        body = (
-            f"{who} 402 Payment Required with machine-readable terms on {host}: an agent with a wallet may enter, most"
-            " have none. Keep the price for training crawlers, verify agents that act for a person by HTTP Message"
-            f" Signatures (RFC 9421, Web Bot Auth) or published address ranges, and serve them free. {step}"
-        )
-    else:
-        body = (
-            f"{who} {facts['what']} on {host}{facts['contrast']}. An agent that acts for a person is a customer at the"
-            " door: recognise it by its HTTP Message Signature (RFC 9421, Web Bot Auth) or by the address ranges that"
-            f" its operator publishes, let it in, and keep refusing whoever only borrows its name. {step}"
-        )
-    parts = recipe.part or edges().wba["request"].part
-    pieces = tuple(
-        Piece(f"server/{part.file}", fill(part.place, facts), fill(part.text, facts).strip("\n")) for part in parts
-    )
-    if recipe.check:
-        body += f" Before the reload: {recipe.check}."
-    code = pieces[0].text if len(pieces) == 1 else "\n\n".join(f"# {piece.place}\n{piece.text}" for piece in pieces)
-    return Advice(body.strip(), code, lambda: pieces)
-
-
-def _refusers(probes: Iterable[Exchange]) -> Iterator[str]:
-    """Yield the names of the servers that sent the refusals, by what each says of itself or always does."""
-    for probe in probes:
-        if probe.challenge is not None and not probe.another_page:
-            yield probe.challenge.vendor
-            continue
-        fields = dict(probe.headers)
-        server = re.split(r"[/ ]", fields.get("server", "").lower())[0]
-        if server:
-            yield SERVERS.get(server, server)
-        elif "date" not in fields and fields.get("cache-control") == "no-cache":
-            yield "haproxy"
-
-
-def _refusal(site: Site, away: Sequence[tuple[Agent, Exchange]]) -> dict[str, str]:
-    browser = site.observations.browser
-    served = browser.outcome == SERVED
-    agents = [agent for agent, _ in away]
-    return {
-        "agents": joined(label(agent) for agent in agents),
-        "get": "gets" if len(agents) == 1 else "get",
-        "what": answers([probe for _, probe in away]),
-        "contrast": f" while a browser gets the homepage ({browser.status})" if served else "",
-        "browser": f"a browser {f'got {status(browser.status)}' if browser.status else 'got no answer'}",
-        "scanned_at": site.observations.scanned_at,
-        "seen": "\n".join(f"- {agent.token}: {answer(probe)}{_reference(probe)}" for agent, probe in away),
-        "directories": _listing(registry().agents, "signature_directory"),
-        "ranges": _listing(agents, "ip_ranges"),
-        "range_comments": "\n".join(f"# {agent.token}: {agent.ip_ranges}" for agent in agents if agent.ip_ranges),
-        "tester_pattern": re.escape(site.testers),
-        "range_urls": " ".join(dict.fromkeys(agent.ip_ranges for agent in agents if agent.ip_ranges)),
-        "agent_pattern": "|".join(re.escape(agent.token).replace("\\-", "-") for agent in agents),
-        "vercel_rules": "\n".join(_vercel_rule(agent) for agent in agents if agent.ip_ranges),
-    }
-
-
-def _reference(probe: Exchange) -> str:
-    if probe.challenge is None or not probe.challenge.reference:
-        return ""
-    return f", {vendor(probe.challenge.vendor).reference} {probe.challenge.reference}"
-
-
-def _listing(agents: Iterable[Agent], field: str) -> str:
-    rows = (
-        f"   - {label(agent)} ({agent.token}): {getattr(agent, field)}" for agent in agents if getattr(agent, field)
-    )
-    return "\n".join(rows) or "   - none is published"
-
-
-def _vercel_rule(agent: Agent) -> str:
-    """Return the shell commands that let one agent in from its published ranges."""
-    named = json.dumps({"type": "user_agent", "op": "sub", "value": agent.token})
-    return (
-        f"ranges=$(curl -fsS {agent.ip_ranges} | jq -c '{JQ_RANGES}')\n"
-        f"vercel firewall rules add 'Verified {agent.token}' --action bypass --yes \\\n"
-        f"  --condition '{named}' \\\n"
-        '  --condition "{\\"type\\":\\"ip_address\\",\\"op\\":\\"inc\\",\\"value\\":$ranges}"'
-    )
-
-
 CHECK = Check(
     component="door",
     fix="wba",
@@ -609,8 +486,8 @@ CHECK = Check(
     pillar={"v0.1": "access", "v0.2": "welcome"},
     measure=_measure,
     findings=_findings,
-    fixed=_fixed,
-    advise=_advise,
+    fixed=fixed,
+    advise=advise,
     sentences=SENTENCES,
     detail="door",
     judged=True,

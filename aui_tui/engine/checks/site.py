@@ -51,11 +51,13 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
 class Recipe(msgspec.Struct, frozen=True, kw_only=True):
     """What a fix means on one wall, edge or server: a ``step`` for the body, and its files if any.
 
-    ``check``: the command by which the server checks its settings before it takes them.
+    ``check``: the command by which the server checks its settings before it takes them. ``asks``: the change request
+    belongs to its files.
     """
 
     step: str = ""
     check: str = ""
+    asks: bool = False
     part: tuple[Part, ...] = ()
 
 
@@ -109,6 +111,11 @@ class Site:
     def is_local(self) -> bool:
         """The site was scanned on this machine, and nothing says where the public finds it."""
         return not self.public_url and _is_loopback(self.observations.origin)
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """The public finds the site at another address than the one that was scanned."""
+        return bool(self.public_url) and self.origin != self.observations.origin.rstrip("/")
 
     @property
     def testers(self) -> str:

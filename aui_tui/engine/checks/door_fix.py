@@ -1,0 +1,173 @@
+"""The fix of the door: what would be seen with every agent let in, and advice for what turns them away."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from msgspec.structs import replace
+
+from aui_tui.engine.checks.base import Advice, Piece
+from aui_tui.engine.checks.site import Site, edges
+from aui_tui.engine.judge import asks_for_payment, is_turned_away
+from aui_tui.engine.wording import answer, answers, fill, joined, label, status, vendor
+from aui_tui.records.observations import BROWSER, SERVED, Cause, Exchange, Observations
+from aui_tui.records.registry import Agent, registry
+
+JQ_RANGES: Final = "[.. | objects | .ipv4Prefix, .ipv6Prefix | strings]"
+"""jq program for the address lists that the operators publish."""
+SERVERS: Final = MappingProxyType({"microsoft-iis": "iis"})
+"""Names of servers in recipes where the field Server begins otherwise."""
+FIELD_WORDS: Final = MappingProxyType(
+    {
+        "HTTP version": "the HTTP version",
+        "Sec-Fetch": "the header fields Sec-Fetch-*",
+        "sec-ch-ua": "the header fields sec-ch-ua*",
+    }
+)
+RULES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "name": "The rule that turns <<agents>> away goes by the name in User-Agent: put the exception right before"
+        " it.",
+        "field": "The rule that turns <<agents>> away does not go by the name but by <<field>>: a browser's name is"
+        " turned away too when it is sent as the agent sends it. Change that rule, since it refuses every client that"
+        " is not a browser, or let verified agents pass before it; a rule for names alone changes nothing.",
+        "fields": "The rule that turns <<agents>> away does not go by the name but by other header fields (<<field>>):"
+        " look for a rule on these, and change it or let verified agents pass before it; a rule for names alone changes"
+        " nothing.",
+        "together": "The rule that turns <<agents>> away goes by the name together with other header fields, often a"
+        " bot score: let verified agents pass before that score is used.",
+        "either": "Two rules turn <<agents>> away, one by the name in User-Agent and one by other header fields:"
+        " verified agents must pass before both.",
+    }
+)
+"""What the cause of a refusal means for its fix, by ``Cause.by``."""
+
+
+def fixed(observations: Observations) -> Observations:
+    """Return what would be seen with every agent let in; a probe without a verdict stays so."""
+    if observations.unreachable:
+        return observations
+    return replace(observations, exchanges=tuple(map(_let_in, observations.exchanges)), cause=None)
+
+
+def _let_in(exchange: Exchange) -> Exchange:
+    homepage = exchange.name == BROWSER or exchange.name.startswith("agent_")
+    if not homepage or not is_turned_away(exchange):
+        return exchange
+    return replace(
+        exchange, status=200, challenge=None, terms=False, error="", detail="", attempts=(), controls=0, signed=None
+    )
+
+
+def fields(names: Iterable[str]) -> str:
+    """Return header fields, and the HTTP version, in words."""
+    return joined(FIELD_WORDS.get(name, f"the header field {name}") for name in names)
+
+
+def _rule(cause: Cause | None) -> str:
+    """Return what is known of the rule that turns agents away, as a sentence for the one who changes it."""
+    if cause is None:
+        return ""
+    agents = joined(label(agent) for agent in registry().live if agent.key in cause.agents)
+    return fill(RULES[cause.by], {"agents": agents, "field": fields(cause.fields)})
+
+
+def advise(site: Site) -> Advice:
+    """Return body and snippet for the wall or edge that turned the agents away."""
+    away = site.turned_away
+    recipe = edges().for_wba([*_refusers(probe for _, probe in away), *site.edges])
+    facts = site.facts() | _refusal(site, away)
+    who, host = f"{facts['agents']} {facts['get']}", site.observations.host
+    step = fill(recipe.step, facts)
+    if away and all(asks_for_payment(probe) for _, probe in away):
+        body = (
+            f"{who} 402 Payment Required with machine-readable terms on {host}: an agent with a wallet may enter, most"
+            " have none. Keep the price for training crawlers, verify agents that act for a person by HTTP Message"
+            f" Signatures (RFC 9421, Web Bot Auth) or published address ranges, and serve them free. {step}"
+        )
+    else:
+        cause = site.observations.cause
+        step = " ".join(filter(None, (_rule(cause), step)))
+        by_name = cause is None or not cause.by.startswith("field")
+        let_in = "let it in, and keep refusing whoever only borrows its name" if by_name else "and let it in"
+        body = (
+            f"{who} {facts['what']} on {host}{facts['contrast']}. An agent that acts for a person is a customer at the"
+            " door: recognise it by its HTTP Message Signature (RFC 9421, Web Bot Auth) or by the address ranges that"
+            f" its operator publishes, {let_in}. {step}"
+        )
+    request = edges().wba["request"].part
+    parts = (*recipe.part, *request) if recipe.asks else recipe.part or request
+    pieces = tuple(
+        Piece(f"server/{part.file}", fill(part.place, facts), fill(part.text, facts).strip("\n")) for part in parts
+    )
+    if recipe.check:
+        body += f" Before the reload: {recipe.check}."
+    code = pieces[0].text if len(pieces) == 1 else "\n\n".join(f"# {piece.place}\n{piece.text}" for piece in pieces)
+    return Advice(body.strip(), code, lambda: pieces)
+
+
+def _refusers(probes: Iterable[Exchange]) -> Iterator[str]:
+    """Yield the names of the servers that sent the refusals, by what each says of itself or always does."""
+    for probe in probes:
+        if probe.challenge is not None and not probe.another_page:
+            yield probe.challenge.vendor
+            continue
+        fields = dict(probe.headers)
+        server = re.split(r"[/ ]", fields.get("server", "").lower())[0]
+        if server:
+            yield SERVERS.get(server, server)
+        elif "date" not in fields and fields.get("cache-control") == "no-cache":
+            yield "haproxy"
+
+
+def _refusal(site: Site, away: Sequence[tuple[Agent, Exchange]]) -> dict[str, str]:
+    browser = site.observations.browser
+    served = browser.outcome == SERVED
+    agents = [agent for agent, _ in away]
+    rule = filter(None, [_rule(site.observations.cause)])
+    return {
+        "agents": joined(label(agent) for agent in agents),
+        "get": "gets" if len(agents) == 1 else "get",
+        "what": answers([probe for _, probe in away]),
+        "contrast": f" while a browser gets the homepage ({browser.status})" if served else "",
+        "browser": f"a browser {f'got {status(browser.status)}' if browser.status else 'got no answer'}",
+        "scanned_at": site.observations.scanned_at,
+        "seen": "\n".join((*(f"- {agent.token}: {answer(probe)}{_reference(probe)}" for agent, probe in away), *rule)),
+        "directories": _listing(registry().agents, "signature_directory"),
+        "ranges": _listing(agents, "ip_ranges"),
+        "range_comments": "\n".join(f"# {agent.token}: {agent.ip_ranges}" for agent in agents if agent.ip_ranges),
+        "tester_pattern": re.escape(site.testers),
+        "tester_version": "IPV6" if ":" in site.testers else "IPV4",
+        "tester_network": f"{site.testers}/{128 if ':' in site.testers else 32}",
+        "range_urls": " ".join(dict.fromkeys(agent.ip_ranges for agent in agents if agent.ip_ranges)),
+        "agent_pattern": "|".join(re.escape(agent.token).replace("\\-", "-") for agent in agents),
+        "vercel_rules": "\n".join(_vercel_rule(agent) for agent in agents if agent.ip_ranges),
+    }
+
+
+def _reference(probe: Exchange) -> str:
+    if probe.challenge is None or not probe.challenge.reference:
+        return ""
+    return f", {vendor(probe.challenge.vendor).reference} {probe.challenge.reference}"
+
+
+def _listing(agents: Iterable[Agent], field: str) -> str:
+    rows = (
+        f"   - {label(agent)} ({agent.token}): {getattr(agent, field)}" for agent in agents if getattr(agent, field)
+    )
+    return "\n".join(rows) or "   - none is published"
+
+
+def _vercel_rule(agent: Agent) -> str:
+    """Return the shell commands that let one agent in from its published ranges."""
+    named = json.dumps({"type": "user_agent", "op": "sub", "value": agent.token})
+    return (
+        f"ranges=$(curl -fsS {agent.ip_ranges} | jq -c '{JQ_RANGES}')\n"
+        f"vercel firewall rules add 'Verified {agent.token}' --action bypass --yes \\\n"
+        f"  --condition '{named}' \\\n"
+        '  --condition "{\\"type\\":\\"ip_address\\",\\"op\\":\\"inc\\",\\"value\\":$ranges}"'
+    )
