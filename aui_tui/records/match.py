@@ -11,7 +11,7 @@ from aui_tui.records.card import ReportCard, SiteSummary
 from aui_tui.records.codec import names_of
 from aui_tui.records.facts import Facts
 from aui_tui.records.methods import METHODS
-from aui_tui.records.query import ALL, Query, Term
+from aui_tui.records.query import ALL, Query, Term, leaves
 from aui_tui.records.times import age
 
 NEEDS_CARD: Final = frozenset({"has", "signal", "fix", "contradiction", "edge", "method"})
@@ -24,6 +24,17 @@ _COMPARE: Final[dict[str, Callable[[float, float], bool]]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+
+
+def check_answerable(query: Query) -> None:
+    """Raise BadValue when a term of ``query`` needs more than summaries."""
+    for term in leaves(query.terms):
+        if term.field in NEEDS_CARD:
+            raise _unanswerable(term)
+
+
+def _unanswerable(term: Term) -> BadValue:
+    return BadValue(f"This source lists summaries only, so the query term {term.field}: cannot be answered.")
 
 
 def matches(summary: SiteSummary, query: Query, *, now: float, facts: Facts | None = None) -> bool:
@@ -45,7 +56,7 @@ def holds(term: Term, summary: SiteSummary, *, now: float, facts: Facts | None =
         return every([holds(part, summary, now=now, facts=facts) for part in term.parts]) != term.negated
     if term.field in NEEDS_CARD:
         if facts is None:
-            raise BadValue(f"This source lists summaries only, so the query term {term.field}: cannot be answered.")
+            raise _unanswerable(term)
         return _of_card(term, facts) != term.negated
     return _of_summary(term, summary, now) != term.negated
 
@@ -88,8 +99,10 @@ def _of_summary(term: Term, summary: SiteSummary, now: float) -> bool:
 
 def has_tasks(summary: SiteSummary | ReportCard) -> bool:
     """Say whether tasks were run on the site: the pillar that they fill has points."""
-    keys = (method.task_pillar.key for method in METHODS.values())
-    return any(summary.pillars.get(key) is not None for key in keys)
+    return not {None}.issuperset(map(summary.pillars.get, _TASK_PILLARS))
+
+
+_TASK_PILLARS: Final = tuple({method.task_pillar.key for method in METHODS.values()})
 
 
 def verdict(summary: SiteSummary, slug: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _EARLIEST, _LATEST = -62135596800.0, 253402300799.0
 
 
@@ -22,10 +23,8 @@ def epoch_ms(scanned_at: str) -> int:
         moment = datetime.fromisoformat(scanned_at)
     except ValueError:
         return 0
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    whole = moment.replace(microsecond=0)
-    return round(whole.timestamp()) * 1000 + moment.microsecond // 1000
+    since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH
+    return (since.days * 86_400 + since.seconds) * 1000 + since.microseconds // 1000
 
 
 def age(scanned_at: str, now: float) -> float:

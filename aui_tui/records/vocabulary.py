@@ -8,6 +8,7 @@ from typing import Final
 from aui_tui.errors import BadValue
 from aui_tui.text import clean
 
+UNCATEGORIZED: Final = "Uncategorized"
 CATEGORIES: Final = (
     "Travel",
     "Social & media",
@@ -17,7 +18,7 @@ CATEGORIES: Final = (
     "Real estate",
     "Tech",
     "Developer",
-    "Uncategorized",
+    UNCATEGORIZED,
 )
 STANCES: Final = ("Open", "Selective", "Walled")
 VERDICTS: Final = ("untested", "allowed", "allowed-robots", "blocked", "disallowed", "walled", "partial")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aui_tui.errors import BadValue
 from aui_tui.records.card import ReportCard
@@ -11,11 +11,10 @@ from aui_tui.records.observations import Observations
 from aui_tui.records.starter import Known
 from aui_tui.records.view import Dossier
 from aui_tui.records.visits import beside
+from aui_tui.records.vocabulary import UNCATEGORIZED
 
 if TYPE_CHECKING:
     from aui_tui.store.reports import Reports
-
-UNCATEGORIZED: Final = "Uncategorized"
 
 
 class Grading(NamedTuple):

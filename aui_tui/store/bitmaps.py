@@ -64,6 +64,20 @@ class Changes:
         self._chunks.clear()
 
 
+def write_chunk(db: sqlite3.Connection, chunk: int, groups: Iterable[tuple[Iterable[int], Iterable[int]]]) -> None:
+    """Write a chunk that no set has yet; a group is some tags and the ids that are members of all of them."""
+    found: defaultdict[int, int] = defaultdict(int)
+    for tags, ids in groups:
+        octets = bytearray(OCTETS)
+        for member in ids:
+            octets[(member & CHUNK - 1) >> 3] |= 1 << (member & 7)
+        bits = int.from_bytes(octets, "little")
+        for tag in tags:
+            found[tag] |= bits
+    kept = ((tag, chunk, _packed(bits.to_bytes(OCTETS, "little"))) for tag, bits in found.items())
+    db.executemany("INSERT INTO bitmap (tag, chunk, bits) VALUES (?, ?, ?)", kept)
+
+
 def load(db: sqlite3.Connection, tag: int) -> int:
     """Return the set ``tag``."""
     rows = db.execute("SELECT chunk, bits FROM bitmap WHERE tag = ? ORDER BY chunk", (tag,)).fetchall()
@@ -116,7 +130,7 @@ def _offsets(bits: bytes) -> array[int]:
     return array("H", (offset & CHUNK - 1 for offset in offsets))
 
 
-def _packed(octets: bytearray) -> bytes:
+def _packed(octets: bytes | bytearray) -> bytes:
     found = int.from_bytes(octets, "little")
     if found.bit_count() > SPARSE:
         return bytes(octets)

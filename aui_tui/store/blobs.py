@@ -210,9 +210,14 @@ def unpack_row(host: str, score: int, blob: bytes, *, rank: int, change: int | N
 
 
 def _pack_matrix(matrix: dict[str, str]) -> str | dict[str, str]:
-    if tuple(matrix) == names_of("matrix") and all(word in VERDICTS for word in matrix.values()):
-        return "".join(str(VERDICTS.index(word)) for word in matrix.values())
-    return matrix
+    return (_digits_of(tuple(matrix.values())) if tuple(matrix) == names_of("matrix") else "") or matrix
+
+
+@lru_cache(maxsize=65536)
+def _digits_of(words: tuple[str, ...]) -> str:
+    """Return verdicts as digits, empty when one of them is unknown."""
+    known = all(word in VERDICTS for word in words)
+    return "".join(str(VERDICTS.index(word)) for word in words) if known else ""
 
 
 def _unpack_matrix(matrix: str | dict[str, str]) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 
@@ -62,27 +63,44 @@ NOTHING: Final = Facts(has=frozenset(), fixes=frozenset(), edge="", method="", c
 
 def columns_of(card: ReportCard, observations: Observations | None = None) -> Columns:
     """Return the summary columns of ``card``."""
-    return _columns(card, facts_of(card, observations), ranked=not card.unreachable)
+    facts = facts_of(card, observations)
+    bits = _packed(card.matrix, card.grade, facts, has_tasks=has_tasks(card))
+    return _columns(card, bits, facts.edge, ranked=not card.unreachable)
 
 
-def columns_of_summary(summary: SiteSummary, *, ranked: bool) -> Columns:
-    """Return the columns of a host of which only the summary is known: terms about a card find nothing there."""
-    facts = msgspec.structs.replace(NOTHING, method=method_of(summary))
-    found = _columns(summary, facts, ranked=ranked)
-    return msgspec.structs.replace(found, bits=found.bits | 1 << SUMMARY_AT)
+def columns_of_summary(summary: SiteSummary, method: str, *, ranked: bool) -> Columns:
+    """Return the columns of a host of which only the summary and its ``method`` are known.
+
+    Terms about a card find nothing there.
+    """
+    matrix = summary.matrix
+    bits = _bits(tuple(matrix), tuple(matrix.values()), summary.grade, method, has_tasks=has_tasks(summary))
+    return _columns(summary, bits | 1 << SUMMARY_AT, "", ranked=ranked)
 
 
 def method_of(summary: SiteSummary) -> str:
-    """Return the name of the method whose pillars a summary has, empty when it is none of ours."""
+    """Return the name of the method whose pillars a summary has, empty when it is not one of ours."""
+    return _method_of(tuple(summary.pillars))
+
+
+@lru_cache(maxsize=1024)
+def _method_of(pillars: tuple[str, ...]) -> str:
     for method in METHODS.values():
-        if {pillar.key for pillar in method.pillars} == set(summary.pillars):
+        if {pillar.key for pillar in method.pillars} == set(pillars):
             return method.name
     return ""
 
 
-def _columns(record: ReportCard | SiteSummary, facts: Facts, *, ranked: bool) -> Columns:
+@lru_cache(maxsize=65536)
+def _bits(surfaces: tuple[str, ...], words: tuple[str, ...], grade: str, method: str, *, has_tasks: bool) -> int:
+    """Return the packed column of a summary; in a long list most rows have it in common with others."""
+    facts = msgspec.structs.replace(NOTHING, method=method)
+    return _packed(dict(zip(surfaces, words, strict=True)), grade, facts, has_tasks=has_tasks)
+
+
+def _packed(matrix: dict[str, str], grade: str, facts: Facts, *, has_tasks: bool) -> int:
     bits = 0
-    for position, word in enumerate(verdicts(record.matrix)):
+    for position, word in enumerate(verdicts(matrix)):
         bits |= VERDICT.get(word, VERDICT_UNKNOWN) << (VERDICT_WIDTH * position)
     for position, word in enumerate(HAS):
         bits |= (word in facts.has) << (HAS_AT + position)
@@ -91,9 +109,13 @@ def _columns(record: ReportCard | SiteSummary, facts: Facts, *, ranked: bool) ->
     bits |= bool(facts.contradictions) << CONTRADICTION_AT
     for position, word in enumerate(CONTRADICTIONS):
         bits |= (word in facts.contradictions) << (DIRECTION_AT + position)
-    bits |= GRADE.get(record.grade[:1], 7) << GRADE_AT
+    bits |= GRADE.get(grade[:1], 7) << GRADE_AT
     bits |= METHOD.get(facts.method, 0) << METHOD_AT
-    bits |= has_tasks(record) << TASKS_AT
+    bits |= has_tasks << TASKS_AT
+    return bits
+
+
+def _columns(record: ReportCard | SiteSummary, bits: int, edge: str, *, ranked: bool) -> Columns:
     return Columns(
         name=record.name.casefold(),
         ranked=int(ranked),
@@ -101,7 +123,7 @@ def _columns(record: ReportCard | SiteSummary, facts: Facts, *, ranked: bool) ->
         stance=STANCE[record.stance],
         score=record.score,
         bits=bits,
-        edge=facts.edge.casefold(),
+        edge=edge.casefold(),
     )
 
 

@@ -35,18 +35,25 @@ PROBE: Final = 20_000
 
 
 def index_view(
-    db: sqlite3.Connection, reader: Reader, query: Query, now: float, sets: dict[int, int] | None = None
+    db: sqlite3.Connection,
+    reader: Reader,
+    query: Query,
+    now: float,
+    sets: dict[int, int] | None = None,
+    *,
+    trigrams: bool = True,
 ) -> IndexView:
     """Return the lists of ``query`` from ``db``, which is inside a read transaction; slices come from ``reader``.
 
-    ``sets`` keeps tagged sets for the next query to the same state of the index.
+    ``sets`` keeps tagged sets for the next query to the same state of the index. ``trigrams``: there is an index of
+    text, else free text is looked for host by host.
     """
     newest: int | None = db.execute("SELECT max(at) FROM site").fetchone()[0]
     ranks = competition_ranks(db)
     sets = {} if sets is None else sets
     found: Selection | Sweep | None = None
     if query.terms:
-        found = sweep(db, query, now) if needed(query) else Selection(db, query, now, sets)
+        found = sweep(db, query, now) if needed(query, trigrams=trigrams) else Selection(db, query, now, sets)
     windows = [_window(db, reader, query, now, ranked, ranks, found, sets) for ranked in (1, 0)]
     return IndexView(
         query=query,

@@ -22,10 +22,20 @@ EDGES: Final = 24
 class Selection:
     """The hosts of ``query`` at ``now`` (epoch seconds), read from ``db`` inside one transaction.
 
-    ``sets`` are tagged sets of the same state of the index; those that are read are added to it.
+    ``sets`` are tagged sets of the same state of the index; those that are read are added to it. ``trigrams``: there
+    is an index of text.
     """
 
-    def __init__(self, db: sqlite3.Connection, query: Query, now: float, sets: dict[int, int] | None = None) -> None:
+    def __init__(
+        self,
+        db: sqlite3.Connection,
+        query: Query,
+        now: float,
+        sets: dict[int, int] | None = None,
+        *,
+        trigrams: bool = True,
+    ) -> None:
+        self._trigrams = trigrams
         self._db = db
         self._now = now
         self._query = query
@@ -134,7 +144,7 @@ class Selection:
 
     def _asked(self, term: Term) -> int:
         """Return the hosts of a term that only SQL can answer."""
-        if term.field == "text" and len(term.value) >= query_sql.TRIGRAM:
+        if self._trigrams and term.field == "text" and len(term.value) >= query_sql.TRIGRAM:
             rows = self._db.execute(
                 "SELECT rowid FROM site_text WHERE site_text MATCH ?", (query_sql.phrase(term.value),)
             )

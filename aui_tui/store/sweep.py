@@ -6,6 +6,7 @@ All of it happens inside SQLite, which lets other threads run meanwhile and can 
 from __future__ import annotations
 
 import sqlite3
+import sys
 from typing import NamedTuple
 
 from aui_tui.records.query import Query, leaves
@@ -21,13 +22,12 @@ class Sweep(NamedTuple):
     facets: Facets
 
 
-def needed(query: Query) -> bool:
-    """Say whether a term of ``query`` has to be looked up host by host."""
-    return any(_unindexed(term.field, term.value) or term.field == "fresh" for term in leaves(query.terms))
-
-
-def _unindexed(field: str, text: str) -> bool:
-    return field == "text" and len(text) < query_sql.TRIGRAM
+def needed(query: Query, *, trigrams: bool = True) -> bool:
+    """Say whether a term of ``query`` has to be looked up host by host; ``trigrams``: there is an index of text."""
+    shortest = query_sql.TRIGRAM if trigrams else sys.maxsize
+    return any(
+        term.field == "fresh" or (term.field == "text" and len(term.value) < shortest) for term in leaves(query.terms)
+    )
 
 
 def sweep(db: sqlite3.Connection, query: Query, now: float) -> Sweep:

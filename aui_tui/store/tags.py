@@ -34,11 +34,12 @@ _COMPARE: Final = MappingProxyType(
 
 def tags_of(ranked: int, category: int, stance: int, score: int, bits: int, edge: int) -> frozenset[int]:
     """Return the sets of a host with these summary columns; ``edge`` is its row in the table of that name."""
-    return _of_bits(bits) | {RANKED + ranked, CATEGORY + category, STANCE + stance, SCORE + score, EDGE + edge}
+    return tags_of_bits(bits) | {RANKED + ranked, CATEGORY + category, STANCE + stance, SCORE + score, EDGE + edge}
 
 
 @lru_cache(maxsize=8192)
-def _of_bits(bits: int) -> frozenset[int]:
+def tags_of_bits(bits: int) -> frozenset[int]:
+    """Return the sets of a host that follow from the packed column ``bits``."""
     found = {GRADE + (bits >> columns.GRADE_AT & 7), METHOD + (bits >> columns.METHOD_AT & 3)}
     found |= {VERDICT + 8 * n + (bits >> columns.VERDICT_WIDTH * n & 7) for n in range(SURFACES_TOTAL)}
     found |= {HAS_WORD + n for n in range(len(HAS)) if bits >> columns.HAS_AT + n & 1}

@@ -68,7 +68,7 @@ class Packed(msgspec.Struct, frozen=True, kw_only=True):
         return cls(
             host=summary.host,
             at=epoch_ms(summary.scanned_at),
-            columns=columns_of_summary(summary, ranked=ranked),
+            columns=columns_of_summary(summary, method, ranked=ranked),
             line=blobs.pack_summary(summary, method),
             grade=summary.grade,
             dead=False,

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from io import BytesIO
 from pathlib import Path
 from typing import Final, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
@@ -22,10 +23,10 @@ from aui_tui.records.times import age
 from aui_tui.records.view import Dossier, HistoryPoint, IndexView, Overview, Quota, ScanAnswer
 from aui_tui.records.visits import Visits, decode_visits
 from aui_tui.service.remote.copies import Copies, Head
-from aui_tui.service.remote.listing import Listing, page_of
-from aui_tui.service.remote.reading import read_card, read_index, read_long_index
+from aui_tui.service.remote.reading import READ_SECONDS, page_of, read_card, read_index
 from aui_tui.service.remote.replies import INDEX, SCAN, SITE, Reply, clock_of, complaint, quota_of, source_of, spoken
 from aui_tui.service.remote.transport import Sleep, Transport
+from aui_tui.store.listing import Listing
 from aui_tui.text import clean
 
 T = TypeVar("T")
@@ -33,7 +34,6 @@ LONG: Final = 2000
 """Rows above which a question is answered on a thread."""
 FRESH: Final = 20.0
 """Seconds for which the list in memory is used without asking again."""
-READ_SECONDS: Final = 30.0
 SCAN_SECONDS: Final = 90.0
 LARGEST_INDEX: Final = 1024 * 1024 * 1024
 MAX_COPY: Final = 64 * 1024 * 1024
@@ -73,7 +73,7 @@ class RemoteService:
     async def index(self, query: Query) -> IndexView:
         """Return the lists of ``query``, answered from the whole list. Raises Unavailable, RecordError."""
         listing = await self._current()
-        return await self._answer(lambda: listing.view(query, notice=self._notice, now=self._clock()), listing)
+        return await self._answer(lambda: listing.view(query, now=self._clock(), notice=self._notice), listing)
 
     async def overview(self, query: Query) -> Overview:
         """Return figures over the ranked rows of ``query``."""
@@ -179,6 +179,7 @@ class RemoteService:
         url = f"{self._base}/api/index.json"
         if self._listing is None:
             await self._load(url)
+        end = time.monotonic() + READ_SECONDS
         try:
             reply = await self._get(url, self._head, LARGEST_INDEX)
             now = self._clock()
@@ -186,7 +187,8 @@ class RemoteService:
                 await asyncio.to_thread(self._copies.confirm, url, now)
             elif reply.status == 200:
                 try:
-                    self._listing, self._problem = await self._read(reply, self._listed)
+                    left = end - time.monotonic()
+                    self._listing, self._problem = await self._read(reply, lambda found: self._listed(found, left))
                     self._head = await self._keep(url, reply)
                 finally:
                     if reply.file is not None:
@@ -255,9 +257,9 @@ class RemoteService:
             await asyncio.to_thread(self._copies.put, url, body, etag=etag, modified=modified, at=self._clock())
         return Head(url=url, etag=etag, modified=modified)
 
-    def _listed(self, reply: Reply) -> tuple[Listing, str]:
-        reading = read_index(reply.body) if reply.file is None else read_long_index(reply.file)
-        return Listing.of_index(reading.found, self._base), reading.problem
+    def _listed(self, reply: Reply, seconds: float = READ_SECONDS) -> tuple[Listing, str]:
+        reading = read_index(reply.file or BytesIO(reply.body), self._base, seconds=seconds)
+        return reading.found, reading.problem
 
     def _carded(self, body: bytes, host: str) -> ReportCard:
         card = read_card(body, host)

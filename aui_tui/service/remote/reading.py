@@ -5,25 +5,27 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from types import MappingProxyType
-from typing import IO, Any, Final, NamedTuple, TypeVar
+from typing import IO, Any, Final, NamedTuple
+from urllib.parse import quote
 
 import msgspec
 
 from aui_tui.errors import NeverScanned, RecordError
 from aui_tui.records import codec
-from aui_tui.records.card import Index, ReportCard, SiteSummary
+from aui_tui.records.card import ReportCard, SiteSummary
+from aui_tui.records.vocabulary import UNCATEGORIZED
+from aui_tui.store.listing import Listing
 from aui_tui.text import clean
 
-T = TypeVar("T")
-
-ROW_DEFAULTS: Final[Mapping[str, Any]] = MappingProxyType({"category": "Uncategorized", "top_evidence": "", "url": ""})
+ROW_DEFAULTS: Final[Mapping[str, Any]] = MappingProxyType({"category": UNCATEGORIZED, "top_evidence": "", "url": ""})
 """Fields of a row that say nothing of the verdict: a row without them is still a row."""
 CARD_DEFAULTS: Final[Mapping[str, Any]] = MappingProxyType(
     {
         "found": True,
-        "category": "Uncategorized",
+        "category": UNCATEGORIZED,
         "elapsed_ms": 0,
         "evidence": [],
         "files": [],
@@ -41,103 +43,146 @@ CARD_DEFAULTS: Final[Mapping[str, Any]] = MappingProxyType(
 MAX_ROWS: Final = 1_000_000
 """Rows of an index, both lists together."""
 MAX_BROKEN: Final = 1000
-"""Broken rows of a long index that are left out; with more of them than sound ones it is refused."""
+"""Broken rows of an index that are left out; with more of them than sound ones it is refused."""
 MAX_VALUE: Final = 256 * 1024
-"""Bytes of one row of a long index."""
-LONG_SECONDS: Final = 120.0
-"""Time in which a long index is read."""
+"""Bytes of one row."""
+READ_SECONDS: Final = 30.0
+"""Time in which an index is asked for and read; what other programs take of the processor meanwhile does not count."""
 _WINDOW: Final = 512 * 1024
+_BOUNDARIES: Final = 50
+"""Closing braces that are tried as the end of a row."""
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
+_BETWEEN: Final = re.compile(r"\}[ \t\r\n]*,[ \t\r\n]*\{")
 _DECODER: Final = json.JSONDecoder()
+_RAW_VALUES: Final = msgspec.json.Decoder(list[msgspec.Raw])
+_NOT_JSON: Final = "The index is not JSON."
+
+
+class NotAnIndex(RecordError):
+    """What was read has no list of rows at all."""
 
 
 class Reading(NamedTuple):
     """An index as read: ``problem`` is one sentence about rows that were left out, or empty."""
 
-    found: Index
+    found: Listing
     problem: str = ""
 
 
-def read_index(data: bytes) -> Reading:
-    """Return the Index in ``data``; a broken row is left out as long as some row is sound. Raises RecordError."""
-    try:
-        return Reading(codec.decode_index(data))
-    except RecordError as error:
-        raw = parse(data, "index")
-        if not isinstance(raw, dict) or not isinstance(raw.get("ranked", raw.get("unreachable")), list):
-            raise error from None
-        broken: list[str] = []
-        rows = {name: _each(raw.get(name), row_of, broken) for name in ("ranked", "unreachable")}
-        if broken and not any(rows.values()):
-            raise error from None
-        return Reading(_sound_rows(raw, error, rows), left_out(broken, "row"))
+def read_index(file: IO[bytes], base_url: str = "", *, seconds: float = READ_SECONDS) -> Reading:
+    """Return the Index in ``file``; a broken row is left out as long as some row is sound.
 
-
-def read_long_index(file: IO[bytes]) -> Reading:
-    """Return the Index in ``file`` as ``read_index`` does, read row by row; what is no row takes no memory.
-
-    Raises RecordError, also for more than MAX_ROWS rows, a row of more than MAX_VALUE bytes, and when it takes longer
-    than LONG_SECONDS.
+    It is read row by row: what is not a row takes no memory. Rows without a page of their own have one under
+    ``base_url``. Raises NotAnIndex where no list of rows comes, RecordError for one that cannot be read, for more than
+    MAX_ROWS rows, for a row of more than MAX_VALUE bytes, and when it takes longer than ``seconds``.
     """
-    text = _Text(file)
-    rows: dict[str, list[SiteSummary]] = {"ranked": [], "unreachable": []}
-    broken: list[str] = []
+    rows = _Rows(base_url)
+    try:
+        scanned_at = _read(JsonText(file, seconds), rows)
+    except RecordError as error:
+        if rows.lists:
+            raise
+        raise NotAnIndex(str(error)) from None
+    if not rows.lists:
+        raise NotAnIndex("The index has neither a list “ranked” nor a list “unreachable”.")
+    if rows.broken and not rows.sound:
+        raise RecordError(rows.broken[0])
+    found = rows.listing.finish(_time(scanned_at))
+    if not found.scanned_at:
+        raise RecordError("The index has neither a time nor rows.")
+    return Reading(found, " ".join(filter(None, (left_out(rows.broken, "row"), repeated(found)))))
+
+
+def _read(text: JsonText, rows: _Rows) -> Any:
+    """Take the lists of an index into ``rows`` and return what it says of its time."""
     scanned_at: Any = None
     for key in text.members():
-        if key in rows and text.peek() == "[":
-            _take_rows(text, rows[key], rows, broken)
+        if key in ("ranked", "unreachable") and text.peek() == "[":
+            rows.lists += 1
+            for values in text.elements():
+                rows.take(values, ranked=key == "ranked")
         elif key == "scanned_at":
             scanned_at = parse(text.value(), "index")
         else:
             text.value()
-    if not (rows["ranked"] or rows["unreachable"] or scanned_at):
-        raise RecordError(broken[0] if broken else "The index has neither a time nor rows.")
-    found = _sound_rows({"scanned_at": scanned_at}, RecordError("The index has no time."), rows)
-    return Reading(found, left_out(broken, "row"))
+    return scanned_at
 
 
-def _take_rows(text: _Text, found: list[SiteSummary], rows: dict[str, list[SiteSummary]], broken: list[str]) -> None:
-    for value in text.elements():
-        try:
-            found.append(_quick_row(value))
-        except RecordError as error:
-            broken.append(str(error))
-        sound = sum(map(len, rows.values()))
-        if sound > MAX_ROWS:
+class _Rows:
+    """The rows of an index on their way into ``listing``."""
+
+    def __init__(self, base_url: str) -> None:
+        self.listing = Listing()
+        self.lists = 0
+        self.sound = 0
+        self.broken: list[str] = []
+        """A sentence for each of the broken rows."""
+        self._base_url = base_url
+
+    def take(self, values: bytes, *, ranked: bool) -> None:
+        """Take the rows in the JSON array ``values``."""
+        found = codec.decode_plain_rows(values)
+        for row in self._each(values) if found is None else found:
+            self.listing.add(row_with_page(row, self._base_url), ranked=ranked)
+            self.sound += 1
+        if self.sound > MAX_ROWS:
             raise RecordError(f"The index has more than {MAX_ROWS:,} rows.")
-        if len(broken) > max(MAX_BROKEN, sound):
-            raise RecordError(f"Most of its rows are broken, such as: {broken[0]}")
+
+    def _each(self, values: bytes) -> Iterator[SiteSummary]:
+        for value in raw_values(values):
+            try:
+                yield row_of(parse(value, "row"))
+            except RecordError as error:
+                self.broken.append(str(error))
+                if len(self.broken) > max(MAX_BROKEN, self.sound):
+                    raise RecordError(f"Most of its rows are broken, such as: {self.broken[0]}") from None
 
 
-def _quick_row(value: bytes) -> SiteSummary:
+def raw_values(array: bytes) -> list[bytes]:
+    """Return the values of a JSON array as they are written; one that is not quite JSON stands alone."""
     try:
-        return codec.decode_row(value)
-    except RecordError:
-        return row_of(parse(value, "row"))
+        return [bytes(value) for value in _RAW_VALUES.decode(array)]
+    except msgspec.DecodeError:
+        return [array[1:-1]]
 
 
-class _Text:
+def row_with_page(row: SiteSummary, base_url: str) -> SiteSummary:
+    """Return ``row`` with its host in lower case and an address of the web as its page, or none."""
+    page, host = page_of(base_url, row.url, row.host), row.host.lower()
+    return row if page == row.url and host == row.host else msgspec.structs.replace(row, url=page, host=host)
+
+
+def page_of(base_url: str, url: str, host: str) -> str:
+    """Return ``url`` when it is a web address, else the page of ``host`` under ``base_url``."""
+    if url.startswith(("https://", "http://")):
+        return url
+    return f"{base_url}/site/{quote(host, safe='.:-')}" if base_url else ""
+
+
+class JsonText:
     """JSON in a file, of which a window is held. Read as Latin-1: what structures JSON is ASCII."""
 
-    def __init__(self, file: IO[bytes]) -> None:
+    def __init__(self, file: IO[bytes], seconds: float) -> None:
         self._file = file
         self._text = ""
-        self._at = 0
-        self._end = time.monotonic() + LONG_SECONDS
+        self._at = self._slow_until = 0
+        self._seconds = seconds
+        self._end = time.thread_time() + seconds
 
     def members(self) -> Iterator[str]:
         """Yield the names of an object's members; the value of each is to be taken before the next."""
-        self._take("{", "The index is not a JSON object.")
+        begins_json = self.peek() in '["-0123456789tfn'
+        self._take("{", "The index is not a JSON object." if begins_json else _NOT_JSON)
         for _ in self._items("}"):
             name = parse(self.value(), "index")
             self._take(":", _NOT_JSON)
             yield str(name)
 
     def elements(self) -> Iterator[bytes]:
-        """Yield the elements of an array."""
+        """Yield the elements of an array, as arrays of one or more of them."""
         self._take("[", _NOT_JSON)
         for _ in self._items("]"):
-            yield self.value()
+            yield self._several() or b"[" + self.value() + b"]"
 
     def peek(self) -> str:
         """Return the next character that is no space, empty at the end."""
@@ -163,15 +208,37 @@ class _Text:
             if 0 <= end < len(self._text):
                 break
             if not self._fill():
-                raise RecordError("The index breaks off.")
+                raise RecordError("The index is not JSON: it breaks off.")
         data = self._text[self._at : end].encode("latin-1")
         self._at = end
         return data
 
+    def _several(self) -> bytes:
+        """Return an array of the elements that the window holds whole, empty where that cannot be said at a glance.
+
+        What stands before the end of an object and makes a sound array is a sequence of whole elements.
+        """
+        if self._at < self._slow_until:
+            return b""
+        end = len(self._text)
+        for _ in range(_BOUNDARIES):
+            end = self._text.rfind("}", self._at, end)
+            if end < 0:
+                break
+            if _BETWEEN.match(self._text, end):
+                data = b"[" + self._text[self._at : end + 1].encode("latin-1") + b"]"
+                with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                    _RAW_VALUES.decode(data)
+                    self._at = end + 1
+                    return data
+                break
+        self._slow_until = len(self._text)
+        return b""
+
     def _items(self, end: str) -> Iterator[None]:
         while self.peek() != end:
-            if time.monotonic() > self._end:
-                raise RecordError(f"The index takes longer than {LONG_SECONDS:.0f} s to read.")
+            if time.thread_time() > self._end:
+                raise RecordError(f"The index takes longer than {self._seconds:.0f} s to read.")
             yield
             if self.peek() == ",":
                 self._at += 1
@@ -187,11 +254,8 @@ class _Text:
     def _fill(self) -> bool:
         data = self._file.read(_WINDOW)
         self._text = self._text[self._at :] + data.decode("latin-1")
-        self._at = 0
+        self._at = self._slow_until = 0
         return bool(data)
-
-
-_NOT_JSON: Final = "The index is not JSON."
 
 
 def read_card(data: bytes, host: str) -> ReportCard:
@@ -235,19 +299,20 @@ def _filled(raw: Any, defaults: Mapping[str, Any]) -> Any:
     return {**defaults, "name": given.get("host", ""), **given}
 
 
-def _sound_rows(raw: dict[str, Any], error: RecordError, rows: Mapping[str, list[SiteSummary]]) -> Index:
-    """Return the Index of ``rows`` with the time of ``raw``, else that of the newest row. Raises ``error``."""
-    ranked, unreachable = rows["ranked"], rows["unreachable"]
-    newest = max((row.scanned_at for row in (*ranked, *unreachable)), default="")
-    scanned_at = raw.get("scanned_at")
+def _time(value: Any) -> str:
+    """Return the time of an index as a record writes it, empty when ``value`` is not one."""
     try:
-        empty: dict[str, Any] = {"scanned_at": scanned_at, "ranked": [], "unreachable": []}
-        scanned_at = codec.decode_index(msgspec.json.encode(empty)).scanned_at
+        return codec.decode_index(
+            msgspec.json.encode({"scanned_at": value, "ranked": [], "unreachable": []})
+        ).scanned_at
     except RecordError:
-        if not newest:
-            raise error from None
-        scanned_at = newest
-    return Index(scanned_at=scanned_at, ranked=tuple(ranked), unreachable=tuple(unreachable))
+        return ""
+
+
+def repeated(found: Listing) -> str:
+    """Return one sentence about rows of hosts that had one already, empty when there are none."""
+    count = found.repeated
+    return f"{count} row{'s' if count > 1 else ''} of hosts that are listed already were left out." if count else ""
 
 
 def left_out(broken: list[str], what: str) -> str:
@@ -255,13 +320,3 @@ def left_out(broken: list[str], what: str) -> str:
     if not broken:
         return ""
     return f"{len(broken)} broken {what}{'s were' if len(broken) > 1 else ' was'} left out: {broken[0]}"
-
-
-def _each(values: Any, read: Callable[[Any], T], broken: list[str]) -> list[T]:
-    found = []
-    for value in values if isinstance(values, list) else ():
-        try:
-            found.append(read(value))
-        except RecordError as error:
-            broken.append(str(error))
-    return found
