@@ -18,6 +18,7 @@ from aui_tui.crawl.job import UNEXPECTED, Gate, Result, ScanJob, Terms, failed, 
 from aui_tui.crawl.worker import raise_file_limit
 from aui_tui.engine.parser_pool import Parser
 from aui_tui.errors import ConfigError, Unavailable
+from aui_tui.records.decoding import from_msgpack
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
@@ -43,9 +44,7 @@ def _parser() -> Parser:
 
 def scan_batch(terms: bytes, jobs: bytes) -> bytes:
     """Scan the jobs of one batch side by side, here and now; runs on a worker. Arguments and result are msgpack."""
-    return asyncio.run(
-        _scan_all(msgspec.msgpack.decode(terms, type=Terms), msgspec.msgpack.decode(jobs, type=list[ScanJob]))
-    )
+    return asyncio.run(_scan_all(from_msgpack(terms, Terms), from_msgpack(jobs, list[ScanJob])))
 
 
 async def _scan_all(terms: Terms, jobs: list[ScanJob]) -> bytes:
@@ -218,7 +217,7 @@ class Cluster:
         """Return the results of one batch. Dask cancels its futures when the scheduler goes."""
         sent = self._client.submit(scan_batch, self._terms, msgspec.msgpack.encode(jobs), pure=False)
         try:
-            return msgspec.msgpack.decode(await sent, type=list[Result])
+            return from_msgpack(await sent, list[Result])
         except (asyncio.CancelledError, futures.CancelledError):
             task = asyncio.current_task()
             if task is not None and task.cancelling():

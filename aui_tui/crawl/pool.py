@@ -9,11 +9,10 @@ import signal
 import sys
 from typing import Final, Protocol
 
-import msgspec
-
 from aui_tui.crawl.job import UNEXPECTED, Result, ScanJob, Terms, failed
 from aui_tui.crawl.worker import places, raise_file_limit
 from aui_tui.engine import child
+from aui_tui.records.decoding import msgpack_decoder
 
 ATTEMPTS: Final = 3
 """Processes that may be lost over one host before it counts as failed."""
@@ -97,7 +96,7 @@ class _Process:
 
     async def _read(self) -> None:
         assert self._child.stdout is not None
-        decoder = msgspec.msgpack.Decoder(Result)
+        decoder = msgpack_decoder(Result)
         while (data := await child.receive_frame(self._child.stdout)) is not None:
             result = decoder.decode(data)
             future = self.jobs.get(result.number)

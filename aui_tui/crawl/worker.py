@@ -13,12 +13,11 @@ import signal
 import sys
 from typing import Final
 
-import msgspec
-
 from aui_tui.crawl.job import Gate, Result, ScanJob, Terms, scan
 from aui_tui.engine import child, identity
 from aui_tui.engine.network import PyreqwestTransport, save_tls_memory
 from aui_tui.engine.parser_pool import Parser
+from aui_tui.records.decoding import from_msgpack, msgpack_decoder
 
 GARBAGE: Final = 100_000
 """Objects made since the last collection after which there is one: each walks all that a hundred scans hold."""
@@ -71,7 +70,7 @@ async def _serve(inbox: int, outbox: int) -> None:
     first = await child.receive_frame(reader)
     if first is None:
         return
-    terms = msgspec.msgpack.decode(first, type=Terms)
+    terms = from_msgpack(first, Terms)
     access, parser, gate = terms.access(), Parser(), Gate()
     parser.prestart()
     fast = PyreqwestTransport(access, identity.versions()) if terms.fast else None
@@ -87,7 +86,7 @@ async def _serve(inbox: int, outbox: int) -> None:
         if not task.cancelled():
             transport.write(child.frame(task.result()))
 
-    decoder = msgspec.msgpack.Decoder(ScanJob)
+    decoder = msgpack_decoder(ScanJob)
     while (data := await child.receive_frame(reader)) is not None:
         task = asyncio.create_task(work(decoder.decode(data)))
         running.add(task)

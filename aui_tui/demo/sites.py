@@ -10,6 +10,8 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from aui_tui.records.decoding import convert
+
 EVERYBODY, BROWSER, AGENTS = "everybody", "browser", "agents"
 
 
@@ -84,19 +86,19 @@ class Site(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def sites() -> tuple[Site, ...]:
     """Return every site of the demo, in the order of the table."""
-    return msgspec.convert(_table("sites.toml")["site"], tuple[Site, ...])
+    return convert(_table("sites.toml")["site"], tuple[Site, ...])
 
 
 @cache
 def shops() -> tuple[Site, ...]:
     """Return the shops of ``demo --tasks``; ``Site.shop`` names the faults and traits of ``demo.shop``."""
-    return msgspec.convert(_table("shops.toml")["site"], tuple[Site, ...])
+    return convert(_table("shops.toml")["site"], tuple[Site, ...])
 
 
 @cache
 def answers() -> dict[str, Answer]:
     """Return the canned answers by name."""
-    return msgspec.convert(_table("answers.toml"), dict[str, Answer])
+    return convert(_table("answers.toml"), dict[str, Answer])
 
 
 @cache

@@ -12,6 +12,7 @@ import msgspec
 from aui_tui.engine import markup, page, walls
 from aui_tui.engine.policy import Limits
 from aui_tui.engine.probes import HIDDEN, MAX_URL, Answer
+from aui_tui.records.decoding import convert
 from aui_tui.records.observations import Attempt, Exchange
 from aui_tui.text import clean
 
@@ -90,7 +91,7 @@ def without(record: T, secrets: Sequence[str]) -> T:
     }
     ordered = "|".join(re.escape(form) for form in sorted(forms, key=len, reverse=True))
     pattern = re.compile(ordered, re.IGNORECASE)
-    return msgspec.convert(_hidden(msgspec.to_builtins(record), pattern, own=True), type(record))
+    return convert(_hidden(msgspec.to_builtins(record), pattern, own=True), type(record))
 
 
 def _hidden(value: Any, forms: re.Pattern[str], *, own: bool) -> Any:

@@ -18,11 +18,10 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import Final, TypeVar
 
-import msgspec
-
 from aui_tui.engine import child, parser_worker
 from aui_tui.engine.likeness import PageText
 from aui_tui.engine.parser_worker import READY, ParseJob
+from aui_tui.records.decoding import from_msgpack
 from aui_tui.records.observations import PageFacts, RobotsFacts
 from aui_tui.records.registry import registry
 
@@ -290,7 +289,7 @@ class Parser:
             from aui_tui.engine import page
 
             return PageFacts(title=page.title(body, content_type), problem=answer)
-        return msgspec.msgpack.decode(answer, type=PageFacts)
+        return from_msgpack(answer, PageFacts)
 
     async def text(self, body: bytes, content_type: str = "") -> PageText:
         """Return what there is to read in an answer; ``problem`` says why one was not read."""
@@ -300,7 +299,7 @@ class Parser:
         answer = await self._ask(job)
         if isinstance(answer, str):
             return PageText(acts=True, problem=answer)
-        return msgspec.msgpack.decode(answer, type=PageText)
+        return from_msgpack(answer, PageText)
 
     async def robots(self, body: bytes, status: int, content_type: str = "") -> RobotsFacts:
         """Return what a robots.txt answer is and says; ``unknown`` when its body could not be analysed in time."""
@@ -312,7 +311,7 @@ class Parser:
             from aui_tui.engine import robots
 
             return robots.facts(b"", 0, registry())
-        return msgspec.msgpack.decode(answer, type=RobotsFacts)
+        return from_msgpack(answer, RobotsFacts)
 
     async def aclose(self) -> None:
         """End the worker processes; a job under way ends with a ``problem``."""

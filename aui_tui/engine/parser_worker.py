@@ -16,6 +16,7 @@ import msgspec
 
 from aui_tui.engine import child, page, robots
 from aui_tui.engine.likeness import PageText
+from aui_tui.records.decoding import msgpack_decoder
 from aui_tui.records.observations import PageFacts, RobotsFacts
 from aui_tui.records.registry import registry
 
@@ -50,7 +51,7 @@ def main() -> None:
     _restrain()
     outbox.write(READY)
     outbox.flush()
-    decoder = msgspec.msgpack.Decoder(ParseJob)
+    decoder = msgpack_decoder(ParseJob)
     while True:
         data = child.read_frame(inbox)
         if data is None:

@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from aui_tui.engine import charset, markup
+from aui_tui.records.decoding import convert
 from aui_tui.records.observations import Challenge
 
 REFERENCE_LIMIT: Final = 64
@@ -89,7 +90,7 @@ class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def table() -> Table:
     """Return the packaged signals, read once."""
     data: dict[str, Any] = tomllib.loads(files("aui_tui.engine").joinpath("walls.toml").read_text(encoding="utf-8"))
-    return msgspec.convert(data, Table)
+    return convert(data, Table)
 
 
 def challenged(status: int, headers: Mapping[str, str], body: bytes) -> bool:

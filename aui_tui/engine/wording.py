@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from aui_tui.records.decoding import convert
 from aui_tui.records.observations import CHALLENGED, Exchange, RobotsPolicy
 from aui_tui.records.registry import Agent, registry
 from aui_tui.text import clean
@@ -35,7 +36,7 @@ class Vendor(msgspec.Struct, frozen=True, kw_only=True):
 def vendors() -> Mapping[str, Vendor]:
     """Return the packaged names of walls and edges (``vendors.toml``) by the key used in observations."""
     data = tomllib.loads(files("aui_tui.engine").joinpath("vendors.toml").read_text(encoding="utf-8"))
-    return msgspec.convert(data, dict[str, Vendor])
+    return convert(data, dict[str, Vendor])
 
 
 def vendor(key: str) -> Vendor:

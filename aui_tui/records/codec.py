@@ -18,6 +18,7 @@ from msgspec import UNSET, Meta
 
 from aui_tui.errors import RecordError
 from aui_tui.records.card import Index, Percent, Points, ReportCard, SiteSummary
+from aui_tui.records.decoding import convert, from_json, json_decoder
 from aui_tui.records.registry import registry, surfaces
 from aui_tui.records.tasks import TaskRun
 from aui_tui.records.vocabulary import (
@@ -121,7 +122,7 @@ class _PlainRow(msgspec.Struct, kw_only=True):
     url: str = ""
 
 
-_PLAIN_ROWS: Final = msgspec.json.Decoder(list[_PlainRow])
+_PLAIN_ROWS: Final = json_decoder(list[_PlainRow])
 
 
 def decode_plain_rows(data: bytes) -> list[SiteSummary] | None:
@@ -193,7 +194,7 @@ def _quick_index(data: bytes) -> Index | None:
     if len(data) > MAX_BYTES:
         return None
     try:
-        index = msgspec.json.decode(data, type=Index)
+        index = from_json(data, Index)
         lists = [tuple(_quick_row(row) for row in rows) for rows in (index.ranked, index.unreachable)]
         index = Index(scanned_at=_instant(index.scanned_at), ranked=lists[0], unreachable=lists[1])
         _check_index(index)
@@ -249,7 +250,7 @@ def _decode(data: bytes, kind: type[T], check: Callable[[T], None], what: str) -
     if not isinstance(raw, dict):
         raise RecordError(f"The {what} is not a JSON object.")
     try:
-        record = msgspec.convert(_with_runs(_wash(_known(raw, kind), "")), kind)
+        record = convert(_with_runs(_wash(_known(raw, kind), "")), kind)
     except (msgspec.ValidationError, RecursionError) as error:
         raise RecordError(f"Broken {what}: {_sentence(error)}.") from None
     check(record)
@@ -274,7 +275,7 @@ def _with_runs(washed: dict[str, Any]) -> dict[str, Any]:
 
 def _is_run(value: Any) -> bool:
     try:
-        msgspec.convert(value, TaskRun)
+        convert(value, TaskRun)
     except msgspec.ValidationError:
         return False
     return True

@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from aui_tui.errors import RecordError
+from aui_tui.records.decoding import convert, from_json
 from aui_tui.records.observations import (
     BROWSER,
     CAUSES,
@@ -77,14 +78,14 @@ def decode(data: bytes) -> Recording:
     if len(data) > MAX_BYTES:
         raise RecordError(f"The recording is larger than {MAX_BYTES >> 20} MiB.")
     try:
-        envelope = msgspec.json.decode(data, type=_Envelope)
+        envelope = from_json(data, _Envelope)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise RecordError("The file is not a recording of a scan.") from error
     if envelope.recording != VERSION:
         raise RecordError(f"The recording has version {envelope.recording}; this program reads version {VERSION}.")
     try:
         plain = _washed(msgspec.json.decode(envelope.observations))
-        found = msgspec.convert(plain, Observations)
+        found = convert(plain, Observations)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise RecordError(f"The recording is broken: {clean(str(error), 200)}.") from error
     _check(found)

@@ -14,6 +14,8 @@ from typing import Any, Final
 
 import msgspec
 
+from aui_tui.records.decoding import convert
+
 FILE: Final = Path(__file__).with_name("registry.toml")
 _HEADING: Final = re.compile(r"^\[+([a-z_]+)", re.MULTILINE)
 
@@ -147,7 +149,7 @@ def _agents_by_name(registry: Registry) -> dict[str, Agent]:
 @cache
 def surfaces() -> tuple[Surface, ...]:
     """Return the matrix surfaces alone: a list needs no more of the registry, and this much is read quickly."""
-    return msgspec.convert(_entries(_read("matrix")["matrix"]), tuple[Surface, ...])
+    return convert(_entries(_read("matrix")["matrix"]), tuple[Surface, ...])
 
 
 @cache
@@ -161,8 +163,8 @@ def registry() -> Registry:
         version=data["registry"]["version"],
         chrome_version=chrome,
         browser_user_agent=data["identity"]["browser_user_agent"].replace("{chrome}", chrome),
-        agents=msgspec.convert(_entries(data["agent"]), tuple[Agent, ...]),
-        crawlers=msgspec.convert(_entries(data["crawler"]), tuple[Crawler, ...]),
+        agents=convert(_entries(data["agent"]), tuple[Agent, ...]),
+        crawlers=convert(_entries(data["crawler"]), tuple[Crawler, ...]),
         surfaces=surfaces(),
     )
 

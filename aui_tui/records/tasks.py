@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from aui_tui.errors import RecordError
+from aui_tui.records.decoding import convert
 from aui_tui.text import clean
 
 DONE, BLOCKED, ABSENT, INCONCLUSIVE = "done", "blocked", "absent", "inconclusive"
@@ -176,7 +177,7 @@ def encode_report(report: TaskReport) -> bytes:
 def decode_report(data: bytes) -> TaskReport:
     """Return the run in ``data``, its texts cleaned. Raises RecordError."""
     try:
-        return msgspec.convert(_wash(msgspec.json.decode(data), 0), TaskReport)
+        return convert(_wash(msgspec.json.decode(data), 0), TaskReport)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise RecordError(f"Broken transcript: {clean(str(error), 160)}.") from None
 

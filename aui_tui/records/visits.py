@@ -14,6 +14,7 @@ import msgspec
 
 from aui_tui.errors import RecordError
 from aui_tui.records.card import AgentAccess, Count, Evidence, ReportCard, Timestamp
+from aui_tui.records.decoding import convert
 from aui_tui.records.observations import CHALLENGED, INCONCLUSIVE, REFUSED, SERVED
 from aui_tui.records.registry import Agent, registry
 from aui_tui.records.times import age, epoch_ms
@@ -186,7 +187,7 @@ def schema() -> bytes:
 def decode_visits(data: bytes) -> Visits:
     """Return the record in ``data``, every text cleaned. Raises RecordError with one sentence."""
     try:
-        return msgspec.convert(_washed(msgspec.json.decode(data)), Visits)
+        return convert(_washed(msgspec.json.decode(data)), Visits)
     except (ValueError, RecursionError) as error:
         raise RecordError(f"Broken visits record: {clean(str(error), 200)}.") from None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import zlib
 from functools import cache, lru_cache
 from typing import Any, Final
@@ -12,6 +11,7 @@ import msgspec
 from aui_tui.errors import RecordError
 from aui_tui.records.card import ReportCard, SiteSummary
 from aui_tui.records.codec import decode_card, encode_card, names_of
+from aui_tui.records.decoding import convert, msgpack_decoder
 from aui_tui.records.observations import Observations
 from aui_tui.records.view import Row
 from aui_tui.records.vocabulary import VERDICTS
@@ -24,8 +24,6 @@ OBSERVATIONS: Final = "observations-1.json"
 MAX_INFLATED: Final = 16 * 1024 * 1024
 """A stored record that inflates beyond this many bytes is refused."""
 _TEXT_LIMIT: Final = 20_000
-_CONVERTING: Final = threading.Lock()
-"""Two threads that use a type of msgspec for the first time at one moment crash the process."""
 
 
 def pack_card(card: ReportCard) -> bytes:
@@ -51,9 +49,7 @@ def unpack_observations(blob: bytes) -> Observations:
 def decode_observations(data: bytes) -> Observations:
     """Return the observations in the JSON ``data``, their texts cleaned. Raises RecordError when they are broken."""
     try:
-        value = _wash(msgspec.json.decode(data))
-        with _CONVERTING:
-            return msgspec.convert(value, Observations)
+        return convert(_wash(msgspec.json.decode(data)), Observations)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise RecordError(f"Broken stored observations: {clean(str(error), 160)}.") from None
 
@@ -127,7 +123,7 @@ class Line(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
 
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
-_DECODER: Final = msgspec.msgpack.Decoder(Line)
+_DECODER: Final = msgpack_decoder(Line)
 
 
 def pack_line(card: ReportCard) -> bytes:

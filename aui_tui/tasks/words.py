@@ -11,6 +11,7 @@ from importlib.resources import files
 import msgspec
 
 from aui_tui.engine.wording import fill
+from aui_tui.records.decoding import convert
 from aui_tui.records.tasks import BLOCKED
 from aui_tui.tasks.outline import Node
 from aui_tui.text import clean
@@ -30,7 +31,7 @@ class Reason(msgspec.Struct, frozen=True):
 def reasons() -> Mapping[str, Reason]:
     """Return the packaged sentences by reason."""
     data = tomllib.loads(files("aui_tui.tasks").joinpath("reasons.toml").read_text(encoding="utf-8"))
-    return msgspec.convert(data, dict[str, Reason])
+    return convert(data, dict[str, Reason])
 
 
 @dataclass(frozen=True, slots=True)

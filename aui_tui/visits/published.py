@@ -15,6 +15,7 @@ import msgspec
 
 from aui_tui import __version__
 from aui_tui.errors import ConfigError, RecordError
+from aui_tui.records.decoding import from_json
 from aui_tui.records.times import stamp
 from aui_tui.records.visits import RangeList
 from aui_tui.text import clean
@@ -74,7 +75,7 @@ class RangeBook:
         """Return the list at ``url`` as it was fetched last; None when it was not, or its file is broken."""
         path = self._path(url)
         try:
-            kept = msgspec.json.decode(path.read_bytes(), type=Kept)
+            kept = from_json(path.read_bytes(), Kept)
             published(msgspec.json.encode(kept.prefixes))
             RangeList(url=url, fetched_at=stamp(_seconds(kept.fetched_at)))
         except FileNotFoundError:

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from aui_tui.engine.judge import Judgement, is_turned_away, live_exchanges
+from aui_tui.records.decoding import convert
 from aui_tui.records.observations import Exchange, Observations
 from aui_tui.records.registry import Agent, registry
 
@@ -83,7 +84,7 @@ class Edges(msgspec.Struct, frozen=True, kw_only=True):
 def edges() -> Edges:
     """Return the packaged recipes (``edges.toml``)."""
     text = files("aui_tui.engine.checks").joinpath("edges.toml").read_text(encoding="utf-8")
-    return msgspec.convert(tomllib.loads(text), Edges)
+    return convert(tomllib.loads(text), Edges)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,8 @@ from typing import Final
 
 import msgspec
 
+from aui_tui.records.decoding import from_json
+
 MAX_FILES: Final = 500
 MAX_BYTES: Final = 256 * 1024 * 1024
 """Bytes of all copies together; the oldest go first."""
@@ -53,7 +55,7 @@ class Copies:
         try:
             descriptor = os.open(self._path(self._folder, url), os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
             with open(descriptor, "rb") as file:  # noqa: PTH123
-                head = msgspec.json.decode(file.readline(_HEAD), type=Head)
+                head = from_json(file.readline(_HEAD), Head)
                 body = file.read(MAX_BYTES + 1)
                 at = os.fstat(file.fileno()).st_mtime
         except (OSError, ValueError):

@@ -16,6 +16,7 @@ import msgspec
 from aui_tui.errors import NeverScanned, RecordError
 from aui_tui.records import codec
 from aui_tui.records.card import ReportCard, SiteSummary
+from aui_tui.records.decoding import json_decoder
 from aui_tui.records.vocabulary import UNCATEGORIZED
 from aui_tui.store.listing import Listing
 from aui_tui.text import clean
@@ -54,7 +55,7 @@ _BOUNDARIES: Final = 50
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 _BETWEEN: Final = re.compile(r"\}[ \t\r\n]*,[ \t\r\n]*\{")
 _DECODER: Final = json.JSONDecoder()
-_RAW_VALUES: Final = msgspec.json.Decoder(list[msgspec.Raw])
+_RAW_VALUES: Final = json_decoder(list[msgspec.Raw])
 _NOT_JSON: Final = "The index is not JSON."
 
 
