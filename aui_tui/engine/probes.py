@@ -48,8 +48,8 @@ class Answer:
     """What came back, not yet judged: ``url`` is the last address asked, ``headers`` are raw with lower-case names.
 
     ``silent``: nothing listened at the first address; ``waited``: seconds before requests were sent, which are no part
-    of ``elapsed_ms``. ``request``: the fields of the last request, the values of private ones hidden. The rest as in
-    ``observations.Exchange``.
+    of ``elapsed_ms``. ``request``: the fields of the last request, the values of private ones hidden.
+    ``flooded``: the server sent more small things than an answer needs. The rest as in ``observations.Exchange``.
     """
 
     name: str
@@ -66,6 +66,7 @@ class Answer:
     silent: bool = False
     waited: float = 0.0
     request: list[tuple[str, str]] = field(default_factory=list)
+    flooded: bool = False
 
     def mapping(self) -> Mapping[str, str]:
         """Return the headers with the values of one name joined by a comma (RFC 9110 5.3)."""
@@ -96,6 +97,7 @@ async def probe(client: Client, plan: Plan, access: ScanPolicy, *, limit: float 
     except NetworkError as error:
         answer.error, answer.detail = error.kind, error.detail
         answer.silent = error.silent and not answer.hops
+        answer.flooded = error.flooded
         if error.kind == "address" and answer.hops:
             answer.error, answer.status = "redirect-address", answer.hops[-1].status
     except Unfollowed as error:
@@ -172,7 +174,9 @@ async def _take_body(reply: Reply, plan: Plan, answer: Answer) -> None:
                     break
             else:
                 answer.cut = not all(decoder.whole for decoder in chain)
-    except (NetworkError, decode.DecodeError):
+    except NetworkError as error:
+        answer.cut, answer.flooded = True, error.flooded
+    except decode.DecodeError:
         answer.cut = True
     except asyncio.CancelledError:
         answer.cut = True

@@ -175,6 +175,7 @@ class _Scan:
         self._mcp: dict[str, Answer] = {}
         self._pages: dict[str, Answer] = {}
         self._taken: dict[str, Exchange] = {}
+        self._flooded = False
         self._yardstick = Yardstick(parser)
         self.origin: Origin = target.origin
         self.robots = RobotsFacts()
@@ -306,6 +307,7 @@ class _Scan:
                     for path in wanted
                 }
             self._mcp |= {path: task.result() for path, task in asked.items()}
+        self._flooded |= any(answer.flooded for answer in self._mcp.values())
         findings = {
             path: files.mcp(answer.body, answer.content_type, answer.status, answer.url.path == path, path)
             for path, answer in self._mcp.items()
@@ -327,6 +329,7 @@ class _Scan:
     async def _take(self, answer: Answer) -> Exchange:
         """Return the record of ``answer`` after its facts are taken."""
         name = answer.name
+        self._flooded |= answer.flooded
         found = self._exchange(answer, judged=name not in FILE_PROBES or name == "robots")
         outcome = found.outcome
         if name not in FILE_PROBES:
@@ -375,9 +378,11 @@ class _Scan:
         deadline = min(now + limits.budget, end) if not limits.pace else end
         second = Recheck({name: _seen(found, now) for name, found in done.items()}, limits, now, deadline)
         steps = second.steps()
-        ask = next(steps, None)
+        ask = None if self._flooded else next(steps, None)
+        if self._flooded:
+            self.warnings.append("The site floods its clients with empty or tiny pieces, so no client was asked again")
         last: Exchange | None = None
-        while ask is not None:
+        while ask is not None and not self._flooded:
             last = found = await self._again(done[ask.name], ask, end)
             if ask.name != BROWSER or done[BROWSER].outcome != SERVED:
                 done[ask.name] = found

@@ -41,6 +41,8 @@ class Scanner:
 
     async def observe(self, target: Target, *, access: ScanPolicy, progress: Progress | None) -> Observations:
         """Return what ``target`` answers (see ``engine.scan.observe``)."""
+        if self._parser is None:
+            await asyncio.to_thread(_load, access)
         from aui_tui.engine.network import save_tls_memory
         from aui_tui.engine.parser_pool import Parser
         from aui_tui.engine.scan import observe
@@ -56,3 +58,10 @@ class Scanner:
         parser, self._parser = self._parser, None
         if parser is not None:
             await parser.aclose()
+
+
+def _load(access: ScanPolicy) -> None:
+    """Import what the first scan needs; the event loop goes on meanwhile."""
+    from aui_tui.engine.network import load
+
+    load(access)

@@ -94,7 +94,8 @@ async def responsive() -> AsyncIterator[None]:
             await ticking
         gc.unfreeze()
     turns.sort()
-    p99, worst = turns[len(turns) * 99 // 100], turns[-1]
+    worst = turns[-1]
+    p99 = turns[len(turns) * 99 // 100] if len(turns) >= 100 else 0.0  # fewer turns have no hundredth
     assert p99 < P99, f"one turn in a hundred takes {p99:.3f} s"
     assert worst < WORST, f"one turn takes {worst:.3f} s"
 

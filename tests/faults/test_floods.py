@@ -17,8 +17,8 @@ from tests.faults.lab import check_record, responsive
 from tests.faults.serve import serving_all
 from tests.faults.site import HOMEPAGES, TITLE
 
-LIMITS = Limits(probe=1.5, connect=1.5, budget=0.0, causes=0)
-"""Of a scan that asks nobody again: a flood in every answer would only be asked for once more."""
+LIMITS = Limits(probe=1.5, connect=1.5)
+"""A client that a flood met is not asked again, so the limit of one probe bounds the scan."""
 MEMORY = 64 << 20
 FLOODS = {
     name: name in behaviours.CUT_BODY

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Final
 
 from aui_tui.engine.addresses import is_public
-from aui_tui.engine.network.client import Client
+from aui_tui.engine.network.client import Client, load
 from aui_tui.engine.network.failures import NetworkError
 from aui_tui.engine.network.fast import ClientBatch, OriginClient, PyreqwestTransport
 from aui_tui.engine.network.reply import Field, Reply
@@ -21,7 +21,17 @@ from aui_tui.engine.network.streams import save_tls_memory
 from aui_tui.engine.policy import ScanPolicy
 from aui_tui.engine.target import Origin
 
-__all__ = ["Client", "Field", "Network", "NetworkError", "PyreqwestTransport", "Reply", "is_public", "save_tls_memory"]
+__all__ = [
+    "Client",
+    "Field",
+    "Network",
+    "NetworkError",
+    "PyreqwestTransport",
+    "Reply",
+    "is_public",
+    "load",
+    "save_tls_memory",
+]
 
 
 _FAREWELL_TURNS: Final = 3

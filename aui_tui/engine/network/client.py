@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -49,6 +50,16 @@ def ssl_context(cafile: str = "", insecure: bool = False, http2: bool = True) ->
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     return context
+
+
+def load(access: ScanPolicy) -> None:
+    """Do what a first request would keep the event loop for: httpcore's own imports, and the TLS contexts."""
+    for name in ("sniffio", "anyio", "anyio._backends._asyncio"):
+        with suppress(ImportError):
+            importlib.import_module(name)
+    with suppress(ConfigError):  # told by the scan
+        for http2 in (True, False):
+            ssl_context(access.cafile, access.insecure, http2)
 
 
 class Client:
@@ -131,7 +142,7 @@ class Client:
             except Exception as error:
                 self._drop_broken(error)
                 if isinstance(error, Flooded):
-                    raise NetworkError("protocol", f"the server sent {error}") from error
+                    raise NetworkError("protocol", f"the server sent {error}", flooded=True) from error
                 if fresh:
                     raise answer_failure(error) from error
                 fresh = True
@@ -147,6 +158,8 @@ class Client:
                 yield chunk
         except Exception as error:
             self._drop_broken(error)
+            if isinstance(error, Flooded):
+                raise NetworkError("protocol", f"the server sent {error}", flooded=True) from error
             raise answer_failure(error) from error
 
     def _drop_broken(self, error: Exception) -> None:

@@ -13,13 +13,15 @@ class NetworkError(Exception):
     """No usable answer: ``kind`` is one word of ``observations.ERRORS``, ``detail`` one sentence without a full stop.
 
     ``silent``: nothing listens there (connection refused, unreachable, or no answer to the attempt to connect).
+    ``flooded``: the server sends more small things than an answer needs.
     """
 
-    def __init__(self, kind: str, detail: str, *, silent: bool = False) -> None:
+    def __init__(self, kind: str, detail: str, *, silent: bool = False, flooded: bool = False) -> None:
         super().__init__(detail)
         self.kind = kind
         self.detail = detail
         self.silent = silent
+        self.flooded = flooded
 
 
 class ConnectFailed(httpcore.ConnectError):

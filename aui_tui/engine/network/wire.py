@@ -178,7 +178,7 @@ async def paced(chunks: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, No
             count += 1
             content += len(chunk)
             if count > FREE_PIECES + content // PIECE:
-                raise NetworkError("protocol", "the body comes in pieces of a few bytes and without end")
+                raise NetworkError("protocol", "the body comes in pieces of a few bytes and without end", flooded=True)
             if time.perf_counter() > due:
                 await asyncio.sleep(0)
                 due = time.perf_counter() + TURN
