@@ -17,6 +17,7 @@ from aui_tui.records.codec import names_of, slots_of
 from aui_tui.records.methods import FLOORS
 from aui_tui.records.registry import Agent, Surface, registry
 from aui_tui.records.vocabulary import GRADES, LIVE_TOTAL, SEVERITIES, STANCES, choose
+from aui_tui.text import count
 
 PASSED, FAILED, INCONCLUSIVE = 0, 1, 3
 """Exit codes of an outcome."""
@@ -170,7 +171,7 @@ def _score(card: ReportCard, gates: Gates) -> Iterator[Failure]:
         return
     if card.score < least:
         by = least - card.score
-        message = f"The score is {card.score}, {_count(by, 'point')} under {least}."
+        message = f"The score is {card.score}, {count(by, 'point')} under {least}."
         yield Failure(gate="fail-under", message=message, by=by)
     else:
         yield from _doubt(card, "fail-under", least, f"a score of {least}")
@@ -181,7 +182,7 @@ def _grade(card: ReportCard, gates: Gates) -> Iterator[Failure]:
         return
     by = _grade_rank(card.grade) - _grade_rank(gates.fail_grade)
     if by > 0:
-        message = f"The grade is {card.grade}, {_count(by, 'grade')} below {gates.fail_grade}."
+        message = f"The grade is {card.grade}, {count(by, 'grade')} below {gates.fail_grade}."
         yield Failure(gate="fail-grade", message=message, by=by)
     else:
         yield from _doubt(card, "fail-grade", FLOORS[gates.fail_grade], f"grade {gates.fail_grade}")
@@ -191,7 +192,7 @@ def _doubt(card: ReportCard, gate: str, least: int, wanted: str) -> Iterator[Fai
     lowest = _lowest(card)
     if lowest is None or lowest < min(least, card.score):
         mute = LIVE_TOTAL - points.conclusive(card)
-        message = f"{_count(mute, 'agent')} of {LIVE_TOTAL} gave no answer, so {wanted} is inconclusive."
+        message = f"{count(mute, 'agent')} of {LIVE_TOTAL} gave no answer, so {wanted} is inconclusive."
         yield Failure(gate=gate, message=message, inconclusive=True)
 
 
@@ -207,7 +208,7 @@ def _stance(card: ReportCard, gates: Gates) -> Iterator[Failure]:
     answered = points.conclusive(card)
     if wanted == "Open" and answered < LIVE_TOTAL and card.live_served == answered and not card.agents_disallowed:
         mute = LIVE_TOTAL - answered
-        message = f"The stance is {card.stance}: {_count(mute, 'agent')} of {LIVE_TOTAL} gave no answer."
+        message = f"The stance is {card.stance}: {count(mute, 'agent')} of {LIVE_TOTAL} gave no answer."
         yield Failure(gate="require-stance", message=message, by=by, inconclusive=True)
     else:
         yield Failure(gate="require-stance", message=f"The stance is {card.stance}, not {wanted}.", by=by)
@@ -253,11 +254,11 @@ def _findings(card: ReportCard, gates: Gates) -> Iterator[Failure]:
     counted = SEVERITIES[: SEVERITIES.index(gates.fail_on) + 1]
     found = [item for item in card.evidence if item.t in counted]
     if found:
-        message = f"{_count(len(found), 'finding')} of severity {' or '.join(counted)}; the first: {found[0].text}"
+        message = f"{count(len(found), 'finding')} of severity {' or '.join(counted)}; the first: {found[0].text}"
         yield Failure(gate="fail-on", message=message, by=len(found))
     elif points.conclusive(card) < LIVE_TOTAL:
         mute = LIVE_TOTAL - points.conclusive(card)
-        message = f"{_count(mute, 'agent')} of {LIVE_TOTAL} gave no answer, so findings may be missing."
+        message = f"{count(mute, 'agent')} of {LIVE_TOTAL} gave no answer, so findings may be missing."
         yield Failure(gate="fail-on", message=message, inconclusive=True)
 
 
@@ -275,7 +276,7 @@ def _regress(card: ReportCard, baseline: ReportCard | None) -> Iterator[Failure]
     note = uneven(baseline, card)
     if now_is < was:
         by = was - now_is
-        message = f"The score fell by {_count(by, 'point')}, from {was} to {now_is}."
+        message = f"The score fell by {count(by, 'point')}, from {was} to {now_is}."
         yield Failure(gate=gate, message=f"{message} {note}".rstrip(), by=by)
     else:
         yield from _doubt(card, gate, was, f"a score of {was}")
@@ -300,7 +301,3 @@ def _driven(slug: str) -> bool:
     """Say whether a surface is judged by a run of the tasks alone."""
     surface = registry().surface(slug)
     return surface is not None and surface.source == "none"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -7,6 +7,7 @@ made or read; every screen and every writer may then trust the model.
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterator
 from typing import Final
 
 REPLACEMENT: Final = "\ufffd"
@@ -114,3 +115,47 @@ def fit(text: str, width: int, *, right: bool = False) -> str:
         size = cells(text)
     pad = " " * (width - size)
     return pad + text if right else text + pad
+
+
+def wrap(text: str, size: int) -> list[str]:
+    """Return ``text`` as lines of at most ``size`` cells, broken at blanks where there are any."""
+    size = max(size, 1)
+    lines: list[str] = []
+    for paragraph in text.split("\n"):
+        lines.extend(_wrap(paragraph, size))
+    return lines or [""]
+
+
+def _wrap(paragraph: str, size: int) -> Iterator[str]:
+    current = ""
+    room = size
+    for word in paragraph.split(" "):
+        need = cells(word)
+        if current and need + 1 > room:
+            yield current
+            current, room = "", size
+        if current:
+            current += " " + word
+            room -= need + 1
+            continue
+        while need > size:
+            head = _head(word, size)
+            yield head
+            word = word[len(head) :]
+            need = cells(word)
+        current, room = word, size - need
+    yield current
+
+
+def _head(word: str, size: int) -> str:
+    room = size
+    for place, char in enumerate(word):
+        room -= cells(char)
+        if room < 0:
+            return word[: max(place, 1)]
+    return word
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """Return the number with its noun: ``1 scan``, ``7 scans``, ``1,248 hosts``."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -38,7 +38,6 @@ PURE = (
     "aui_tui.plan",
     "aui_tui.regrade",
     "aui_tui.validate",
-    "aui_tui.watch",
 )
 LOCAL = (*PURE, "aui_tui.engine", "aui_tui.store", "aui_tui.service.protocol")
 SERVICES = (
@@ -68,7 +67,6 @@ MAY_IMPORT = {
     "aui_tui.regrade": PURE,
     "aui_tui.validate": CONTRACT,
     "aui_tui.visits": (*CONTRACT, "aui_tui.engine", "aui_tui.gates", "aui_tui.visits"),
-    "aui_tui.watch": CONTRACT,
     "aui_tui.service.protocol": CONTRACT,
     "aui_tui.service.flight": CONTRACT,
     "aui_tui.service.importer": LOCAL,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aui_tui.text import cells, clean, fit
+from aui_tui.text import cells, clean, fit, wrap
 
 FORBIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=200)
@@ -58,3 +58,10 @@ def test_a_very_long_text_is_cut_before_it_is_read() -> None:
 @given(ANY_TEXT, st.integers(0, 40), st.booleans())
 def test_fit_gives_exactly_the_cells_asked_for(text: str, width: int, right: bool) -> None:
     assert cells(fit(clean(text), width, right=right)) == width
+
+
+@given(ANY_TEXT.map(clean))
+def test_wrapping_loses_no_word(text: str) -> None:
+    lines = wrap(text, 20)
+    assert all(cells(line) <= 20 for line in lines)
+    assert "".join("".join(lines).split()) == "".join(text.split())

@@ -12,7 +12,7 @@ import typer
 
 from aui_tui import docs
 from aui_tui.cli import complete, streams
-from aui_tui.cli.options import Config, DataDir, Debug, Quiet, Source, example, run_of
+from aui_tui.cli.options import example, run_of, taking
 from aui_tui.cli.output import Report, report
 from aui_tui.cli.paint import Paint
 from aui_tui.cli.run import Run
@@ -45,23 +45,18 @@ def show(run: Run, page: Sequence[Section], *, as_json: bool) -> None:
     report(as_json, {"sections": found}, lines(page, Paint.for_output(ascii_only=run.settings.ascii)))
 
 
-@app.command("method", epilog=example("aui-tui method v0.1"))
+@app.command("method", cls=taking(), epilog=example("aui-tui method v0.1"))
 def method(
     context: typer.Context,
     name: Annotated[str, typer.Argument(metavar="[v0.1|v0.2]", help="Default: the one in force.")] = "",
     as_json: Report = False,
-    data_dir: DataDir = None,
-    source: Source = None,
-    config_file: Config = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Explain how verdicts, stance, points and grades come about."""
     run = run_of(context)
     show(run, sections(name or run.settings.method), as_json=as_json)
 
 
-@app.command("help", epilog=example("aui-tui help query"))
+@app.command("help", cls=taking(), epilog=example("aui-tui help query"))
 def help_on(
     context: typer.Context,
     topic: Annotated[
@@ -69,11 +64,6 @@ def help_on(
         typer.Argument(metavar="[TOPIC]", help="Default: list the topics.", autocompletion=complete.of(tuple(TOPICS))),
     ] = "",
     as_json: Report = False,
-    data_dir: DataDir = None,
-    source: Source = None,
-    config_file: Config = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Read the documentation: a topic, or the list of topics. Into a file or pipe it goes as Markdown."""
     run = run_of(context)
@@ -117,15 +107,10 @@ def _shown(text: str, paint: Paint) -> Iterator[str]:
 RECORDS: Final = ("card", "index", "summary", "visits")
 
 
-@app.command("schema", epilog=example("aui-tui schema card > card.schema.json"))
+@app.command("schema", cls=taking(), epilog=example("aui-tui schema card > card.schema.json"))
 def schema(
     context: typer.Context,
     record: Annotated[str, typer.Argument(help="card, index, summary or visits.", autocompletion=complete.of(RECORDS))],
-    data_dir: DataDir = None,
-    source: Source = None,
-    config_file: Config = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Print the JSON Schema of a record."""
     run_of(context)
@@ -157,15 +142,10 @@ def table(settings: Settings) -> dict[str, dict[str, object]]:
     return rows
 
 
-@app.command("config", epilog=example("aui-tui config --json"))
+@app.command("config", cls=taking(), epilog=example("aui-tui config --json"))
 def config(
     context: typer.Context,
     as_json: Report = False,
-    data_dir: DataDir = None,
-    source: Source = None,
-    config_file: Config = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Print every setting, its value, and where it came from."""
     run = run_of(context)
@@ -196,15 +176,10 @@ def places(settings: Settings) -> dict[str, str]:
     }
 
 
-@app.command("paths", epilog=example("aui-tui paths --json"))
+@app.command("paths", cls=taking(), epilog=example("aui-tui paths --json"))
 def paths(
     context: typer.Context,
     as_json: Report = False,
-    data_dir: DataDir = None,
-    source: Source = None,
-    config_file: Config = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Print every place where the program keeps or looks for something."""
     run = run_of(context)

@@ -12,8 +12,19 @@ from typing import Annotated, Any, Final, Protocol
 import typer
 
 from aui_tui.cli import complete, streams
-from aui_tui.cli.options import COMMON, Config, DataDir, Debug, Quiet, Source, run_of
-from aui_tui.cli.reach import AllowPrivate, ConnectTo, NoLimit, access_of
+from aui_tui.cli.options import (
+    COMMON,
+    AllowPrivate,
+    Config,
+    ConnectionOptions,
+    ConnectTo,
+    DataDir,
+    Debug,
+    NoLimit,
+    Quiet,
+    Source,
+    run_of,
+)
 from aui_tui.cli.run import INTERRUPTED, reporting_errors
 from aui_tui.errors import ConfigError
 
@@ -28,11 +39,11 @@ COMMANDS: Final = MappingProxyType(
         "watch": "watch",
         "tasks": "tasks",
         "visits": "visits",
-        "export": "export",
+        "export": "index",
         "badge": "cards",
         "crawl": "crawl",
         "serve": "serve",
-        "key": "key",
+        "key": "upkeep",
         "demo": "demo",
         "regrade": "cards",
         "validate": "upkeep",
@@ -147,7 +158,7 @@ def _root(
     from aui_tui.cli import dashboard
 
     run = run_of(context, theme=theme, ascii=ascii_only or None, mouse=False if no_mouse else None)
-    access = access_of(allow_private=allow_private, connect_to=connect_to, no_limit=no_limit)
+    access = ConnectionOptions(allow_private=allow_private, connect_to=connect_to, no_limit=no_limit).policy()
     return dashboard.show(run, access=access, host=host)
 
 

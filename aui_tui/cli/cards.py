@@ -10,37 +10,26 @@ import typer
 from msgspec.structs import replace
 
 from aui_tui.changes import diff as difference
-from aui_tui.cli import cardfiles, complete, streams
+from aui_tui.cli import complete, sources, streams
 from aui_tui.cli.gating import (
-    INCONCLUSIVE,
-    FailGrade,
-    FailOn,
-    FailUnder,
-    FirstRun,
+    GateOptions,
     Gating,
-    MustServe,
-    NoRegress,
-    RequireStance,
 )
-from aui_tui.cli.options import Config, DataDir, Debug, Host, Method, Quiet, Source, example, method_of, run_of
+from aui_tui.cli.options import Host, Method, example, method_of, run_of, taking
 from aui_tui.cli.output import (
     READABLE,
     RECORD,
     TEXT,
     CardForm,
     Deterministic,
-    Fields,
     File,
-    FormatName,
-    Json,
-    KeyNames,
-    Linear,
+    FormOptions,
     Report,
     emit,
     path_of,
 )
 from aui_tui.cli.run import fail
-from aui_tui.cli.services import dossier_of, opened
+from aui_tui.cli.sources import dossier_of, opened
 from aui_tui.diff import FORMATS, write
 from aui_tui.engine import addresses, target
 from aui_tui.engine.checks.site import Site
@@ -75,24 +64,10 @@ def _exchanges(dossier: Dossier, form: CardForm) -> Iterator[str]:
     yield "\n".join(as_text(compared(seen, name)) for name in names(seen) if name in live)
 
 
-@app.command("site", epilog=example("aui-tui site example.com --text"))
+@app.command("site", cls=taking(FormOptions, GateOptions), epilog=example("aui-tui site example.com --text"))
 def site(
     context: typer.Context,
     host: Host,
-    as_json: Json = False,
-    linear: Linear = False,
-    format_name: FormatName = "",
-    output: File = "",
-    fields: Fields = "",
-    deterministic: Deterministic = False,
-    keys: KeyNames = "names",
-    fail_under: FailUnder = None,
-    fail_grade: FailGrade = None,
-    require_stance: RequireStance = None,
-    must_serve: MustServe = None,
-    fail_on: FailOn = None,
-    no_regress: NoRegress = None,
-    first_run: FirstRun = INCONCLUSIVE,
     method: Method = "",
     at: Annotated[
         str,
@@ -101,11 +76,6 @@ def site(
     exchanges: Annotated[
         bool, typer.Option("--exchanges", help="What was asked and what came back, beside the browser's.")
     ] = False,
-    data_dir: DataDir = None,
-    source: Source = None,
-    config_file: Config = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> int:
     """Print the stored report card of a host, without scanning."""
     run = run_of(context)
@@ -115,7 +85,7 @@ def site(
 
     async def work() -> tuple[Dossier, Outcome]:
         async with opened(run) as service:
-            dossier = await cardfiles.at(service, host, at or cardfiles.LAST, method=method)
+            dossier = await sources.at(service, host, at or sources.LAST, method=method)
             return dossier, await gating.judge(service, dossier.card, dossier)
 
     dossier, outcome = run.wait(work())
@@ -134,7 +104,7 @@ USAGE = "Give HOST, or HOST TIME TIME, or two of hosts and files."
 
 
 def _one(name: str) -> ReportCard:
-    found = cardfiles.read(name)
+    found = sources.read(name)
     if len(found) != 1:
         raise BadValue(f"{name} holds {len(found)} cards; diff takes files of one.")
     return found[0]
@@ -142,17 +112,17 @@ def _one(name: str) -> ReportCard:
 
 async def _of_host(service: Service, host: str, times: Sequence[str], method: str) -> tuple[ReportCard, ReportCard]:
     if times:
-        first, second = [(await cardfiles.at(service, host, when, method=method)).card for when in times]
+        first, second = [(await sources.at(service, host, when, method=method)).card for when in times]
         return first, second
     dossier = await dossier_of(service, host, method=method)
-    return cardfiles.before(dossier), dossier.card
+    return sources.before(dossier), dossier.card
 
 
 async def _side(service: Service, side: str | ReportCard, method: str) -> ReportCard:
     return side if isinstance(side, ReportCard) else (await dossier_of(service, side, method=method)).card
 
 
-@app.command("diff", epilog=example("aui-tui diff example.com 2026-11-01 last --format markdown"))
+@app.command("diff", cls=taking(), epilog=example("aui-tui diff example.com 2026-11-01 last --format markdown"))
 def diff(
     context: typer.Context,
     what: Annotated[
@@ -169,11 +139,6 @@ def diff(
     output: File = "",
     deterministic: Deterministic = False,
     as_json: Report = False,
-    data_dir: DataDir = None,
-    source: Source = None,
-    config_file: Config = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Say field by field what changed between two cards: a host's last two scans, or any two.
 
@@ -184,11 +149,11 @@ def diff(
         raise BadValue("Choose one of --json and --format.")
     form, path = choose("format", form or ("json" if as_json else "text"), FORMATS), path_of(output)
     method = method_of(method)
-    if len(what) not in (1, 2, 3) or (len(what) != 2 and cardfiles.is_file(what[0])):
+    if len(what) not in (1, 2, 3) or (len(what) != 2 and sources.is_file(what[0])):
         raise BadValue(USAGE)
     if len(what) != 2 and run.settings.source:
         raise ConfigError("A published index tells of no earlier scan; give two of hosts and files.")
-    sides = [_one(name) if cardfiles.is_file(name) else name for name in what] if len(what) == 2 else []
+    sides = [_one(name) if sources.is_file(name) else name for name in what] if len(what) == 2 else []
 
     async def work() -> tuple[ReportCard, ReportCard]:
         match sides:
@@ -245,7 +210,7 @@ def _advised(dossier: Dossier, *, public_url: str, tester: str) -> tuple[ReportC
     return replace(card, recommendations=fresh.recommendations), site_of(seen, judge(seen), card.name, words)
 
 
-@app.command("plan", epilog=example("aui-tui plan example.com --grade B --write fixes/"))
+@app.command("plan", cls=taking(), epilog=example("aui-tui plan example.com --grade B --write fixes/"))
 def plan(
     context: typer.Context,
     host: Host,
@@ -266,11 +231,6 @@ def plan(
         str, typer.Option("--tester", metavar="ADDRESS", help="The address you scan from, for server rules.")
     ] = "",
     json_out: Report = False,
-    data_dir: DataDir = None,
-    source: Source = None,
-    config_file: Config = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> int:
     """Name the cheapest set of fixes that reaches a grade, and write their files on request."""
     run = run_of(context)
@@ -290,16 +250,11 @@ def plan(
     return 0 if found.reached else PARTLY
 
 
-@app.command("badge", epilog=example("aui-tui badge example.com -o badge.svg"))
+@app.command("badge", cls=taking(), epilog=example("aui-tui badge example.com -o badge.svg"))
 def badge(
     context: typer.Context,
     host: Host,
     output: File = "",
-    data_dir: DataDir = None,
-    source: Source = None,
-    config_file: Config = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Write the grade and score of a host as a self-contained SVG badge."""
     run = run_of(context)
@@ -314,25 +269,17 @@ def badge(
     emit([drawn(run.wait(work()))], path)
 
 
-@app.command("regrade", epilog=example("aui-tui export --cards -f ndjson | aui-tui regrade - --method v0.1 --json"))
+@app.command(
+    "regrade",
+    cls=taking(FormOptions),
+    epilog=example("aui-tui export --cards -f ndjson | aui-tui regrade - --method v0.1 --json"),
+)
 def regrade_cards(
     context: typer.Context,
     what: Annotated[
         list[str], typer.Argument(metavar="HOST|FILE...", help="Stored hosts, or files of cards; - reads stdin.")
     ],
     method: Method,
-    as_json: Json = False,
-    linear: Linear = False,
-    format_name: FormatName = "",
-    output: File = "",
-    fields: Fields = "",
-    deterministic: Deterministic = False,
-    keys: KeyNames = "names",
-    data_dir: DataDir = None,
-    source: Source = None,
-    config_file: Config = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> int:
     """Grade cards again under a method, from what was seen then; nothing is stored."""
     run = run_of(context)
@@ -342,7 +289,7 @@ def regrade_cards(
     codes: list[int] = []
 
     def of_file(name: str) -> None:
-        for card in cardfiles.read(name):
+        for card in sources.read(name):
             try:
                 found.append(graded_again(card, method))
             except AuiError as error:
@@ -356,9 +303,9 @@ def regrade_cards(
                 except AuiError as error:
                     codes.append(fail(error))
 
-    hosts = [name for name in what if not cardfiles.is_file(name)]
+    hosts = [name for name in what if not sources.is_file(name)]
     for name in what:
-        if cardfiles.is_file(name):
+        if sources.is_file(name):
             of_file(name)
     if hosts:
         run.wait(of_hosts(hosts))

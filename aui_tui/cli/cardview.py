@@ -1,16 +1,16 @@
-"""A report card as a person reads it in a terminal of 80 columns."""
+"""A report card, and what access logs say of it, as text: laid out for a terminal, or as plain sentences."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Final
 
-from aui_tui.cli import words
 from aui_tui.cli.paint import Paint
 from aui_tui.records import labels
 from aui_tui.records.card import ReportCard
 from aui_tui.records.standing import gain, gain_of_all
-from aui_tui.text import cells, fit
+from aui_tui.records.visits import VisitRow, Visits, visit_rows
+from aui_tui.text import cells, count, fit
 
 BAR: Final = 20
 LABEL: Final = 12
@@ -31,7 +31,7 @@ def lines(card: ReportCard, paint: Paint, *, note: str = "") -> Iterator[str]:
     yield ""
     yield from _facts(card, paint)
     yield ""
-    yield paint.heading(f"Evidence, {words.count(len(card.evidence), 'finding')}")
+    yield paint.heading(f"Evidence, {count(len(card.evidence), 'finding')}")
     for item in card.evidence:
         yield from paint.hanging(f"  {paint.glyph(item.t)} ", item.text, style=_tint(item.t))
     if card.recommendations and not card.unreachable:
@@ -99,7 +99,7 @@ def facts(card: ReportCard) -> Iterator[tuple[str, str]]:
         yield "Title", card.human_title
     status = str(card.robots_status) if card.robots_status else "no answer"
     blocked = ", blocks everybody else by default" if card.wildcard_block else ""
-    yield "robots.txt", f"{status}, names {words.count(card.robots_ua_rules, 'user agent')}{blocked}"
+    yield "robots.txt", f"{status}, names {count(card.robots_ua_rules, 'user agent')}{blocked}"
     if card.unreachable:
         return
     yield (
@@ -113,8 +113,8 @@ def facts(card: ReportCard) -> Iterator[tuple[str, str]]:
     shell = ", unreadable without scripts" if card.noscript_shell else ""
     yield (
         "Page",
-        f"{words.count(card.jsonld, 'JSON-LD block')}, {seen.main} main, {seen.nav} nav, "
-        f"{words.count(seen.aria, 'label')}, {words.count(seen.forms, 'form')}{shell}",
+        f"{count(card.jsonld, 'JSON-LD block')}, {seen.main} main, {seen.nav} nav, "
+        f"{count(seen.aria, 'label')}, {count(seen.forms, 'form')}{shell}",
     )
     yield "Files", ", ".join(card.files) or "none"
     if card.edge:
@@ -123,3 +123,102 @@ def facts(card: ReportCard) -> Iterator[tuple[str, str]]:
 
 def _tint(severity: str) -> str:
     return {"critical": "bad", "warn": "warn", "good": "good"}.get(severity, "")
+
+
+SEVERITIES: Final = {"critical": "Critical", "warn": "Warning", "good": "Good"}
+
+
+def sentences(card: ReportCard, *, note: str = "") -> Iterator[str]:
+    """Yield the sentences of ``card``: no symbols, no columns, no colour, every line complete in itself."""
+    called = "" if card.name == card.host else f", {card.name}"
+    yield f"Report card of {card.host}{called}, category {card.category}."
+    provisional = ", provisional" if card.provisional is True else ""
+    if card.unreachable:
+        yield f"Unreachable, so there is no score. Method {card.method}."
+    else:
+        yield (
+            f"Score {card.score} of 100, grade {card.grade}, stance {card.stance}. Method {card.method}{provisional}."
+        )
+    yield f"Scanned {labels.moment(card.scanned_at)}{', ' + note if note else ''}."
+    for key, value in () if card.unreachable else card.pillars.items():
+        shown = "not scored" if value is None else f"{value:g} of {card.pillar_max.get(key) or 0:g} points"
+        yield f"Points for {labels.pillar(card.method, key)}: {shown}."
+    got = labels.answers(card)
+    for key, verdict in () if card.unreachable else card.matrix.items():
+        status = f", {got[key]}" if key in got else ""
+        yield f"{labels.surface(key)}: {verdict}{status}."
+    for label, text in facts(card):
+        yield f"{label}: {text}."
+    for number, item in enumerate(card.evidence, 1):
+        yield f"Finding {number} of {len(card.evidence)}. {SEVERITIES.get(item.t, item.t)}: {item.text}"
+    for number, fix in enumerate(() if card.unreachable else card.recommendations, 1):
+        yield (f"Fix {number} of {len(card.recommendations)}, {gain(card, fix.k)}, {fix.pillar}: {fix.title}.")
+        yield fix.body
+
+
+def visit_lines(record: Visits, card: ReportCard | None, paint: Paint) -> Iterator[str]:
+    """Yield the lines of ``record`` for a terminal."""
+    from aui_tui.export.visits import heading, remarks
+
+    yield paint.heading(f"Visits of agents{' to ' + record.host if record.host else ''}")
+    for text in heading(record):
+        yield from paint.hanging("", text)
+    yield ""
+    rows = visit_rows(record, card)
+    yield from _visit_table(rows, paint, beside=card is not None)
+    said = [row for row in rows if row.sentence and row.agrees is not None]
+    if said:
+        yield ""
+    for row in said:
+        mark = "good" if row.gets_in else "critical" if row.gets_in is False else "warn"
+        yield from paint.hanging(f"{paint.glyph(mark)} ", row.sentence, style={"critical": "bad"}.get(mark, mark))
+    for one in record.visitors[:5]:
+        wanted = ", ".join(f"{path.path} {path.requests:,}" for path in one.paths[:5])
+        refused = ", ".join(f"{path.path} {path.requests:,}" for path in one.refused_paths[:3])
+        yield ""
+        yield from paint.hanging(
+            f"{one.label}: ", f"most requested {wanted}{'; refused ' + refused if refused else ''}."
+        )
+    yield ""
+    for text in remarks(record):
+        yield from paint.hanging("", text)
+
+
+def visit_sentences(record: Visits, card: ReportCard | None) -> Iterator[str]:
+    """Yield ``record`` as plain sentences: no columns, no symbols."""
+    from aui_tui.export.visits import address, heading, percent, remarks
+
+    for text in heading(record):
+        yield f"Access log: {text}"
+    for row in visit_rows(record, card):
+        if not row.requests:
+            yield f"{row.label}: {row.sentence or 'no visits.'}"
+            continue
+        yield (
+            f"{row.label}: {row.requests:,} requests, {percent(row.served)} served, {percent(row.refused)} refused, "
+            f"addresses {address(row)}. {row.sentence}".rstrip()
+        )
+    yield from remarks(record)
+
+
+def _visit_table(rows: tuple[VisitRow, ...], paint: Paint, *, beside: bool) -> Iterator[str]:
+    """Yield the table, as many columns of it as there is room for; those of the probe only ``beside`` a card."""
+    from aui_tui.export.visits import HEADER
+    from aui_tui.export.visits import cells as texts_of
+
+    body = [texts_of(row) for row in rows]
+    chosen = [place for place in range(len(HEADER)) if place < 8 or beside]
+    for unneeded in (7, 6, 5, 8, 2):
+        if sum(_width(place, body) for place in chosen) <= paint.width:
+            break
+        chosen = [place for place in chosen if place != unneeded]
+    yield paint.style(" ".join(fit(HEADER[p], _width(p, body) - 1, right=1 <= p <= 7) for p in chosen).rstrip(), "dim")
+    for row, shown in zip(rows, body, strict=True):
+        line = " ".join(fit(shown[p], _width(p, body) - 1, right=1 <= p <= 7) for p in chosen).rstrip()
+        yield paint.style(line, "warn") if row.agrees is False else line
+
+
+def _width(place: int, body: list[tuple[str, ...]]) -> int:
+    from aui_tui.export.visits import HEADER
+
+    return 1 + max(cells(text) for text in (HEADER[place], *(row[place] for row in body)))

@@ -14,12 +14,24 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from aui_tui.cli import output, streams, words
-from aui_tui.cli.options import Config, DataDir, Debug, Method, Quiet, Source, example, method_of, run_of
-from aui_tui.cli.reach import AllowPrivate, CaFile, ConnectTo, Insecure, Pace, access_of
-from aui_tui.cli.services import local, only_local
+from aui_tui.cli import output, streams
+from aui_tui.cli.options import (
+    AllowPrivate,
+    CaFile,
+    ConnectionOptions,
+    ConnectTo,
+    Insecure,
+    Method,
+    Pace,
+    example,
+    method_of,
+    run_of,
+    taking,
+)
+from aui_tui.cli.paint import age
+from aui_tui.cli.sources import local, only_local
 from aui_tui.errors import AuiError, BadValue, ConfigError
-from aui_tui.text import clean
+from aui_tui.text import clean, count
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -98,7 +110,7 @@ class Narration:
         whole = f" of {self._total:,}" if self._total is not None else ""
         parts = [f"{dealt:,}{whole} rows", f"{rate:.1f} hosts/s"]
         if self._total is not None and rate > 0 and dealt < self._total:
-            parts.append(f"about {words.age((self._total - dealt) / rate)} left")
+            parts.append(f"about {age((self._total - dealt) / rate)} left")
         if self.crawl is not None:
             parts.append(f"{self.crawl.in_flight} in flight")
         if counts is not None:
@@ -113,12 +125,12 @@ class Narration:
             return ""
         seconds = time.monotonic() - self._began
         parts = [
-            f"{words.count(counts.worked, 'host')} scanned in {seconds:.1f} s",
+            f"{count(counts.worked, 'host')} scanned in {seconds:.1f} s",
             f"{counts.worked / max(seconds, 0.001):.1f}/s",
             f"{counts.unreachable:,} unreachable",
             f"{counts.fresh:,} skipped with a recent card",
             f"{counts.failed:,} failed",
-            words.count(counts.bad, "bad row"),
+            count(counts.bad, "bad row"),
         ]
         if counts.unsaved:
             parts.append(f"{counts.unsaved:,} not saved")
@@ -195,7 +207,7 @@ def seconds_of(name: str, text: str) -> float:
     return float(int(found[1]) * UNITS[found[2]])
 
 
-@app.command("crawl", epilog=example("aui-tui crawl hosts.csv --older-than 7d"))
+@app.command("crawl", cls=taking(), epilog=example("aui-tui crawl hosts.csv --older-than 7d"))
 def crawl(
     context: typer.Context,
     file: Annotated[
@@ -247,11 +259,6 @@ def crawl(
     cacert: CaFile = None,
     insecure: Insecure = False,
     pace: Pace = 0.0,
-    data_dir: DataDir = None,
-    source: Source = None,
-    config_file: Config = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> int:
     """Scan a list of hosts into the index; started again, it goes on where it ended.
 
@@ -273,7 +280,9 @@ def crawl(
     method = method_of(method) or run.settings.method
     in_flight = concurrency or (FAST_IN_FLIGHT if fast else IN_FLIGHT)
     chosen_keys = output.keys_of(keys)
-    access = access_of(allow_private=allow_private, connect_to=connect_to, cacert=cacert, insecure=insecure, pace=pace)
+    access = ConnectionOptions(
+        allow_private=allow_private, connect_to=connect_to, cacert=cacert, insecure=insecure
+    ).policy(pace)
 
     from aui_tui.crawl import Crawl, Terms, read, starter_rows
     from aui_tui.crawl.source import chunks, count_lines, groups

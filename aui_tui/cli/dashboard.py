@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from aui_tui.cli import streams
 from aui_tui.cli.run import UNEXPECTED, Run
-from aui_tui.cli.services import service_of
+from aui_tui.cli.sources import service_of
 from aui_tui.errors import ConfigError
 from aui_tui.service.protocol import Service
+from aui_tui.text import count
 
 if TYPE_CHECKING:
     from aui_tui.engine.policy import ScanPolicy
@@ -22,7 +23,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aui_tui.cli import words
 from aui_tui.errors import BadValue
 from aui_tui.records.view import IndexView, Row, rows
 from aui_tui.text import clean
@@ -108,7 +108,7 @@ class FileExporter:
         chunks = await self._chunks(job, path)
         written = await asyncio.to_thread(create, path.parent, path.name, chunks)
         size = (await asyncio.to_thread(written.stat)).st_size
-        return f"Wrote {clean(str(written), 200)}, {words.count(size, 'byte')}."
+        return f"Wrote {clean(str(written), 200)}, {count(size, 'byte')}."
 
     async def _chunks(self, job: ExportJob, path: Path) -> Iterable[str]:
         if job.kind == "snippet":

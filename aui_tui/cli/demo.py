@@ -13,8 +13,8 @@ import typer
 
 from aui_tui.cli import streams
 from aui_tui.cli.index import json_parts
-from aui_tui.cli.options import Config, DataDir, Debug, Quiet, Source, example, run_of
-from aui_tui.cli.services import only_local
+from aui_tui.cli.options import example, run_of, taking
+from aui_tui.cli.sources import only_local
 from aui_tui.errors import ConfigError
 from aui_tui.records.card import ReportCard
 from aui_tui.records.query import Query
@@ -23,7 +23,7 @@ from aui_tui.records.tasks import TaskEvent
 app = typer.Typer()
 
 
-@app.command("demo", epilog=example("aui-tui demo"))
+@app.command("demo", cls=taking(), epilog=example("aui-tui demo"))
 def demo(
     context: typer.Context,
     headless: Annotated[
@@ -33,11 +33,6 @@ def demo(
         bool,
         typer.Option("--tasks", help="Serve four shops too and try the tasks on them, about a minute."),
     ] = False,
-    data_dir: DataDir = None,
-    source: Source = None,
-    config_file: Config = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> int:
     """Serve a small web on this machine, scan it for real, and open the dashboard on it.
 

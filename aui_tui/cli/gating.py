@@ -11,7 +11,8 @@ from typing import Annotated, Final
 import typer
 from msgspec.structs import replace
 
-from aui_tui.cli import cardfiles, complete, streams
+from aui_tui.cli import complete, sources, streams
+from aui_tui.cli.options import given
 from aui_tui.errors import BadValue, NeverScanned
 from aui_tui.gates import Gates, Outcome, check
 from aui_tui.records.card import ReportCard
@@ -70,6 +71,19 @@ FirstRun = Annotated[
 ]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateOptions:
+    """The gates of a command, as asked for."""
+
+    fail_under: FailUnder = None
+    fail_grade: FailGrade = None
+    require_stance: RequireStance = None
+    must_serve: MustServe = None
+    fail_on: FailOn = None
+    no_regress: NoRegress = None
+    first_run: FirstRun = INCONCLUSIVE
+
+
 @dataclass(frozen=True, slots=True)
 class Gating:
     """The gates of one command; ``baseline`` names a file of cards, or LAST, or nothing.
@@ -85,21 +99,21 @@ class Gating:
     @classmethod
     def of(cls, context: typer.Context) -> Gating:
         """Return the gates asked for. Raises BadValue, or ConfigError and RecordError for a bad baseline file."""
-        given = context.params
-        baseline = given["no_regress"] or ""
-        first_run = choose("value of --first-run", given["first_run"], (PASS, INCONCLUSIVE))
+        asked = given(context, GateOptions)
+        baseline = asked.no_regress or ""
+        first_run = choose("value of --first-run", asked.first_run, (PASS, INCONCLUSIVE))
         if first_run == PASS and not baseline:
             raise BadValue("--first-run goes with --no-regress: it says what counts without a card to compare with.")
         gates = Gates.of(
-            fail_under=given["fail_under"],
-            fail_grade=given["fail_grade"],
-            require_stance=given["require_stance"],
-            must_serve=given["must_serve"],
-            fail_on=given["fail_on"],
+            fail_under=asked.fail_under,
+            fail_grade=asked.fail_grade,
+            require_stance=asked.require_stance,
+            must_serve=asked.must_serve,
+            fail_on=asked.fail_on,
             no_regress=bool(baseline),
         )
-        missing = first_run == PASS and baseline != cardfiles.STDIN and not Path(baseline).expanduser().exists()
-        cards = () if missing or baseline in ("", LAST) else cardfiles.read(baseline)
+        missing = first_run == PASS and baseline != sources.STDIN and not Path(baseline).expanduser().exists()
+        cards = () if missing or baseline in ("", LAST) else sources.read(baseline)
         return cls(gates, baseline, cards, first_run)
 
     async def judge(self, service: Service, card: ReportCard, known: Dossier | None = None) -> Outcome:

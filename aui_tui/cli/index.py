@@ -1,41 +1,38 @@
-"""``index``: every card, ranked, filtered, as a table or as the record, and figures over them."""
+"""Commands on the list: ``index`` prints it, or figures over it; ``export`` writes it, or the cards behind it."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Final
 
 import msgspec
 import typer
 
-from aui_tui.cli import streams, words
+from aui_tui.cli import streams
 from aui_tui.cli.options import (
-    Category,
-    Config,
-    DataDir,
-    Debug,
-    Limit,
-    Line,
-    Quiet,
-    Reverse,
-    Sort,
-    Source,
-    Stance,
+    Filters,
     example,
+    given,
     run_of,
+    taking,
 )
-from aui_tui.cli.output import Json, KeyNames, keys_of
-from aui_tui.cli.paint import TINTS, Paint
+from aui_tui.cli.output import Deterministic, Fields, File, FormatName, Json, KeyNames, emit, keys_of, path_of
+from aui_tui.cli.paint import TINTS, Paint, age, seconds_since
 from aui_tui.cli.run import Run
-from aui_tui.cli.services import opened
+from aui_tui.cli.sources import opened, service_of
 from aui_tui.engine.checks import BY_FIX
+from aui_tui.errors import BadValue, NeverScanned
+from aui_tui.export.formats import write_cards, write_listing
+from aui_tui.export.listing import Listing
 from aui_tui.records import labels
+from aui_tui.records.card import ReportCard
 from aui_tui.records.codec import Keys, encode_summary
 from aui_tui.records.query import Query
 from aui_tui.records.view import IndexView, Overview, Row, rows
 from aui_tui.records.vocabulary import STANCES
 from aui_tui.service.protocol import Service
-from aui_tui.text import fit
+from aui_tui.text import count, fit
 
 app = typer.Typer()
 
@@ -113,7 +110,7 @@ def _ranked(row: Row, paint: Paint, widths: Mapping[str, int]) -> str:
         "Stance": stance,
         "Host": summary.host,
         "Category": summary.category,
-        "Age": words.age(words.seconds_since(summary.scanned_at)),
+        "Age": age(seconds_since(summary.scanned_at)),
     }
     shown = fit(stance, widths["Stance"])
     return _line(texts, widths).replace(shown, paint.style(shown, TINTS.get(summary.stance, "")), 1)
@@ -160,28 +157,18 @@ Figures = Annotated[
 ]
 
 
-@app.command("index", epilog=example("aui-tui index --category Retail --stance Walled --json"))
+@app.command("index", cls=taking(Filters), epilog=example("aui-tui index --category Retail --stance Walled --json"))
 def index(
     context: typer.Context,
-    category: Category = "",
-    stance: Stance = "",
-    line: Line = "",
-    sort: Sort = "rank",
-    reverse: Reverse = False,
-    limit: Limit = 0,
     overview: Figures = False,
     as_json: Json = False,
     keys: KeyNames = "names",
-    data_dir: DataDir = None,
-    source: Source = None,
-    config_file: Config = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """List every scanned host by score, and the unreachable ones."""
     run = run_of(context)
     chosen_keys = keys_of(keys)
-    query = Query.of(category=category, stance=stance, line=line, sort=sort, descending=reverse)
+    filters = given(context, Filters)
+    query = filters.query()
 
     async def work() -> None:
         async with opened(run) as service:
@@ -192,11 +179,11 @@ def index(
             if view.notice:
                 streams.say(view.notice)
             if as_json:
-                for part in json_parts(view, keys=chosen_keys, limit=limit):
+                for part in json_parts(view, keys=chosen_keys, limit=filters.limit):
                     streams.write(part)
             else:
                 paint = Paint.for_output(ascii_only=run.settings.ascii)
-                for row in table(view, paint, limit=limit):
+                for row in table(view, paint, limit=filters.limit):
                     streams.write_line(row)
 
     run.wait(work())
@@ -210,3 +197,63 @@ async def _overview(run: Run, service: Service, query: Query, *, as_json: bool) 
 
     for line in figure_lines(found, Paint.for_output(ascii_only=run.settings.ascii)):
         streams.write_line(line)
+
+
+class Cards:
+    """The cards behind the rows of a list, each read when it is asked for; ``missing`` counts rows without one."""
+
+    def __init__(self, runner: asyncio.Runner, service: Service, view: IndexView, limit: int) -> None:
+        self._runner, self._service, self._view, self._limit = runner, service, view, limit
+        self.missing = 0
+
+    def __iter__(self) -> Iterator[ReportCard]:
+        for window in (self._view.ranked, self._view.unreachable):
+            for row in rows(window, self._limit):
+                try:
+                    yield self._runner.run(self._service.site(row.summary.host)).card
+                except NeverScanned:
+                    self.missing += 1
+
+
+@app.command("export", cls=taking(Filters), epilog=example("aui-tui export --stance Walled --format csv -o walled.csv"))
+def export(
+    context: typer.Context,
+    cards: Annotated[bool, typer.Option("--cards", help="Whole report cards instead of rows.")] = False,
+    as_json: Json = False,
+    format_name: FormatName = "",
+    output: File = "",
+    fields: Fields = "",
+    deterministic: Deterministic = False,
+    keys: KeyNames = "names",
+) -> int:
+    """Write the list, or the cards behind it, as JSON, NDJSON, CSV, Markdown or HTML."""
+    run = run_of(context)
+    if as_json and format_name:
+        raise BadValue("Choose one of --json and --format.")
+    format_name = format_name or "json"
+    chosen_keys, path = keys_of(keys), path_of(output)
+    filters = given(context, Filters)
+    query = filters.query()
+    with asyncio.Runner() as runner:
+        service = service_of(run)
+        try:
+            view = runner.run(service.index(query))
+            if view.notice:
+                streams.say(view.notice)
+            whole = Cards(runner, service, view, filters.limit)
+            if cards:
+                chunks = write_cards(
+                    format_name, whole, fields=fields, keys=chosen_keys, deterministic=deterministic, many=True
+                )
+            else:
+                listing = Listing.of_view(view, filters.limit)
+                chunks = write_listing(
+                    format_name, listing, fields=fields, keys=chosen_keys, deterministic=deterministic
+                )
+            emit(chunks, path)
+            if whole.missing:
+                streams.say(f"{count(whole.missing, 'host')} left out: only their summaries are known.")
+                return NeverScanned.exit_code
+            return 0
+        finally:
+            runner.run(service.aclose())

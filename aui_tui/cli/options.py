@@ -1,22 +1,33 @@
-"""Options that several commands share, one ``Annotated`` type each, and what they mean together.
+"""Options that several commands share: one ``Annotated`` type each, and groups of them that belong together.
 
-A command lists its options in its signature, which is what Typer reads; what belongs together is taken from the
-context: :func:`run_of`, ``CardForm.of``, ``Gating.of``, ``ConnectionOptions.of``, ``Tape.of``.
+A group is a dataclass whose fields are options. A command names the groups that it takes, :func:`taking`, and reads
+their values from its context, :func:`given`; its signature holds what is its own.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from functools import partial
-from typing import Annotated, Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 import typer
+from typer.core import TyperCommand
+from typer.main import get_params_convertors_ctx_param_name_from_function
 
 from aui_tui.cli import complete
 from aui_tui.cli.run import Run
-from aui_tui.errors import BadValue
+from aui_tui.errors import BadValue, ConfigError
 from aui_tui.records.methods import METHODS
+from aui_tui.records.query import Query
 from aui_tui.records.vocabulary import CATEGORIES, STANCES, choose
+from aui_tui.text import clean
+
+if TYPE_CHECKING:
+    from aui_tui.engine.policy import ScanPolicy
+
 
 _common = partial(typer.Option, rich_help_panel="Everywhere")
 DataDir = Annotated[str | None, _common("--data-dir", metavar="DIR", help="Folder of cards, cache and quota.")]
@@ -26,8 +37,20 @@ Source = Annotated[
 ]
 Quiet = Annotated[bool, _common("--quiet", "-q", help="No progress, errors only.")]
 Debug = Annotated[bool, _common("--debug", help="Show the traceback of an unexpected error.")]
-COMMON: Final = ("data_dir", "source", "config_file", "quiet", "debug")
-"""Options of every command, before or after its name; the main help alone lists them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Common:
+    """Options of every command, before or after its name; the main help alone lists them."""
+
+    data_dir: DataDir = None
+    source: Source = None
+    config_file: Config = None
+    quiet: Quiet = False
+    debug: Debug = False
+
+
+COMMON: Final = tuple(field.name for field in fields(Common))
 
 Host = Annotated[str, typer.Argument(metavar="HOST", help="A host that was scanned.", autocompletion=complete.hosts)]
 Method = Annotated[
@@ -53,6 +76,55 @@ Line = Annotated[
 Sort = Annotated[str, _filter("--sort", metavar="COLUMN", help="Order by this column.", autocompletion=complete.sorts)]
 Reverse = Annotated[bool, _filter("--reverse", help="Turn the order round.")]
 Limit = Annotated[int, _filter("--limit", metavar="N", min=0, help="At most N of each list.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """Which hosts a command on the list is about, and their order."""
+
+    category: Category = ""
+    stance: Stance = ""
+    line: Line = ""
+    sort: Sort = "rank"
+    reverse: Reverse = False
+    limit: Limit = 0
+
+    def query(self) -> Query:
+        """Return the query that the options ask for. Raises BadValue."""
+        return Query.of(
+            category=self.category, stance=self.stance, line=self.line, sort=self.sort, descending=self.reverse
+        )
+
+
+Group = TypeVar("Group")
+
+
+def taking(*groups: type) -> type[TyperCommand]:
+    """Return the class of a command that takes the options of ``groups`` and of :class:`Common` beside its own."""
+    shared = [option for group in (*groups, Common) for option in _options(group)]
+    names = {option.name for option in shared}
+
+    class Command(TyperCommand):
+        def __init__(self, *args: Any, params: list[Any], **kwargs: Any) -> None:
+            arguments = [one for one in params if one.param_type_name == "argument"]
+            own = [one for one in params if one.param_type_name != "argument"]
+            super().__init__(*args, params=[*arguments, *shared, *own], **kwargs)
+
+        def invoke(self, ctx: Any) -> Any:
+            """Run the command with its own options; those of groups stay in the context."""
+            return ctx.invoke(self.callback, **{name: ctx.params[name] for name in ctx.params.keys() - names})
+
+    return Command
+
+
+def _options(group: type) -> list[Any]:
+    """Return the options that the fields of a group declare."""
+    return get_params_convertors_ctx_param_name_from_function(group)[0]
+
+
+def given(context: typer.Context, group: type[Group]) -> Group:
+    """Return the values that the command line gave to the options of ``group``."""
+    return group(**{option.name: context.params[option.name] for option in _options(group)})
 
 
 def example(line: str) -> str:
@@ -91,3 +163,96 @@ def refuse_empty(context: Any) -> None:
 def method_of(word: str) -> str:
     """Return the checked value of ``--method``; empty when none was named. Raises BadValue."""
     return choose("method", word, tuple(METHODS)) if word else ""
+
+
+REACH: Final = "How to reach the site"
+_option = partial(typer.Option, rich_help_panel=REACH)
+
+AllowPrivate = Annotated[bool, _option("--allow-private", help="Allow localhost, private addresses and any port.")]
+ConnectTo = Annotated[
+    list[str] | None,
+    _option(
+        "--connect-to",
+        metavar="HOST:PORT:ADDR:PORT",
+        help="Connect to ADDR:PORT instead, as curl does; an empty HOST or PORT matches any.",
+    ),
+]
+Header = Annotated[
+    list[str] | None, _option("--header", metavar="NAME: VALUE", help="Send this field to the site alone.")
+]
+BasicAuth = Annotated[
+    str | None, _option("--basic-auth-env", metavar="VARIABLE", help="Variable that holds user:password of the site.")
+]
+CaFile = Annotated[str | None, _option("--cacert", metavar="FILE", help="Trust the certificates in FILE too.")]
+NoLimit = Annotated[
+    bool,
+    _option("--no-limit", help="No ten an hour for a host of your own, under --allow-private or --connect-to."),
+]
+Insecure = Annotated[bool, _option("--insecure", help="Don't check certificates; the card says so.")]
+
+LONGEST_PACE: Final = 60.0
+Pace = Annotated[
+    float,
+    _option(
+        "--pace",
+        metavar="SECONDS",
+        help="Send one request at a time, so many seconds apart (0 to 60), for hosts with strict limits; 0 is no pace.",
+        show_default=False,
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionOptions:
+    """How a scan may reach its site: the local user's own word."""
+
+    allow_private: AllowPrivate = False
+    connect_to: ConnectTo = None
+    header: Header = None
+    basic_auth_env: BasicAuth = None
+    cacert: CaFile = None
+    insecure: Insecure = False
+    no_limit: NoLimit = False
+
+    def policy(self, pace: float = 0.0) -> ScanPolicy | None:
+        """Return what the options allow, None when none was given. Raises BadValue or ConfigError."""
+        if self.no_limit and not (self.allow_private or self.connect_to):
+            raise BadValue("--no-limit is for hosts of your own: it goes with --allow-private or --connect-to.")
+        if not 0 <= pace <= LONGEST_PACE:
+            raise BadValue(f"--pace takes the seconds between two requests, 0 to {LONGEST_PACE:g}.")
+        if not (pace or any(getattr(self, field.name) for field in fields(self))):
+            return None
+        from aui_tui.engine import policy
+
+        return policy.ScanPolicy(
+            allow_private=self.allow_private,
+            connect_to=tuple(policy.ConnectTo.parse(rule) for rule in self.connect_to or ()),
+            headers=tuple(_field(text) for text in self.header or ()),
+            basic_auth=_credentials(self.basic_auth_env) if self.basic_auth_env else None,
+            cafile=_readable(self.cacert) if self.cacert else "",
+            insecure=self.insecure,
+            no_limit=self.no_limit,
+            limits=policy.Limits(pace=pace),
+        )
+
+
+def _field(text: str) -> tuple[str, str]:
+    name, colon, value = text.partition(":")
+    if not colon:
+        raise BadValue("--header takes NAME: VALUE, with a colon.")
+    return name.strip(), value.strip()
+
+
+def _credentials(variable: str) -> tuple[str, str]:
+    user, colon, password = os.environ.get(variable, "").partition(":")
+    if not colon:
+        raise ConfigError(f"--basic-auth-env: the variable {clean(variable, 60)} does not hold user:password.")
+    return user, password
+
+
+def _readable(path: str) -> str:
+    try:
+        with Path(path).open("rb"):
+            return path
+    except OSError as error:
+        raise ConfigError(f"--cacert: cannot read {clean(path, 200)}: {error.strerror or error}.") from None

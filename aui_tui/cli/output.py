@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from aui_tui.cli import complete, streams
+from aui_tui.cli.options import given
 from aui_tui.cli.paint import Paint
 from aui_tui.cli.run import Run
 from aui_tui.errors import BadValue, ConfigError
@@ -59,6 +61,19 @@ Fields = Annotated[
 Deterministic = Annotated[bool, _option("--deterministic", help="Leave out what changes from run to run.")]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormOptions:
+    """How report cards are printed, as asked for."""
+
+    as_json: Json = False
+    linear: Linear = False
+    format_name: FormatName = ""
+    output: File = ""
+    fields: Fields = ""
+    deterministic: Deterministic = False
+    keys: KeyNames = "names"
+
+
 Report = Annotated[bool, typer.Option("--json", help="Print the same as JSON, one object a line.")]
 
 
@@ -68,6 +83,29 @@ def report(as_json: bool, record: Mapping[str, object], lines: Iterable[str]) ->
         emit([json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"], None)
     else:
         emit((line + "\n" for line in lines), None)
+
+
+OnProgress = Callable[..., None]
+"""Hears how much is done, and of how much where that is known."""
+
+
+@contextlib.contextmanager
+def counted(what: str, *, quiet: bool) -> Iterator[OnProgress]:
+    """Yield the callback that shows the progress of ``what``."""
+    if quiet or sys.stderr is None or not sys.stderr.isatty():
+        yield lambda done, total=None: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(30), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True, highlight=False), transient=True) as progress:
+        task = progress.add_task(what, total=None)
+
+        def tell(done: int, total: int | None = None) -> None:
+            progress.update(task, completed=done, total=total)
+
+        yield tell
 
 
 FOLDERS: Final = ("", "public", "static", "site", "www", "htdocs", "src", "app", "docs", "dist", "build")
@@ -127,18 +165,17 @@ class CardForm:
     @classmethod
     def of(cls, context: typer.Context) -> CardForm:
         """Return the form that the options ask for. Raises BadValue or ConfigError."""
-        values = context.params
-        given = [("--json", values["as_json"]), ("--text", values["linear"]), ("--format", values["format_name"])]
-        chosen = [name for name, on in given if on]
+        asked = given(context, FormOptions)
+        forms = (("--json", asked.as_json), ("--text", asked.linear), ("--format", asked.format_name))
+        chosen = [name for name, on in forms if on]
         if len(chosen) > 1:
             raise BadValue(f"Choose one of {' and '.join(chosen)}.")
-        name = {"--json": RECORD, "--text": TEXT}.get(chosen[0], values["format_name"]) if chosen else READABLE
         form = cls(
-            name=name,
-            keys=keys_of(values["keys"]),
-            fields=values["fields"],
-            deterministic=values["deterministic"],
-            path=path_of(values["output"]),
+            name={"--json": RECORD, "--text": TEXT}.get(chosen[0], asked.format_name) if chosen else READABLE,
+            keys=keys_of(asked.keys),
+            fields=asked.fields,
+            deterministic=asked.deterministic,
+            path=path_of(asked.output),
         )
         form._check()
         return form
@@ -205,10 +242,10 @@ class CardForm:
             yield from self._refused(run, one)
 
     def _visits(self, run: Run, record: Visits, card: ReportCard) -> Iterator[str]:
-        from aui_tui.cli import visits
+        from aui_tui.cli.cardview import visit_lines, visit_sentences
 
         yield "\n"
-        lines = visits.sentences(record, card) if self.name == TEXT else visits.lines(record, card, self._paint(run))
+        lines = visit_sentences(record, card) if self.name == TEXT else visit_lines(record, card, self._paint(run))
         for line in lines:
             yield line + "\n"
 
@@ -233,7 +270,7 @@ class CardForm:
         if self.name == RECORD:
             yield encode_card(card, self.keys).decode() + "\n"
         elif self.name == TEXT:
-            from aui_tui.cli.cardtext import lines as sentences
+            from aui_tui.cli.cardview import sentences as sentences
 
             for line in sentences(card, note=note):
                 yield line + "\n"

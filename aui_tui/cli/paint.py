@@ -1,4 +1,4 @@
-"""Lines of text for a terminal or a file: glyphs, colour only where it is wanted, wrapping by cells."""
+"""Text for a terminal or a file: symbols, colour only where it is wanted, wrapping by cells, ages and counts."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Final
 
-from aui_tui.text import cells
+from aui_tui.text import cells, wrap
 
 STYLES: Final = MappingProxyType({"bold": "1", "dim": "2", "good": "32", "warn": "33", "bad": "31", "key": "36"})
 
@@ -100,34 +101,27 @@ class Paint:
     def hanging(self, first: str, text: str, *, style: str = "") -> Iterator[str]:
         """Yield ``text`` wrapped to the width after ``first``, later lines indented by as much."""
         indent = cells(first)
-        for number, line in enumerate(wrapped(text, max(self.width - indent, 10))):
+        for number, line in enumerate(wrap(" ".join(text.split()), max(self.width - indent, 10))):
             yield (self.style(first, style) if number == 0 else " " * indent) + line
 
 
-def wrapped(text: str, width: int) -> Iterator[str]:
-    """Yield the lines of ``text`` at most ``width`` cells wide; a word that is longer is cut into pieces."""
-    line, used = "", 0
-    for word in text.split():
-        for piece in _pieces(word, width):
-            size = cells(piece)
-            if line and used + 1 + size > width:
-                yield line
-                line, used = piece, size
-            elif line:
-                line, used = f"{line} {piece}", used + 1 + size
-            else:
-                line, used = piece, size
-    yield line
+def seconds_since(scanned_at: str, now: datetime | None = None) -> float:
+    """Return the seconds since a record's time, never negative; 0 for a text that is no time."""
+    try:
+        then = datetime.fromisoformat(scanned_at)
+    except ValueError:
+        return 0.0
+    return max(((now or datetime.now(UTC)) - then).total_seconds(), 0.0)
 
 
-def _pieces(word: str, width: int) -> Iterator[str]:
-    while cells(word) > width:
-        end, room = 0, width
-        while end < len(word) and (size := cells(word[end])) <= room:
-            room -= size
-            end += 1
-        end = max(end, 1)
-        yield word[:end]
-        word = word[end:]
-    if word:
-        yield word
+def age(seconds: float) -> str:
+    """Return a duration in one unit, such as ``40s``, ``5m``, ``2h`` or ``12d``."""
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "m")):
+        if seconds >= size:
+            return f"{int(seconds // size)}{unit}"
+    return f"{int(seconds)}s"
+
+
+def clock(epoch: float) -> str:
+    """Return a moment as the local time of day, such as ``10:42``."""
+    return datetime.fromtimestamp(epoch).astimezone().strftime("%H:%M")

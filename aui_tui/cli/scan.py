@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -16,23 +16,25 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from aui_tui.cli import cardfiles, complete, streams, words
+from aui_tui.cli import complete, sources, streams
 from aui_tui.cli.gating import (
-    INCONCLUSIVE,
-    FailGrade,
-    FailOn,
-    FailUnder,
-    FirstRun,
+    GateOptions,
     Gating,
-    MustServe,
-    NoRegress,
-    RequireStance,
 )
-from aui_tui.cli.options import Config, DataDir, Debug, Method, Quiet, Source, example, method_of, run_of
-from aui_tui.cli.output import CardForm, Deterministic, Fields, File, FormatName, Json, KeyNames, Linear, emit
-from aui_tui.cli.reach import AllowPrivate, BasicAuth, CaFile, ConnectTo, Header, Insecure, NoLimit, Pace, reach_of
+from aui_tui.cli.options import (
+    ConnectionOptions,
+    Method,
+    Pace,
+    example,
+    given,
+    method_of,
+    run_of,
+    taking,
+)
+from aui_tui.cli.output import CardForm, FormOptions, emit
+from aui_tui.cli.paint import age
 from aui_tui.cli.run import Run, fail
-from aui_tui.cli.services import counts, opened
+from aui_tui.cli.sources import counts, opened
 from aui_tui.errors import AuiError, BadValue, ConfigError, InvalidHost
 from aui_tui.gates import Outcome, worst
 from aui_tui.records import labels
@@ -152,32 +154,22 @@ def _live(host: str) -> Iterator[Progress]:
         yield checklist.tell
 
 
-TAPE: Final = "Recordings"
-_option = partial(typer.Option, rich_help_panel=TAPE)
-
-Record = Annotated[str, _option("--record", metavar="FILE", help="Keep what the scan saw in FILE, to replay.")]
-Replay = Annotated[str, _option("--replay", metavar="FILE", help="Grade the scan kept in FILE, no network.")]
+_tape = partial(typer.Option, rich_help_panel="Recordings")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tape:
     """Where a scan is recorded, or which recording is replayed; both empty for an ordinary scan."""
 
-    record: str
-    replay: str
-
-    @classmethod
-    def of(cls, context: typer.Context) -> Tape:
-        """Return the tape that the options ask for. Raises BadValue."""
-        record, replay = context.params["record_to"], context.params["replay_of"]
-        if record and replay:
-            raise BadValue("Choose one of --record and --replay.")
-        if "\0" in record:
-            raise BadValue("--record names no path.")
-        return cls(record=record, replay=replay)
+    record: Annotated[str, _tape("--record", metavar="FILE", help="Keep what the scan saw in FILE, to replay.")] = ""
+    replay: Annotated[str, _tape("--replay", metavar="FILE", help="Grade the scan kept in FILE, no network.")] = ""
 
     def asked(self, urls: Sequence[str], settings: Settings) -> tuple[str, ...]:
         """Return what there is to do: ``urls``, or the recording alone. Raises BadValue and ConfigError."""
+        if self.record and self.replay:
+            raise BadValue("Choose one of --record and --replay.")
+        if "\0" in self.record:
+            raise BadValue("--record names no path.")
         if self.replay and urls:
             raise BadValue("--replay reads a recording instead of scanning; name no host beside it.")
         if self.record and len(urls) > 1:
@@ -206,7 +198,7 @@ class Tape:
         from aui_tui.engine.scoring import Labels, grade_card
         from aui_tui.records.recording import decode
 
-        kept = decode(cardfiles.read_bytes(self.replay))
+        kept = decode(sources.read_bytes(self.replay))
         labels = Labels(
             name=kept.name, category=category or kept.category, seed=kept.seed, base_url=settings.base_url.rstrip("/")
         )
@@ -214,15 +206,31 @@ class Tape:
         return ScanAnswer(card=card, source="replay", observations=kept.observations)
 
 
-SIGNING: Final = "Signed probes of your own sites"
-Sign = Annotated[
-    bool,
-    typer.Option("--sign", help="Ask again with your key for agents turned away.", rich_help_panel=SIGNING),
-]
-SignatureAgent = Annotated[
-    str,
-    typer.Option("--signature-agent", metavar="URL", help="Where your key is published.", rich_help_panel=SIGNING),
-]
+_signing = partial(typer.Option, rich_help_panel="Signed probes of your own sites")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signing:
+    """Whether probes are signed with the user's key, and where that key is published."""
+
+    sign: Annotated[bool, _signing("--sign", help="Ask again with your key for agents turned away.")] = False
+    signature_agent: Annotated[
+        str, _signing("--signature-agent", metavar="URL", help="Where your key is published.")
+    ] = ""
+
+    def policy(self, folder: Path, access: ScanPolicy | None) -> ScanPolicy | None:
+        """Return ``access`` with the key kept in ``folder`` for --sign. Raises BadValue and ConfigError."""
+        if self.signature_agent and not self.sign:
+            raise BadValue("--signature-agent goes with --sign.")
+        if not self.sign:
+            return access
+        from aui_tui.engine.policy import PUBLIC
+        from aui_tui.engine.signing import Signer, checked_agent, read_key
+
+        agent = checked_agent(self.signature_agent) if self.signature_agent else ""
+        return dataclasses.replace(access or PUBLIC, signer=Signer(read_key(folder), agent))
+
+
 Force = Annotated[bool, typer.Option("--force", help="Scan again; costs one of the ten an hour.")]
 Category = Annotated[
     str,
@@ -230,21 +238,23 @@ Category = Annotated[
 ]
 
 
-TRY: Final = "Tasks in a browser (extra “browser”)"
+_tasks = partial(typer.Option, rich_help_panel="Tasks in a browser (extra “browser”)")
 Tasks = Annotated[
-    bool,
-    typer.Option(
-        "--tasks", rich_help_panel=TRY, help="Try six tasks in a browser: read, follow, search, contact, form, offer."
-    ),
+    bool, _tasks("--tasks", help="Try six tasks in a browser: read, follow, search, contact, form, offer.")
 ]
-Act = Annotated[
-    bool,
-    typer.Option(
-        "--act",
-        rich_help_panel=TRY,
-        help="Press “add to cart” once; for hosts of your own.",
-    ),
-]
+Act = Annotated[bool, _tasks("--act", help="Press “add to cart” once; for hosts of your own.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScanRequest:
+    """What is asked of each scan of one command."""
+
+    force: bool = False
+    method: str = ""
+    category: str = ""
+    tasks: bool = False
+    act: bool = False
+
 
 UNAUTHORIZED: Final = 401
 UNKNOWN_ISSUER: Final = ("local issuer certificate", "self-signed certificate", "self signed certificate")
@@ -254,7 +264,7 @@ UNKNOWN_ISSUER: Final = ("local issuer certificate", "self-signed certificate", 
 def note_of(answer: ScanAnswer) -> str:
     """Return in words where an answer came from; empty for a scan made now."""
     if answer.source == "cache":
-        return f"from the cache, {words.age(answer.age)} old (--force scans again)"
+        return f"from the cache, {age(answer.age)} old (--force scans again)"
     return "shared with another caller's scan" if answer.source == "shared" else ""
 
 
@@ -269,24 +279,16 @@ def _admitted(url: str) -> bool:
     return True
 
 
-async def scan_one(
-    run: Run,
-    service: Service,
-    url: str,
-    *,
-    force: bool = False,
-    method: str = "",
-    category: str = "",
-    tasks: bool = False,
-    act: bool = False,
-) -> ScanAnswer:
-    """Scan ``url`` with progress and tell its warnings; ``tasks`` are run after it. Raises AuiError."""
+async def scan_one(run: Run, service: Service, url: str, asked: ScanRequest) -> ScanAnswer:
+    """Scan ``url`` with progress and report its warnings. Raises AuiError."""
     try:
-        if tasks:
-            answer = await _scan_with_tasks(run, service, url, force=force, method=method, category=category, act=act)
+        if asked.tasks:
+            answer = await _scan_with_tasks(run, service, url, asked)
         else:
             with narrated(url, quiet=run.quiet) as progress:
-                answer = await service.scan(url, force=force, method=method, category=category, progress=progress)
+                answer = await service.scan(
+                    url, force=asked.force, method=asked.method, category=asked.category, progress=progress
+                )
     except InvalidHost as error:
         if run.settings.source or not _admitted(url):
             raise
@@ -299,10 +301,8 @@ async def scan_one(
     return answer
 
 
-async def _scan_with_tasks(
-    run: Run, service: Service, url: str, *, force: bool, method: str, category: str, act: bool
-) -> ScanAnswer:
-    """Scan ``url`` and run the tasks, each step told on a line of its own. Raises AuiError."""
+async def _scan_with_tasks(run: Run, service: Service, url: str, asked: ScanRequest) -> ScanAnswer:
+    """Scan ``url`` and run the tasks, each step reported on a line of its own. Raises AuiError."""
     if not isinstance(service, RunsTasks):
         raise ConfigError("A published index runs no tasks; leave out --source to run them from this machine.")
     from aui_tui.cli.tasks import narrator, sandbox_warning
@@ -311,10 +311,10 @@ async def _scan_with_tasks(
         streams.say(warning)
     return await service.run_tasks(
         url,
-        act=act,
-        force=force,
-        method=method,
-        category=category,
+        act=asked.act,
+        force=asked.force,
+        method=asked.method,
+        category=asked.category,
         progress=None if run.quiet else _plain(clean(url, 253)),
         live=narrator(url, quiet=run.quiet),
     )
@@ -342,139 +342,105 @@ def not_own(url: str) -> BadValue:
     return BadValue(f"--no-limit is for hosts of your own, and {clean(url, 253)} is public: leave --no-limit out.")
 
 
-def refusal(url: str, error: AuiError) -> Refusal:
-    """Return what is written for a host of several that gave no card."""
-    from aui_tui.export.options import Refusal
-
-    return Refusal(clean(url, 253), error.title, error.http_status, str(error))
-
-
-@dataclass(slots=True)
 class Batch:
-    """What the scans of one command have brought so far."""
+    """What the scans of one command brought, printed as it comes or at the end, as ``form`` can."""
 
-    cards: list[ReportCard] = field(default_factory=list)
-    notes: dict[str, str] = field(default_factory=dict)
-    outcomes: list[Outcome] = field(default_factory=list)
-    codes: list[int] = field(default_factory=list)
-    refused: list[Refusal] = field(default_factory=list)
-
-    def between(self, form: CardForm) -> list[str]:
-        """Return what parts the next card from what was printed before."""
-        return ["\n"] if (self.cards or self.refused) and not form.record else []
+    def __init__(self, run: Run, form: CardForm, gating: Gating, *, many: bool) -> None:
+        self._run, self._form, self._gating, self._many = run, form, gating, many
+        self._cards: list[ReportCard] = []
+        self._notes: dict[str, str] = {}
+        self._outcomes: list[Outcome] = []
+        self._refused: list[Refusal] = []
+        self.codes: list[int] = []
 
     def add(self, answer: ScanAnswer, outcome: Outcome) -> None:
         """Take in one finished scan and what the gates said of it."""
-        card = answer.card
-        self.cards.append(card)
-        self.notes[card.host] = note_of(answer)
-        self.outcomes.append(outcome)
+        card, notes = answer.card, {answer.card.host: note_of(answer)}
+        if self._form.streams:
+            self._emit(self._form.chunks(self._run, [card], notes=notes))
+        self._cards.append(card)
+        self._notes |= notes
+        self._outcomes.append(outcome)
         self.codes.append(outcome.exit_code)
 
+    def refuse(self, url: str, error: AuiError) -> None:
+        """Report that ``url`` gave no card; one of several hosts gets an entry of its own."""
+        from aui_tui.export.options import Refusal
 
-def signing_access(run: Run, access: ScanPolicy | None, *, sign: bool, agent: str) -> ScanPolicy | None:
-    """Return ``access`` with the user's key for --sign. Raises BadValue and ConfigError."""
-    if agent and not sign:
-        raise BadValue("--signature-agent goes with --sign.")
-    if not sign:
-        return access
-    from aui_tui.engine.policy import PUBLIC
-    from aui_tui.engine.signing import Signer, checked_agent, read_key
+        self.codes.append(fail(error))
+        if not self._many:
+            return
+        refused = Refusal(clean(url, 253), error.title, error.http_status, str(error))
+        if self._form.streams:
+            self._emit(self._form.chunks(self._run, (), refused=[refused]))
+        self._refused.append(refused)
 
-    signer = Signer(read_key(run.settings.data_dir), checked_agent(agent) if agent else "")
-    return dataclasses.replace(access or PUBLIC, signer=signer)
+    def _emit(self, chunks: Iterator[str]) -> None:
+        between = (self._cards or self._refused) and not self._form.record
+        emit(chain(["\n"] if between else [], chunks), None)
+
+    def end(self) -> int:
+        """Print what had to wait for the last scan, and return the exit code of the command."""
+        if (self._cards or self._refused) and not self._form.streams:
+            chunks = self._form.chunks(
+                self._run,
+                self._cards,
+                notes=self._notes,
+                gates=self._gating.told(self._outcomes),
+                many=self._many,
+                refused=self._refused,
+            )
+            emit(chunks, self._form.path)
+        return worst(self.codes)
 
 
-@app.command("scan", epilog=example("aui-tui scan example.com --fail-grade C"))
+@app.command(
+    "scan",
+    cls=taking(FormOptions, GateOptions, ConnectionOptions, Tape, Signing),
+    epilog=example("aui-tui scan example.com --fail-grade C"),
+)
 def scan(
     context: typer.Context,
-    as_json: Json = False,
-    linear: Linear = False,
-    format_name: FormatName = "",
-    output: File = "",
-    fields: Fields = "",
-    deterministic: Deterministic = False,
-    keys: KeyNames = "names",
-    fail_under: FailUnder = None,
-    fail_grade: FailGrade = None,
-    require_stance: RequireStance = None,
-    must_serve: MustServe = None,
-    fail_on: FailOn = None,
-    no_regress: NoRegress = None,
-    first_run: FirstRun = INCONCLUSIVE,
-    allow_private: AllowPrivate = False,
-    connect_to: ConnectTo = None,
-    header: Header = None,
-    basic_auth_env: BasicAuth = None,
-    cacert: CaFile = None,
-    insecure: Insecure = False,
-    no_limit: NoLimit = False,
-    pace: Pace = 0.0,
-    record_to: Record = "",
-    replay_of: Replay = "",
     url: Annotated[list[str] | None, typer.Argument(metavar="URL...", help="Hosts or http(s) addresses.")] = None,
-    sign: Sign = False,
-    signature_agent: SignatureAgent = "",
+    pace: Pace = 0.0,
     force: Force = False,
     method: Method = "",
     category: Category = "",
     tasks: Tasks = False,
     act: Act = False,
-    data_dir: DataDir = None,
-    source: Source = None,
-    config_file: Config = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> int:
     """Scan a site as a browser and as AI agents, and print its report card."""
     run = run_of(context)
-    form = CardForm.of(context)
-    gating = Gating.of(context)
-    access = signing_access(run, reach_of(context), sign=sign, agent=signature_agent)
-    tape = Tape.of(context)
-    method = method_of(method)
+    form, gating, tape = CardForm.of(context), Gating.of(context), given(context, Tape)
+    access = given(context, ConnectionOptions).policy(pace)
+    access = given(context, Signing).policy(run.settings.data_dir, access)
     category = choose("category", category, CATEGORIES) if category else ""
+    asked = ScanRequest(force=force, method=method_of(method), category=category, tasks=tasks, act=act)
     if act and not tasks:
         raise BadValue("--act is a part of the tasks: give --tasks too.")
     if tasks and tape.replay:
         raise BadValue("--replay reads a recording instead of scanning: leave --tasks out.")
-    asked = tape.asked(url or (), run.settings)
-    batch = Batch()
+    urls = tape.asked(url or (), run.settings)
+    batch = Batch(run, form, gating, many=len(urls) > 1)
+
+    async def answer(service: Service, one: str) -> ScanAnswer:
+        if tape.replay:
+            return tape.answer(run.settings, method=asked.method, category=asked.category)
+        if access is not None and access.no_limit and await counts(service, one):
+            raise not_own(one)
+        return await scan_one(run, service, one, asked)
 
     async def work() -> None:
         async with opened(run, access) as service:
-            for one in asked:
+            for one in urls:
                 try:
-                    if tape.replay:
-                        answer = tape.answer(run.settings, method=method, category=category)
-                    else:
-                        if access is not None and access.no_limit and await counts(service, one):
-                            raise not_own(one)
-                        answer = await scan_one(
-                            run, service, one, force=force, method=method, category=category, tasks=tasks, act=act
-                        )
-                    tape.keep(answer)
-                    outcome = await gating.judge(service, answer.card)
+                    found = await answer(service, one)
+                    tape.keep(found)
+                    outcome = await gating.judge(service, found.card)
                 except AuiError as error:
-                    batch.codes.append(fail(error))
-                    if len(asked) > 1:
-                        if form.streams:
-                            emit(
-                                chain(batch.between(form), form.chunks(run, (), refused=[refusal(one, error)])),
-                                None,
-                            )
-                        batch.refused.append(refusal(one, error))
-                    continue
-                if form.streams:
-                    notes = {answer.card.host: note_of(answer)}
-                    between = batch.between(form)
-                    emit(chain(between, form.chunks(run, [answer.card], notes=notes)), None)
-                batch.add(answer, outcome)
+                    batch.refuse(one, error)
+                else:
+                    batch.add(found, outcome)
 
     run.wait(work())
-    if (batch.cards or batch.refused) and not form.streams:
-        many = len(asked) > 1
-        gates = gating.told(batch.outcomes)
-        chunks = form.chunks(run, batch.cards, notes=batch.notes, gates=gates, many=many, refused=batch.refused)
-        emit(chunks, form.path)
-    return worst(batch.codes)
+    return batch.end()

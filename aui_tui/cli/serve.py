@@ -7,9 +7,15 @@ from typing import Annotated, Final
 import typer
 
 from aui_tui.cli import streams
-from aui_tui.cli.options import Config, DataDir, Debug, Quiet, Source, example, run_of
-from aui_tui.cli.reach import CaFile, ConnectTo, access_of
-from aui_tui.cli.services import only_local
+from aui_tui.cli.options import (
+    CaFile,
+    ConnectionOptions,
+    ConnectTo,
+    example,
+    run_of,
+    taking,
+)
+from aui_tui.cli.sources import only_local
 
 app = typer.Typer()
 
@@ -18,7 +24,7 @@ PORT: Final = 8600
 MAX_WORKERS: Final = 64
 
 
-@app.command("serve", epilog=example("aui-tui serve --port 8600 --base-url https://index.example"))
+@app.command("serve", cls=taking(), epilog=example("aui-tui serve --port 8600 --base-url https://index.example"))
 def serve(
     context: typer.Context,
     host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
@@ -43,11 +49,6 @@ def serve(
     ] = None,
     connect_to: ConnectTo = None,
     cacert: CaFile = None,
-    data_dir: DataDir = None,
-    source: Source = None,
-    config_file: Config = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> int:
     """Publish the index: JSON endpoints, pages for people, and tools for agents, until ctrl+c.
 
@@ -70,7 +71,7 @@ def serve(
         folder=settings.data_dir,
         base_url=base_url or settings.base_url,
         method=settings.method,
-        access=access_of(connect_to=connect_to, cacert=cacert) or PUBLIC,
+        access=ConnectionOptions(connect_to=connect_to, cacert=cacert).policy() or PUBLIC,
         known=Starter(),
     )
     opened = publication()

@@ -11,9 +11,9 @@ import msgspec
 import typer
 
 from aui_tui.cli import streams
-from aui_tui.cli.options import Config, DataDir, Debug, Host, Quiet, Source, example, run_of
+from aui_tui.cli.options import Host, example, run_of, taking
 from aui_tui.cli.paint import Paint
-from aui_tui.cli.services import opened
+from aui_tui.cli.sources import opened
 from aui_tui.errors import AuiError, BadValue, ConfigError
 from aui_tui.records.tasks import TASK, Step, TaskEvent, TaskProgress, TaskReport, TaskResult, mark_of, rows, summary
 from aui_tui.service.protocol import KeepsTranscripts
@@ -103,7 +103,7 @@ def _result_lines(result: TaskResult, signs: dict[str, str], paint: Paint) -> It
         yield f"  {result.snippet}  on {result.url}"
 
 
-@app.command("tasks", epilog=example("aui-tui tasks example.com --write transcript"))
+@app.command("tasks", cls=taking(), epilog=example("aui-tui tasks example.com --write transcript"))
 def tasks(
     context: typer.Context,
     host: Host,
@@ -111,11 +111,6 @@ def tasks(
         str, typer.Option("--write", metavar="DIR", help="Write the transcript and one picture per task into DIR.")
     ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="The transcript as JSON.")] = False,
-    data_dir: DataDir = None,
-    source: Source = None,
-    config_file: Config = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Show the kept transcript of a run of the tasks (scan HOST --tasks): each step, and what to change."""
     run = run_of(context)

@@ -1,61 +1,36 @@
-"""Commands that keep the index of this machine sound: ``import``, ``doctor``, ``backup``, ``forget`` and others."""
+"""Commands on what this machine keeps: ``import``, ``doctor``, ``backup``, ``forget``, ``cache``, ``key``, more."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+import json
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, BinaryIO
 
 import typer
 
-from aui_tui.cli import complete, streams, words
-from aui_tui.cli.cardfiles import STDIN, read_bytes
-from aui_tui.cli.options import Config, DataDir, Debug, Quiet, Source, example, run_of
-from aui_tui.cli.output import Report, report
+from aui_tui.cli import complete, streams
+from aui_tui.cli.options import example, run_of, taking
+from aui_tui.cli.output import Report, counted, report
 from aui_tui.cli.run import Run, fail
-from aui_tui.cli.services import local, local_of, only_local
+from aui_tui.cli.sources import STDIN, local, local_of, only_local, read_bytes
 from aui_tui.errors import AuiError, ConfigError
 from aui_tui.gates import worst
 from aui_tui.records.vocabulary import choose
 from aui_tui.service.importer import take
 from aui_tui.store.folder import damaged
 from aui_tui.store.reports import Reports
-from aui_tui.text import clean
+from aui_tui.text import clean, count
 from aui_tui.validate import validate as validated
 
 app = typer.Typer()
-
-
-OnProgress = Callable[..., None]
-"""Hears how much is done, and of how much where that is known."""
-
-
-@contextmanager
-def counted(what: str, *, quiet: bool) -> Iterator[OnProgress]:
-    """Yield the callback that shows the progress of ``what``."""
-    if quiet or sys.stderr is None or not sys.stderr.isatty():
-        yield lambda done, total=None: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(30), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True, highlight=False), transient=True) as progress:
-        task = progress.add_task(what, total=None)
-
-        def tell(done: int, total: int | None = None) -> None:
-            progress.update(task, completed=done, total=total)
-
-        yield tell
 
 
 INVALID = 1
 """Exit code when a record breaks the specification."""
 
 
-@app.command("validate", epilog=example("aui-tui scan example.com --json | aui-tui validate -"))
+@app.command("validate", cls=taking(), epilog=example("aui-tui scan example.com --json | aui-tui validate -"))
 def validate(
     context: typer.Context,
     file: Annotated[list[str], typer.Argument(metavar="FILE...", help="JSON or NDJSON; - reads stdin.")],
@@ -63,11 +38,6 @@ def validate(
         str, typer.Option("--as", metavar="card|index|summary", help="What it must be; default: by its fields.")
     ] = "",
     as_json: Report = False,
-    data_dir: DataDir = None,
-    source: Source = None,
-    config_file: Config = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> int:
     """Check records against the schema and say where and why they break it. Exit code 1 when one does."""
     run_of(context)
@@ -98,18 +68,13 @@ def _opened(name: str, stack: ExitStack) -> BinaryIO:
         raise ConfigError(f"Cannot read {clean(name, 200)}: {clean(reason, 200)}.") from None
 
 
-@app.command("import", epilog=example("curl -s https://index.example/api/index.json | aui-tui import -"))
+@app.command("import", cls=taking(), epilog=example("curl -s https://index.example/api/index.json | aui-tui import -"))
 def take_in(
     context: typer.Context,
     file: Annotated[
         list[str], typer.Argument(metavar="FILE...", help="Cards, rows or indexes, JSON or NDJSON; - reads stdin.")
     ],
     as_json: Report = False,
-    data_dir: DataDir = None,
-    source: Source = None,
-    config_file: Config = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> int:
     """Take records from files into the index; a row never replaces a card, an older scan goes to the history."""
     run = run_of(context)
@@ -128,23 +93,18 @@ def take_in(
                     code = BROKEN
                 problems = [clean(problem, 300) for problem in done.problems]
                 found = {"file": shown, "read": done.read, "new": done.new, "problems": problems}
-                report(as_json, found, [f"{shown}: {words.count(done.read, 'record')} read, {done.new:,} new or newer"])
+                report(as_json, found, [f"{shown}: {count(done.read, 'record')} read, {done.new:,} new or newer"])
         finally:
             run.wait(service.aclose())
     return code
 
 
-@app.command("backup", epilog=example("aui-tui backup index-2026-11-20.db"))
+@app.command("backup", cls=taking(), epilog=example("aui-tui backup index-2026-11-20.db"))
 def backup(
     context: typer.Context,
     file: Annotated[str, typer.Argument(metavar="FILE", help="The copy; it can be used as index.db.")],
     force: Annotated[bool, typer.Option("--force", help="Replace FILE when it is there.")] = False,
     as_json: Report = False,
-    data_dir: DataDir = None,
-    source: Source = None,
-    config_file: Config = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Copy the index to a file, also while scans and crawls go on."""
     run = run_of(context)
@@ -167,7 +127,7 @@ UNSOUND = 1
 """Exit code when something is wrong and was not repaired."""
 
 
-@app.command("doctor", epilog=example("aui-tui doctor --repair"))
+@app.command("doctor", cls=taking(), epilog=example("aui-tui doctor --repair"))
 def doctor(
     context: typer.Context,
     repair: Annotated[bool, typer.Option("--repair", help="Remove what cannot be read, rebuild the rest.")] = False,
@@ -175,11 +135,6 @@ def doctor(
         bool, typer.Option("--salvage", help="Bring back what damaged files that were set aside still hold.")
     ] = False,
     as_json: Report = False,
-    data_dir: DataDir = None,
-    source: Source = None,
-    config_file: Config = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> int:
     """Check every kept card of this machine's index; exit code 1 when something is wrong."""
     run = run_of(context)
@@ -228,8 +183,8 @@ def _repair(run: Run, reports: Reports) -> None:
     with counted("Repairing", quiet=run.quiet) as progress:
         done = repair(reports, progress=progress)
     streams.say(
-        f"repaired: removed {words.count(done.scans_removed, 'scan')} and {words.count(done.hosts_removed, 'host')}, "
-        f"and what was seen in {words.count(done.observations_removed, 'scan')}"
+        f"repaired: removed {count(done.scans_removed, 'scan')} and {count(done.hosts_removed, 'host')}, "
+        f"and what was seen in {count(done.observations_removed, 'scan')}"
     )
 
 
@@ -239,21 +194,16 @@ def _salvage(run: Run, reports: Reports) -> None:
     for path in damaged(reports.path.parent):
         with counted("Salvaging", quiet=run.quiet) as progress:
             done = salvage(path, reports, progress=progress)
-        streams.say(f"salvaged from {path.name}: {words.count(done.kept, 'scan')} kept, {done.lost:,} lost")
+        streams.say(f"salvaged from {path.name}: {count(done.kept, 'scan')} kept, {done.lost:,} lost")
 
 
-@app.command("forget", epilog=example("aui-tui forget example.com"))
+@app.command("forget", cls=taking(), epilog=example("aui-tui forget example.com"))
 def forget(
     context: typer.Context,
     host: Annotated[
         list[str], typer.Argument(metavar="HOST...", help="Hosts that were scanned.", autocompletion=complete.hosts)
     ],
     as_json: Report = False,
-    data_dir: DataDir = None,
-    source: Source = None,
-    config_file: Config = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> int:
     """Remove hosts from the index, with every kept scan."""
     run = run_of(context)
@@ -269,7 +219,7 @@ def forget(
                     codes.append(fail(error))
                     continue
                 shown = clean(name, 253)
-                line = f"{shown}: {words.count(removed, 'scan')} removed"
+                line = f"{shown}: {count(removed, 'scan')} removed"
                 report(as_json, {"host": shown, "removed": removed}, [line])
 
     run.wait(work())
@@ -279,16 +229,11 @@ def forget(
 ACTIONS = ("show", "clear")
 
 
-@app.command("cache", epilog=example("aui-tui cache clear"))
+@app.command("cache", cls=taking(), epilog=example("aui-tui cache clear"))
 def cache(
     context: typer.Context,
     action: Annotated[str, typer.Argument(metavar="show|clear", help="What to do.")] = "show",
     as_json: Report = False,
-    data_dir: DataDir = None,
-    source: Source = None,
-    config_file: Config = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Show or clear the answers of the last 24 hours; no report card is lost."""
     run = run_of(context)
@@ -299,9 +244,45 @@ def cache(
         async with local(run) as service:
             if chosen == "clear":
                 removed = service.cache.clear()
-                report(as_json, {"removed": removed}, [f"{words.count(removed, 'answer')} removed"])
+                report(as_json, {"removed": removed}, [f"{count(removed, 'answer')} removed"])
             else:
                 held = len(service.cache)
-                report(as_json, {"answers": held}, [words.count(held, "answer")])
+                report(as_json, {"answers": held}, [count(held, "answer")])
 
     run.wait(work())
+
+
+KEY_ACTIONS = ("new", "show", "directory")
+
+
+@app.command("key", cls=taking(), epilog=example("aui-tui key new"))
+def key(
+    context: typer.Context,
+    action: Annotated[
+        str, typer.Argument(metavar="new|show|directory", help="What to do.", autocompletion=complete.of(KEY_ACTIONS))
+    ],
+    replace: Annotated[
+        bool, typer.Option("--replace", help="With new: put a new key in place of the old one.")
+    ] = False,
+) -> None:
+    """Make or show the key that signs probes of your own sites: scan --sign.
+
+    new makes an Ed25519 key in the data folder; show prints its public part and its thumbprint, the keyid of
+    signatures; directory prints the JSON to publish at /.well-known/http-message-signatures-directory, which serve
+    publishes by itself. The private part is never printed.
+    """
+    run = run_of(context)
+    chosen = choose("action", action, KEY_ACTIONS)
+    from aui_tui.engine import signing
+
+    folder = run.settings.data_dir
+    if chosen == "new":
+        made = signing.new_key(folder, replace=replace)
+        streams.say(f"A key was made in {folder / signing.NAME}; only you can read it.")
+        streams.write_line(made.thumbprint)
+        return
+    found = signing.read_key(folder)
+    if chosen == "show":
+        streams.write_line(json.dumps(found.public, indent=2))
+    else:
+        streams.write_line(signing.directory(found))

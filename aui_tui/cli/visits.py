@@ -11,17 +11,24 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from aui_tui.cli import complete, streams
-from aui_tui.cli.options import Config, DataDir, Debug, Quiet, Source, example, run_of
-from aui_tui.cli.output import File, emit, path_of
+from aui_tui.cli.cardview import visit_lines
+from aui_tui.cli.options import (
+    AllowPrivate,
+    CaFile,
+    ConnectionOptions,
+    ConnectTo,
+    example,
+    run_of,
+    taking,
+)
+from aui_tui.cli.output import File, counted, emit, path_of
 from aui_tui.cli.paint import Paint
-from aui_tui.cli.reach import AllowPrivate, CaFile, ConnectTo, access_of
 from aui_tui.cli.run import Run
-from aui_tui.cli.services import local, only_local
+from aui_tui.cli.sources import local, only_local
 from aui_tui.errors import BadValue, ConfigError, NeverScanned
 from aui_tui.records.card import ReportCard
-from aui_tui.records.visits import VisitRow, Visits, encode_visits, visit_rows
-from aui_tui.text import cells as width_of
-from aui_tui.text import clean, fit
+from aui_tui.records.visits import Visits, encode_visits
+from aui_tui.text import clean
 
 if TYPE_CHECKING:
     from aui_tui.engine.policy import ScanPolicy
@@ -106,7 +113,7 @@ FailRefused = Annotated[
 ]
 
 
-@app.command("visits", epilog=example("aui-tui visits '/var/log/nginx/access.log*' --host example.com"))
+@app.command("visits", cls=taking(), epilog=example("aui-tui visits '/var/log/nginx/access.log*' --host example.com"))
 def visits(
     context: typer.Context,
     logs: Logs = None,
@@ -127,11 +134,6 @@ def visits(
     connect_to: ConnectTo = None,
     cacert: CaFile = None,
     allow_private: AllowPrivate = False,
-    data_dir: DataDir = None,
-    source: Source = None,
-    config_file: Config = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> int:
     """Count the visits of AI agents in access logs, and compare them with the probes.
 
@@ -146,7 +148,7 @@ def visits(
     options = _options(host, log_format_name, log_format, log_kind, trusted_proxy, trust_forwarded, sampled)
     book = RangeBook(run.settings.data_dir / "ranges")
     if update_ranges:
-        access = access_of(allow_private=allow_private, connect_to=connect_to, cacert=cacert)
+        access = ConnectionOptions(allow_private=allow_private, connect_to=connect_to, cacert=cacert).policy()
         failed = _update(run, book, access)
         if not logs and not host:
             return 3 if failed else 0
@@ -297,8 +299,6 @@ def _progress(*, quiet: bool) -> Iterator[Progress | None]:
     if quiet or sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
-    from aui_tui.cli.upkeep import counted
-
     with counted("Reading, MiB", quiet=False) as tell:
         yield lambda done, of: tell(done // MIB, of // MIB)
 
@@ -378,71 +378,4 @@ class _Printer:
         if self._form == "markdown":
             return visits.visits_markdown(record, card)
         paint = Paint.for_output(ascii_only=self._run.settings.ascii) if self._path is None else Paint()
-        return (line + "\n" for line in lines(record, card, paint))
-
-
-def lines(record: Visits, card: ReportCard | None, paint: Paint) -> Iterator[str]:
-    """Yield the lines of ``record`` for a terminal."""
-    from aui_tui.export.visits import heading, remarks
-
-    yield paint.heading(f"Visits of agents{' to ' + record.host if record.host else ''}")
-    for text in heading(record):
-        yield from paint.hanging("", text)
-    yield ""
-    rows = visit_rows(record, card)
-    yield from _table(rows, paint, beside=card is not None)
-    said = [row for row in rows if row.sentence and row.agrees is not None]
-    if said:
-        yield ""
-    for row in said:
-        mark = "good" if row.gets_in else "critical" if row.gets_in is False else "warn"
-        yield from paint.hanging(f"{paint.glyph(mark)} ", row.sentence, style={"critical": "bad"}.get(mark, mark))
-    for one in record.visitors[:5]:
-        wanted = ", ".join(f"{path.path} {path.requests:,}" for path in one.paths[:5])
-        refused = ", ".join(f"{path.path} {path.requests:,}" for path in one.refused_paths[:3])
-        yield ""
-        yield from paint.hanging(
-            f"{one.label}: ", f"most requested {wanted}{'; refused ' + refused if refused else ''}."
-        )
-    yield ""
-    for text in remarks(record):
-        yield from paint.hanging("", text)
-
-
-def sentences(record: Visits, card: ReportCard | None) -> Iterator[str]:
-    """Yield ``record`` as plain sentences: no columns, no symbols."""
-    from aui_tui.export.visits import address, heading, percent, remarks
-
-    for text in heading(record):
-        yield f"Access log: {text}"
-    for row in visit_rows(record, card):
-        if not row.requests:
-            yield f"{row.label}: {row.sentence or 'no visits.'}"
-            continue
-        yield (
-            f"{row.label}: {row.requests:,} requests, {percent(row.served)} served, {percent(row.refused)} refused, "
-            f"addresses {address(row)}. {row.sentence}".rstrip()
-        )
-    yield from remarks(record)
-
-
-def _table(rows: tuple[VisitRow, ...], paint: Paint, *, beside: bool) -> Iterator[str]:
-    """Yield the table, as many columns of it as there is room for; those of the probe only ``beside`` a card."""
-    from aui_tui.export.visits import HEADER, cells
-
-    body = [cells(row) for row in rows]
-    chosen = [place for place in range(len(HEADER)) if place < 8 or beside]
-    for unneeded in (7, 6, 5, 8, 2):
-        if sum(_width(place, body) for place in chosen) <= paint.width:
-            break
-        chosen = [place for place in chosen if place != unneeded]
-    yield paint.style(" ".join(fit(HEADER[p], _width(p, body) - 1, right=1 <= p <= 7) for p in chosen).rstrip(), "dim")
-    for row, shown in zip(rows, body, strict=True):
-        line = " ".join(fit(shown[p], _width(p, body) - 1, right=1 <= p <= 7) for p in chosen).rstrip()
-        yield paint.style(line, "warn") if row.agrees is False else line
-
-
-def _width(place: int, body: list[tuple[str, ...]]) -> int:
-    from aui_tui.export.visits import HEADER
-
-    return 1 + max(width_of(text) for text in (HEADER[place], *(row[place] for row in body)))
+        return (line + "\n" for line in visit_lines(record, card, paint))

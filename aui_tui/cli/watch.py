@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -15,18 +17,25 @@ import typer
 
 from aui_tui.changes import diff
 from aui_tui.cli import streams
-from aui_tui.cli.options import Config, DataDir, Debug, Method, Quiet, Source, example, method_of, run_of
+from aui_tui.cli.options import (
+    ConnectionOptions,
+    Method,
+    example,
+    given,
+    method_of,
+    run_of,
+    taking,
+)
 from aui_tui.cli.output import Json
-from aui_tui.cli.reach import AllowPrivate, BasicAuth, CaFile, ConnectTo, Header, Insecure, NoLimit, reach_of
 from aui_tui.cli.run import Run, fail
-from aui_tui.cli.scan import Category, not_own, scan_one
-from aui_tui.cli.services import counts, opened, own_host
+from aui_tui.cli.scan import Category, ScanRequest, not_own, scan_one
+from aui_tui.cli.sources import counts, opened, own_host
 from aui_tui.diff import text_lines
-from aui_tui.errors import AuiError, BadValue
+from aui_tui.errors import AuiError, BadValue, ConfigError
 from aui_tui.records.card import ReportCard
 from aui_tui.records.codec import encode_card
 from aui_tui.service.protocol import Service
-from aui_tui.watch import Trigger, interval, snapshot
+from aui_tui.text import clean
 
 app = typer.Typer()
 
@@ -79,36 +88,28 @@ def reading_keys(keys: Keys) -> Iterator[bool]:
         termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
 
 
-@app.command("watch", epilog=example("aui-tui watch http://localhost:8000 --allow-private --no-limit --path public/"))
+@app.command(
+    "watch",
+    cls=taking(ConnectionOptions),
+    epilog=example("aui-tui watch http://localhost:8000 --allow-private --no-limit --path public/"),
+)
 def watch(
     context: typer.Context,
     url: Annotated[str, typer.Argument(metavar="URL", help="Host name or http(s) address.")],
-    allow_private: AllowPrivate = False,
-    connect_to: ConnectTo = None,
-    header: Header = None,
-    basic_auth_env: BasicAuth = None,
-    cacert: CaFile = None,
-    insecure: Insecure = False,
-    no_limit: NoLimit = False,
     every: Annotated[str, typer.Option("--every", metavar="6m", help="Scan on this interval.")] = "",
     folder: Annotated[str, typer.Option("--path", metavar="DIR", help="Scan when files under it change.")] = "",
     count: Annotated[int, typer.Option("--count", metavar="N", min=0, help="Leave after N scans.")] = 0,
     method: Method = "",
     category: Category = "",
     as_json: Json = False,
-    data_dir: DataDir = None,
-    source: Source = None,
-    config_file: Config = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> int:
     """Scan a site again and again, and show what moved. A key scans at once; q leaves.
 
     Each scan costs one of the ten an hour; --no-limit scans a host of your own all day.
     """
     run = run_of(context)
-    access = reach_of(context)
-    method = method_of(method)
+    access = given(context, ConnectionOptions).policy()
+    asked = ScanRequest(force=True, method=method_of(method), category=category)
     seconds = interval(every, 0) if every else 0.0
     path = Path(folder).expanduser() if folder else None
     if path is not None:
@@ -126,7 +127,7 @@ def watch(
             with reading_keys(keys) as able:
                 if not (able or every or path):
                     raise BadValue("Without a terminal, watch needs --every or --path to know when to scan.")
-                session = _Session(run, service, url, method, category, as_json)
+                session = _Session(run, service, url, asked, as_json=as_json)
                 return await _loop(session, keys, Trigger(every=seconds), path, count)
 
     return run.wait(work())
@@ -165,18 +166,16 @@ async def _loop(session: _Session, keys: Keys, trigger: Trigger, path: Path | No
 class _Session:
     """The scans of one watch, each compared with the one before."""
 
-    def __init__(self, run: Run, service: Service, url: str, method: str, category: str, as_json: bool) -> None:
+    def __init__(self, run: Run, service: Service, url: str, asked: ScanRequest, *, as_json: bool) -> None:
         self._run, self._service, self._url = run, service, url
-        self._method, self._category, self._as_json = method, category, as_json
+        self._asked, self._as_json = asked, as_json
         self._card: ReportCard | None = None
         self.code = 0
 
     async def scan(self, why: str) -> None:
         """Scan once and print what moved; after the first one, an error is told and the watch goes on."""
         try:
-            answer = await scan_one(
-                self._run, self._service, self._url, force=True, method=self._method, category=self._category
-            )
+            answer = await scan_one(self._run, self._service, self._url, self._asked)
         except AuiError as error:
             if self._card is None:
                 raise
@@ -200,3 +199,124 @@ class _Session:
         else:
             yield from text_lines(diff(before, card), deterministic=True)
         yield ""
+
+
+SKIPPED: Final = frozenset({"node_modules", "__pycache__", "venv"})
+"""Folders that are never looked into, besides hidden ones."""
+MAX_FILES: Final = 50_000
+HOUR: Final = 3600
+UNITS: Final = {"": 1, "s": 1, "m": 60, "h": HOUR}
+SETTLE: Final = 0.5
+"""Seconds without a further change after which files count as written."""
+
+Snapshot = dict[str, tuple[int, int]]
+"""Time of change in nanoseconds and size in bytes per file, by its path under the folder."""
+
+
+def interval(text: str, limit: int = 0) -> float:
+    """Return the seconds that ``90s``, ``6m`` or ``2h`` mean; a bare number is seconds.
+
+    ``limit`` is the number of scans an hour that the source allows, 0 when it sets none.
+    Raises BadValue when ``text`` is not such a time, or shorter than the limit allows.
+    """
+    found = re.fullmatch(r"\s*(\d{1,6})\s*([smh]?)\s*", text, re.ASCII | re.IGNORECASE)
+    if found is None or not int(found[1]):
+        raise BadValue(f"An interval is a number with s, m or h, such as 6m, not {clean(text, 40)!r}.")
+    seconds = int(found[1]) * UNITS[found[2].lower()]
+    if limit and seconds * limit < HOUR:
+        least = -(-HOUR // limit)
+        raise BadValue(f"At most {limit} scans an hour are allowed, so the shortest interval is {words(least)}.")
+    return float(seconds)
+
+
+def words(seconds: float) -> str:
+    """Return a duration such as ``90s``, ``6m`` or ``2h``."""
+    whole = round(seconds)
+    for unit in ("h", "m"):
+        if whole % UNITS[unit] == 0 and whole:
+            return f"{whole // UNITS[unit]}{unit}"
+    return f"{whole}s"
+
+
+def snapshot(folder: Path) -> Snapshot:
+    """Return what lies under ``folder``, or that one file; links are not followed.
+
+    Raises ConfigError when it is not there or holds more than MAX_FILES files.
+    """
+    if folder.is_file():
+        return dict(_entry(folder.parent, folder))
+    if not folder.is_dir():
+        raise ConfigError(f"There is no folder or file {clean(str(folder), 200)} to watch.")
+    found: Snapshot = {}
+    for path in _files(folder):
+        found.update(_entry(folder, path))
+        if len(found) > MAX_FILES:
+            raise ConfigError(f"{clean(str(folder), 200)} holds more than {MAX_FILES} files; watch a smaller folder.")
+    return found
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for root, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name not in SKIPPED and not name.startswith("."))
+        yield from (Path(root, name) for name in sorted(names) if not name.startswith("."))
+
+
+def _entry(folder: Path, path: Path) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Yield the path's line of a snapshot; none when it has gone meanwhile."""
+    try:
+        seen = path.lstat()
+    except OSError:
+        return
+    yield path.relative_to(folder).as_posix(), (seen.st_mtime_ns, seen.st_size)
+
+
+def changed(before: Snapshot, after: Snapshot) -> list[str]:
+    """Return the paths that were added, removed or written between two snapshots, in order."""
+    return sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
+
+
+def describe(paths: list[str]) -> str:
+    """Return changed paths in a few words, such as ``robots.txt and 2 more files``."""
+    first, rest = clean(paths[0], 60), len(paths) - 1
+    return f"{first} and {rest} more file{'s' if rest > 1 else ''}" if rest else first
+
+
+@dataclass(slots=True)
+class Trigger:
+    """Decides when a scan is due. Times are seconds of a clock that never goes back.
+
+    ``every``: seconds between scans, 0 for no interval. Tell it of each scan by :meth:`started`.
+    """
+
+    every: float = 0.0
+    settle: float = SETTLE
+    _due: float = field(default=float("inf"), init=False)
+    _seen: Snapshot | None = field(default=None, init=False)
+    _latest: Snapshot | None = field(default=None, init=False)
+    _moved: float = field(default=0.0, init=False)
+
+    def started(self, now: float, seen: Snapshot | None = None) -> None:
+        """Note that a scan starts at ``now`` of files as ``seen``: what changes from here on is new."""
+        self._due = now + self.every if self.every else float("inf")
+        self._seen = self._latest = seen
+
+    def ask(self, now: float, seen: Snapshot | None = None, *, key: bool = False) -> str:
+        """Return why a scan is due at ``now``, in a few words; empty when none is.
+
+        A change of files counts once they have kept still for ``settle`` seconds.
+        """
+        if key:
+            return "asked for"
+        if seen is not None:
+            if self._latest is None:
+                self._seen = seen
+            if seen != self._latest:
+                self._latest, self._moved = seen, now
+            paths = changed(self._seen or {}, seen)
+            if paths and now - self._moved >= self.settle:
+                return describe(paths) + " changed"
+        return f"every {words(self.every)}" if now >= self._due else ""
+
+    def left(self, now: float) -> float:
+        """Return the seconds until the interval is over, infinity without one."""
+        return max(self._due - now, 0.0)

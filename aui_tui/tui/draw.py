@@ -6,11 +6,11 @@ No Textual here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Final, NamedTuple
 
-from aui_tui.text import ELLIPSIS, cells, fit
+from aui_tui.text import ELLIPSIS, cells, fit, wrap
 from aui_tui.tui import glyphs
 
 ROLES: Final = (
@@ -101,45 +101,6 @@ def beside(left: Sequence[Line], right: Sequence[Line], left_width: int, gap: in
         second = right[number] if number < len(right) else BLANK
         out.append((*pad(first, left_width), space, *second) if second else cut(first, left_width))
     return out
-
-
-def wrap(text: str, size: int) -> list[str]:
-    """Return ``text`` as lines of at most ``size`` cells, broken at blanks where there are any."""
-    size = max(size, 1)
-    lines: list[str] = []
-    for paragraph in text.split("\n"):
-        lines.extend(_wrap(paragraph, size))
-    return lines or [""]
-
-
-def _wrap(paragraph: str, size: int) -> Iterator[str]:
-    current = ""
-    room = size
-    for word in paragraph.split(" "):
-        need = cells(word)
-        if current and need + 1 > room:
-            yield current
-            current, room = "", size
-        if current:
-            current += " " + word
-            room -= need + 1
-            continue
-        while need > size:
-            head = _head(word, size)
-            yield head
-            word = word[len(head) :]
-            need = cells(word)
-        current, room = word, size - need
-    yield current
-
-
-def _head(word: str, size: int) -> str:
-    room = size
-    for place, char in enumerate(word):
-        room -= cells(char)
-        if room < 0:
-            return word[: max(place, 1)]
-    return word
 
 
 def hang(head: Sequence[Piece], text: str, size: int, role: str = "") -> list[Line]:

@@ -14,11 +14,11 @@ from aui_tui.errors import InvalidHost, RateLimited
 from aui_tui.records.labels import address
 from aui_tui.records.progress import ProbeEvent
 from aui_tui.records.view import Quota, ScanAnswer
+from aui_tui.text import count
 from aui_tui.tui import messages, open_screens
 from aui_tui.tui.context import Context, attempt, start, start_beside
 from aui_tui.tui.scans import Scan, changed
 from aui_tui.tui.themes import ThemedApp
-from aui_tui.tui.words import count
 
 AT_ONCE: Final = 3
 """Scans of marked hosts that run at the same time."""

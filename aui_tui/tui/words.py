@@ -65,11 +65,6 @@ def signed(number: int | None) -> str:
     return format(number, "+d") if number else ""
 
 
-def count(number: int, one: str, many: str = "") -> str:
-    """Return the number with its noun: ``1 scan``, ``7 scans``, ``1,248 hosts``."""
-    return format(number, ",") + " " + (one if number == 1 else many or one + "s")
-
-
 def byte_size(size: int) -> str:
     """Return a number of bytes in at most seven characters: ``162 B``, ``14 kB``, ``1.2 MB``."""
     if size < 1000:

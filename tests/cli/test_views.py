@@ -6,13 +6,13 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from aui_tui.cli import cardtext, cardview, index
-from aui_tui.cli.paint import Paint, wrapped
+from aui_tui.cli import cardview, index
+from aui_tui.cli.paint import Paint
 from aui_tui.records.card import Evidence, ReportCard
 from aui_tui.records.query import Query
 from aui_tui.records.view import Facets, IndexView, Row
 from aui_tui.text import cells
-from tests.cards import DEAD, RICH_OPEN, SAMPLES, WALLED, cards, texts
+from tests.cards import DEAD, RICH_OPEN, SAMPLES, WALLED, cards
 
 
 def view(*found: ReportCard) -> IndexView:
@@ -62,7 +62,7 @@ def test_unreachable_shows_no_score() -> None:
     assert "Unreachable" in text
     assert "/100" not in text
     assert "Fixes" not in text
-    spoken = "\n".join(cardtext.lines(DEAD))
+    spoken = "\n".join(cardview.sentences(DEAD))
     assert "Unreachable, so there is no score." in spoken
 
 
@@ -70,13 +70,6 @@ def test_unreachable_shows_no_score() -> None:
 def test_any_card_can_be_shown_and_spoken(card: ReportCard) -> None:
     shown = "\n".join(cardview.lines(card, Paint(), note="a note"))
     assert "\x1b" not in shown
-    spoken = list(cardtext.lines(card, note="a note"))
+    spoken = list(cardview.sentences(card, note="a note"))
     assert card.host in spoken[0]
     assert not set("◉◍◌✓✗█░") & {char for line in spoken[:3] for char in line}
-
-
-@given(texts(200))
-def test_wrapping_loses_no_word(text: str) -> None:
-    lines = list(wrapped(text, 20))
-    assert all(cells(line) <= 20 for line in lines)
-    assert "".join("".join(lines).split()) == "".join(text.split())

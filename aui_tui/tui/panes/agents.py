@@ -12,10 +12,10 @@ from aui_tui.records.registry import registry
 from aui_tui.records.tasks import TASK, TaskReport, TaskResult
 from aui_tui.records.view import Dossier
 from aui_tui.records.visits import VisitRow, Visits, visit_rows
-from aui_tui.text import cells, fit
+from aui_tui.text import cells, count, fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.draw import BLANK, Line, Piece, cut, hang, line, paragraph
-from aui_tui.tui.words import byte_size, count, seconds
+from aui_tui.tui.words import byte_size, seconds
 
 SIZES_FROM: Final = 64
 """Width from which size and time of an answer are shown."""

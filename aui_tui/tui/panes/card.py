@@ -15,14 +15,14 @@ from aui_tui.records.methods import WALLED_CEILING
 from aui_tui.records.observations import INCONCLUSIVE, Exchange
 from aui_tui.records.standing import gain
 from aui_tui.records.view import Dossier
-from aui_tui.text import fit
+from aui_tui.text import count, fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.draw import BLANK, Line, Piece, beside, cut, hang, line, paragraph, width
 from aui_tui.tui.panes import agents
 from aui_tui.tui.panes.common import history_line, pillar_label, pillar_lines
 from aui_tui.tui.scans import Scan
 from aui_tui.tui.state import CardState
-from aui_tui.tui.words import ago, clock, count, day, seconds
+from aui_tui.tui.words import ago, clock, day, seconds
 
 
 def absent(host: str, problem: str, size: int, can_scan: bool) -> list[Line]:

@@ -8,10 +8,10 @@ from aui_tui.records import labels
 from aui_tui.records.card import Points
 from aui_tui.records.methods import METHODS
 from aui_tui.records.view import HistoryPoint, comparable_scores
-from aui_tui.text import fit
+from aui_tui.text import count, fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.draw import Line, Piece, line
-from aui_tui.tui.words import count, day
+from aui_tui.tui.words import day
 
 NAME_WIDTH = 10
 """Cells of a pillar's name."""

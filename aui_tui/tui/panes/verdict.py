@@ -12,9 +12,9 @@ from aui_tui.records.card import ReportCard
 from aui_tui.records.methods import WALLED_CEILING
 from aui_tui.records.points import totals
 from aui_tui.records.view import Dossier
-from aui_tui.text import cells, fit
+from aui_tui.text import cells, fit, wrap
 from aui_tui.tui import glyphs
-from aui_tui.tui.draw import BLANK, Line, Piece, beside, cut, line, width, wrap
+from aui_tui.tui.draw import BLANK, Line, Piece, beside, cut, line, width
 from aui_tui.tui.panes.common import number, pillar_label, stance
 from aui_tui.tui.state import CardState
 from aui_tui.tui.words import day

@@ -8,14 +8,14 @@ from typing import Final, NamedTuple
 from aui_tui.records.methods import WALLED_CEILING
 from aui_tui.records.points import comparable
 from aui_tui.records.view import Dossier, Quota
-from aui_tui.text import cells
+from aui_tui.text import cells, count
 from aui_tui.tui import glyphs
 from aui_tui.tui.draw import BLANK, Line, Piece, cut, line, spread, width
 from aui_tui.tui.panes import card as cardpanes
 from aui_tui.tui.panes.common import stance
 from aui_tui.tui.screens.indexbars import quota_words
 from aui_tui.tui.state import CardState
-from aui_tui.tui.words import ago, count, day, signed
+from aui_tui.tui.words import ago, day, signed
 
 TIGHT: Final = 66
 """Cells under which a line tells the score, and little else."""

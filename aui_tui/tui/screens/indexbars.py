@@ -8,12 +8,12 @@ from aui_tui.records.agents import turned_away
 from aui_tui.records.registry import surfaces
 from aui_tui.records.view import IndexView, Quota, Row
 from aui_tui.records.vocabulary import STANCES
-from aui_tui.text import cells
+from aui_tui.text import cells, count
 from aui_tui.tui import glyphs
 from aui_tui.tui.draw import BLANK, Line, Piece, cut, line, spread, width
 from aui_tui.tui.panes.foot import TERMS, term
 from aui_tui.tui.state import ListState
-from aui_tui.tui.words import clock, count, local_time
+from aui_tui.tui.words import clock, local_time
 
 SHORT_STANCE = {"Open": "Open", "Selective": "Sel", "Walled": "Wall"}
 

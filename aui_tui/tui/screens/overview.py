@@ -18,7 +18,7 @@ from aui_tui.records.query import Query, parse
 from aui_tui.records.registry import Surface, surfaces
 from aui_tui.records.view import Overview, Row
 from aui_tui.records.vocabulary import FIXES, STANCES
-from aui_tui.text import fit
+from aui_tui.text import count, fit
 from aui_tui.tui import glyphs, messages, open_screens
 from aui_tui.tui.bindings import OVERVIEW
 from aui_tui.tui.context import Context, attempt, start
@@ -27,7 +27,7 @@ from aui_tui.tui.panes.foot import FIX_TERMS, term
 from aui_tui.tui.state import Changes, ListState
 from aui_tui.tui.widgets.bars import Bar, KeyBar
 from aui_tui.tui.widgets.lines import FigureList
-from aui_tui.tui.words import count, day
+from aui_tui.tui.words import day
 
 MOVERS: Final = 8
 """Hosts whose score rose most, and as many that fell most, that the last pane names."""

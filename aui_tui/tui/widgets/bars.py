@@ -16,11 +16,10 @@ from textual.screen import Screen
 from textual.strip import Strip
 from textual.widgets import Input
 
-from aui_tui.text import cells
+from aui_tui.text import cells, count
 from aui_tui.tui.bindings import FIND, TABLES
 from aui_tui.tui.draw import Line, Piece, line, width
 from aui_tui.tui.widgets.lines import Lines, Painted
-from aui_tui.tui.words import count
 
 Layout = Callable[[int], Line]
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui import watch
+from aui_tui.cli import watch
+from aui_tui.cli.watch import Trigger, changed, describe, interval, snapshot, words
 from aui_tui.errors import BadValue, ConfigError
-from aui_tui.watch import Trigger, changed, describe, interval, snapshot, words
 
 
 @pytest.mark.parametrize(
