@@ -71,6 +71,14 @@ class Unavailable(AuiError):
     title = "Unavailable"
 
 
+class ScansRefused(AuiError):
+    """The service publishes its index and scans nothing for others."""
+
+    exit_code = 3
+    http_status = 403
+    title = "Scans refused"
+
+
 class BadValue(AuiError):
     """A filter or option has a value outside its list; ``allowed`` names the list."""
 

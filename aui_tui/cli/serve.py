@@ -47,12 +47,15 @@ def serve(
         list[str] | None,
         typer.Option("--allow-origin", metavar="ORIGIN", help="Origin whose pages may also start scans."),
     ] = None,
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="Publish what is stored; visitors scan nothing.")
+    ] = False,
     connect_to: ConnectTo = None,
     cacert: CaFile = None,
 ) -> int:
     """Publish the index: JSON endpoints, pages for people, and tools for agents, until ctrl+c.
 
-    Clients scan public hosts on ports 80 and 443 only, ten times an hour each.
+    Clients scan public hosts on ports 80 and 443 only, ten times an hour each; with --read-only they scan nothing.
     """
     run = run_of(context)
     only_local(run, "Serving")
@@ -73,6 +76,7 @@ def serve(
         method=settings.method,
         access=ConnectionOptions(connect_to=connect_to, cacert=cacert).policy() or PUBLIC,
         known=Starter(),
+        read_only=read_only,
     )
     opened = publication()
     warnings = opened.warnings

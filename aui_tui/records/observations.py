@@ -339,6 +339,11 @@ class Observations(Record, frozen=True):
         )
 
     @property
+    def unresolved(self) -> bool:
+        """The name of the host leads nowhere: no probe found an address for it."""
+        return all(e.error == "dns" for e in self.exchanges)
+
+    @property
     def probe_dead(self) -> bool:
         """No probe of the scan got any HTTP answer."""
         return all(e.status == 0 and not e.hops for e in self.exchanges)

@@ -12,7 +12,7 @@ from typing import Final
 from aui_tui.engine import signing
 from aui_tui.engine.policy import PUBLIC, ScanPolicy
 from aui_tui.engine.target import Target
-from aui_tui.errors import ConfigError, Unavailable
+from aui_tui.errors import ConfigError, ScansRefused, Unavailable
 from aui_tui.records.methods import DEFAULT_METHOD
 from aui_tui.records.observations import Observations
 from aui_tui.records.progress import Progress
@@ -55,11 +55,15 @@ class LimitedObserver:
 
 
 class Publication:
-    """``local`` behind the HTTP API (``service.protocol.Published``), or as one ``client`` of it may use it."""
+    """``local`` behind the HTTP API (``service.protocol.Published``), or as one ``client`` of it may use it.
 
-    def __init__(self, local: LocalService, *, client: str = "") -> None:
+    ``read_only``: what is stored can be read, and nobody scans.
+    """
+
+    def __init__(self, local: LocalService, *, client: str = "", read_only: bool = False) -> None:
         self._local = local
         self._client = client
+        self._read_only = read_only
 
     @property
     def label(self) -> str:
@@ -68,8 +72,8 @@ class Publication:
 
     @property
     def can_scan(self) -> bool:
-        """True."""
-        return True
+        """False when the operator lets nobody scan."""
+        return not self._read_only
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -78,7 +82,7 @@ class Publication:
 
     def for_client(self, client: str) -> Publication:
         """Return the same index for the remote ``client``."""
-        return Publication(self._local, client=client)
+        return Publication(self._local, client=client, read_only=self._read_only)
 
     async def stamp(self) -> str:
         """Return a word that changes whenever an answer of ``index`` or ``site`` may change."""
@@ -120,7 +124,13 @@ class Publication:
         """Scan ``url`` at the client's cost, or answer from the cache.
 
         A caller who goes away leaves the scan running: it is paid for, and the next caller has it from the cache.
+        Raises ScansRefused where nobody scans and the cache has no answer.
         """
+        if self._read_only:
+            found = None if force else await self.cached(url)
+            if found is None:
+                raise ScansRefused("This service scans nothing for its visitors; its stored report cards can be read.")
+            return found
         scan = self._local.scan(
             url, force=force, method=method, category=category, progress=progress, client=self._client
         )
@@ -168,6 +178,7 @@ class LocalPublication:
     method: str = DEFAULT_METHOD
     access: ScanPolicy = PUBLIC
     known: Mapping[str, Known] | None = None
+    read_only: bool = False
 
     def __call__(self) -> Publication:
         """Return the opened index."""
@@ -182,5 +193,6 @@ class LocalPublication:
                 access=access,
                 known=self.known,
                 observer=LimitedObserver(Scanner()),
-            )
+            ),
+            read_only=self.read_only,
         )

@@ -255,7 +255,9 @@ class Scans:
 
     def _save(self, key: str, card: ReportCard, observations: Observations) -> list[str]:
         """Keep a scan in index and cache; return sentences about what could not be kept."""
-        warnings = []
+        warnings: list[str] = []
+        if self._access.remote and observations.unresolved and not self._reports.history(observations.host):
+            return [f"The name {observations.host} does not resolve, so nothing is kept of it."]
         try:
             latest = self._reports.put(card, observations)
             if not latest and card.probe_dead:

@@ -15,7 +15,7 @@ import pytest
 
 from aui_tui.engine.policy import ConnectTo, ScanPolicy
 from aui_tui.engine.target import Target
-from aui_tui.errors import InvalidHost
+from aui_tui.errors import InvalidHost, NeverScanned, ScansRefused
 from aui_tui.records.observations import Observations
 from aui_tui.records.progress import Progress
 from aui_tui.service.local import LocalService
@@ -181,3 +181,53 @@ async def test_scans_at_once_are_bounded_and_a_refused_one_costs_nothing(tmp_pat
         assert [(await publication.for_client(f"c{n}").quota()).left for n in range(8)] == [10] * 8
     finally:
         await publication.aclose()
+
+
+async def test_a_name_that_does_not_resolve_is_not_kept_because_a_visitor_asked(tmp_path: Path) -> None:
+    async def nowhere(host: str) -> list[str]:
+        raise OSError("no such name")
+
+    publication = LocalPublication(folder=tmp_path, access=ScanPolicy(resolver=nowhere))()
+    try:
+        found = await publication.for_client("visitor").scan("gone.example.com")
+        assert found.card.probe_dead
+        assert found.warnings == ("The name gone.example.com does not resolve, so nothing is kept of it.",)
+        with pytest.raises(NeverScanned):
+            await publication.site("gone.example.com")
+        publication._local.reports.put(SAMPLES[0])
+        assert publication._local.reports.history("gone.example.com") == ()
+    finally:
+        await publication.aclose()
+
+
+async def test_a_form_for_such_a_name_says_so(tmp_path: Path) -> None:
+    async def nowhere(host: str) -> list[str]:
+        raise OSError("no such name")
+
+    with serving(LocalPublication(folder=tmp_path, access=ScanPolicy(resolver=nowhere))()) as running:
+        said = running.request("POST", "/scan", data={"url": "gone.example.com"}, headers={"Origin": running.base_url})
+    assert said.status_code == 404
+    assert "The name gone.example.com does not resolve" in said.text
+
+
+async def test_read_only_lets_nobody_scan(tmp_path: Path) -> None:
+    publication = LocalPublication(folder=tmp_path, read_only=True)()
+    publication._local.reports.put_many((card, None) for card in SAMPLES)
+    with pytest.raises(ScansRefused):
+        await publication.for_client("visitor").scan("example.com")
+    with serving(publication) as running:
+        for force in ("", "&force=true"):
+            refused = running.get(f"/api/scan?url=example.com{force}")
+            assert (refused.status_code, refused.json()["type"].partition("#")[2]) == (403, "scans-refused")
+        form = running.request("POST", "/scan", data={"url": "example.com"}, headers={"Origin": running.base_url})
+        assert form.status_code == 403
+        assert running.get(f"/api/site/{SAMPLES[0].host}.json").status_code == 200
+        for path in ("/", "/site/never.example"):
+            assert '<form class="scan"' not in running.get(path).text
+        listed = running.request(
+            "POST",
+            "/mcp",
+            json={"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}},
+            headers={"Accept": "application/json, text/event-stream"},
+        )
+        assert {tool["name"] for tool in listed.json()["result"]["tools"]} == {"index", "site"}

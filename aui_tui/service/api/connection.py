@@ -31,6 +31,8 @@ class Connection(H11Protocol):
     most: ClassVar[int] = MAX_CONNECTIONS
     per_peer: ClassVar[int] = MAX_PER_PEER
     trusted: ClassVar[tuple[Network, ...]] = ()
+    waiting: ClassVar[dict[Connection, None]] = {}
+    """Connections that wait for a request or for the rest of its head, the longest waiting first."""
     open_now: ClassVar[int] = 0
     open_by_peer: ClassVar[Counter[str]] = Counter()
 
@@ -54,11 +56,14 @@ class Connection(H11Protocol):
             if self.open_by_peer[self._peer] > self.per_peer:
                 self.transport.abort()
                 return
+        if Connection.open_now > self.most:
+            self._make_room()
         self._await_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
         Connection.open_now -= 1
+        self.waiting.pop(self, None)
         for timer in (self._head_timer, self._stall_timer):
             if timer is not None:
                 timer.cancel()
@@ -81,6 +86,8 @@ class Connection(H11Protocol):
     def on_response_complete(self) -> None:
         """Close a peer that leaves the end of the answer lying."""
         super().on_response_complete()
+        if self.cycle is None or self.cycle.response_complete:
+            self.waiting[self] = None
         if self.transport.get_write_buffer_size() and self._stall_timer is None:
             self._stall_timer = self.loop.call_later(self.stall_seconds, self._cut_if_stalled)
 
@@ -113,11 +120,21 @@ class Connection(H11Protocol):
             return False
         return any(peer in network for network in self.trusted)
 
+    @classmethod
+    def _make_room(cls) -> None:
+        """Close the connection that has waited for a request for the longest time, of the peer that holds the most."""
+        if cls.waiting:
+            idle = max(cls.waiting, key=lambda one: cls.open_by_peer[one._peer])
+            cls.waiting.pop(idle)
+            idle.transport.abort()
+
     def _await_head(self) -> None:
         self._head_is_here()
+        self.waiting[self] = None
         self._head_timer = self.loop.call_later(self.head_seconds, self._cut)
 
     def _head_is_here(self) -> None:
+        self.waiting.pop(self, None)
         if self._head_timer is not None:
             self._head_timer.cancel()
             self._head_timer = None

@@ -63,6 +63,7 @@ class Pages:
             base=self._config.base_url,
             title=discovery.NAME,
             tools=discovery.serves_tools(),
+            scans=endpoints.service.can_scan,
             site_path=lambda host: bodies.site_url(self._config.root, host),
             site_url=lambda host: bodies.site_url(self._config.base_url, host),
             data_path=lambda host: bodies.data_url(self._config.root, host),
@@ -159,6 +160,9 @@ class Pages:
         found = await self._endpoints.card_of(request, url)
         if found is None:
             return self.problem(request, problems.cross_site(self._config.base_url))
+        if found.observations is not None and found.observations.unresolved:
+            detail = f"The name {found.card.host} does not resolve, so nothing is kept of it."
+            return self.problem(request, problems.not_found(detail))
         return RedirectResponse(bodies.site_url(self._config.root, found.card.host), status_code=303)
 
     async def topics(self, request: Request) -> Response:

@@ -26,6 +26,7 @@ KINDS: Final = MappingProxyType(
         "rate-limited": "The client has used its scans of the hour; retry_after and reset_at say when to come back.",
         "bad-value": "A parameter is missing or has a value outside its list; allowed names the list.",
         "unavailable": "The service cannot answer now.",
+        "scans-refused": "This service scans nothing for its visitors; stored report cards can be read.",
         "cross-site-request-refused": "Another site's page may not start a scan or use the tools.",
         "misdirected-request": "The Host header names another site than this service.",
         "not-found": "Nothing is published at this address.",

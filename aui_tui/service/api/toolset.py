@@ -28,7 +28,7 @@ SCANNING: Final = ToolAnnotations(
 
 
 def build(service: Published, config: ApiConfig) -> StreamableHTTPSessionManager:
-    """Return the session manager of an MCP server with the tools ``index``, ``site`` and ``scan``."""
+    """Return the session manager of an MCP server: the tools ``index`` and ``site``, and ``scan`` where clients may."""
     server = MCPServer(
         "aui-tui",
         title=discovery.NAME,
@@ -100,7 +100,8 @@ def build(service: Published, config: ApiConfig) -> StreamableHTTPSessionManager
             raise refused(error) from None
         return _members(bodies.card_bytes(found.card, base))
 
-    for function, hints in ((index, READING), (site, READING), (scan, SCANNING)):
+    offered = ((index, READING), (site, READING), *(((scan, SCANNING),) if service.can_scan else ()))
+    for function, hints in offered:
         server.add_tool(function, annotations=hints)
     server.streamable_http_app(
         stateless_http=True,

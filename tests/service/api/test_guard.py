@@ -216,8 +216,8 @@ def test_over_the_limit_of_connections_the_answer_is_problem_details(
     peers = [socket.create_connection(("127.0.0.1", site.port), timeout=5) for _ in range(3)]
     try:
         for peer in peers:
-            peer.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            assert peer.recv(1000).startswith(b"HTTP/1.1 200")
+            peer.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n")
+        time.sleep(0.2)
         refused = site.get("/api/index.json")
     finally:
         for peer in peers:
@@ -227,6 +227,25 @@ def test_over_the_limit_of_connections_the_answer_is_problem_details(
     assert refused.headers["connection"] == "close"
     assert int(refused.headers["retry-after"]) > 0
     assert refused.json()["type"].endswith("#unavailable")
+    recovered(site)
+
+
+def test_connections_that_ask_nothing_make_room_for_one_that_asks(
+    site: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quiet(site)
+    monkeypatch.setattr(Connection, "most", Connection.open_now + 10)
+    idle = [socket.create_connection(("127.0.0.1", site.port), timeout=5) for _ in range(40)]
+    try:
+        for number, peer in enumerate(idle):
+            if number % 3 == 0:
+                peer.sendall(b"GET /healthz HTTP/1.1\r\nHost:")
+        assert site.get("/healthz").status_code == 200
+        assert site.get("/api/index.json").status_code == 200
+        assert Connection.open_now <= Connection.most
+    finally:
+        for peer in idle:
+            peer.close()
     recovered(site)
 
 
