@@ -229,5 +229,6 @@ async def test_read_only_lets_nobody_scan(tmp_path: Path) -> None:
             "/mcp",
             json={"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}},
             headers={"Accept": "application/json, text/event-stream"},
+            timeout=60,
         )
         assert {tool["name"] for tool in listed.json()["result"]["tools"]} == {"index", "site"}
