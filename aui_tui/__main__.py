@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from typing import Final
 
 COMPLETING: Final = "_AUI_TUI_COMPLETE"
 """Variable that is set while a shell asks for completions."""
+if COMPLETING in os.environ:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # ctrl+c ends it without a word on the line that is being typed
 
 
 def main() -> None:

@@ -87,6 +87,7 @@ def application(arguments: Sequence[str]) -> Command:
         context_settings={"help_option_names": ["--help", "-h"]},
     )
     app.callback(invoke_without_command=True)(_root)
+    complete.rejoin()
     needed = tuple(COMMANDS) if complete.COMPLETING in os.environ else _needed(arguments)
     for module in dict.fromkeys(COMMANDS[name] for name in needed):
         app.add_typer(import_module(f"aui_tui.cli.{module}").app)
@@ -169,7 +170,8 @@ def run(arguments: Sequence[str]) -> int:
 
 def _run(arguments: list[str]) -> int:
     try:
-        code = application(arguments)(arguments, prog_name=streams.NAME, standalone_mode=False)
+        with complete.silent_script():
+            code = application(arguments)(arguments, prog_name=streams.NAME, standalone_mode=False)
         streams.flush()
     except typer.Abort:
         return INTERRUPTED

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from aui_tui.errors import AuiError
+from aui_tui.records.methods import METHODS
+from aui_tui.records.vocabulary import CATEGORIES, STANCES
 
 COMPLETING: Final = "_AUI_TUI_COMPLETE"
 """Variable that is set while a shell asks for completions; its value names the shell."""
@@ -31,11 +36,68 @@ def of(allowed: Sequence[str]) -> Completer:
     return complete
 
 
+class _Fitting(str):
+    """A word that its completer found to fit: Typer would go by the letters that it begins with."""
+
+    __slots__ = ()
+
+    def startswith(self, *_: Any) -> bool:
+        """Return True."""
+        return True
+
+
 def shell_word(word: str) -> str:
-    """Return ``word`` as the shell that asks wants it: bash puts it into the line as it is, zsh and fish quote it."""
+    """Return ``word`` as the shell that asks wants it: bash puts it into the line as it is, zsh and fish quote it.
+
+    Of a word that bash has broken apart it replaces the last part alone.
+    """
     if not os.environ.get(COMPLETING, "").endswith("_bash"):
-        return word
-    return re.sub(r"([^A-Za-z0-9_@%+=:,./-])", r"\\\1", word)
+        return _Fitting(word)
+    return _Fitting(re.sub(r"([^A-Za-z0-9_@%+=:,./-])", r"\\\1", word[int(os.environ.get(_TYPED, "0")) :]))
+
+
+_CALL: Final = re.compile(r"(complete_bash \$1|complete_zsh aui-tui|\(commandline -cp\) aui-tui)")
+"""Where the script of a shell calls this program."""
+
+
+@contextmanager
+def silent_script() -> Iterator[None]:
+    """Let the script that is written for a shell discard what an interrupted program says amid the user's line."""
+    if not os.environ.get(COMPLETING, "").startswith("source_"):
+        yield
+        return
+    script = io.StringIO()
+    try:
+        with redirect_stdout(script):
+            yield
+    finally:
+        sys.stdout.write(_CALL.sub(r"\1 2>/dev/null", script.getvalue()))
+
+
+_TYPED: Final = "_AUI_TUI_TYPED"
+"""Variable with the number of characters of the word that stand before its last part."""
+_BREAKS: Final = re.compile(r"[:=]+")
+"""Characters at which bash breaks a word into several (COMP_WORDBREAKS) and our values have."""
+
+
+def rejoin() -> None:
+    """Put together again what bash took apart in the line to complete: ``stance : W`` was typed as ``stance:W``."""
+    if os.environ.get(COMPLETING, "") != "complete_bash":
+        return
+    words = os.environ.get("COMP_WORDS", "").split("\n")
+    current = os.environ.get("COMP_CWORD", "")
+    if len(words) < 2 or not current.isdecimal():
+        return
+    joined: list[str] = []
+    for number, word in enumerate(words[: int(current) + 1]):
+        if number > 1 and (_BREAKS.fullmatch(word) or _BREAKS.fullmatch(words[number - 1])):
+            joined[-1] += word
+        else:
+            joined.append(word)
+    last = joined[-1]
+    value = last.partition("=")[2] if last.startswith("--") else last
+    typed = max((found.end() for found in _BREAKS.finditer(value)), default=0) if last != words[int(current)] else 0
+    os.environ |= {"COMP_WORDS": "\n".join(joined), "COMP_CWORD": str(len(joined) - 1), _TYPED: str(typed)}
 
 
 def times(ctx: Any, incomplete: str) -> list[str]:
@@ -79,8 +141,32 @@ def terms(incomplete: str) -> list[str]:
     from aui_tui.records.query import FIELDS
 
     before, space, last = incomplete.rpartition(" ")
-    found = [f"{name}:" for name in FIELDS] + list(FIELDS.values())
-    return [shell_word(before + space + word) for word in found if word.startswith(last.casefold())]
+    name, colon, _ = last.casefold().partition(":")
+    found = _values(name) if colon else [*(f"{field}:" for field in FIELDS), *FIELDS.values()]
+    return [shell_word(before + space + word) for word in found if word.casefold().startswith(last.casefold())]
+
+
+def _values(field: str) -> list[str]:
+    """Return the terms of a field of the query language, one for each of its values."""
+    from aui_tui.records.query import CONTRADICTIONS, FIELDS, HAS, VERDICT_WORDS
+    from aui_tui.records.registry import surfaces
+    from aui_tui.records.vocabulary import FIXES, GRADES, VERDICTS
+
+    values: dict[str, Sequence[str]] = {
+        "stance": STANCES,
+        "category": [f'"{word}"' if " " in word else word for word in CATEGORIES],
+        "agent": [f"{one.slug}={word}" for one in surfaces() for word in (*VERDICT_WORDS, *VERDICTS)],
+        "grade": GRADES,
+        "has": HAS,
+        "signal": ("yes", "no"),
+        "tasks": ("yes", "no"),
+        "method": tuple(METHODS),
+        "fix": FIXES,
+        "contradiction": CONTRADICTIONS,
+    }
+    found = [f"{field}:{value}" for value in values.get(field, ())]
+    example = FIELDS.get(field, "")
+    return found or ([example] if example else [])
 
 
 def agents(incomplete: str) -> list[str]:

@@ -62,13 +62,14 @@ Method = Annotated[
 
 _filter = partial(typer.Option, rich_help_panel="Filters")
 Category = Annotated[
-    str, _filter("--category", metavar="NAME", help="Only these.", autocompletion=complete.of(CATEGORIES))
+    str,
+    _filter(
+        "--category", metavar="NAME", help=f"Only {', '.join(CATEGORIES)}.", autocompletion=complete.of(CATEGORIES)
+    ),
 ]
 Stance = Annotated[
     str,
-    _filter(
-        "--stance", metavar="NAME", help="Only Open, Selective or Walled ones.", autocompletion=complete.of(STANCES)
-    ),
+    _filter("--stance", metavar="NAME", help=f"Only {', '.join(STANCES)}.", autocompletion=complete.of(STANCES)),
 ]
 Line = Annotated[
     str, _filter("--query", metavar="TEXT", help="Words and terms: aui-tui help query.", autocompletion=complete.terms)

@@ -234,7 +234,12 @@ class Signing:
 Force = Annotated[bool, typer.Option("--force", help="Scan again; costs one of the ten an hour.")]
 Category = Annotated[
     str,
-    typer.Option("--category", metavar="NAME", help="File the site under it.", autocompletion=complete.of(CATEGORIES)),
+    typer.Option(
+        "--category",
+        metavar="NAME",
+        help=f"File the site under it: {', '.join(CATEGORIES)}.",
+        autocompletion=complete.of(CATEGORIES),
+    ),
 ]
 
 

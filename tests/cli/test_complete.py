@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -25,6 +27,7 @@ def test_script_for_each_shell(tmp_path: Path, shell: str) -> None:
     done = here(tmp_path, env={"_AUI_TUI_COMPLETE": f"source_{shell}"})
     assert done.code == 0
     assert "_AUI_TUI_COMPLETE" in done.out
+    assert done.out.count("2>/dev/null") == (2 if shell == "fish" else 1)
 
 
 @pytest.mark.parametrize(
@@ -47,11 +50,45 @@ def test_script_for_each_shell(tmp_path: Path, shell: str) -> None:
         ("aui-tui export --fields sco", ["score"]),
         ("aui-tui index --query contr", ["contradiction:", "contradiction:out"]),
         ("aui-tui site --data", ["--data-dir"]),
+        ("aui-tui index --query stance:w", ["stance:Walled"]),
+        ("aui-tui index --query agent:claude=ou", ["agent:claude=out"]),
+        ("aui-tui index --query fresh:", ["fresh:\\<7d"]),
     ],
 )
 def test_words_that_fit(tmp_path: Path, line: str, wanted: list[str]) -> None:
     fill(tmp_path)
     assert complete(tmp_path, line) == wanted
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        (["index", "--query", "stance", ":", "w"], ["Walled"]),
+        (["index", "--query", "stance", ":"], ["Open", "Selective", "Walled"]),
+        (["index", "--query", "agent", ":", "claude", "=", "ou"], ["out"]),
+        (["index", "--stance", "=", "w"], ["Walled"]),
+        (["index", "--query", "=", "stance", ":", "w"], ["Walled"]),
+        (["site", "tickets.example", "--at", "2026-11-12T08", ":", "00"], ["00:00.000Z"]),
+        (["index", "--query", "'stance:w"], ["stance:Walled"]),
+    ],
+)
+def test_bash_breaks_words_at_colons(tmp_path: Path, words: list[str], wanted: list[str]) -> None:
+    fill(tmp_path)
+    env = {
+        "_AUI_TUI_COMPLETE": "complete_bash",
+        "COMP_WORDS": "\n".join(["aui-tui", *words]),
+        "COMP_CWORD": str(len(words)),
+    }
+    assert here(tmp_path, env=env).out.split() == wanted
+
+
+def test_ctrl_c_during_completion_ends_it_without_a_word(tmp_path: Path) -> None:
+    env = {"_AUI_TUI_COMPLETE": "complete_bash", "COMP_WORDS": "aui-tui\nsite\n", "COMP_CWORD": "2"}
+    interrupted = "import os, signal, aui_tui.__main__ as program; os.kill(os.getpid(), signal.SIGINT); program.main()"
+    done = subprocess.run(
+        [sys.executable, "-c", interrupted], env=environment(tmp_path, env), capture_output=True, timeout=60
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, b"", b"")
 
 
 def test_hosts_without_an_index_are_none_and_create_nothing(tmp_path: Path) -> None:
@@ -87,5 +124,9 @@ def test_a_value_with_spaces_is_one_word_in_a_real_shell(tmp_path: Path, shell: 
         child.expect("media", timeout=40)
         child.send("\r")
         child.expect("No cards in Social & media")
+        child.send("aui-tui index --query stance:Wal\t")
+        child.expect("stance:Walled", timeout=40)
+        child.send("\r")
+        child.expect('No cards matching "stance:Walled"')
     finally:
         child.close(force=True)

@@ -14,6 +14,7 @@ from mcp.types import CallToolResult, TextContent, ToolAnnotations
 
 from aui_tui import __version__
 from aui_tui.errors import AuiError, BadValue
+from aui_tui.records.card import ReportCard
 from aui_tui.records.query import Query
 from aui_tui.service.api import bodies, discovery, problems
 from aui_tui.service.api.config import MAX_BODY, ApiConfig
@@ -80,15 +81,15 @@ def build(service: Published, config: ApiConfig) -> StreamableHTTPSessionManager
         lines += [f"unreachable: {row.summary.host}" for row in unreachable]
         return CallToolResult(content=[TextContent(type="text", text="\n".join(lines))], structured_content=found)
 
-    async def site(host: str) -> dict[str, Any]:
+    async def site(host: str) -> CallToolResult:
         """Read the latest stored report card of one host: score, verdict per agent, evidence and fixes."""
         try:
             dossier = await service.site(host)
         except AuiError as error:
             raise refused(error) from None
-        return _members(bodies.card_bytes(dossier.card, base))
+        return _card(dossier.card, base)
 
-    async def scan(url: str, ctx: Context[Any, Any], force: bool = False) -> dict[str, Any]:
+    async def scan(url: str, ctx: Context[Any, Any], force: bool = False) -> CallToolResult:
         """Scan a public website now and return its report card; answered from a cache for 24 hours unless forced.
 
         A client may have 10 new scans in an hour.
@@ -98,7 +99,7 @@ def build(service: Published, config: ApiConfig) -> StreamableHTTPSessionManager
             found = await service.for_client(request.scope["client_id"]).scan(url, force=force)
         except AuiError as error:
             raise refused(error) from None
-        return _members(bodies.card_bytes(found.card, base))
+        return _card(found.card, base)
 
     offered = ((index, READING), (site, READING), *(((scan, SCANNING),) if service.can_scan else ()))
     for function, hints in offered:
@@ -113,6 +114,10 @@ def build(service: Published, config: ApiConfig) -> StreamableHTTPSessionManager
     return server.session_manager
 
 
-def _members(encoded: bytes) -> dict[str, Any]:
-    members: dict[str, Any] = msgspec.json.decode(encoded)
-    return members
+def _card(card: ReportCard, base: str) -> CallToolResult:
+    """Return a card as structured content, and in the text what matters most of it: it is long, and is sent once."""
+    members: dict[str, Any] = msgspec.json.decode(bodies.card_bytes(card, base))
+    lines = [f"{card.host}: score {card.score}, grade {card.grade}, {card.stance}; scanned {card.scanned_at}"]
+    lines += [f"{found.t}: {found.text}" for found in card.evidence]
+    lines += [f"fix {fix.k} (+{fix.pts} points): {fix.title}" for fix in card.recommendations]
+    return CallToolResult(content=[TextContent(type="text", text="\n".join(lines))], structured_content=members)

@@ -86,7 +86,7 @@ def test_card_of_the_tool_server_leads_to_tools_that_work(site: Running) -> None
     assert listed["ranked"][0]["url"] == f"{site.base_url}/site/{WALLED.host}"
     found = use(site, "site", host=RICH_OPEN.host)
     assert found["structuredContent"]["score"] == RICH_OPEN.score
-    assert json.loads(found["content"][0]["text"])["host"] == RICH_OPEN.host
+    assert found["structuredContent"]["host"] == RICH_OPEN.host
     missing = use(site, "site", host="unknown.example")
     assert missing["isError"]
     assert "never been scanned" in missing["content"][0]["text"]
