@@ -24,6 +24,7 @@ OBSERVATIONS: Final = "observations-1.json"
 MAX_INFLATED: Final = 16 * 1024 * 1024
 """A stored record that inflates beyond this many bytes is refused."""
 _TEXT_LIMIT: Final = 20_000
+_FILE_LIMIT: Final = 64 << 10
 
 
 def pack_card(card: ReportCard) -> bytes:
@@ -97,10 +98,15 @@ def _wash(value: Any) -> Any:
     if isinstance(value, str):
         return clean(value, _TEXT_LIMIT)
     if isinstance(value, dict):
-        return {key: _wash(item) for key, item in value.items()}
+        return {key: _file(item) if key == "text" else _wash(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_wash(item) for item in value]
     return value
+
+
+def _file(value: Any) -> Any:
+    """Return the text of a file that is kept whole, with its lines: a robots.txt without them says something else."""
+    return clean(value, _FILE_LIMIT, block=True) if isinstance(value, str) else _wash(value)
 
 
 class Line(msgspec.Struct, frozen=True, array_like=True, kw_only=True):

@@ -107,6 +107,14 @@ def test_any_observations_come_back(store: Reports, found: Observations) -> None
     assert store.get(found.host) == (card, found)
 
 
+@pytest.mark.parametrize("text", ["User-agent: *\nDisallow:\n", "# a line\n" * 6000])
+def test_a_robots_txt_comes_back_with_its_lines(store: Reports, text: str) -> None:
+    card, found = scan()
+    found = msgspec.structs.replace(found, robots=msgspec.structs.replace(found.robots, text=text))
+    store.put(card, found)
+    assert store.get("shop.example") == (card, found)
+
+
 def test_card_without_observations_is_kept(store: Reports) -> None:
     for card in SAMPLES:
         store.put(card)
