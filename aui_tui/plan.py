@@ -7,19 +7,24 @@ from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from textwrap import wrap
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from aui_tui.engine.checks import BY_FIX
 from aui_tui.engine.checks.base import Piece
 from aui_tui.engine.checks.site import Site
+from aui_tui.engine.fixes import what_if
+from aui_tui.engine.judge import judge
+from aui_tui.engine.scoring import Labels, grade_card, site_of
 from aui_tui.errors import BadValue, Unavailable
 from aui_tui.export.atomic import create
 from aui_tui.export.markdown import escape
 from aui_tui.records.card import Recommendation, ReportCard
 from aui_tui.records.methods import FLOORS, GRADE_FLOORS
+from aui_tui.records.methods import method as method_called
 from aui_tui.records.standing import Standing, estimate, gain_words
+from aui_tui.records.view import Dossier
 from aui_tui.records.vocabulary import GRADES, choose
 
 README: Final = "README.md"
@@ -58,6 +63,32 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         """Score, grade and stance with all steps done."""
         last = self.steps[-1] if self.steps else self
         return last.score, last.grade, last.stance
+
+
+class Planned(NamedTuple):
+    """A plan, and the site as it was seen; None where the source keeps the card alone."""
+
+    plan: Plan
+    site: Site | None
+
+
+def plan_for(
+    dossier: Dossier, *, grade: str = "", score: int | None = None, public_url: str = "", tester: str = ""
+) -> Planned:
+    """Return the plan for what is kept of a host, with advice for the given addresses.
+
+    ``public_url``: the address by which the public reaches a site that was scanned under another. ``tester``: the
+    address from which the scan is repeated. Raises as :func:`plan`.
+    """
+    card, seen = dossier.card, dossier.observations
+    if seen is None:
+        return Planned(plan(card, grade=grade, score=score), None)
+    method = method_called(card.method)
+    words = Labels(name=card.name, category=card.category, seed=card.seed, public_url=public_url, tester=tester)
+    fresh = grade_card(seen, card.method, labels=words)
+    advised = msgspec.structs.replace(card, recommendations=fresh.recommendations)
+    found = plan(advised, grade=grade, score=score, what_if=lambda fixes: what_if(seen, fixes, method))
+    return Planned(found, site_of(seen, judge(seen), card.name, words))
 
 
 def plan(card: ReportCard, *, grade: str = "", score: int | None = None, what_if: WhatIf | None = None) -> Plan:
@@ -146,12 +177,73 @@ def _gains(found: Plan) -> Iterator[str]:
         score = step.score
 
 
-def as_json(found: Plan) -> str:
-    """Return the plan as one JSON object."""
-    plain = msgspec.to_builtins(found) | dict(
-        zip(("score_after", "grade_after", "stance_after"), found.after, strict=True)
-    )
-    return msgspec.json.encode(plain).decode() + "\n"
+class Action(NamedTuple):
+    """What a program does with a file of a plan.
+
+    ``write`` puts it at ``target``, a path on the site. ``insert`` puts it ``position`` (before, after) the ``anchor``
+    in the page at ``target``. ``configure`` is for the settings of a server, ``by-hand`` for a person; where it goes
+    is then in words.
+    """
+
+    name: str
+    target: str = ""
+    position: str = ""
+    anchor: str = ""
+
+
+INSERTED: Final = {
+    "homepage/head.html": Action("insert", "/", "before", "</head>"),
+    "homepage/body-start.html": Action("insert", "/", "after", "<body>"),
+    "homepage/body-end.html": Action("insert", "/", "before", "</body>"),
+}
+
+
+def action_of(path: str) -> Action:
+    """Return what to do with the file of a plan at ``path`` (see ``Piece``)."""
+    folder = path.rpartition("/")[0]
+    if path in INSERTED:
+        return INSERTED[path]
+    if folder in ("", ".well-known"):
+        return Action("write", f"/{path}")
+    return Action("configure" if folder == "server" else "by-hand")
+
+
+def as_json(found: Plan, site: Site | None = None) -> str:
+    """Return the plan as one JSON object that a program can carry out."""
+    return msgspec.json.encode(members(found, site)).decode() + "\n"
+
+
+def members(found: Plan, site: Site | None = None) -> dict[str, Any]:
+    """Return the plan as plain members: the steps with a way to check each, the files, and how to scan again."""
+    plain: dict[str, Any] = msgspec.to_builtins(found)
+    plain |= dict(zip(("score_after", "grade_after", "stance_after"), found.after, strict=True))
+    files = pieces(found, site)
+    owners = {path: [fix for fix, paths in _paths(found, site).items() if path in paths] for path in files}
+    plain["files"] = [_file(piece, owners[path]) for path, piece in files.items()]
+    for step, made in zip(found.steps, plain["steps"], strict=True):
+        made["check"] = _proof(step.fix.k, found, site)
+        made["files"] = [path for path, fixes in owners.items() if step.fix.k in fixes]
+    plain["scan_again"] = f"aui-tui scan {_again(found, site)} --force"
+    return plain
+
+
+def _file(piece: Piece, fixes: list[str]) -> dict[str, Any]:
+    action = action_of(piece.path)
+    return {
+        "path": piece.path,
+        "fixes": fixes,
+        "action": action.name,
+        "target": action.target,
+        "position": action.position,
+        "anchor": action.anchor,
+        "place": piece.place,
+        "content": piece.text.strip("\n") + "\n",
+    }
+
+
+def _proof(fix: str, found: Plan, site: Site | None) -> str:
+    origin = site.observations.origin.rstrip("/") if site is not None else f"https://{found.host}"
+    return BY_FIX[fix].proof.replace("{origin}", origin)
 
 
 def pieces(found: Plan, site: Site | None = None) -> dict[str, Piece]:
@@ -160,16 +252,21 @@ def pieces(found: Plan, site: Site | None = None) -> dict[str, Piece]:
     ``site`` is what was seen; with it whole files are written that agree with one another. Without it each fix gives
     the snippet that its card names.
     """
+    return {path: piece for parts in _paths(found, site).values() for path, piece in parts.items()}
+
+
+def _paths(found: Plan, site: Site | None) -> dict[str, dict[str, Piece]]:
+    """Return the files of each step by their path; steps that share a file have the same one."""
     every = frozenset(step.fix.k for step in found.steps)
-    files: dict[str, Piece] = {}
+    made: dict[str, dict[str, Piece]] = {}
     for step in found.steps:
         check = BY_FIX[step.fix.k]
         if site is not None:
             parts = check.advise(replace(site, together=every)).pieces()
         else:
             parts = (Piece(check.file, "as the text of the fix says", step.fix.code),)
-        files |= {piece.path: piece for piece in parts if piece.text.strip()}
-    return files
+        made[step.fix.k] = {piece.path: piece for piece in parts if piece.text.strip()}
+    return made
 
 
 def write_files(found: Plan, folder: Path, site: Site | None = None, *, force: bool = False) -> list[Path]:

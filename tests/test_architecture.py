@@ -18,11 +18,13 @@ CHECKS = (
     "aui_tui.engine.checks",
     "aui_tui.engine.evidence",
     "aui_tui.engine.explain",
+    "aui_tui.engine.fixes",
     "aui_tui.engine.judge",
     "aui_tui.engine.ledger",
     "aui_tui.engine.robots",
     "aui_tui.engine.robots_edit",
     "aui_tui.engine.robots_match",
+    "aui_tui.engine.scoring",
     "aui_tui.engine.tasks",
     "aui_tui.engine.wording",
 )

@@ -38,7 +38,7 @@ def test_links_between_pages_and_from_the_readme_lead_to_files() -> None:
         for target in re.findall(r"\]\(([^)#]+)\)", path.read_text(encoding="utf-8")):
             assert "://" in target or (path.parent / target).is_file(), f"{path.name}: {target}"
     for topic in docs.TOPICS:
-        assert f"docs/{topic}.md" in README or f"aui-tui help {topic}`" in README, topic
+        assert f"docs/{docs.FILES.get(topic, topic + '.md')}" in README or f"aui-tui help {topic}`" in README, topic
 
 
 def test_the_readme_takes_three_screens() -> None:

@@ -13,7 +13,7 @@ import typer
 from aui_tui import docs
 from aui_tui.cli import complete, streams
 from aui_tui.cli.options import example, run_of, taking
-from aui_tui.cli.output import Report, report
+from aui_tui.cli.output import Report, emit, report
 from aui_tui.cli.paint import Paint
 from aui_tui.cli.run import Run
 from aui_tui.docs import TOPICS
@@ -63,11 +63,18 @@ def help_on(
         str,
         typer.Argument(metavar="[TOPIC]", help="Default: list the topics.", autocompletion=complete.of(tuple(TOPICS))),
     ] = "",
+    man: Annotated[bool, typer.Option("--man", help="Print the man page (roff).")] = False,
     as_json: Report = False,
 ) -> None:
     """Read the documentation: a topic, or the list of topics. Into a file or pipe it goes as Markdown."""
     run = run_of(context)
     paint = Paint.for_output(ascii_only=run.settings.ascii)
+    if man:
+        from aui_tui.cli.app import application
+        from aui_tui.cli.man import page
+
+        emit((line + "\n" for line in page(application(["--help"]))), None)
+        return
     if not topic:
         width = max(map(len, TOPICS)) + 2
         listed = (f"aui-tui help {name:<{width}}{about}" for name, about in TOPICS.items())

@@ -43,6 +43,7 @@ COMMANDS: Final = MappingProxyType(
         "badge": "cards",
         "crawl": "crawl",
         "serve": "serve",
+        "mcp": "serve",
         "key": "upkeep",
         "demo": "demo",
         "regrade": "cards",

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from msgspec.structs import replace
 
 from aui_tui.changes import diff as difference
 from aui_tui.cli import complete, sources, streams
@@ -32,14 +31,11 @@ from aui_tui.cli.run import fail
 from aui_tui.cli.sources import dossier_of, opened
 from aui_tui.diff import FORMATS, write
 from aui_tui.engine import addresses, target
-from aui_tui.engine.checks.site import Site
 from aui_tui.errors import AuiError, BadValue, ConfigError, Unavailable
 from aui_tui.gates import Outcome, worst
-from aui_tui.plan import WhatIf, as_json, lines, write_files
-from aui_tui.plan import plan as planned
+from aui_tui.plan import as_json, lines, plan_for, write_files
 from aui_tui.records.card import ReportCard
 from aui_tui.records.exchanges import as_text, compared, encode_exchanges, names
-from aui_tui.records.methods import method as method_called
 from aui_tui.records.view import Dossier
 from aui_tui.records.vocabulary import GRADES, choose
 from aui_tui.regrade import regrade
@@ -175,39 +171,13 @@ PARTLY = 1
 """Exit code when no set of fixes reaches the goal."""
 
 
-def reckoner(dossier: Dossier) -> WhatIf | None:
-    """Return what reckons a set of fixes exactly, from what was seen; None where that is not kept."""
-    seen = dossier.observations
-    if seen is None:
-        return None
-    from aui_tui.engine.fixes import what_if
-
-    method = method_called(dossier.card.method)
-    return lambda fixes: what_if(seen, fixes, method)
-
-
-def _advised(dossier: Dossier, *, public_url: str, tester: str) -> tuple[ReportCard, Site | None]:
-    """Return the card with advice for the given addresses, and the site; the card alone where no more is kept.
-
-    Raises BadValue for an address that is none.
-    """
-    card, seen = dossier.card, dossier.observations
-    if public_url:
-        public_url = str(target.parse(public_url, allow_private=True).origins[0])
+def _checked(public_url: str, tester: str) -> tuple[str, str]:
+    """Return the addresses that advice is written for, in their usual form. Raises BadValue for one that is none."""
     if tester and addresses.parse(tester) is None:
         raise BadValue(f"--tester takes an IP address such as 198.51.100.7, not “{clean(tester, 60)}”.")
-    if seen is None:
-        if public_url or tester:
-            raise BadValue(
-                f"What was seen of {card.host} is not kept, so its snippets stay as they are; scan it again."
-            )
-        return card, None
-    from aui_tui.engine.judge import judge
-    from aui_tui.engine.scoring import Labels, grade_card, site_of
-
-    words = Labels(name=card.name, category=card.category, seed=card.seed, public_url=public_url, tester=tester)
-    fresh = grade_card(seen, card.method, labels=words)
-    return replace(card, recommendations=fresh.recommendations), site_of(seen, judge(seen), card.name, words)
+    if public_url:
+        public_url = str(target.parse(public_url, allow_private=True).origins[0])
+    return public_url, tester
 
 
 @app.command("plan", cls=taking(), epilog=example("aui-tui plan example.com --grade B --write fixes/"))
@@ -240,11 +210,10 @@ def plan(
         async with opened(run) as service:
             return await dossier_of(service, host, method=method)
 
-    dossier = run.wait(work())
-    card, site = _advised(dossier, public_url=public_url, tester=tester)
-    found = planned(card, grade=grade, score=score, what_if=reckoner(dossier))
+    public_url, tester = _checked(public_url, tester)
+    found, site = plan_for(run.wait(work()), grade=grade, score=score, public_url=public_url, tester=tester)
     written = write_files(found, Path(folder).expanduser(), site, force=force) if folder else []
-    emit([as_json(found)] if json_out else (line + "\n" for line in lines(found)), None)
+    emit([as_json(found, site)] if json_out else (line + "\n" for line in lines(found)), None)
     for path in () if run.quiet else written:
         streams.say(f"wrote {path}")
     return 0 if found.reached else PARTLY

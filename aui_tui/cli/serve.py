@@ -1,21 +1,25 @@
-"""``serve``: publish the index of this machine over HTTP."""
+"""``serve`` and ``mcp``: the index over HTTP, and as tools for a coding agent over standard input and output."""
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Annotated, Final
 
 import typer
 
 from aui_tui.cli import streams
 from aui_tui.cli.options import (
+    AllowPrivate,
     CaFile,
     ConnectionOptions,
     ConnectTo,
+    NoLimit,
     example,
     run_of,
     taking,
 )
-from aui_tui.cli.sources import only_local
+from aui_tui.cli.sources import only_local, opened
+from aui_tui.errors import BadValue, ConfigError
 
 app = typer.Typer()
 
@@ -78,9 +82,9 @@ def serve(
         known=Starter(),
         read_only=read_only,
     )
-    opened = publication()
-    warnings = opened.warnings
-    run.wait(opened.aclose())
+    first = publication()
+    warnings = first.warnings
+    run.wait(first.aclose())
     for sentence in warnings:
         streams.say(sentence)
     return publish(
@@ -93,3 +97,33 @@ def serve(
         cors=tuple(cors or ()),
         allow_origin=tuple(allow_origin or ()),
     )
+
+
+@app.command("mcp", cls=taking(), epilog=example("aui-tui mcp --allow-scan --allow-private"))
+def mcp(
+    context: typer.Context,
+    allow_scan: Annotated[bool, typer.Option("--allow-scan", help="Offer the tool scan too.")] = False,
+    allow_private: AllowPrivate = False,
+    connect_to: ConnectTo = None,
+    cacert: CaFile = None,
+    no_limit: NoLimit = False,
+) -> None:
+    """Serve the index to a coding agent as MCP tools over standard input and output, until it closes them.
+
+    The tools read: index, site, plan, diff, tasks, visits. --allow-scan adds scan.
+    """
+    run = run_of(context)
+    options = ConnectionOptions(allow_private=allow_private, connect_to=connect_to, cacert=cacert, no_limit=no_limit)
+    access = options.policy()
+    if access is not None and not allow_scan:
+        raise BadValue("Options on how to reach a site go with --allow-scan.")
+    if find_spec("mcp") is None:
+        raise ConfigError("The tools need the library mcp; install it with: pip install 'aui-tui[mcp]'.")
+
+    async def work() -> None:
+        from aui_tui.service.api.toolset import run_stdio
+
+        async with opened(run, access) as service:
+            await run_stdio(service, allow_scan=allow_scan)
+
+    run.wait(work())

@@ -30,11 +30,17 @@ TOPICS: Final = MappingProxyType(
         "signing": "probes with your own signature",
         "lists": "many hosts, on one machine or several",
         "serving": "publish an index, or read a published one",
+        "agents": "tools and a skill for coding agents",
+        "skill": "the skill itself, for an agent to read",
         "programs": "output for programs, exit codes, settings, upkeep",
         "architecture": "how the program is built",
     }
 )
 """Every topic in reading order, and what it is about."""
+
+
+FILES: Final = MappingProxyType({"skill": "SKILL.md"})
+"""Topics whose file has a name that others look for."""
 
 
 def read(topic: str, *, method: str = DEFAULT_METHOD) -> str:
@@ -47,12 +53,17 @@ def read(topic: str, *, method: str = DEFAULT_METHOD) -> str:
         return "\n".join(_page(query_sections(), code=True))
     if name == METHOD:
         return "\n".join(_page(sections(method)))
-    return files(__name__).joinpath(f"{name}.md").read_text(encoding="utf-8")
+    return files(__name__).joinpath(FILES.get(name, f"{name}.md")).read_text(encoding="utf-8")
 
 
 def title(topic: str) -> str:
     """Return the heading of a topic. Raises BadValue naming the topics."""
     return next(line for line in read(topic).splitlines() if line.startswith("# ")).removeprefix("# ")
+
+
+def body(text: str) -> str:
+    """Return a page without its front matter, which is for programs that look for skills."""
+    return text.partition("\n---\n")[2] if text.startswith("---\n") else text
 
 
 class Block(NamedTuple):
@@ -67,12 +78,12 @@ class Block(NamedTuple):
 
 
 def blocks(text: str) -> Iterator[Block]:
-    """Yield the pieces of a page in Markdown, for screens that lay out lines themselves."""
+    """Yield the pieces of a page in Markdown, for screens that lay out lines themselves; front matter is left out."""
     from markdown_it import MarkdownIt
 
     within: list[str] = []
     cells: list[str] = []
-    for token in MarkdownIt("commonmark").enable("table").parse(text):
+    for token in MarkdownIt("commonmark").enable("table").parse(body(text)):
         within = [*within, token.tag] if token.nesting > 0 else within[:-1] if token.nesting < 0 else within
         if token.type in ("code_block", "fence"):
             yield Block("code", token.content.rstrip("\n"))

@@ -19,6 +19,7 @@ SILENT = {
     "badge": "a picture",
     "key": "a key, and its directory, which is JSON as it is",
     "serve": "a server",
+    "mcp": "a server that speaks JSON-RPC",
     "demo": "the dashboard; --headless prints the index",
     "schema": "JSON",
 }

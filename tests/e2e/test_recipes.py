@@ -24,7 +24,7 @@ from tests.cli.runner import environment
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="the recipes are for a POSIX shell")]
 
 SECTION = docs.read("ci")
-GITHUB, GITLAB, PRE_COMMIT = (block.partition("```")[0] for block in SECTION.split("```yaml\n")[1:])
+GITHUB, GITLAB, PRE_COMMIT = (block.partition("```")[0] for block in SECTION.split("```yaml\n")[1:4])
 
 PAGE = """<!DOCTYPE html><html lang="en"><head><title>Shop</title>
 <script type="application/ld+json">{"@context": "https://schema.org", "@type": "OnlineStore"}</script></head>
@@ -97,7 +97,13 @@ def parsed(text: str) -> Any:
     return YAML(typ="safe").load(text)
 
 
-@pytest.mark.parametrize(("text", "schema"), [(GITHUB, "vendor.github-workflows"), (GITLAB, "vendor.gitlab-ci")])
+READY_MADE = SECTION.split("```yaml\n")[4].partition("```")[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "schema"),
+    [(GITHUB, "vendor.github-workflows"), (READY_MADE, "vendor.github-workflows"), (GITLAB, "vendor.gitlab-ci")],
+)
 def test_a_recipe_follows_the_schema_of_its_server(text: str, schema: str, tmp_path: Path) -> None:
     (tmp_path / "recipe.yml").write_text(text)
     subprocess.run(

@@ -7,12 +7,12 @@ from typing import Any, Final
 
 import msgspec
 
+from aui_tui import __version__
 from aui_tui.records.card import Index, ReportCard
 from aui_tui.records.methods import METHODS
 from aui_tui.records.vocabulary import CATEGORIES, FIXES, SEVERITIES, STANCES, VERDICTS
 from aui_tui.service.api import problems
 
-VERSION: Final = "0.1.0"
 """Version of the interface description (specification 9)."""
 REF: Final = "#/components/schemas/{name}"
 
@@ -51,7 +51,7 @@ def _document(base_url: str) -> dict[str, Any]:
         "openapi": "3.1.0",
         "info": {
             "title": "Agentic Usability Index Service",
-            "version": VERSION,
+            "version": __version__,
             "summary": "How usable websites are by AI agents that act live for a person.",
             "license": {"name": "MIT", "identifier": "MIT"},
         },

@@ -233,7 +233,7 @@ def _environment() -> jinja2.Environment:
 def markdown_html(text: str, root: str) -> str:
     """Return a page of the documentation as HTML; raw HTML in it is shown as text, links to files lead to topics."""
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
-    tokens = parser.parse(text)
+    tokens = parser.parse(docs.body(text))
     for token in tokens:
         for part in token.children or ():
             target = str(part.attrGet("href") or "")

@@ -1,0 +1,1 @@
+complete --command aui-tui --no-files --arguments "(env _AUI_TUI_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=get-args _TYPER_COMPLETE_ARGS=(commandline -cp) aui-tui)" --condition "env _AUI_TUI_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=is-args _TYPER_COMPLETE_ARGS=(commandline -cp) aui-tui"

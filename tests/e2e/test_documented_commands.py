@@ -1,0 +1,250 @@
+"""Every command line of README and the documentation runs, as it is written, against sites on loopback."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import shlex
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+import trustme
+
+from aui_tui import docs
+from aui_tui.cli.app import COMMANDS
+from tests.cli.runner import ROOT, Result, environment, here
+from tests.e2e.terminal import Terminal
+from tests.service.browser import BROWSER, MISSING
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="the lines are for a POSIX shell")]
+
+PAGE = """<!DOCTYPE html><html lang="en"><head><title>Shop</title>
+<script type="application/ld+json">{"@context": "https://schema.org", "@type": "OnlineStore"}</script></head>
+<body><nav aria-label="Main"><a href="/">Home</a></nav><main><h1>Shop</h1><p>%s</p></main></body></html>"""
+ROBOTS = "User-agent: *\nContent-Signal: search=yes, ai-input=yes, ai-train=no\nDisallow:\n"
+LOG = '198.51.100.7 - - [19/Nov/2026:04:54:30 +0000] "GET / HTTP/1.1" 200 512 "-" "Claude-User/1.0"\n'
+NAMES = ("example.com", "shop.example", "staging.shop.example", "agent.shop.example")
+PAGES = ("README", *(topic for topic in docs.TOPICS if topic not in ("skill", "architecture")))
+"""Every page with command lines; tests/e2e/test_agents.py follows the skill."""
+SCANNING = ("scan", "watch", "crawl")
+"""Commands that reach sites, and are led to those on loopback."""
+WAITING = ("serve", "watch", "mcp")
+"""Commands that go on until they are interrupted."""
+SCREENS = ("", "demo")
+"""Commands that open the dashboard; the empty one is the dashboard itself."""
+CHANGED = (("--pace 10", "--pace 0.01"), ("/var/log/nginx/access.log", "access.log"))
+"""What is not run as written: waiting, and a file of the system."""
+ELSEWHERE = {
+    "python3 -m venv": "tests/e2e/test_wheel.py installs and runs the package",
+    ".venv/bin/pip install": "so does that",
+}
+SH_ONLY = re.compile(r"[|>]|&&|^[A-Z]+=")
+
+
+def lines_of(page: str) -> list[str]:
+    """Return the command lines of a page: its indented blocks, and those fenced as sh."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8") if page == "README" else docs.read(page)
+    text = re.sub(r"^```(?!sh$)\w+\n.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    fenced = "\n".join(re.findall(r"^```sh\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)).splitlines()
+    indented = [line[4:] for line in text.splitlines() if line.startswith("    ")]
+    return [line for line in (*indented, *fenced) if line.strip()]
+
+
+WITH_LINES = [page for page in PAGES if lines_of(page)]
+
+
+@dataclass
+class World:
+    """Sites on loopback, and a folder to run commands in."""
+
+    folder: Path
+    plain: int
+    tls: int
+    published: int = 0
+    """Port of a published index."""
+
+    @property
+    def rules(self) -> list[str]:
+        """Options that lead every scan to the sites."""
+        ports = {80: self.plain, 8000: self.plain, 443: self.tls}
+        rules = [word for port, to in ports.items() for word in ("--connect-to", f":{port}:127.0.0.1:{to}")]
+        return [*rules, "--cacert", "staging-ca.pem"]
+
+    def led(self, words: list[str]) -> list[str]:
+        """Return the words of a command line with what leads it to the sites."""
+        if words and words[0] in SCANNING:
+            return [words[0], *self.rules, *words[1:]]
+        return words
+
+    def run(self, line: str) -> Result:
+        """Run a line that ends by itself."""
+        if not SH_ONLY.search(line) and line.startswith("aui-tui "):
+            return here(self.folder, *self.led(shlex.split(line, comments=True)[1:]))
+        done = subprocess.run(
+            ["bash", "-e", "-o", "pipefail", "-c", line],
+            cwd=self.folder,
+            env=environment(self.folder, {"PATH": f"{self.folder / 'tools'}:{os.environ['PATH']}"}),
+            capture_output=True,
+            text=True,
+            timeout=150,
+            check=False,
+        )
+        return Result(done.returncode, done.stdout, done.stderr)
+
+    def interrupt(self, line: str) -> None:
+        """Run a line that goes on until it is interrupted; it must have something to say by then, or to answer."""
+        words = self.led(shlex.split(line, comments=True)[1:])
+        program = [sys.executable, "-m", "aui_tui", *words]
+        with subprocess.Popen(
+            program,
+            cwd=self.folder,
+            env=environment(self.folder),
+            stdin=subprocess.DEVNULL if words[0] == "mcp" else None,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        ) as process:
+            if words[0] != "mcp":
+                stream = process.stdout if words[0] == "watch" else process.stderr
+                assert stream is not None
+                assert stream.readline()
+                process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=60)
+        assert process.returncode in ((0,) if words[0] == "mcp" else (0, 130)), err
+        assert "Traceback" not in err
+
+    def look(self, line: str) -> None:
+        """Run a line that opens the dashboard, and leave it."""
+        words = shlex.split(line, comments=True)[1:]
+        with Terminal(self.folder, words, columns=120, lines=30) as terminal:
+            terminal.wait_for("Score", seconds=120)
+            terminal.press("Q" if "demo" in words else "q")
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return int(free.getsockname()[1])
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        return
+
+
+class Site(ThreadingHTTPServer):
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that leaves is nothing to report."""
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """Sites that every agent may use, and an index in which they were scanned twice."""
+    folder = tmp_path_factory.mktemp("documented")
+    public = folder / "public"
+    public.mkdir()
+    (public / "index.html").write_text(PAGE % ("A page that reads without scripts. " * 20))
+    (public / "robots.txt").write_text(ROBOTS)
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(str(folder / "staging-ca.pem"))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert(*NAMES).configure_cert(context)
+    servers = [Site(("127.0.0.1", 0), functools.partial(Quiet, directory=str(public))) for _ in range(2)]
+    servers[1].socket = context.wrap_socket(servers[1].socket, server_side=True, do_handshake_on_connect=False)
+    for server in servers:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+    world = World(folder, servers[0].server_port, servers[1].server_port)
+    (folder / "hosts.csv").write_text("example.com,Example,Tech\nshop.example,Shop,Retail\n")
+    (folder / "tranco.csv").write_text("1,example.com\n2,shop.example\n")
+    (folder / "access.log").write_text(LOG * 20)
+    tools = folder / "tools"
+    tools.mkdir()
+    led = " ".join(shlex.quote(word) for word in world.rules)
+    script = f"""#!/bin/sh
+case "$1" in
+  scan|crawl) word=$1; shift; exec {shlex.quote(sys.executable)} -m aui_tui "$word" {led} "$@" ;;
+  *) exec {shlex.quote(sys.executable)} -m aui_tui "$@" ;;
+esac
+"""
+    (tools / "aui-tui").write_text(script)
+    (tools / "aui-tui").chmod(0o755)
+    for _ in range(2):
+        done = world.run(
+            "aui-tui scan https://shop.example https://example.com http://localhost:8000 --force --no-limit"
+        )
+        assert done.code == 0, done.err
+    world.published = free_port()
+    serve = [sys.executable, "-m", "aui_tui", "serve", "--port", str(world.published)]
+    published = subprocess.Popen(serve, cwd=folder, env=environment(folder), stderr=subprocess.PIPE, text=True)
+    assert published.stderr is not None
+    assert "http://" in published.stderr.readline()
+    try:
+        yield world
+    finally:
+        published.terminate()
+        published.wait(60)
+        for server in servers:
+            server.shutdown()
+            server.server_close()
+
+
+@pytest.fixture
+def world(prepared: World, tmp_path: Path) -> World:
+    """The same sites, and a copy of the folder."""
+    folder = tmp_path / "work"
+    shutil.copytree(prepared.folder, folder)
+    return World(folder, prepared.plain, prepared.tls, prepared.published)
+
+
+@pytest.mark.parametrize("page", [name for name in WITH_LINES if name != "tasks"])
+def test_every_line_runs(page: str, world: World) -> None:
+    run_all(lines_of(page), world)
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(BROWSER is None, reason=MISSING)
+def test_every_line_on_tasks_runs(world: World) -> None:
+    run_all(lines_of("tasks"), world)
+
+
+def run_all(lines: list[str], world: World) -> None:
+    for line in lines:
+        line = line.replace("https://index.example", f"http://127.0.0.1:{world.published}")
+        for written, here_instead in CHANGED:
+            line = line.replace(written, here_instead)
+        if any(line.startswith(start) for start in ELSEWHERE) or skipped(line):
+            continue
+        if line.startswith("pip install"):
+            extra = re.search(r"aui-tui\[(\w+)\]", line)
+            assert extra
+            assert f"\n{extra[1]} = [" in (ROOT / "pyproject.toml").read_text()
+            continue
+        words = shlex.split(line, comments=True)
+        command = next((word for word in words[1:] if word in COMMANDS), "")
+        if words[0] == "aui-tui" and not SH_ONLY.search(line) and (command in WAITING or "--starter" in words):
+            world.interrupt(line.replace("8600", str(free_port())))
+        elif words[0] == "aui-tui" and not SH_ONLY.search(line) and command in SCREENS:
+            world.look(line)
+        else:
+            done = world.run(line)
+            assert done.code == 0, f"{line}\n{done.out}\n{done.err}"
+            assert "Traceback" not in done.err
+
+
+def skipped(line: str) -> bool:
+    """Whether a line needs a program that is not installed here, or a cluster of machines."""
+    words = shlex.split(line, comments=True)
+    if words[0] in ("dask", "duckdb"):
+        return True
+    return "--dask" in words or words[:3] == ["python", "-m", "playwright"]
