@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
@@ -23,6 +24,8 @@ MAX_REQUEST: Final = 40
 """Fields of a request that are recorded."""
 MAX_TEXT: Final = 1500
 """Characters of a page's readable text that are recorded."""
+_BEGINNING: Final = 1 << 16
+"""Octets of a body that are looked at first for its text."""
 _HIDDEN: Final = HIDDEN
 _FOREIGN: Final = frozenset(
     {"headers", "request", "text", "url", "location", "title", "site_name", "detail", "signal", "reference"}
@@ -52,9 +55,21 @@ def exchange(answer: Answer, limits: Limits, *, judged: bool) -> Exchange:
         hops=tuple(answer.hops),
         challenge=walls.recognise(answer.status, headers, answer.body, str(answer.url)) if readable else None,
         terms=readable and walls.terms(answer.status, headers),
-        request=tuple((clean(name, 100), clean(value, MAX_VALUE)) for name, value in answer.request[:MAX_REQUEST]),
-        text=clean(markup.text(answer.body, MAX_TEXT), MAX_TEXT) if readable and _is_text(answer) else "",
+        request=tuple(_cleaned(name, value) for name, value in answer.request[:MAX_REQUEST]),
+        text=_text(answer.body) if readable and _is_text(answer) else "",
     )
+
+
+def _text(body: bytes) -> str:
+    """Return the readable text of ``body`` as it is recorded; most bodies begin with enough of it."""
+    found = _text_of(body[:_BEGINNING])
+    return found if len(found) == MAX_TEXT or len(body) <= _BEGINNING else _text_of.__wrapped__(body)
+
+
+@lru_cache(maxsize=64)
+def _text_of(body: bytes) -> str:
+    """Return the readable text of ``body``. Many sites give every identity the same one, within half a second."""
+    return clean(markup.text(body, MAX_TEXT), MAX_TEXT)
 
 
 def _is_text(answer: Answer) -> bool:
@@ -106,4 +121,16 @@ def _hidden(value: Any, forms: re.Pattern[str], *, own: bool) -> Any:
 def _kept(name: str, value: str) -> tuple[str, str]:
     if name == "set-cookie":
         value = value.partition("=")[0] + "=" + _HIDDEN
+    return _cleaned(name, value)
+
+
+def _cleaned(name: str, value: str) -> tuple[str, str]:
+    """Return a header field, fit to be kept."""
+    short = len(name) + len(value) <= MAX_VALUE
+    return _field(name, value) if short else _field.__wrapped__(name, value)
+
+
+@lru_cache(maxsize=1024)
+def _field(name: str, value: str) -> tuple[str, str]:
+    """Return a header field, fit to be kept; the answers of one site have most of theirs in common."""
     return clean(name, 100), clean(value, MAX_VALUE)

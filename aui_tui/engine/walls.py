@@ -112,10 +112,10 @@ def recognise(
         return None
     fields = _fold(headers)
     page = _Page(status, body, fields.get("content-type", ""))
-    known = page.head.title if title is None else _fold_text(title)
+    known, address = page.head.title if title is None else _fold_text(title), url.lower()
     weak: Signal | None = None
     for signal in table().signal:
-        if (signal.tier == "B" and weak is not None) or not _matches(signal, page, fields, known, url.lower()):
+        if (signal.tier == "B" and weak is not None) or not _matches(signal, page, fields, known, address):
             continue
         if signal.tier == "B":
             weak = signal

@@ -9,19 +9,21 @@ import sqlite3
 import threading
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from aui_tui.crawl import BadRow, Crawl, Done
+from aui_tui.crawl import BadRow, Crawl, Done, Pool, Terms
 from aui_tui.crawl.job import Result, ScanJob, failed
 from aui_tui.crawl.listing import Row
+from aui_tui.engine.policy import Limits
 from aui_tui.errors import NeverScanned, Unavailable
 from aui_tui.records.query import Query
 from aui_tui.records.starter import Known
 from aui_tui.service.local import LocalService
 from tests.crawl.conftest import Here, access_to, grouped, homepages, hosts, rows, terms_of
-from tests.faults.site import Site
+from tests.faults.site import Asked, Site, good
 
 HOMEPAGES = 5
 """Requests for the homepage of one scan."""
@@ -303,3 +305,48 @@ async def test_workers_that_are_gone_end_the_crawl_and_nothing_else_is_said(serv
     await asyncio.sleep(0)
     assert said == []
     assert len([lease for lease in service.leases.take_many([f"h{n}.test" for n in range(12)]) if lease]) == 12
+
+
+async def test_with_a_pace_a_host_is_asked_one_request_at_a_time_and_its_lease_lasts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    life, pace = 0.6, 0.1
+    monkeypatch.setattr("aui_tui.store.lease.LIFE", life)
+    monkeypatch.setattr("aui_tui.crawl.crawl.LIFE", life)
+    under_way = most = 0
+
+    async def serve(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        nonlocal under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        await good(asked, writer)
+        under_way -= 1
+
+    async with Site(default=serve) as slow:
+        access = replace(access_to(slow.port), limits=Limits(pace=pace))
+        first, second = (LocalService(tmp_path / "data", access=access) for _ in range(2))
+        began = time.monotonic()
+        crawl = asyncio.create_task(crawled(first, hosts(1)))
+        while time.monotonic() < began + 1.5 * life or not slow.asked:
+            await asyncio.sleep(0.02)
+        if not crawl.done():
+            assert await asyncio.to_thread(second.leases.take, "h0.test") is None
+        told = await crawl
+        assert kinds(told) == {"scanned": 1}
+        assert time.monotonic() - began >= 10 * pace
+        assert most == 1
+        assert await asyncio.to_thread(second.leases.take, "h0.test") is not None
+        await first.aclose()
+        await second.aclose()
+
+
+async def test_a_paced_crawl_of_real_processes_has_time_for_its_scans(tmp_path: Path, site: Site) -> None:
+    access = replace(access_to(site.port), limits=Limits(pace=0.05))
+    service = LocalService(tmp_path / "data", access=access)
+    terms = Terms.of(access, method="v0.2", base_url="")
+    assert terms.limits.longest > 10 * (terms.limits.probe + 0.05)
+    async with Pool(terms, 1) as pool:
+        counts = await Crawl(service, pool).run(grouped(rows(hosts(3))))
+    assert counts.scanned == 3
+    assert all(service.reports.get(f"h{number}.test").card.elapsed_ms >= 500 for number in range(3))
+    await service.aclose()
