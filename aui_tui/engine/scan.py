@@ -114,6 +114,7 @@ async def observe(
         limits=scan.limits(),
         warnings=tuple(scan.warnings),
         random=scan.random,
+        unsettled=scan.unsettled,
         cause=scan.cause,
         incomplete=stopped,
     )
@@ -182,7 +183,7 @@ class _Scan:
         self.page = PageFacts()
         self._edges: list[Mapping[str, str]] = []
         self.warnings: list[str] = []
-        self.random = False
+        self.random = self.unsettled = False
         self.cause: Cause | None = None
         self.verified = False
         """A site that was asked with signatures verifies them."""
@@ -397,6 +398,8 @@ class _Scan:
                 found, limited=name in second.limited, controls=second.controls.get(name, 0)
             )
         self.random = second.random
+        self.unsettled = second.served and not (second.tight or second.random)
+        self.unsettled &= not second.limited.isdisjoint(self._agents)
         if not (second.random or second.tight):
             await self._look_for_cause(done, end)
         for name in second.limited:

@@ -274,7 +274,8 @@ class Observations(Record, frozen=True):
     ``scanned_at``: ISO 8601 UTC with milliseconds, the start. ``elapsed_ms``: whole scan. ``exchanges``: the browser
     first, then the four agents, then robots, llms, ai-plugin, ucp, mcp. ``limits``: what was relaxed at the
     user's word (``insecure``, ``credentials``, ``private``, ``connect-to``). ``random``: the site failed at random: a
-    client got a 5xx and was served at another time. ``cause``: what a refusal goes by, None when nobody looked.
+    client got a 5xx and was served at another time. ``unsettled``: the time of the scan ended before a refusal could
+    be settled, although the browser was served. ``cause``: what a refusal goes by, None when nobody looked.
     ``incomplete``: the scan was stopped before its end; a probe without a verdict has the error ``stopped``.
     """
 
@@ -292,6 +293,7 @@ class Observations(Record, frozen=True):
     limits: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     random: bool = False
+    unsettled: bool = False
     cause: Cause | None = None
     tasks: TaskReport | None = None
     incomplete: bool = False

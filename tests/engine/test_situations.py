@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import pytest
+from msgspec.structs import replace
 
 from aui_tui.engine.judge import judge
 from aui_tui.engine.scoring import grade_card
@@ -242,3 +243,15 @@ def test_crawlers_blocked_counts_the_word_blocked_of_crawler_policy() -> None:
 def test_ten_disallowed_agents_wall_a_site_and_nine_do_not() -> None:
     assert grade_card(site.robots_ten()).agents_disallowed == 10
     assert grade_card(site.robots_nine()).agents_disallowed == 9
+
+
+def test_an_agent_without_a_verdict_says_why_it_has_none() -> None:
+    seen = site.limited()
+    for why, words in (
+        ({}, "limits everybody: asked alone, the browser was turned away too"),
+        ({"random": True}, "since the site fails at random"),
+        ({"unsettled": True}, "a browser was served each time, but the scan ended"),
+    ):
+        texts = [line.text for line in grade_card(replace(seen, **why)).evidence]
+        assert sum(words in text for text in texts) == 1
+        assert sum("ChatGPT and Claude (429 Too Many Requests)" in text for text in texts) == 1

@@ -13,7 +13,7 @@ from aui_tui.engine.scoring import grade_card
 from aui_tui.records.observations import Observations
 from tests.faults.behaviours import sends
 from tests.faults.site import AGENTS, HOMEPAGES, Asked, answer, good
-from tests.limiters.models import Concurrent, FixedWindow, LeakyBucket, Limiter, SlidingWindow
+from tests.limiters.models import Ban, Concurrent, FixedWindow, LeakyBucket, Limiter, SlidingWindow
 from tests.limiters.servers import LIMITS, PAUSE, LimitedSite, accusations, scanned
 
 REFUSE = sends(answer(b"no", "403 Forbidden"))
@@ -26,6 +26,8 @@ CASES: dict[str, tuple[Callable[[], Limiter], str]] = {
     "5 in 10 s, refused ones counted, 403": (lambda: SlidingWindow(5, 10 * PAUSE, strict=True), "403"),
     "3 in 60 s, 429": (lambda: SlidingWindow(3, 60 * PAUSE), "429"),
     "10 in 10 s, dropped": (lambda: SlidingWindow(10, 10 * PAUSE), "drop"),
+    "banned for 20 s after 3 refusals, 429": (lambda: Ban(LeakyBucket(5, PAUSE, 2), 3, 20 * PAUSE), "429"),
+    "banned for 60 s after 3 refusals, 403": (lambda: Ban(LeakyBucket(5, PAUSE, 5), 3, 60 * PAUSE), "403"),
     "one at a time, 503": (lambda: Concurrent(1), "503"),
     "2 a second, the others wait": (lambda: LeakyBucket(2, PAUSE), "delay"),
 }

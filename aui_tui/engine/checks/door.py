@@ -133,6 +133,16 @@ SENTENCES = (
         " (<<what>>); a scan with --force --pace 10, one request every 10 s, may bring a verdict.",
     ),
     warn(
+        "limited-random",
+        "Nothing is held against <<agents>> (<<what>>), since the site fails at random. Scan again with --force when it"
+        " answers every request.",
+    ),
+    warn(
+        "limited-time",
+        "Not settled for <<agents>> (<<what>>): a browser was served each time, but the scan ended before the refusal"
+        " was seen often enough to count. A scan with --force --pace 1 has more time.",
+    ),
+    warn(
         "files-limited",
         "Not measured: <<files>>. The site answered <<what>>, again when asked alone, so <<they>> for nothing; a scan"
         " with --force --pace 10, one request every 10 s, may bring <<them>>.",
@@ -412,7 +422,8 @@ def _limited(observations: Observations) -> Iterator[Finding]:
     if limited:
         names = {agent.key: label(agent) for agent in registry().live} | {BROWSER: "the browser"}
         agents = joined(names[probe.name] for probe in limited)
-        yield Finding("limited", {"agents": agents, "what": answers(limited)})
+        why = "-random" if observations.random else "-time" if observations.unsettled else ""
+        yield Finding(f"limited{why}", {"agents": agents, "what": answers(limited)})
     lost = [probe for probe in observations.exchanges if probe.limited and probe.name in FILE_PROBES]
     if lost:
         one = len(lost) == 1
