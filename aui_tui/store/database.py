@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 import time
@@ -10,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
+from urllib.parse import quote
 
 from aui_tui.errors import ConfigError, Unavailable
 from aui_tui.store import folder
@@ -76,7 +78,10 @@ class Database:
         self._readers: list[sqlite3.Connection] = []
         self._lock = threading.RLock()
         self._writer: sqlite3.Connection | None = None
+        self._reading = "mode=ro"
         self._file: tuple[int, int] | None = None
+        self.read_only = path.exists() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+        """The file lies where this user may not write: it is read, and nothing is kept."""
         with suppress(Unavailable):
             self._open()
 
@@ -107,6 +112,10 @@ class Database:
 
         Raises Unavailable when the file cannot be opened, and whatever SQLite raises.
         """
+        if self.read_only:
+            raise Unavailable(
+                f"Nothing can be saved: the folder of {clean(self.path.name)} is read-only for this user."
+            )
         with self._lock:
             writer = self._open()
             self._local.used = self.generation
@@ -175,6 +184,8 @@ class Database:
         if self._file != _identity(self.path):
             self._open()
             return
+        if self.read_only:
+            raise Unavailable(f"The index {clean(self.path.name)} is damaged, and read-only for this user.")
         aside = folder.set_aside(self.path, clock=self._clock)
         self.warnings.append(
             f"The index {clean(self.path.name)} was damaged: it was set aside as {clean(aside.name)} and a new one was "
@@ -184,7 +195,12 @@ class Database:
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            self.path, timeout=self._busy, isolation_level=None, check_same_thread=False, cached_statements=256
+            f"file:{quote(str(self.path))}?{self._reading}" if self.read_only else self.path,
+            timeout=self._busy,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=256,
+            uri=self.read_only,
         )
         connection.execute("PRAGMA foreign_keys = 1")
         connection.execute("PRAGMA trusted_schema = 0")
@@ -193,7 +209,33 @@ class Database:
         connection.execute("PRAGMA temp_store = 2")
         return connection
 
+    def _prepare_reading(self) -> sqlite3.Connection:
+        """Open a file that cannot be written to. Raises ConfigError for one of another version of this program."""
+        try:
+            connection = self._connect()
+            version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+        except sqlite3.OperationalError:  # its log needs a file beside it that cannot be made
+            self._reading = "immutable=1"
+            connection = self._connect()
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            log = self.path.with_name(self.path.name + "-wal")
+            if log.exists() and log.stat().st_size:
+                self.warnings.append(
+                    f"The index {clean(self.path.name)} is read-only; its newest scans may be missing."
+                )
+        if version != self._version:
+            connection.close()
+            raise ConfigError(
+                f"The index {clean(str(self.path), 200)} is of another version of this program (schema {version}, not "
+                f"{self._version}) and cannot be brought up to date, since it is read-only; copy the folder."
+            )
+        connection.execute("SELECT 1 FROM site LIMIT 1").fetchone()
+        self._file = _identity(self.path)
+        return connection
+
     def _prepare(self) -> sqlite3.Connection:
+        if self.read_only:
+            return self._prepare_reading()
         self._file = _identity(self.path)
         fresh = not self.path.exists() or self.path.stat().st_size == 0
         connection = self._connect()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import time
@@ -15,14 +16,16 @@ from aui_tui.errors import ConfigError
 from aui_tui.text import clean
 
 MODE: Final = 0o700
+UNWRITABLE: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+INDEX: Final = "index.db"
 SIDE_FILES: Final = ("", "-wal", "-shm", "-journal")
 
 
 def prepare(folder: Path) -> Path:
     """Create ``folder`` for its owner alone (mode 0700) and return its absolute path.
 
-    A folder of ours that others may read or write is narrowed. Raises ConfigError with one sentence when it cannot
-    be created or written.
+    A folder of ours that others may read or write is narrowed. One that holds an index and cannot be written to, such
+    as another user's, is there to be read. Raises ConfigError with one sentence when it cannot be used.
     """
     shown = clean(str(folder), 300)
     try:
@@ -33,9 +36,20 @@ def prepare(folder: Path) -> Path:
         os.close(os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         probe.unlink()
     except (OSError, RuntimeError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno in UNWRITABLE and can_read(folder / INDEX):
+            return folder
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         raise ConfigError(f"The data folder {shown} cannot be used: {clean(str(reason), 120)}.") from None
     return folder
+
+
+def can_read(file: Path) -> bool:
+    """Say whether ``file`` is there and can be read."""
+    try:
+        with file.open("rb"):
+            return True
+    except OSError:
+        return False
 
 
 def _narrow(folder: Path) -> None:
@@ -81,4 +95,4 @@ class Places(msgspec.Struct, frozen=True):
 
 def places(folder: Path) -> Places:
     """Return the parts of the data folder ``folder``."""
-    return Places(folder=folder, index=folder / "index.db", scans=folder / "scan-cache", limits=folder / "limits")
+    return Places(folder=folder, index=folder / INDEX, scans=folder / "scan-cache", limits=folder / "limits")

@@ -36,7 +36,7 @@ async def standing(name: str, authority: trustme.CA) -> AsyncIterator[int]:
             yield site.port
         return
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert("shop.test", "shop.example").configure_cert(tls)
+    authority.issue_cert("shop.test", "shop.example", "*.example.com").configure_cert(tls)
     async with h2_floods.flooding(name, tls) as port:
         yield port
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from tests.scorecard import Row, behaviour, connections, limiters, pages, robots, stall, targets, walls
+from tests.scorecard import Row, behaviour, connections, limiters, pages, robots, serving, stall, targets, walls
 
 AREAS: tuple[Callable[[Path], Iterable[Row]], ...] = (
     robots.rows,
@@ -19,6 +19,7 @@ AREAS: tuple[Callable[[Path], Iterable[Row]], ...] = (
     stall.rows,
     limiters.rows,
     behaviour.rows,
+    serving.rows,
 )
 
 
