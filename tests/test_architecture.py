@@ -81,6 +81,7 @@ MAY_IMPORT = {
         "aui_tui.service.grading",
         "aui_tui.service.scans",
         "aui_tui.service.tasks",
+        "aui_tui.visits",
     ),
     "aui_tui.service.tasks": (*LOCAL, "aui_tui.tasks"),
     "aui_tui.tasks": (*CONTRACT, "aui_tui.engine", "aui_tui.tasks"),

@@ -54,6 +54,10 @@ def serve(
     read_only: Annotated[
         bool, typer.Option("--read-only", help="Publish what is stored; visitors scan nothing.")
     ] = False,
+    visits: Annotated[
+        bool,
+        typer.Option("--visits/--no-visits", help="Publish the figures of your access logs."),
+    ] = True,
     connect_to: ConnectTo = None,
     cacert: CaFile = None,
 ) -> int:
@@ -81,6 +85,7 @@ def serve(
         access=ConnectionOptions(connect_to=connect_to, cacert=cacert).policy() or PUBLIC,
         known=Starter(),
         read_only=read_only,
+        with_visits=visits,
     )
     first = publication()
     warnings = first.warnings

@@ -185,6 +185,7 @@ def _repair(run: Run, reports: Reports) -> None:
     streams.say(
         f"repaired: removed {count(done.scans_removed, 'scan')} and {count(done.hosts_removed, 'host')}, "
         f"and what was seen in {count(done.observations_removed, 'scan')}"
+        + (f"; visits of {count(done.visits_removed, 'host')}" if done.visits_removed else "")
     )
 
 
@@ -194,7 +195,8 @@ def _salvage(run: Run, reports: Reports) -> None:
     for path in damaged(reports.path.parent):
         with counted("Salvaging", quiet=run.quiet) as progress:
             done = salvage(path, reports, progress=progress)
-        streams.say(f"salvaged from {path.name}: {count(done.kept, 'scan')} kept, {done.lost:,} lost")
+        visits = f"; visits of {count(done.visits, 'host')} kept" if done.visits else ""
+        streams.say(f"salvaged from {path.name}: {count(done.kept, 'scan')} kept, {done.lost:,} lost{visits}")
 
 
 @app.command("forget", cls=taking(), epilog=example("aui-tui forget example.com"))

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -88,7 +89,16 @@ TrustForwarded = Annotated[
         metavar="N",
         min=0,
         max=20,
-        help="So many proxies each added an X-Forwarded-For entry.",
+        help="N proxies each added an X-Forwarded-For entry.",
+        rich_help_panel=READING,
+    ),
+]
+ClientField = Annotated[
+    str,
+    typer.Option(
+        "--client-field",
+        metavar="NAME",
+        help="Field in which a trusted proxy writes the client's address; X-Forwarded-For otherwise.",
         rich_help_panel=READING,
     ),
 ]
@@ -123,6 +133,7 @@ def visits(
     log_kind: LogKind = "",
     trusted_proxy: TrustedProxy = None,
     trust_forwarded: TrustForwarded = 0,
+    client_field: ClientField = "",
     sampled: Sampled = 1,
     follow: Follow = False,
     update_ranges: UpdateRanges = False,
@@ -141,11 +152,21 @@ def visits(
     """
     run = run_of(context)
     only_local(run, "Reading logs")
+    from aui_tui.visits.counting import Options
     from aui_tui.visits.published import RangeBook
 
     asked = _limits(fail_refused)
     form = _form(as_json, as_csv, as_markdown)
-    options = _options(host, log_format_name, log_format, log_kind, trusted_proxy, trust_forwarded, sampled)
+    given = Options(
+        format=log_format_name,
+        log_format=log_format,
+        host=host,
+        trusted=tuple(trusted_proxy or ()),
+        forwarded=trust_forwarded,
+        client_field=client_field,
+        sampled=sampled,
+    )
+    options = _checked(given, log_kind)
     book = RangeBook(run.settings.data_dir / "ranges")
     if update_ranges:
         access = ConnectionOptions(allow_private=allow_private, connect_to=connect_to, cacert=cacert).policy()
@@ -193,34 +214,32 @@ def _form(as_json: bool, as_csv: bool, as_markdown: bool) -> str:
     return chosen[0] if chosen else ""
 
 
-def _options(
-    host: str,
-    name: str,
-    log_format: str,
-    kind: str,
-    trusted: list[str] | None,
-    forwarded: int,
-    sampled: int,
-) -> Options:
-    from aui_tui.visits.counting import Options, checked_format
+def _checked(given: Options, kind: str) -> Options:
+    """Return the options with the host's key and the kind of log. Raises BadValue for what cannot be meant."""
+    from aui_tui.visits import lines
+    from aui_tui.visits.counting import checked_format
 
-    if name and log_format:
+    if given.format and given.log_format:
         raise BadValue("Choose one of --format and --log-format.")
-    if trusted and forwarded:
+    if given.trusted and given.forwarded:
         raise BadValue("Choose one of --trusted-proxy and --trust-forwarded.")
+    if given.client_field and not (given.trusted or given.forwarded):
+        raise BadValue(
+            "--client-field needs --trusted-proxy NETWORK: any client can send such a field, so it counts only where "
+            "your proxy wrote it."
+        )
     if kind and kind not in KINDS:
         raise BadValue(f"--log-kind takes {', '.join(KINDS)}, not {clean(kind, 40)!r}.", allowed=KINDS)
-    options = Options(
-        format=checked_format(name) if name else "",
-        log_format=log_format,
+    options = replace(
+        given,
+        format=checked_format(given.format) if given.format else "",
         kind=kind or None,  # type: ignore[arg-type]
-        host=_site(host) if host else "",
-        trusted=tuple(trusted or ()),
-        forwarded=forwarded,
-        sampled=sampled,
+        host=_site(given.host) if given.host else "",
     )
     options.proxies()
     options.named()
+    if options.client_field:
+        lines.ClientField.of(options.client_field)
     return options
 
 

@@ -18,10 +18,14 @@ if TYPE_CHECKING:
 
 
 class Grading(NamedTuple):
-    """How a service grades: its usual ``method``, and where the ``url`` of its cards begins."""
+    """How a service grades: its usual ``method``, and where the ``url`` of its cards begins.
+
+    ``with_visits``: whether the visits in access logs stand beside the card.
+    """
 
     method: str
     base_url: str
+    with_visits: bool = True
 
     def card(self, observations: Observations, *, name: str, category: str, known: Known) -> ReportCard:
         """Return the card of a new scan; the words of the starter list fill what was not named."""
@@ -75,7 +79,7 @@ class Grading(NamedTuple):
 
             book = ledger(scan.observations, method_called(wanted))
         history = tuple(point for point in reports.history(host) if point.scanned_at <= card.scanned_at)
-        visits = reports.visits(host) if not at else None
+        visits = reports.visits(host) if self.with_visits and not at else None
         return Dossier(
             card=card if visits is None else beside(card, visits),
             observations=scan.observations,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -57,8 +57,9 @@ class LocalService:
 
     ``base_url`` begins the ``url`` of cards; ``method`` grades what is stored and asked for without a method;
     ``access`` is what the local user allows (None: what a stranger gets); ``known`` looks a host up in the starter
-    list; ``client`` pays for scans; ``observer`` scans (None: the packaged engine). Files are read and written on
-    threads. Raises ConfigError when the folder cannot be used, Unavailable when the index is locked.
+    list; ``client`` pays for scans; ``observer`` scans (None: the packaged engine). ``with_visits``: whether the
+    visits in access logs are part of its answers. Files are read and written on threads. Raises ConfigError when the
+    folder cannot be used, Unavailable when the index is locked.
     """
 
     def __init__(
@@ -72,8 +73,9 @@ class LocalService:
         known: Mapping[str, Known] | None = None,
         clock: Callable[[], float] = time.time,
         observer: Observer | None = None,
+        with_visits: bool = True,
     ) -> None:
-        self._grading = Grading(method_called(method).name, base_url.rstrip("/"))
+        self._grading = Grading(method_called(method).name, base_url.rstrip("/"), with_visits)
         self._access = access
         self._client = client
         self._known = known if known is not None else {}
@@ -176,6 +178,8 @@ class LocalService:
 
     async def visits(self, host: str) -> Visits | None:
         """Return what the access logs of ``host`` said when they were last read."""
+        if not self._grading.with_visits:
+            return None
         return await self._call(lambda: self.reports.visits(_key(host)))
 
     async def keep_visits(self, record: Visits) -> Visits:
@@ -183,6 +187,26 @@ class LocalService:
         kept = msgspec.structs.replace(record, host=_key(record.host))
         await self._call(lambda: self.reports.put_visits(kept))
         return kept
+
+    async def read_logs(
+        self, host: str, logs: Sequence[str], *, progress: Callable[[int, int], None] | None = None
+    ) -> Visits:
+        """Count the visits in ``logs``, keep them beside the card of ``host``, and return them."""
+        from aui_tui.engine.target import parse
+        from aui_tui.visits.logs import read
+
+        key, ranges = parse(host, allow_private=True).site, self.places.folder / "ranges"
+
+        def work(stop: Callable[[], bool]) -> Visits:
+            def tell(done: int, of: int) -> None:
+                if stop():
+                    raise asyncio.CancelledError
+                if progress is not None:
+                    progress(done, of)
+
+            return read(logs, key, ranges, progress=tell)
+
+        return await self.keep_visits(await self._stoppable(work))
 
     async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
         """Return where ``host`` would stand with ``fixes`` carried out, from what was seen where it is kept."""

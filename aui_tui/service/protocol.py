@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
 from aui_tui.records.progress import Progress
@@ -117,6 +118,23 @@ class RunsTasks(Protocol):
         "add to cart" once, on a host that the user named as his own. ``progress`` gets the probes, ``live`` the steps.
         Cancelling keeps the scan, and of the tasks those that had ended. The transcript is
         ``answer.observations.tasks``. Raises as ``scan``, and NoBrowser when none is installed.
+        """
+        ...
+
+
+@runtime_checkable
+class ReadsLogs(Protocol):
+    """A service that reads access logs on this machine; a remote one never does."""
+
+    async def read_logs(
+        self, host: str, logs: Sequence[str], *, progress: Callable[[int, int], None] | None = None
+    ) -> Visits:
+        """Count the visits in ``logs``, keep them beside the card of ``host``, and return them.
+
+        ``logs``: files, patterns such as ``access.log*``, or ``-`` for standard input; their formats are detected.
+        ``progress`` hears on another thread how many bytes are done, and of how many. Cancelling keeps what was kept
+        before. Raises InvalidHost, BadValue, ConfigError for a file that cannot be read, RecordError for one that is
+        not an access log.
         """
         ...
 

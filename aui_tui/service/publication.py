@@ -171,6 +171,7 @@ class LocalPublication:
 
     What ``access`` allows the operator is taken back: private networks, other ports (also where a rule of
     ``connect_to`` covers them), and the fields and passwords that the operator sends to sites of their own.
+    ``with_visits``: whether the figures of the operator's access logs are published.
     """
 
     folder: Path
@@ -179,6 +180,7 @@ class LocalPublication:
     access: ScanPolicy = PUBLIC
     known: Mapping[str, Known] | None = None
     read_only: bool = False
+    with_visits: bool = True
 
     def __call__(self) -> Publication:
         """Return the opened index."""
@@ -193,6 +195,7 @@ class LocalPublication:
                 access=access,
                 known=self.known,
                 observer=LimitedObserver(Scanner()),
+                with_visits=self.with_visits,
             ),
             read_only=self.read_only,
         )

@@ -17,6 +17,7 @@ import msgspec
 from aui_tui.errors import ConfigError, RecordError, Unavailable
 from aui_tui.records.card import ReportCard
 from aui_tui.records.observations import Observations
+from aui_tui.records.visits import Visits, decode_visits
 from aui_tui.store import blobs
 from aui_tui.store.database import PAGE, Database
 from aui_tui.store.reports import Reports
@@ -81,16 +82,20 @@ SCANS: Final = "SELECT CAST(card AS BLOB), CAST(observations AS BLOB) FROM scan 
 
 
 class Salvaged(msgspec.Struct, frozen=True, kw_only=True):
-    """Scans that were ``kept`` from a damaged file, and how many were ``lost`` as far as it can tell."""
+    """Scans that were ``kept`` from a damaged file, and how many were ``lost`` as far as it can tell.
+
+    ``visits``: hosts whose visits in access logs were kept.
+    """
 
     kept: int
     lost: int
+    visits: int = 0
 
 
 def salvage(damaged: Path, reports: Reports, *, progress: OnProgress | None = None) -> Salvaged:
-    """Put every scan that can be read in the file ``damaged`` into ``reports``; the file is not changed.
+    """Put every scan and the visits that can be read in the file ``damaged`` into ``reports``; the file stays as it is.
 
-    A scan that is there already stays as it is. Raises Unavailable when ``reports`` cannot be written.
+    A scan that is there already stays, and so do newer visits. Raises Unavailable when ``reports`` cannot be written.
     """
     with tempfile.TemporaryDirectory(prefix=".salvage-", dir=reports.path.parent) as scratch:
         copy = Path(scratch) / "copy.db"
@@ -111,7 +116,11 @@ def salvage(damaged: Path, reports: Reports, *, progress: OnProgress | None = No
             if len(batch) >= BATCH:
                 kept += _put(reports, batch)
                 batch = []
-        return Salvaged(kept=kept + _put(reports, batch), lost=lost)
+        kept += _put(reports, batch)
+        visits = _visits(copy)
+        for record in visits.values():
+            reports.put_visits(record, unless_newer=True)
+        return Salvaged(kept=kept, lost=lost, visits=len(visits))
 
 
 def _put(reports: Reports, batch: list[tuple[ReportCard, Observations | None]]) -> int:
@@ -153,6 +162,20 @@ def _scans(file: Path, progress: OnProgress | None) -> Iterator[tuple[ReportCard
             first += STRIDE
             if progress is not None:
                 progress(min(first - 1, last), last)
+
+
+def _visits(file: Path) -> dict[str, Visits]:
+    """Return the visits of the file by host, read from both ends as far as the pages are sound."""
+    found: dict[str, Visits] = {}
+    with closing(sqlite3.connect(file)) as db:
+        for order in ("ASC", "DESC"):
+            with contextlib.suppress(sqlite3.Error):
+                for host, data in db.execute(f"SELECT host, CAST(record AS BLOB) FROM visits ORDER BY host {order}"):
+                    with contextlib.suppress(RecordError):
+                        record = decode_visits(data)
+                        if record.host == host:
+                            found[host] = record
+    return found
 
 
 def _largest(db: sqlite3.Connection) -> int:

@@ -255,12 +255,19 @@ class Reports:
         except (sqlite3.Error, OSError) as error:
             raise self.database.explain(error, "written") from None
 
-    def put_visits(self, record: Visits) -> None:
-        """Keep what the access logs of ``record.host`` say, instead of what was kept before."""
+    def put_visits(self, record: Visits, *, unless_newer: bool = False) -> None:
+        """Keep what the access logs of ``record.host`` say, instead of what was kept before.
+
+        ``unless_newer``: a kept record that was read at the same time or later stays.
+        """
+        conflict = "DO UPDATE SET at = excluded.at, record = excluded.record"
+        condition = " WHERE excluded.at > visits.at" if unless_newer else ""
         try:
             with self.database.writing() as db:
                 values = (record.host, epoch_ms(record.read_at), encode_visits(record))
-                db.execute("INSERT OR REPLACE INTO visits (host, at, record) VALUES (?, ?, ?)", values)
+                db.execute(
+                    f"INSERT INTO visits (host, at, record) VALUES (?, ?, ?) ON CONFLICT {conflict}{condition}", values
+                )
                 db.execute("UPDATE meta SET changes = changes + 1")
         except (sqlite3.Error, OSError) as error:
             raise self.database.explain(error, "written") from None

@@ -14,6 +14,7 @@ import msgspec
 from aui_tui.errors import RecordError
 from aui_tui.records.card import ReportCard
 from aui_tui.records.observations import Observations
+from aui_tui.records.visits import decode_visits
 from aui_tui.store import bitmaps, blobs
 from aui_tui.store.backup import OnProgress
 from aui_tui.store.columns import SUMMARY_AT, columns_of, search_text_of
@@ -46,7 +47,7 @@ def examine(reports: Reports, *, progress: OnProgress | None = None) -> Health:
     """
     try:
         with reports.reading() as db:
-            problems = [*of_file(db), *_of_derived(db), *_of_records(db, progress)]
+            problems = [*of_file(db), *_of_derived(db), *_of_records(db, progress), *_of_visits(db)]
             hosts = db.execute("SELECT count(*) FROM site").fetchone()[0]
             scans = db.execute("SELECT count(*) FROM scan").fetchone()[0]
     except sqlite3.Error as error:
@@ -125,6 +126,25 @@ def _of_records(db: sqlite3.Connection, progress: OnProgress | None) -> Iterator
         yield f"Scans that cannot be read: {count}. {problem}"
 
 
+def _of_visits(db: sqlite3.Connection) -> Iterator[str]:
+    broken = len(_broken_visits(db))
+    if broken:
+        yield f"Hosts whose visits cannot be read: {broken}."
+
+
+def _broken_visits(db: sqlite3.Connection) -> list[str]:
+    """Return the hosts whose record of visits cannot be read, or is another host's."""
+    broken = []
+    for host, data in db.execute("SELECT host, CAST(record AS BLOB) FROM visits"):
+        try:
+            sound = decode_visits(data).host == host
+        except RecordError:
+            sound = False
+        if not sound:
+            broken.append(host)
+    return broken
+
+
 class Record(NamedTuple):
     """A kept scan as far as it can be read, and what is the ``problem`` with it, if any."""
 
@@ -178,12 +198,13 @@ class Repair(msgspec.Struct, frozen=True, kw_only=True):
     """What a repair did.
 
     ``scans_removed``: cards that could not be read; ``observations_removed``: scans that keep their card alone;
-    ``hosts_removed``: those without any scan left.
+    ``hosts_removed``: those without any scan left; ``visits_removed``: visits that could not be read.
     """
 
     scans_removed: int
     observations_removed: int
     hosts_removed: int
+    visits_removed: int = 0
 
 
 def repair(reports: Reports, *, progress: OnProgress | None = None) -> Repair:
@@ -202,6 +223,7 @@ def repair(reports: Reports, *, progress: OnProgress | None = None) -> Repair:
             found = _step(reports, partial(_remove, scans=few))
             scans, observations = scans + found[0], observations + found[1]
         hosts, loose = _step(reports, _remove_loose)
+        visits = _step(reports, _remove_visits)
         renamed = 0
         with reports.reading() as db:
             wrong |= _out_of_date(db)
@@ -218,7 +240,7 @@ def repair(reports: Reports, *, progress: OnProgress | None = None) -> Repair:
             _step(reports, _index_text)
     except sqlite3.Error as error:
         raise reports.database.explain(error, "repaired") from None
-    return Repair(scans_removed=scans, observations_removed=observations, hosts_removed=hosts)
+    return Repair(scans_removed=scans, observations_removed=observations, hosts_removed=hosts, visits_removed=visits)
 
 
 def _parted(found: list[int]) -> Iterator[list[int]]:
@@ -268,6 +290,13 @@ def _remove_loose(db: sqlite3.Connection) -> tuple[int, int]:
     rows = db.execute("DELETE FROM scan WHERE site NOT IN (SELECT id FROM site)").rowcount
     rows += db.execute("DELETE FROM line WHERE id NOT IN (SELECT id FROM site)").rowcount
     return len(hosts), rows
+
+
+def _remove_visits(db: sqlite3.Connection) -> int:
+    """Remove the visits that cannot be read; return of how many hosts."""
+    broken = _broken_visits(db)
+    db.executemany("DELETE FROM visits WHERE host = ?", [(host,) for host in broken])
+    return len(broken)
 
 
 def _look(db: sqlite3.Connection, progress: OnProgress | None) -> tuple[list[int], set[int]]:

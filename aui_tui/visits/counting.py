@@ -15,7 +15,7 @@ from aui_tui.text import clean
 from aui_tui.visits.addresses import Proxies, Ranges, parse, place
 from aui_tui.visits.clients import LONGEST_KEPT, TABLE_LIMIT, Client, Names
 from aui_tui.visits.formats import FORMATS, Clf, JsonLines, detect
-from aui_tui.visits.lines import DOUBT, Format, Found, Visit
+from aui_tui.visits.lines import DOUBT, ClientField, Format, Found, Visit
 from aui_tui.visits.logformat import of_string
 from aui_tui.visits.tally import HOUR, Row, Spans
 
@@ -34,8 +34,9 @@ class Options:
     """How logs are read.
 
     ``format`` is a name of FORMATS and ``log_format`` a format string, empty to detect it. ``kind`` and ``host`` are
-    what the user says of the log, empty when not. ``trusted`` and ``forwarded`` as for ``Proxies``. ``sampled``: one of
-    so many requests was logged.
+    what the user says of the log, empty when not. ``trusted`` and ``forwarded`` as for ``Proxies``; ``client_field``:
+    where a trusted proxy writes the client's address, X-Forwarded-For when empty. ``sampled``: one of that many
+    requests was logged.
     """
 
     format: str = ""
@@ -44,6 +45,7 @@ class Options:
     host: str = ""
     trusted: tuple[str, ...] = ()
     forwarded: int = 0
+    client_field: str = ""
     sampled: int = 1
 
     def proxies(self) -> Proxies:
@@ -52,9 +54,14 @@ class Options:
 
     def named(self) -> Format | None:
         """Return the format that the user names, a new one for each file; None to detect it. Raises BadValue."""
-        if self.log_format:
-            return of_string(self.log_format)
-        return FORMATS[self.format]() if self.format else None
+        form = of_string(self.log_format) if self.log_format else FORMATS[self.format]() if self.format else None
+        return None if form is None else self.prepared(form)
+
+    def prepared(self, form: Format) -> Format:
+        """Return ``form`` as it reads the client's address. Raises BadValue when it cannot read the named field."""
+        if self.client_field:
+            form.name_client(ClientField.of(self.client_field))
+        return form
 
 
 @dataclass(slots=True)
@@ -146,7 +153,7 @@ class Reading:
         """
         lines = [line for line in head.splitlines(keepends=True)[:HEAD] if line.strip()]
         form = self._options.named()
-        self._others = () if form else (JsonLines(), Clf())
+        self._others = () if form else self._other_formats()
         if form is None:
             form = detect(lines) or (None if lines else Clf())
         if form is None:
@@ -154,7 +161,7 @@ class Reading:
                 f"{clean(name, 100)}: its first lines are in no known format ({', '.join(FORMATS)}); name one by "
                 "--format, or describe it by --log-format."
             )
-        form.learn(lines)
+        self._options.prepared(form).learn(lines)
         self._form = form
         self._answers = _Answers(self._names, form)
         self._head = HEAD if from_start else 0
@@ -220,6 +227,10 @@ class Reading:
         client = self._names.client(found[0])
         if client is not None:
             self._visit(client, found[1])
+
+    def _other_formats(self) -> tuple[Format, ...]:
+        """Return the formats that lines between those of the file's own may have."""
+        return (self._options.prepared(JsonLines()),) if self._options.client_field else (JsonLines(), Clf())
 
     def _otherwise(self, line: bytes) -> Found | None:
         """Return what a line of another format in the same file says: a server's format may be changed at any time."""

@@ -18,6 +18,7 @@ import msgspec
 from aui_tui.visits.lines import (
     DOUBT,
     NO_AGENT,
+    ClientField,
     Format,
     Found,
     Interesting,
@@ -154,6 +155,11 @@ class JsonLines(Format):
     def __init__(self) -> None:
         self._marker = b""
         self._asked = False
+        self._client: tuple[str, ...] = ()
+
+    def name_client(self, field: ClientField) -> None:
+        """Take ``forwarded`` from the key or the request's header ``field``."""
+        self._client = field.keys
 
     def learn(self, lines: Sequence[bytes]) -> None:
         """Find how the User-Agent is written, and whether the log is Cloudflare's."""
@@ -189,15 +195,16 @@ class JsonLines(Format):
         """Return what ``line`` says; invalid UTF-8 is replaced."""
         try:
             record = msgspec.json.decode(line.decode("utf-8", "replace"))
-            return _json_visit(_flat(record)) if isinstance(record, dict) else None
+            return _json_visit(_flat(record, self._client), self._client) if isinstance(record, dict) else None
         except (ValueError, TypeError, RecursionError, OverflowError):
             return None
 
 
-def _flat(record: dict[str, Any]) -> dict[str, Any]:
+def _flat(record: dict[str, Any], client: Sequence[str]) -> dict[str, Any]:
     """Return the values of ``record`` and of the objects in it by key in lower case, outer ones first.
 
-    Of the request's own header fields, whose names the client chooses, only those that are asked for count.
+    Of the request's own header fields, whose names the client chooses, only those that are asked for count: ``client``
+    names the one with the client's address.
     """
     flat: dict[str, Any] = {}
     headers: dict[str, Any] = {}
@@ -212,16 +219,20 @@ def _flat(record: dict[str, Any]) -> dict[str, Any]:
                     todo.append(value)
             else:
                 flat.setdefault(name, value)
-    for name in ("user-agent", "accept", "x-forwarded-for"):
+    for name in ("user-agent", "accept", "x-forwarded-for", *client):
         if name in headers:
             flat.setdefault(name, headers[name])
     return flat
 
 
-def _json_visit(flat: Mapping[str, Any]) -> Found | None:
+def _json_visit(flat: Mapping[str, Any], client: Sequence[str]) -> Found | None:
+    table = names()["json"]
+    if client:
+        peers = [key for key in table["address"] if key not in client]
+        table = {**table, "forwarded": list(client), "address": peers}
     got = {
         field: _plain(next((flat[key] for key in keys if key in flat), None))
-        for field, keys in names()["json"].items()
+        for field, keys in table.items()
         if isinstance(keys, list)
     }
     if got["time"] is None or got["status"] is None:
@@ -270,6 +281,11 @@ class W3c(Format):
     def __init__(self) -> None:
         self._at: dict[str, int] = {}
         self._agent = -1
+        self._forwarded: Sequence[str] = names()["w3c"]["forwarded"]
+
+    def name_client(self, field: ClientField) -> None:
+        """Take ``forwarded`` from the column ``field``."""
+        self._forwarded = field.keys
 
     def learn(self, lines: Sequence[bytes]) -> None:
         """Notice CloudFront, which writes its log at the edge."""
@@ -325,7 +341,7 @@ class W3c(Format):
         try:
             taken = get("time-taken")
             unit = 1.0 if "x-edge-location" in self._at else 0.001
-            accept, forwarded, host = (get(*table[name]) for name in ("accept", "forwarded", "host"))
+            accept, forwarded, host = get(*table["accept"]), get(*self._forwarded), get(*table["host"])
             visit = Visit(
                 get(*table["address"]),
                 any_time(f"{get('date')}T{get('time')}+00:00"),

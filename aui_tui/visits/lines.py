@@ -12,7 +12,9 @@ from importlib.resources import files
 from io import BytesIO
 from typing import Any, Final, NamedTuple
 
+from aui_tui.errors import BadValue
 from aui_tui.records.visits import Kind
+from aui_tui.text import clean
 
 DOUBT: Final = b"?"
 """What a cut gives where the cheap rule cannot be trusted: the line is parsed."""
@@ -22,7 +24,10 @@ LATEST: Final = datetime(2100, 1, 1, tzinfo=UTC).timestamp()
 
 
 class Visit(NamedTuple):
-    """One parsed line. ``address`` is the peer as logged, ``forwarded`` its X-Forwarded-For where that is logged.
+    """One parsed line. ``address`` is the peer as logged.
+
+    ``forwarded``: the X-Forwarded-For of the request, or the field that the user named instead; empty where it is not
+    logged.
 
     ``moment``: whole seconds since the epoch. ``seconds``, ``accept``: None where they are not logged. ``host``: the
     virtual host, empty where it is not logged.
@@ -37,6 +42,38 @@ class Visit(NamedTuple):
     accept: str | None = None
     forwarded: str = ""
     host: str = ""
+
+
+_FIELD: Final = re.compile(
+    r"\$(?:http_)?([a-z0-9_]+)|\$\{(?:http_)?([a-z0-9_]+)\}|%\{([a-z0-9_-]+)\}i|cs\(([a-z0-9_-]+)\)|([a-z0-9_-]+)"
+)
+
+
+class ClientField(NamedTuple):
+    """The field in which a trusted proxy writes the client's address.
+
+    ``shown`` is as the user wrote it, ``keys`` are the names that logs give to it, in lower case.
+    """
+
+    shown: str
+    keys: tuple[str, ...]
+
+    @classmethod
+    def of(cls, text: str) -> ClientField:
+        """Return the field called ``X-Real-IP``, ``$http_x_real_ip``, ``%{X-Real-IP}i`` or ``cs(X-Real-IP)``.
+
+        Raises BadValue for anything else.
+        """
+        found = _FIELD.fullmatch(text.strip().lower())
+        if found is None or len(text) > 100:
+            raise BadValue(
+                "--client-field takes the name of a field, such as X-Real-IP or $http_x_real_ip, "
+                f"not {clean(text, 60)!r}."
+            )
+        name = next(part for part in found.groups() if part is not None)
+        dashed, joined = name.replace("_", "-"), name.replace("-", "_")
+        keys = (name, dashed, joined, f"http_{joined}", f"request_{dashed}", f"cs({dashed})")
+        return cls(text.strip(), tuple(dict.fromkeys(keys)))
 
 
 Found = tuple[bytes, Visit]
@@ -77,6 +114,13 @@ class Format:
     def is_line(self, line: bytes) -> bool:
         """Say whether ``line`` counts as one: no directive and not empty."""
         return bool(line.strip())
+
+    def name_client(self, field: ClientField) -> None:
+        """Take ``forwarded`` from ``field``. Raises BadValue when the fields of this format have no names."""
+        raise BadValue(
+            f"The fields of the {self.name} format have no names, so --client-field cannot find "
+            f"{field.shown}: describe the lines by --log-format."
+        )
 
     def learn(self, lines: Sequence[bytes]) -> None:
         """Take from the first lines of a file what the cut needs to know."""

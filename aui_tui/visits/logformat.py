@@ -12,6 +12,7 @@ from aui_tui.errors import BadValue, ConfigError
 from aui_tui.text import clean
 from aui_tui.visits.lines import (
     DOUBT,
+    ClientField,
     Format,
     Found,
     Visit,
@@ -74,6 +75,7 @@ class NginxString(_Described):
         pieces = _VARIABLE.split(text)
         literals, variables = pieces[::3], [a or b for a, b in zip(pieces[1::3], pieces[2::3], strict=True)]
         known: Mapping[str, str] = names()["nginx"]
+        self._variables = variables
         self._fields = [known.get(name, "") for name in variables]
         missing = [name for name in ("agent", "status", "time") if name not in self._fields]
         if missing:
@@ -87,6 +89,14 @@ class NginxString(_Described):
         self._pattern = re.compile(pattern, re.DOTALL)
         at = self._fields.index("agent")
         super().__init__(text, "".join(literals[: at + 1]))
+
+    def name_client(self, field: ClientField) -> None:
+        """Take ``forwarded`` from the variable ``field``. Raises BadValue when the format does not have it."""
+        at = next((place for place, name in enumerate(self._variables) if name in field.keys), None)
+        if at is None:
+            raise BadValue(f"The log format has no {field.shown}, which --client-field names.")
+        self._fields = ["" if name == "forwarded" else name for name in self._fields]
+        self._fields[at] = "forwarded"
 
     def parse(self, line: bytes) -> Found | None:
         """Return what ``line`` says."""
@@ -163,6 +173,13 @@ class ApacheString(_Described):
         if missing or not re.search(r"%[<>]?s", text):
             raise BadValue("The Apache log format needs %{User-Agent}i, %t and %>s.")
         super().__init__(text, text[: lower.index("%{user-agent}i")].replace('\\"', '"'))
+        self._forwarded: tuple[str, ...] = ("x-forwarded-for",)
+
+    def name_client(self, field: ClientField) -> None:
+        """Take ``forwarded`` from the request's header ``field``. Raises BadValue when the format does not log it."""
+        if not any(f"%{{{name}}}i" in self.text.lower() for name in field.keys):
+            raise BadValue(f"The log format has no {field.shown}, which --client-field names.")
+        self._forwarded = field.keys
 
     def parse(self, line: bytes) -> Found | None:
         """Return what ``line`` says."""
@@ -188,7 +205,7 @@ class ApacheString(_Described):
             int(size),
             _apache_seconds(got),
             _text(headers.get("accept")),
-            _text(headers.get("x-forwarded-for")) or "",
+            next((str(headers[name]) for name in self._forwarded if headers.get(name)), ""),
             str(got.get("%v") or got.get("%V") or ""),
         )
         return (headers.get("user-agent") or "").encode("latin-1", "replace"), visit

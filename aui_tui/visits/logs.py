@@ -20,7 +20,8 @@ from aui_tui.text import clean
 from aui_tui.visits.addresses import Ranges
 from aui_tui.visits.clients import clients, range_lists
 from aui_tui.visits.counting import Count, Options, Reading
-from aui_tui.visits.reader import BLOCK, STDIN, Tail, Unpacked, blocks, is_plain, open_log
+from aui_tui.visits.published import RangeBook
+from aui_tui.visits.reader import BLOCK, STDIN, Tail, Unpacked, blocks, files_of, is_plain, open_log
 from aui_tui.visits.tally import Row
 
 PART: Final = 64 << 20
@@ -37,6 +38,16 @@ Progress = Callable[[int, int], None]
 """Hears how many bytes are done, and of how many."""
 Part = tuple[str, int, int]
 """A file, and the bytes of it from and to which it is read; to 0 means to its end."""
+
+
+def read(logs: Sequence[str], host: str, ranges: Path, *, progress: Progress | None = None) -> Visits:
+    """Return what ``logs`` (files, patterns, standard input) say of the site ``host``; formats are detected.
+
+    ``ranges``: folder of the published ranges. Raises BadValue, ConfigError, RecordError.
+    """
+    files, options = files_of(logs), Options(host=host)
+    networks, fetched = RangeBook(ranges).ranges()
+    return record(count(files, options, networks, progress=progress), files, options, fetched)
 
 
 def count(
@@ -223,7 +234,7 @@ def record(
         named = ", ".join(host for host, _ in whole.hosts.most_common(3))
         raise BadValue(f"No line of an agent is of {clean(options.host, 100)}: the log names {named}.")
     kind, reason = _kind(whole, options)
-    off = _off(whole)
+    off = _off(whole, options)
     merged = whole.spans.merged()
     moments = [row.first for row in whole.rows.values()] + [span[0] for span in merged]
     ends = [row.last for row in whole.rows.values()] + [span[1] for span in merged]
@@ -287,7 +298,7 @@ def _most(whole: Count, places: set[str], seen: Mapping[str, int]) -> tuple[str,
     return max(places, key=lambda name: seen.get(name, 0)), sum(seen.get(name, 0) for name in places) / total
 
 
-def _off(whole: Count) -> str:
+def _off(whole: Count, options: Options) -> str:
     """Return why addresses cannot be compared with published ranges; empty when they can."""
     cdns = {place for place in whole.sources if place not in ("", "private", "masked")}
     name, share = _most(whole, {"private", *cdns}, whole.sources)
@@ -297,6 +308,9 @@ def _off(whole: Count) -> str:
             f"Over 90 % of the agents' lines come from {whose}, which hide the client: name the proxies by "
             "--trusted-proxy and let the server log X-Forwarded-For."
         )
-    if _most(whole, {"masked"}, whole.sources)[1] > MOST:
+    without = _most(whole, {"masked"}, whole.sources)[1] > MOST
+    if without and options.client_field:
+        return f"Over 90 % of the agents' lines have no address in the field {clean(options.client_field, 60)}."
+    if without:
         return "The addresses in the log are masked, so they cannot be compared with published ranges."
     return ""

@@ -22,6 +22,7 @@ from aui_tui.store.reports import Reports
 from aui_tui.store.upkeep import examine, repair
 from tests.cards import SAMPLES
 from tests.store.test_reports import DAY, NOW, scan
+from tests.visits.records import verified, visits
 
 HOSTS = [f"host{number}.example" for number in range(120)]
 
@@ -62,6 +63,7 @@ def test_healthy_index_has_no_problem(store: Reports) -> None:
         ("INSERT INTO site_text (site_text) VALUES ('delete-all')", "text search does not find"),
         ("UPDATE scan SET card = x'789c' WHERE site = 8", "Scans that cannot be read: 2. A stored record is damaged"),
         ("UPDATE scan SET observations = 'text' WHERE site = 8", "Scans that cannot be read: 2."),
+        ("INSERT INTO visits VALUES ('host1.example', 1, x'7b7d')", "Hosts whose visits cannot be read: 1."),
     ],
 )
 def test_damage_is_named_and_repaired(store: Reports, sql: str, sentence: str) -> None:
@@ -191,6 +193,7 @@ def test_backup_spares_what_is_there(store: Reports, tmp_path: Path) -> None:
 def test_what_can_be_read_of_a_damaged_index_is_brought_back(store: Reports, tmp_path: Path, damage: str) -> None:
     for number in range(20):
         store.put(*scan(f"later{number}.example"))
+    store.put_visits(visits(verified("Claude-User", 12, 0)))
     store.close()
     whole = store.path.stat().st_size
     data = bytearray(store.path.read_bytes())
@@ -219,7 +222,8 @@ def test_what_can_be_read_of_a_damaged_index_is_brought_back(store: Reports, tmp
     assert examine(fresh).problems == ()
     assert fresh.get("host5.example") == scan("host5.example", llms=True)
     if damage in ("head", "first page", "nothing"):
-        assert (done.kept, done.lost) == (192, 0)
+        assert (done.kept, done.lost, done.visits) == (192, 0, 1)
+        assert fresh.visits("tickets.example") == visits(verified("Claude-User", 12, 0))
         assert [point.scanned_at for point in fresh.history("host4.example")] == [stamp(NOW - DAY), stamp(NOW)]
     fresh.close()
 

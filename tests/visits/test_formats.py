@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.errors import RecordError
+from aui_tui.errors import BadValue, RecordError
 from aui_tui.records.visits import Visits
 from aui_tui.visits import logs
 from aui_tui.visits.clients import Names
@@ -213,6 +213,65 @@ def test_forwarded_addresses_count_only_where_a_proxy_is_trusted(
     for address, verified in ((inside, 20), ("160.79.104.11", 0)):
         counted = logs.count(files, chosen, {url: Ranges([address])}, jobs=1)
         assert next(iter(counted.rows.values())).verified == verified
+
+
+NAMED = '$remote_addr [$time_local] "$request" $status "$http_user_agent" "$http_x_forwarded_for" "$http_x_real_ip"'
+W3C_LINES = (
+    b"#Fields: date time c-ip cs-method cs-uri-stem sc-status cs(User-Agent) X-Forwarded-For X-Real-IP\n"
+    b"2026-11-19 04:54:30 192.0.2.1 GET / 200 Claude-User/1.0 160.79.104.11 198.51.100.8\n"
+)
+JSON_LINE = (
+    b'{"ts":"2026-11-19T04:54:30Z","remote_ip":"192.0.2.1","status":200,"request":{"uri":"/","headers":{"User-Agent":'
+    b'["Claude-User/1.0"],"X-Forwarded-For":["160.79.104.11"],"X-Real-Ip":["198.51.100.8"]}}}\n'
+)
+
+
+@pytest.mark.parametrize("name", ["X-Real-IP", "$http_x_real_ip", "%{X-Real-IP}i", "cs(X-Real-IP)", "x_real_ip"])
+@pytest.mark.parametrize(
+    ("text", "log_format"),
+    [
+        (
+            b'192.0.2.1 [19/Nov/2026:04:54:30 +0000] "GET / HTTP/1.1" 200 "Claude-User/1.0" "160.79.104.11" '
+            b'"198.51.100.8"\n',
+            NAMED,
+        ),
+        (
+            b'192.0.2.1 [19/Nov/2026:04:54:30 +0000] "GET / HTTP/1.1" 200 "Claude-User/1.0" "198.51.100.8"\n',
+            '%a %t "%r" %>s "%{User-Agent}i" "%{X-Real-IP}i"',
+        ),
+        (W3C_LINES, ""),
+        (JSON_LINE, ""),
+    ],
+)
+def test_a_trusted_proxy_may_name_the_client_in_any_field(
+    tmp_path: Path, name: str, text: bytes, log_format: str
+) -> None:
+    from aui_tui.visits.addresses import Ranges
+    from aui_tui.visits.clients import clients
+
+    (tmp_path / "access.log").write_bytes(text)
+    files, url = [str(tmp_path / "access.log")], clients()["claude-user"].ip_ranges
+    believed = Options(log_format=log_format, trusted=("192.0.2.0/24",), client_field=name)
+    strangers = Options(log_format=log_format, trusted=("203.0.113.0/24",), client_field=name)
+    for options, published, verified in (
+        (believed, "198.51.100.8", 1),
+        (believed, "160.79.104.11", 0),
+        (strangers, "198.51.100.8", 0),
+        (strangers, "192.0.2.1", 1),
+    ):
+        counted = logs.count(files, options, {url: Ranges([published])}, jobs=1)
+        assert next(iter(counted.rows.values())).verified == verified
+
+
+def test_a_field_that_the_log_lacks_is_named(tmp_path: Path) -> None:
+    (tmp_path / "access.log").write_bytes(JSON_LINE * 20)
+    record = read(tmp_path / "access.log", trusted=("192.0.2.0/24",), client_field="CF-Connecting-IP")
+    assert record.verification == "Over 90 % of the agents' lines have no address in the field CF-Connecting-IP."
+    (tmp_path / "combined.log").write_bytes(line() * 20)
+    with pytest.raises(BadValue, match="combined format have no names"):
+        read(tmp_path / "combined.log", trusted=("192.0.2.0/24",), client_field="X-Real-IP")
+    with pytest.raises(BadValue, match=r"The log format has no \$http_x_real_ip"):
+        read(tmp_path / "combined.log", log_format=NGINX_ODD, trusted=("1.2.3.4",), client_field="$http_x_real_ip")
 
 
 @pytest.mark.parametrize(

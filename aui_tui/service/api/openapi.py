@@ -10,6 +10,7 @@ import msgspec
 from aui_tui import __version__
 from aui_tui.records.card import Index, ReportCard
 from aui_tui.records.methods import METHODS
+from aui_tui.records.visits import Visits
 from aui_tui.records.vocabulary import CATEGORIES, FIXES, SEVERITIES, STANCES, VERDICTS
 from aui_tui.service.api import problems
 
@@ -59,12 +60,21 @@ def _document(base_url: str) -> dict[str, Any]:
         "paths": {
             "/api/index.json": {"get": _index()},
             "/api/site/{host}.json": {"get": _site()},
+            "/api/visits/{host}.json": {"get": _visits()},
             "/api/scan": {"get": _scan()},
         },
         "components": {"schemas": _schemas(), "headers": _headers()},
     }
 
 
+HOST: Final = {
+    "name": "host",
+    "in": "path",
+    "required": True,
+    "schema": {"type": "string", "minLength": 1},
+    "description": "Host name.",
+    "example": "example.com",
+}
 IGNORED: Final = "Query parameters that are not listed here are ignored; a listed one with a wrong value is an error."
 
 
@@ -91,20 +101,24 @@ def _site() -> dict[str, Any]:
     return {
         "operationId": "getSite",
         "summary": "The latest stored report card of one host",
-        "parameters": [
-            {
-                "name": "host",
-                "in": "path",
-                "required": True,
-                "schema": {"type": "string", "minLength": 1},
-                "description": "Host name.",
-                "example": "example.com",
-            }
-        ],
+        "parameters": [HOST],
         "responses": {
             "200": _record("ReportCard", "The card", validators=True),
             "304": {"description": "The client's copy is current"},
             **_errors(("404", "The host was never scanned")),
+        },
+    }
+
+
+def _visits() -> dict[str, Any]:
+    return {
+        "operationId": "getVisits",
+        "summary": "The visits of agents to one host, counted in the operator's access logs",
+        "description": "Sums only: no address, no query, no user. The operator may choose not to publish them.",
+        "parameters": [HOST],
+        "responses": {
+            "200": _record("Visits", "The visits as they were last read"),
+            **_errors(("404", "No access log of the host was read, or its visits are not published")),
         },
     }
 
@@ -168,7 +182,7 @@ def _headers() -> dict[str, Any]:
 
 def _schemas() -> dict[str, Any]:
     _, schemas = msgspec.json.schema_components(
-        (Index, ReportCard, ProblemDetails), schema_hook=_anything, ref_template=REF
+        (Index, ReportCard, Visits, ProblemDetails), schema_hook=_anything, ref_template=REF
     )
     for name, schema in schemas.items():
         for field, property_ in schema.get("properties", {}).items():

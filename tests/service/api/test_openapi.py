@@ -14,11 +14,14 @@ import pytest
 from tests.cards import RICH_OPEN, SAMPLES
 from tests.memory_service import MemoryService
 from tests.service.serving import Running, serving
+from tests.visits.records import verified, visits
 
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[Running]:
-    with serving(MemoryService.of()) as running:
+    memory = MemoryService.of()
+    memory.visits_kept[RICH_OPEN.host] = visits(verified("Claude-User", 12, 0))
+    with serving(memory) as running:
         yield running
 
 
@@ -52,7 +55,7 @@ def test_description_has_the_version_and_the_operations_of_the_specification(sit
     assert document["openapi"].startswith("3.1")
     assert document["info"]["version"] == "0.1.0"
     operations = {method["operationId"] for path in document["paths"].values() for method in path.values()}
-    assert operations == {"getIndex", "getSite", "scanSite"}
+    assert operations == {"getIndex", "getSite", "scanSite", "getVisits"}
     assert document["servers"] == [{"url": site.base_url}]
 
 
