@@ -37,8 +37,18 @@ DIRECTORY_LIFETIME: Final = timedelta(hours=1)
 NONCE_BYTES: Final = 64
 LARGEST_KEY: Final = 64 * 1024
 
-Form = Literal["string", "dictionary", "none"]
-"""How ``Signature-Agent`` is written: as a string, as a dictionary (the later drafts), or not at all."""
+Form = Literal["string", "dictionary", "none", "request"]
+"""How ``Signature-Agent`` is written: as a string, as a dictionary (the later drafts), or not at all.
+
+``request``: not at all, and the signature covers method and path beside the authority, which some verifiers ask for.
+"""
+FORM_WORDS: Final[Mapping[str, str]] = {
+    "string": "Signature-Agent written as a string",
+    "dictionary": "Signature-Agent written as a dictionary",
+    "none": "a signature of the authority alone",
+    "request": "a signature of method, authority and path",
+}
+"""The valid forms in the order of their probes, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +207,8 @@ def signed_fields(
     elif agent and form == "dictionary":
         fields["Signature-Agent"] = f'{member}="{agent}"'
         covered.append(f'"signature-agent";key="{member}"')
+    elif form == "request":
+        covered = ['"@method"', '"@authority"', '"@path"']
     created = now or datetime.now(UTC)
     if lifetime < timedelta(0):
         created += 2 * lifetime
@@ -254,16 +266,18 @@ def _signer(key: Key) -> Any:
 
 NAMES: Final = ("string", "dictionary", "forged", "expired", "unsigned")
 """The signed probes of one agent in the order in which they are sent: two valid ones, two that are not, the control."""
-NAMES_WITHOUT_AGENT: Final = ("none", "forged", "expired", "unsigned")
+NAMES_WITHOUT_AGENT: Final = ("none", "request", "forged", "expired", "unsigned")
 
 
 def probe_fields(key: Key, name: str, url: str, agent: str) -> dict[str, str]:
     """Return the header fields of the signed probe ``name`` of ``url``.
 
     ``forged`` names the owner's key and is signed by another one, ``expired`` was valid some minutes ago. Each
-    signature has a nonce of its own. Without ``agent`` there is no Signature-Agent, so only one valid form.
+    signature has a nonce of its own. Without ``agent`` there is no Signature-Agent, and the two valid forms differ in
+    what they cover.
     """
-    form: Form = "dictionary" if name == "dictionary" else "string" if agent else "none"
+    usual: Form = "string" if agent else "none"
+    form: Form = name if name in FORM_WORDS else usual  # type: ignore[assignment]
     if name == "unsigned":
         return {}
     if name == "forged":
@@ -281,7 +295,7 @@ def result(outcomes: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
     expired signature is served and no signature is not. UNCLEAR: a probe without an answer, or the control was served
     this time.
     """
-    valid = [name for name in ("string", "dictionary", "none") if name in outcomes]
+    valid = [name for name in FORM_WORDS if name in outcomes]
     served = tuple(name for name in valid if outcomes[name] == "served")
     if outcomes["unsigned"] in ("served", "inconclusive"):
         return UNCLEAR, served

@@ -61,8 +61,9 @@ VERIFIED, ACCEPTS_ANYTHING, NOT_VERIFIED, UNCLEAR = "verified", "accepts anythin
 
 
 class SignedProbe(Record, frozen=True):
-    """One signed probe: ``string`` and ``dictionary`` (forms of Signature-Agent; ``none``: without it) are valid.
+    """One signed probe: ``string`` and ``dictionary`` (forms of Signature-Agent) are valid.
 
+    So are, without it, ``none`` (the authority is covered) and ``request`` (method and path too).
     ``forged`` and ``expired`` must not be accepted, ``unsigned`` is the control.
     """
 

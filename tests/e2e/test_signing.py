@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,8 @@ import pytest
 
 from aui_tui.engine import signing
 from aui_tui.service.publication import LocalPublication
+from tests.applied import sites
+from tests.applied.servers import Nginx
 from tests.cli.runner import aui
 from tests.service.serving import serving
 
@@ -200,3 +203,69 @@ def test_the_key_command_never_prints_the_private_part(tmp_path: Path) -> None:
     assert "There is a key already" in again.err
     for done in (made, shown, published, again):
         assert private not in done.out + done.err
+
+
+class Gate(Nginx):
+    """nginx that refuses agents by name, and lets those in whose signature a verifier beside it accepts.
+
+    ``try_files`` finds the page without a second look-up, for which nginx would ask the verifier again.
+    """
+
+    guard = ""
+    location = "auth_request /verify; try_files $uri/index.html $uri =404;"
+    verifier = 0
+
+    def config(self) -> str:
+        asks = f"""
+            location = /verify {{
+                internal; proxy_pass http://127.0.0.1:{self.verifier}/; proxy_pass_request_body off;
+                proxy_set_header Content-Length ""; proxy_set_header Host $http_host;
+            }}
+            location / {{"""
+        return super().config().replace("location / {", asks, 1)
+
+
+@pytest.mark.real_server
+@pytest.mark.slow
+@pytest.mark.parametrize("published", [True, False])
+def test_nginx_that_asks_a_verifier_is_seen_to_verify(node: Path, tmp_path: Path, published: bool) -> None:
+    if shutil.which("nginx") is None:
+        pytest.skip("needs nginx")
+    aui(tmp_path, "key", "new")
+    key = signing.read_key(tmp_path / "data")
+    agent = ("--signature-agent", AGENT) if published else ()
+    with site(node, "verify", key) as verifier:
+        Gate.verifier = int(verifier.rpartition(":")[2])
+        with Gate(tmp_path / "nginx", {"index.html": sites.RICH}) as gate:
+            done = aui(tmp_path, "scan", gate.url, "--allow-private", "--quiet", "--sign", *agent, "--json")
+    assert done.code == 0, done.err
+    card = json.loads(done.out)
+    said = [line["text"] for line in card["evidence"]]
+    assert card["live_served"] == 4, said
+    assert sum("while a forged, an expired and no signature" in text for text in said) == 4
+
+
+@pytest.mark.real_server
+@pytest.mark.slow
+def test_the_rule_that_the_plan_writes_goes_by_addresses_and_the_signed_scan_says_so(tmp_path: Path) -> None:
+    if shutil.which("nginx") is None:
+        pytest.skip("needs nginx")
+    aui(tmp_path, "key", "new")
+    with Nginx(tmp_path / "nginx", {"index.html": sites.RICH}) as refusing:
+        host = refusing.url.removeprefix("http://")
+        assert aui(tmp_path, "scan", refusing.url, "--allow-private", "--quiet").code == 0
+        planned = aui(tmp_path, "plan", host, "--score", "100", "--write", str(tmp_path / "fixes"))
+        assert planned.code == 0, planned.err
+        files = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "fixes" / "server").iterdir()}
+        tester = re.compile(r"^[^#\n]+ 1;$", re.MULTILINE)
+        assert tester.search(files["agents.geo"])
+        files["agents.geo"] = tester.sub("160.79.104.0/23 1;", files["agents.geo"])
+        for name, text in files.items():
+            refusing.install(name, text)
+        refusing.stop()
+        refusing.start()
+        scan = ("scan", refusing.url, "--allow-private", "--quiet", "--force", "--sign", "--signature-agent", AGENT)
+        card = json.loads(aui(tmp_path, *scan, "--json").out)
+    assert card["live_served"] == 0
+    words = "is turned away with a valid signature as without one"
+    assert sum(words in line["text"] for line in card["evidence"]) == 4

@@ -134,3 +134,18 @@ SERVED, REFUSED, SILENT = "served", "refused", "inconclusive"
 def test_what_the_five_answers_mean(outcomes: tuple[str, ...], found: tuple[str, tuple[str, ...]]) -> None:
     names = ("string", "dictionary", "forged", "expired", "unsigned")
     assert signing.result(dict(zip(names, outcomes, strict=True))) == found
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "found"),
+    [
+        ((SERVED, SERVED, REFUSED, REFUSED, REFUSED), ("verified", ("none", "request"))),
+        ((REFUSED, SERVED, REFUSED, REFUSED, REFUSED), ("verified", ("request",))),
+        ((REFUSED, REFUSED, REFUSED, REFUSED, REFUSED), ("not verified", ())),
+        ((SERVED, SERVED, SERVED, REFUSED, REFUSED), ("accepts anything", ("none", "request"))),
+    ],
+)
+def test_without_a_published_address_there_are_five_too(
+    outcomes: tuple[str, ...], found: tuple[str, tuple[str, ...]]
+) -> None:
+    assert signing.result(dict(zip(signing.NAMES_WITHOUT_AGENT, outcomes, strict=True))) == found

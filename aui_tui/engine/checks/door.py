@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from aui_tui.engine.checks.base import CardPoints, Check, Earned, Finding, critical, good, warn
 from aui_tui.engine.checks.door_fix import advise, fields, fixed
 from aui_tui.engine.judge import Judgement, asks_for_payment, is_turned_away, live_exchanges
+from aui_tui.engine.signing import FORM_WORDS
 from aui_tui.engine.wording import (
     answer,
     answers,
@@ -115,8 +116,7 @@ SENTENCES = (
     ),
     warn(
         "signed-form",
-        "<<agent>> is let in with Signature-Agent written as a <<works>>, not as a <<fails>> (<<status>>); both forms"
-        " are in use, so verify both.",
+        "<<agent>> is let in with <<works>>, not with <<fails>> (<<status>>); both forms are in use, so verify both.",
     ),
     warn(
         "signed-unclear",
@@ -361,14 +361,13 @@ def _signed(probed: Sequence[Probed]) -> Iterator[Finding]:
         if probe.signed is None:
             continue
         who, asked = f"{label(agent)} ({agent.token})", {one.name: one for one in probe.signed.probes}
-        valid = [asked[name] for name in ("string", "dictionary", "none") if name in asked]
+        valid = [asked[name] for name in FORM_WORDS if name in asked]
         if probe.signed.result == VERIFIED:
             yield Finding("signed-verified", {"agent": who, "unsigned": status(asked["unsigned"].status)})
             for one in valid:
                 if one.outcome != SERVED:
-                    works = next(name for name in probe.signed.served)
-                    facts = {"agent": who, "works": works, "fails": one.name, "status": status(one.status)}
-                    yield Finding("signed-form", facts)
+                    words = {"works": FORM_WORDS[probe.signed.served[0]], "fails": FORM_WORDS[one.name]}
+                    yield Finding("signed-form", {"agent": who, "status": status(one.status)} | words)
         elif probe.signed.result == ACCEPTS_ANYTHING:
             false = {"forged": "a forged one", "expired": "an expired one"}
             accepted = joined(words for name, words in false.items() if asked[name].outcome == SERVED)
