@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Annotated, Final
 
 import msgspec
@@ -20,15 +23,17 @@ from aui_tui.cli.options import (
 from aui_tui.cli.output import Deterministic, Fields, File, FormatName, Json, KeyNames, emit, keys_of, path_of
 from aui_tui.cli.paint import TINTS, Paint, age, seconds_since
 from aui_tui.cli.run import Run
-from aui_tui.cli.sources import opened, service_of
+from aui_tui.cli.sources import only_local, opened, service_of
 from aui_tui.engine.checks import BY_FIX
 from aui_tui.errors import BadValue, NeverScanned
+from aui_tui.export.dataset import Package, card_row, write_parquet
 from aui_tui.export.formats import write_cards, write_listing
 from aui_tui.export.listing import Listing
 from aui_tui.records import labels
 from aui_tui.records.card import ReportCard
 from aui_tui.records.codec import Keys, encode_summary
 from aui_tui.records.query import Query
+from aui_tui.records.times import stamp
 from aui_tui.records.view import IndexView, Overview, Row, rows
 from aui_tui.records.vocabulary import STANCES
 from aui_tui.service.protocol import Service
@@ -36,6 +41,7 @@ from aui_tui.text import count, fit
 
 app = typer.Typer()
 
+PARQUET: Final = "parquet"
 
 WIDTHS: Final = {"#": 5, "Score": 5, "Δ": 4, "Gr": 2, "Stance": 11, "Host": 0, "Category": 15, "Age": 4}
 """Columns in their order and their widths in cells; the host takes what is left."""
@@ -225,11 +231,21 @@ def export(
     fields: Fields = "",
     deterministic: Deterministic = False,
     keys: KeyNames = "names",
+    package: Annotated[
+        str,
+        typer.Option("--package", metavar="DIR", help="Write a data package: tables, and every kept scan."),
+    ] = "",
+    license_name: Annotated[
+        str, typer.Option("--license", metavar="NAME", help="Licence that the package names, such as CC-BY-4.0.")
+    ] = "",
 ) -> int:
-    """Write the list, or the cards behind it, as JSON, NDJSON, CSV, Markdown or HTML."""
+    """Write the list, or the cards behind it, in one of the formats; or the whole index as a data package."""
     run = run_of(context)
     if as_json and format_name:
         raise BadValue("Choose one of --json and --format.")
+    _check_data(context, format_name=format_name, package=package, output=output)
+    if package:
+        only_local(run, "Writing a data package")
     format_name = format_name or "json"
     chosen_keys, path = keys_of(keys), path_of(output)
     filters = given(context, Filters)
@@ -241,19 +257,67 @@ def export(
             if view.notice:
                 streams.say(view.notice)
             whole = Cards(runner, service, view, filters.limit)
-            if cards:
-                chunks = write_cards(
-                    format_name, whole, fields=fields, keys=chosen_keys, deterministic=deterministic, many=True
+            if package:
+                _write_package(runner, service, view, filters.limit, Path(package), license_name)
+                return 0
+            if format_name == PARQUET and path is not None:
+                write_parquet("cards", map(card_row, whole), path)
+            elif cards:
+                emit(
+                    write_cards(
+                        format_name, whole, fields=fields, keys=chosen_keys, deterministic=deterministic, many=True
+                    ),
+                    path,
                 )
             else:
                 listing = Listing.of_view(view, filters.limit)
-                chunks = write_listing(
-                    format_name, listing, fields=fields, keys=chosen_keys, deterministic=deterministic
+                emit(
+                    write_listing(format_name, listing, fields=fields, keys=chosen_keys, deterministic=deterministic),
+                    path,
                 )
-            emit(chunks, path)
             if whole.missing:
                 streams.say(f"{count(whole.missing, 'host')} left out: only their summaries are known.")
                 return NeverScanned.exit_code
             return 0
         finally:
             runner.run(service.aclose())
+
+
+def _check_data(context: typer.Context, *, format_name: str, package: str, output: str) -> None:
+    """Raise BadValue where the options do not go with Parquet or with a package."""
+    values = context.params
+    if values["license_name"] and not package:
+        raise BadValue("--license goes with --package.")
+    if not package and format_name != PARQUET:
+        return
+    what = "--package" if package else "--format parquet"
+    given = {"--fields": values["fields"], "--deterministic": values["deterministic"]}
+    if package:
+        given |= {"--format": format_name, "--json": values["as_json"], "--output": output, "--cards": values["cards"]}
+    wrong = [name for name, value in given.items() if value] + (["--keys slots"] if values["keys"] != "names" else [])
+    if wrong:
+        raise BadValue(f"{wrong[0]} does not go with {what}.")
+    if not package and output in ("", "-"):
+        raise BadValue("A Parquet file is not text: name it by --output FILE.")
+
+
+def _write_package(
+    runner: asyncio.Runner, service: Service, view: IndexView, limit: int, folder: Path, license_name: str
+) -> None:
+    """Write every kept scan of the hosts in ``view``, and their visits, to ``folder``."""
+    with Package(folder.expanduser(), now=stamp(time.time()), license=license_name) as package:
+        for window in (view.ranked, view.unreachable):
+            for row in rows(window, limit):
+                host = row.summary.host
+                try:
+                    history = runner.run(service.site(host)).history
+                except NeverScanned:
+                    continue
+                for point in history:
+                    with suppress(NeverScanned):
+                        found = runner.run(service.site(host, at=point.scanned_at))
+                        latest = point is history[-1]
+                        package.add_scan(found.card, found.observations, found.ledger, latest=latest)
+                record = runner.run(service.visits(host))
+                if record is not None:
+                    package.add_visits(record)

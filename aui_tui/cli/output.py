@@ -49,7 +49,7 @@ FormatName = Annotated[
         "--format",
         "-f",
         metavar="NAME",
-        help="json, ndjson, csv, markdown, html; a card also junit, sarif, github, gitlab.",
+        help="json, ndjson, csv, markdown, html; a card also junit, sarif, github, gitlab; export also parquet.",
         autocompletion=complete.of(("json", "ndjson", "csv", "markdown", "html", "junit", "sarif", "github", "gitlab")),
     ),
 ]
