@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from aui_tui.errors import BadValue, ConfigError
-from aui_tui.records.observations import ACCEPTS_ANYTHING, NOT_VERIFIED, UNCLEAR, VERIFIED
+from aui_tui.records.observations import ACCEPTS_ANYTHING, NOT_VERIFIED, SIGNED_FORMS, UNCLEAR, VERIFIED
 from aui_tui.text import clean
 
 NAME: Final = "signing-key.json"
@@ -42,13 +42,6 @@ Form = Literal["string", "dictionary", "none", "request"]
 
 ``request``: not at all, and the signature covers method and path beside the authority, which some verifiers ask for.
 """
-FORM_WORDS: Final[Mapping[str, str]] = {
-    "string": "Signature-Agent written as a string",
-    "dictionary": "Signature-Agent written as a dictionary",
-    "none": "a signature of the authority alone",
-    "request": "a signature of method, authority and path",
-}
-"""The valid forms in the order of their probes, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +270,7 @@ def probe_fields(key: Key, name: str, url: str, agent: str) -> dict[str, str]:
     what they cover.
     """
     usual: Form = "string" if agent else "none"
-    form: Form = name if name in FORM_WORDS else usual  # type: ignore[assignment]
+    form: Form = name if name in SIGNED_FORMS else usual  # type: ignore[assignment]
     if name == "unsigned":
         return {}
     if name == "forged":
@@ -295,7 +288,7 @@ def result(outcomes: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
     expired signature is served and no signature is not. UNCLEAR: a probe without an answer, or the control was served
     this time.
     """
-    valid = [name for name in FORM_WORDS if name in outcomes]
+    valid = [name for name in SIGNED_FORMS if name in outcomes]
     served = tuple(name for name in valid if outcomes[name] == "served")
     if outcomes["unsigned"] in ("served", "inconclusive"):
         return UNCLEAR, served

@@ -7,6 +7,9 @@ string in it has passed ``text.clean``.
 
 from __future__ import annotations
 
+from types import MappingProxyType
+from typing import Final
+
 import msgspec
 
 from aui_tui.records.tasks import Rendered, TaskReport
@@ -58,6 +61,15 @@ class Attempt(Record, frozen=True):
 
 VERIFIED, ACCEPTS_ANYTHING, NOT_VERIFIED, UNCLEAR = "verified", "accepts anything", "not verified", "unclear"
 """Results of the signed probes of one agent."""
+SIGNED_FORMS: Final = MappingProxyType(
+    {
+        "string": "Signature-Agent written as a string",
+        "dictionary": "Signature-Agent written as a dictionary",
+        "none": "a signature of the authority alone",
+        "request": "a signature of method, authority and path",
+    }
+)
+"""The valid forms of a signed probe in the order of their probes, in words."""
 
 
 class SignedProbe(Record, frozen=True):

@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 from aui_tui.engine.checks.base import CardPoints, Check, Earned, Finding, critical, good, warn
 from aui_tui.engine.checks.door_fix import advise, fields, fixed
 from aui_tui.engine.judge import Judgement, asks_for_payment, is_turned_away, live_exchanges
-from aui_tui.engine.signing import FORM_WORDS
 from aui_tui.engine.wording import (
     answer,
     answers,
@@ -35,6 +34,7 @@ from aui_tui.records.observations import (
     NOT_VERIFIED,
     REFUSED,
     SERVED,
+    SIGNED_FORMS,
     UNFOLLOWED,
     VERIFIED,
     Attempt,
@@ -361,12 +361,12 @@ def _signed(probed: Sequence[Probed]) -> Iterator[Finding]:
         if probe.signed is None:
             continue
         who, asked = f"{label(agent)} ({agent.token})", {one.name: one for one in probe.signed.probes}
-        valid = [asked[name] for name in FORM_WORDS if name in asked]
+        valid = [asked[name] for name in SIGNED_FORMS if name in asked]
         if probe.signed.result == VERIFIED:
             yield Finding("signed-verified", {"agent": who, "unsigned": status(asked["unsigned"].status)})
             for one in valid:
                 if one.outcome != SERVED:
-                    words = {"works": FORM_WORDS[probe.signed.served[0]], "fails": FORM_WORDS[one.name]}
+                    words = {"works": SIGNED_FORMS[probe.signed.served[0]], "fails": SIGNED_FORMS[one.name]}
                     yield Finding("signed-form", {"agent": who, "status": status(one.status)} | words)
         elif probe.signed.result == ACCEPTS_ANYTHING:
             false = {"forged": "a forged one", "expired": "an expired one"}
