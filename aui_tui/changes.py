@@ -12,11 +12,10 @@ import msgspec
 from aui_tui.engine.checks import BY_COMPONENT
 from aui_tui.engine.ledger import earned
 from aui_tui.records import labels, points
-from aui_tui.records.card import AgentAccess, Evidence, ReportCard
+from aui_tui.records.card import AgentAccess, Evidence, ReportCard, text_without_volatile
 from aui_tui.records.codec import slots_of
 from aui_tui.records.methods import METHODS, grade_of
 from aui_tui.records.registry import registry
-from aui_tui.records.without_volatile import text_without_volatile
 
 FINDINGS: Final = ("critical", "warn")
 """Evidence kinds that are findings; good lines are not."""

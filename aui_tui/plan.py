@@ -12,18 +12,16 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from aui_tui.engine.checks import BY_FIX
-from aui_tui.engine.checks.base import Piece
-from aui_tui.engine.checks.site import Site
-from aui_tui.engine.fixes import what_if
+from aui_tui.engine.checks.base import Piece, Site
 from aui_tui.engine.judge import judge
-from aui_tui.engine.scoring import Labels, grade_card, site_of
+from aui_tui.engine.scoring import Labels, grade_card, site_of, what_if
 from aui_tui.errors import BadValue, Unavailable
 from aui_tui.export.atomic import create
 from aui_tui.export.markdown import escape
 from aui_tui.records.card import Recommendation, ReportCard
 from aui_tui.records.methods import FLOORS, GRADE_FLOORS
 from aui_tui.records.methods import method as method_called
-from aui_tui.records.standing import Standing, estimate, gain_words
+from aui_tui.records.points import Standing, estimate, gain_words
 from aui_tui.records.view import Dossier
 from aui_tui.records.vocabulary import GRADES, choose
 

@@ -12,9 +12,9 @@ import msgspec
 
 from aui_tui.errors import AuiError, InvalidHost, NeverScanned, RateLimited
 from aui_tui.records.card import ReportCard
-from aui_tui.records.progress import Progress
+from aui_tui.records.observations import Progress
+from aui_tui.records.points import Standing, estimate
 from aui_tui.records.query import Query
-from aui_tui.records.standing import Standing, estimate
 from aui_tui.records.view import Dossier, Facets, HistoryPoint, IndexView, Overview, Quota, Row, ScanAnswer
 from aui_tui.records.visits import Visits
 from aui_tui.records.vocabulary import CATEGORIES, STANCES

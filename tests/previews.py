@@ -10,8 +10,7 @@ import re
 import tempfile
 from pathlib import Path
 
-from aui_tui.demo.tour import fill, service_of
-from aui_tui.demo.web import DemoWeb
+from aui_tui.demo.web import DemoWeb, fill, service_of
 from aui_tui.service.protocol import Service
 from aui_tui.tui import themes
 from tests.tui.stage import settle, stage

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from msgspec.structs import replace
 
 from aui_tui.changes import diff
-from aui_tui.engine.fixes import apply
-from aui_tui.engine.scoring import grade_card
+from aui_tui.engine.scoring import apply, grade_card
 from aui_tui.records.card import AgentAccess, Evidence, ReportCard, Semantic
 from aui_tui.records.codec import decode_card, encode_card
 from aui_tui.records.methods import METHODS, V01, V02

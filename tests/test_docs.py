@@ -9,7 +9,7 @@ import pytest
 
 from aui_tui import docs
 from aui_tui.errors import BadValue
-from aui_tui.records import queryhelp
+from aui_tui.records import query
 from tests.cli.runner import ROOT, here
 from tests.tui.memory import MemoryService
 from tests.tui.stage import settle, stage, text_of
@@ -47,7 +47,7 @@ def test_the_readme_takes_three_screens() -> None:
 
 def test_the_page_on_queries_has_every_term() -> None:
     text = docs.read("query")
-    for term, meaning in (*queryhelp.TERMS, *queryhelp.JOINING, *queryhelp.EXAMPLES):
+    for term, meaning in (*query.TERMS, *query.JOINING, *query.EXAMPLES):
         assert term in text
         assert meaning.replace("<", "\\<") in text
 

@@ -13,17 +13,16 @@ from msgspec.structs import replace
 
 from aui_tui.engine.checks import BY_FIX
 from aui_tui.engine.checks import points as points_of
-from aui_tui.engine.fixes import what_if
 from aui_tui.engine.judge import judge
 from aui_tui.engine.robots import parse
-from aui_tui.engine.scoring import Labels, grade_card, site_of
+from aui_tui.engine.scoring import Labels, grade_card, site_of, what_if
 from aui_tui.errors import BadValue, Unavailable
 from aui_tui.plan import as_json, lines, pieces, plan, readme, write_files
 from aui_tui.records.card import ReportCard
 from aui_tui.records.methods import METHODS, V01, V02
 from aui_tui.records.observations import Observations
+from aui_tui.records.points import estimate, gain, gain_of_all
 from aui_tui.records.registry import registry
-from aui_tui.records.standing import estimate, gain, gain_of_all
 from aui_tui.records.vocabulary import FIXES, GRADES
 from tests.cards import DEAD, RICH_OPEN, WALLED, cards, sums
 from tests.engine import situations

@@ -17,7 +17,7 @@ from aui_tui.cli.output import Report, emit, report
 from aui_tui.cli.paint import Paint
 from aui_tui.cli.run import Run
 from aui_tui.docs import TOPICS
-from aui_tui.engine.explain import Section, sections
+from aui_tui.engine.ledger import Section, sections
 from aui_tui.records.vocabulary import choose
 from aui_tui.settings import FIELDS, KEYS, Settings
 from aui_tui.store.folder import places as store_places

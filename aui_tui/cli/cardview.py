@@ -8,7 +8,7 @@ from typing import Final
 from aui_tui.cli.paint import Paint
 from aui_tui.records import labels
 from aui_tui.records.card import ReportCard
-from aui_tui.records.standing import gain, gain_of_all
+from aui_tui.records.points import gain, gain_of_all
 from aui_tui.records.visits import VisitRow, Visits, visit_rows
 from aui_tui.text import cells, count, fit
 

@@ -285,8 +285,8 @@ def crawl(
     ).policy(pace)
 
     from aui_tui.crawl import Crawl, Terms, read, starter_rows
-    from aui_tui.crawl.source import chunks, count_lines, groups
-    from aui_tui.records.starter import Starter
+    from aui_tui.crawl.listing import chunks, count_lines, groups
+    from aui_tui.records.registry import Starter
 
     total = len(Starter()) if starter else count_lines(file)
 

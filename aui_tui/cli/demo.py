@@ -43,8 +43,7 @@ def demo(
     if not headless and not streams.interactive():
         raise ConfigError(f"{streams.NO_SCREEN}; use `aui-tui demo --headless`.")
     from aui_tui.demo.sites import shops, sites
-    from aui_tui.demo.tour import fill, rounds, service_of, try_tasks
-    from aui_tui.demo.web import DemoWeb
+    from aui_tui.demo.web import DemoWeb, fill, rounds, service_of, try_tasks
 
     settings = run.settings
     if tasks:

@@ -39,8 +39,7 @@ from aui_tui.errors import AuiError, BadValue, ConfigError, InvalidHost
 from aui_tui.gates import Outcome, worst
 from aui_tui.records import labels
 from aui_tui.records.card import ReportCard
-from aui_tui.records.observations import Observations
-from aui_tui.records.progress import ProbeEvent, Progress
+from aui_tui.records.observations import Observations, ProbeEvent, Progress
 from aui_tui.records.view import ScanAnswer
 from aui_tui.records.vocabulary import CATEGORIES, choose
 from aui_tui.service.protocol import RunsTasks, Service

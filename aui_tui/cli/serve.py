@@ -69,7 +69,7 @@ def serve(
     only_local(run, "Serving")
     from aui_tui.engine import signing
     from aui_tui.engine.policy import PUBLIC
-    from aui_tui.records.starter import Starter
+    from aui_tui.records.registry import Starter
     from aui_tui.service.api import run as publish
     from aui_tui.service.publication import LocalPublication
 

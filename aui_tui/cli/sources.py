@@ -45,7 +45,7 @@ def service_of(run: Run, access: ScanPolicy | None = None) -> Service:
 
 def local_of(run: Run, access: ScanPolicy | None = None) -> LocalService:
     """Return the index of this machine, having told what had to be mended. Raises ConfigError, Unavailable."""
-    from aui_tui.records.starter import Starter
+    from aui_tui.records.registry import Starter
     from aui_tui.service.local import LocalService
 
     settings = run.settings

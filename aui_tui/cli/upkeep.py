@@ -109,7 +109,7 @@ def backup(
     """Copy the index to a file, also while scans and crawls go on."""
     run = run_of(context)
     only_local(run, "A backup")
-    from aui_tui.store.backup import backup as copied
+    from aui_tui.store.upkeep import backup as copied
 
     service = local_of(run)
     try:
@@ -190,7 +190,7 @@ def _repair(run: Run, reports: Reports) -> None:
 
 
 def _salvage(run: Run, reports: Reports) -> None:
-    from aui_tui.store.backup import salvage
+    from aui_tui.store.upkeep import salvage
 
     for path in damaged(reports.path.parent):
         with counted("Salvaging", quiet=run.quiet) as progress:

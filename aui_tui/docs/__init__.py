@@ -10,8 +10,8 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from aui_tui.engine.explain import Section, sections
-from aui_tui.records import queryhelp
+from aui_tui.engine.ledger import Section, sections
+from aui_tui.records import query
 from aui_tui.records.methods import DEFAULT_METHOD
 from aui_tui.records.vocabulary import choose
 
@@ -110,10 +110,10 @@ def _plain(token: Token) -> str:
 def query_sections() -> tuple[Section, ...]:
     """Return the explanation of the query language."""
     return (
-        Section(queryhelp.TITLE, queryhelp.INTRODUCTION),
-        Section("Terms", rows=queryhelp.TERMS),
-        Section("Joining terms", rows=queryhelp.JOINING),
-        Section("For example", rows=queryhelp.EXAMPLES),
+        Section(query.TITLE, query.INTRODUCTION),
+        Section("Terms", rows=query.TERMS),
+        Section("Joining terms", rows=query.JOINING),
+        Section("For example", rows=query.EXAMPLES),
     )
 
 

@@ -17,8 +17,8 @@ from aui_tui.records.observations import (
     Observations,
     RobotsPolicy,
 )
+from aui_tui.records.points import stance_of
 from aui_tui.records.registry import Agent, Crawler, Surface, registry
-from aui_tui.records.standing import stance_of
 from aui_tui.records.tasks import CLOSED, UNKNOWN, WALLED, TaskReport
 from aui_tui.records.tasks import REFUSED as REFUSED_RUN
 

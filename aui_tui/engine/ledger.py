@@ -1,23 +1,98 @@
-"""The ledger: what each check earns, why, and what the sums become. Integers throughout.
+"""What a card says of its points: the ledger, the evidence, and the method in words. Pure.
 
-From observations exactly; from a card alone as far as it names its points: earned points and open points of a method
-sum to its maximum (specification 2.3, 2.6), so what a component earned is its full points less those of its fix.
+Each check and the run of the tasks bring their own points and sentences; here are the sums (integers throughout), the
+order of the sentences (critical, warn, good), and what is said on the scan as a whole.
+
+From observations the points are exact. From a card alone they follow as far as it names them: earned points and open
+points of a method sum to its maximum (specification 2.3, 2.6), so what a component earned is its full points less
+those of its fix.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cache
 from itertools import chain, combinations
-from typing import Final
+from typing import Final, NamedTuple
 
-from aui_tui.engine import tasks
 from aui_tui.engine.checks import BY_FIX, CHECKS, Check
+from aui_tui.engine.checks.base import Finding, Sentence, critical, good, warn
 from aui_tui.engine.judge import Judgement, judge
-from aui_tui.records.card import Points, ReportCard
-from aui_tui.records.ledger import Entry, Ledger
-from aui_tui.records.methods import METHODS, WALLED_CEILING, Method, grade_of
-from aui_tui.records.observations import Observations
+from aui_tui.engine.wording import clause, counted, fill, joined, quoted, sentence, silence, status
+from aui_tui.records.card import Entry, Evidence, Ledger, Points, ReportCard
+from aui_tui.records.methods import GRADE_FLOORS, METHODS, MOST_AGENTS, WALLED_CEILING, Method, Pillar, grade_of
+from aui_tui.records.methods import method as method_called
+from aui_tui.records.observations import INCONCLUSIVE, Exchange, Observations
 from aui_tui.records.points import conclusive, percent
+from aui_tui.records.registry import registry
+from aui_tui.records.tasks import BLOCKED, DONE, TASK, Rendered, pillar_points, runs_of
+from aui_tui.records.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL, LIVE_TOTAL, SEVERITIES
+
+NAMED: Final = 12
+"""Headings and prices that a sentence names before it counts the rest."""
+
+
+TASKS: Final = "tasks"
+"""The component of the ledger that a run of the tasks fills."""
+TASK_SENTENCES: Final = (
+    critical("task-read", "<<task>>, tried in a browser: <<note>>."),
+    warn("task-blocked", "<<task>>, tried in a browser: <<note>>."),
+    warn("task-unclear", "<<task>>, tried in a browser, was not decided: <<note>>."),
+    warn(
+        "rendered-scripts",
+        "<<share>> % of the readable text exists only after scripts run<<which>>: an agent that runs none does not see"
+        " it.",
+    ),
+    good("tasks-done", "An agent in a browser completed <<count>>: <<tasks>>."),
+    good("rendered-same", "All readable text is in the HTML as sent: scripts add nothing to <<readable>>."),
+)
+
+
+def task_entries(observations: Observations, pillar: Pillar) -> Iterator[Entry]:
+    """Yield the entry of the tasks in the ledger when enough of them count."""
+    runs = runs_of(observations.tasks)
+    points = pillar_points(runs, pillar.maximum)
+    if points is None or observations.unreachable:
+        return
+    counting = [run for run in runs if run.possible]
+    done = sum(run.outcome == DONE for run in counting)
+    yield Entry(
+        component=TASKS,
+        pillar=pillar.key,
+        earned=points,
+        possible=pillar.maximum,
+        reason=f"An agent in a browser completed {done} of {counted(len(counting), 'task')}.",
+    )
+
+
+def task_findings(observations: Observations) -> Iterator[Finding]:
+    """Yield what the run of the tasks found; nothing without a run."""
+    if observations.page.rendered is not None:
+        yield _rendered(observations.page.rendered)
+    results = observations.tasks.results if observations.tasks is not None else ()
+    for result in results:
+        facts = {"task": TASK[result.task].label, "note": clause(result.note)}
+        if result.outcome == BLOCKED:
+            yield Finding("task-read" if result.task == "read" else "task-blocked", facts)
+        elif result.outcome == INCONCLUSIVE:
+            yield Finding("task-unclear", facts)
+    done = [TASK[result.task].label for result in results if result.outcome == DONE]
+    if done:
+        yield Finding("tasks-done", {"count": counted(len(done), "task"), "tasks": joined(done, len(TASK))})
+
+
+def _rendered(page: Rendered) -> Finding:
+    if not page.share:
+        return Finding("rendered-same", {"readable": counted(page.readable, "readable character")})
+    named = [f"the {word} {joined(map(quoted, found), NAMED)}" for word, found in _named(page) if found]
+    which = f", among it {' and '.join(named)}" if named else ""
+    return Finding("rendered-scripts", {"share": str(page.share), "which": which})
+
+
+def _named(page: Rendered) -> Iterator[tuple[str, tuple[str, ...]]]:
+    yield "heading" if len(page.headings) == 1 else "headings", page.headings
+    yield "price" if len(page.prices) == 1 else "prices", page.prices
+
 
 TOGETHER: Final = (("robots", "signal"), ("ssr", "landmarks", "jsonld"), ("llms",), ("protocols",))
 """Components that are measured, or not measured, by the same request."""
@@ -31,7 +106,7 @@ def ledger(observations: Observations, method: Method, judgement: Judgement | No
     verdict = judgement or judge(observations)
     entries = (
         *(_entry(check, observations, verdict, method.name) for check in CHECKS),
-        *tasks.entries(observations, method.task_pillar),
+        *task_entries(observations, method.task_pillar),
     )
     earned = sum(entry.earned for entry in entries)
     possible = sum(entry.possible for entry in entries if entry.measured)
@@ -112,3 +187,175 @@ def earned(card: ReportCard) -> dict[str, int] | None:
             if scored == {key: value for key, value in pillars(kept, method).items() if value is not None}:
                 return kept
     return None
+
+
+UNREACHABLE = (
+    critical("unreachable", "<<host>> could not be judged: <<reasons>>."),
+    critical(
+        "unreachable-tls",
+        "<<host>> could not be judged: <<reasons>>. A browser warns its user there, and an agent stops.",
+    ),
+)
+LIMITS = (
+    warn(
+        "insecure",
+        "Certificates were not checked (--insecure): nothing proves which server answered.",
+    ),
+    warn(
+        "credentials",
+        "Header fields of your own, such as a password, went with every request, at your word: an agent without them"
+        " may see another site or none.",
+    ),
+    warn("warning", "<<note>>"),
+    good(
+        "signed",
+        "About this scan: agents that were turned away were asked again with signatures of your key, at your word; an"
+        " agent that a valid signature lets in counts as served.",
+    ),
+    good(
+        "connect-to",
+        "About this scan: connections went to another address (--connect-to), so this card describes the server"
+        " that answered there.",
+    ),
+    good(
+        "private",
+        "About this scan: private addresses were allowed (--allow-private), so agents on the public web may see"
+        " another site or none.",
+    ),
+)
+"""What was relaxed at the user's word, and warnings of the scan itself."""
+
+
+@cache
+def sentences() -> Mapping[str, tuple[int, Sentence]]:
+    """Return all sentences by id, each with its place in the order of a card."""
+    lines = (*UNREACHABLE, *chain.from_iterable(check.sentences for check in CHECKS), *LIMITS, *TASK_SENTENCES)
+    ordered = sorted(lines, key=lambda line: SEVERITIES.index(line.t))
+    return {line.id: (place, line) for place, line in enumerate(ordered)}
+
+
+def evidence(observations: Observations, judgement: Judgement) -> tuple[Evidence, ...]:
+    """Return the findings of one scan; at least one. Every text is a sentence without markup, given once."""
+    found: list[Finding] = []
+    if judgement.unreachable:
+        found += _unreachable(observations)
+    else:
+        found += chain.from_iterable(check.findings(observations, judgement) for check in CHECKS)
+        found += task_findings(observations)
+    found += (Finding(limit) for limit in observations.limits if limit in sentences())
+    found += (Finding("warning", {"note": sentence(note)}) for note in observations.warnings if note.strip())
+    found.sort(key=lambda finding: sentences()[finding.id][0])
+    return tuple(dict.fromkeys(_line(finding) for finding in found))
+
+
+def _line(finding: Finding) -> Evidence:
+    line = sentences()[finding.id][1]
+    return Evidence(t=line.t, text=fill(line.text, finding.facts))
+
+
+def _unreachable(observations: Observations) -> Iterator[Finding]:
+    """Yield why no homepage probe got a usable answer."""
+    reasons = joined(_no_use(probe) for probe in observations.homepages)
+    broken = any(probe.error == "tls" for probe in observations.homepages)
+    yield Finding("unreachable-tls" if broken else "unreachable", {"host": observations.host, "reasons": reasons})
+
+
+def _no_use(probe: Exchange) -> str:
+    return silence(probe) if probe.outcome == INCONCLUSIVE else f"status {status(probe.status)}"
+
+
+class Section(NamedTuple):
+    """A heading, paragraphs, and a table whose first column names what the second explains."""
+
+    title: str
+    paragraphs: tuple[str, ...] = ()
+    rows: tuple[tuple[str, str], ...] = ()
+
+
+VERDICTS: Final = (
+    ("allowed", "the agent was served, and robots.txt lets it in"),
+    ("allowed-robots", "robots.txt lets it in; there is no live probe of this one"),
+    ("partial", "let in, but robots.txt closes some paths"),
+    ("disallowed", "robots.txt tells it to stay out"),
+    ("blocked", "a browser was served and the agent was refused"),
+    ("walled", "a challenge or block page stood in the way, or nobody was served"),
+    ("untested", "there is no verdict: no answer, a limit on requests, no rules to read, or no task run in a browser"),
+)
+
+STANCES: Final = (
+    (
+        "Walled",
+        "a browser is challenged and no agent served, or none of the probed agents is served, or robots.txt disallows "
+        f"{MOST_AGENTS} or more of the {AGENTS_TOTAL} tested agents; a 402 that names its price in a machine's terms "
+        "is an offer, not a wall",
+    ),
+    ("Open", f"all {LIVE_TOTAL} probed agents are served and robots.txt disallows none"),
+    ("Selective", "everything between"),
+)
+
+
+def sections(method: str) -> tuple[Section, ...]:
+    """Return the explanation of ``method``. Raises BadValue naming the known methods."""
+    chosen = method_called(method)
+    live = ", ".join(agent.label for agent in registry().live)
+    return (
+        Section(
+            f"Method {chosen.name}",
+            (
+                "The question is how usable a site is for AI agents that act live for a person. The answer rests on "
+                "one comparison: what a browser gets, and what an agent gets that asks for the same page at the same "
+                "moment. Each sends what the client it speaks for is known to send.",
+            ),
+        ),
+        Section(
+            "What one scan asks for",
+            (
+                f"The homepage as a browser and as {live}; robots.txt; /llms.txt, /.well-known/ai-plugin.json, "
+                "/.well-known/ucp and the MCP server card. All at once, each within 12 seconds, redirects included. "
+                "An agent that was turned away is asked again, alone, with the browser right before and after as the "
+                "control. Only what lasts while the browser is served counts against the site; where the browser is "
+                "turned away too, the site limits everybody and nothing is held against it.",
+                f"robots.txt is read for {AGENTS_TOTAL} agents and {CRAWLERS_TOTAL} crawlers by RFC 9309; crawlers are "
+                "reported and never scored.",
+            ),
+        ),
+        Section("Verdicts", rows=VERDICTS),
+        Section("Stance, the first that fits", rows=STANCES),
+        Section("Points", _unscored(chosen), _points(chosen)),
+        Section(
+            "Score and grade",
+            (
+                "The score is 100 times the points earned over the points possible, over the pillars that are scored, "
+                f"rounded half up; a Walled site gets {WALLED_CEILING} at most. What was not measured counts on "
+                "neither side.",
+                ", ".join(f"{letter} from {floor}" if floor else f"{letter} below" for floor, letter in GRADE_FLOORS)
+                + ".",
+                "Each fix says both: the points that it gains in its pillar, and the score before and after, such as "
+                "+4 points, score 52 -> 60. All of them together give 100, "
+                "less what a run of the tasks lacks.",
+            ),
+        ),
+        Section(
+            "What it cannot tell",
+            (
+                "A probe borrows an agent's name without its network address or its signature. A site that verifies "
+                "agents may refuse the probe and serve the agent; a card with a refusal says so.",
+                "It is one moment, seen from one place, and only the front page. robots.txt is a wish, not a wall. "
+                "What an agent gets done on the site is tested only by a run of the tasks in a browser.",
+            ),
+        ),
+    )
+
+
+def _unscored(method: Method) -> tuple[str, ...]:
+    names = [pillar.label for pillar in method.pillars if pillar.by_tasks]
+    return (f"Not scored yet: {', '.join(names)}.",) if names else ()
+
+
+def _points(method: Method) -> tuple[tuple[str, str], ...]:
+    rows = []
+    for check in CHECKS:
+        name = f"{method.pillar(check.pillar[method.name]).label} {check.points[method.name]}"
+        earns = check.earns.replace("{part}", str(check.part.get(method.name, "")))
+        rows.append((f"{name}, {check.fix}", earns))
+    return tuple(rows)

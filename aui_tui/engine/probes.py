@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from aui_tui.engine import decode, redirects
-from aui_tui.engine.cookies import CookieJar
 from aui_tui.engine.identity import Fields
 from aui_tui.engine.network import Client, NetworkError, Reply
 from aui_tui.engine.policy import ScanPolicy
-from aui_tui.engine.redirects import Unfollowed, Url
+from aui_tui.engine.redirects import CookieJar, Unfollowed, Url
 from aui_tui.engine.target import DEFAULT_PORTS
 from aui_tui.records.observations import REDIRECTS, Hop
 from aui_tui.text import clean

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from typing import Final, Protocol
 
 import msgspec
 
-from aui_tui.engine import cause, exchanges, files, identity, recheck, redirects, walls
+from aui_tui.engine import exchanges, files, identity, recheck, redirects, signing, walls
+from aui_tui.engine.exchanges import Reader, Yardstick
 from aui_tui.engine.judge import is_turned_away
 from aui_tui.engine.network import Client, Network, PyreqwestTransport
 from aui_tui.engine.policy import PUBLIC, ScanPolicy
 from aui_tui.engine.probes import Answer, Plan, probe
 from aui_tui.engine.recheck import Ask, Recheck, Seen
 from aui_tui.engine.redirects import Url
-from aui_tui.engine.signed import ask_signed
 from aui_tui.engine.signing import Signer
 from aui_tui.engine.target import Origin, Target
-from aui_tui.engine.yardstick import Reader, Yardstick
 from aui_tui.errors import InvalidHost, Unavailable
 from aui_tui.records.observations import (
     BROWSER,
@@ -34,9 +33,12 @@ from aui_tui.records.observations import (
     FileFacts,
     Observations,
     PageFacts,
+    ProbeEvent,
+    Progress,
     RobotsFacts,
+    SignedProbe,
+    SignedResult,
 )
-from aui_tui.records.progress import ProbeEvent, Progress
 from aui_tui.records.registry import Registry, registry
 
 PATHS: Final = {
@@ -422,9 +424,9 @@ class _Scan:
         group = max(alike.values(), key=len)
         served = [name for name in self._agents if done[name].outcome == SERVED]
         http2 = done[BROWSER].http_version == "HTTP/2"
-        name = cause.representative(group, http2)
+        name = recheck.representative(group, http2)
         silent = done[name].error == "timeout"
-        trials = cause.trials(name, group, served, http2, limits.causes)
+        trials = recheck.trials(name, group, served, http2, limits.causes)
         trial = next(trials)
         while time.monotonic() + limits.probe < end:
             wait = max(limits.pace, limits.pause / 4)
@@ -522,3 +524,32 @@ class _Scan:
         dialled = self._access.rule_for(self.origin.host, self.origin.port) is not None
         words = [word for word in self._access.relaxed if word != "connect-to" or dialled]
         return (*words, "signed") if self.verified else tuple(words)
+
+
+AskWith = Callable[[Mapping[str, str]], Awaitable[Exchange]]
+"""Sends the request once more with further header fields."""
+
+
+async def ask_signed(first: Exchange, url: str, signer: Signer, ask: AskWith, *, pause: float) -> Exchange:
+    """Return what stands for an agent whose unsigned probe ``first`` of ``url`` was turned away.
+
+    That is the answer to a valid signature where the site verifies signatures, else ``first``; the result of the signed
+    probes is part of it. ``pause``: seconds between two of them.
+    """
+    answers: dict[str, Exchange] = {}
+    for name in signing.NAMES if signer.agent else signing.NAMES_WITHOUT_AGENT:
+        await asyncio.sleep(pause)
+        answers[name] = await ask(signing.probe_fields(signer.key, name, url, signer.agent))
+    outcomes = {name: found.outcome for name, found in answers.items()}
+    result, served = signing.result(outcomes)
+    signed = SignedResult(
+        result=result,
+        served=served,
+        probes=tuple(
+            SignedProbe(name=name, status=found.status, outcome=found.outcome) for name, found in answers.items()
+        ),
+    )
+    if result == VERIFIED:
+        valid = next(answers[name] for name in served if answers[name].outcome == SERVED)
+        return msgspec.structs.replace(exchanges.replaced(first, valid), signed=signed)
+    return msgspec.structs.replace(first, signed=signed)

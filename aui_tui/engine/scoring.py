@@ -1,26 +1,75 @@
-"""From observations to the report card, under any method. Pure: the same observations give the same card."""
+"""From observations to the report card, under any method, and what its recommendations gain. Pure.
+
+The same observations give the same card.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 from urllib.parse import quote
 
 import msgspec
 
-from aui_tui.engine.checks.site import Site
-from aui_tui.engine.evidence import evidence
-from aui_tui.engine.fixes import recommendations
+from aui_tui.engine.checks import BY_FIX, by_fix
+from aui_tui.engine.checks.base import Site
 from aui_tui.engine.judge import Judgement, judge, live_exchanges
-from aui_tui.engine.ledger import detail, ledger, pillars
-from aui_tui.engine.tasks import TASKS
-from aui_tui.records.card import AgentAccess, ReportCard, Semantic
-from aui_tui.records.ledger import Ledger
+from aui_tui.engine.ledger import TASKS, detail, evidence, ledger, pillars
+from aui_tui.records.card import AgentAccess, Ledger, Recommendation, ReportCard, Semantic
 from aui_tui.records.methods import DEFAULT_METHOD, Method
 from aui_tui.records.methods import method as method_named
 from aui_tui.records.observations import CHALLENGED, Observations
+from aui_tui.records.points import Standing
 from aui_tui.records.registry import registry
 from aui_tui.records.tasks import runs_of
 from aui_tui.records.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL, LIVE_TOTAL
+
+
+class Prospect(Standing, frozen=True, kw_only=True):
+    """Where a site would stand after some fixes, and how its score would come about."""
+
+    ledger: Ledger
+
+
+def apply(observations: Observations, fixes: Iterable[str]) -> Observations:
+    """Return ``observations`` with exactly the facts of ``fixes`` (specification 2.6) changed, each to its best.
+
+    An inconclusive probe stays inconclusive: no fix makes a silent site speak. Raises BadValue for an unknown key.
+    """
+    for fix in fixes:
+        observations = by_fix(fix).fixed(observations)
+    return observations
+
+
+def what_if(observations: Observations, fixes: Iterable[str], method: Method) -> Prospect:
+    """Return score, grade and stance under ``method`` once ``fixes`` are carried out."""
+    after = apply(observations, fixes)
+    judgement = judge(after)
+    book = ledger(after, method, judgement)
+    return Prospect(score=book.score, grade=book.grade, stance=judgement.stance, ledger=book)
+
+
+def recommendations(site: Site, book: Ledger, method: Method) -> tuple[Recommendation, ...]:
+    """Return the fixes that gain points under ``method``, most points first, then in the specification's order.
+
+    The points of a fix are the pillar points gained when exactly its fact is changed and the site scored again.
+    """
+    observations, judgement = site.observations, site.judgement
+    gains = {entry.fix: _gain(observations, entry.fix, judgement, book, method) for entry in book.entries if entry.fix}
+    found = []
+    for key in sorted((key for key in BY_FIX if gains.get(key, 0) > 0), key=lambda key: -gains[key]):
+        check = BY_FIX[key]
+        advice = check.advise(site)
+        pillar = method.pillar(check.pillar[method.name]).label
+        body = f"{advice.body} {check.proof_for(site)}"
+        found.append(Recommendation(key, pillar, gains[key], check.title, body, advice.code))
+    return tuple(found)
+
+
+def _gain(observations: Observations, fix: str, judgement: Judgement, book: Ledger, method: Method) -> int:
+    after = apply(observations, (fix,))
+    return ledger(after, method, None if BY_FIX[fix].judged else judgement).earned - book.earned
+
 
 __all__ = ["Labels", "grade_card", "ledger", "name_of"]
 

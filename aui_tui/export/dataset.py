@@ -24,9 +24,8 @@ import msgspec
 from aui_tui import __version__
 from aui_tui.errors import BadValue, ConfigError
 from aui_tui.export.table import cell
-from aui_tui.records.card import ReportCard
+from aui_tui.records.card import Ledger, ReportCard
 from aui_tui.records.codec import encode_card
-from aui_tui.records.ledger import Ledger
 from aui_tui.records.observations import Observations
 from aui_tui.records.visits import Visits
 from aui_tui.text import clean

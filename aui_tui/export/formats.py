@@ -19,11 +19,10 @@ from aui_tui.export.page import html_cards, html_listing
 from aui_tui.export.sarif import sarif_cards
 from aui_tui.export.table import csv_cards, csv_listing
 from aui_tui.gates import Outcome
-from aui_tui.records.card import ReportCard
+from aui_tui.records.card import ReportCard, card_without_volatile
 from aui_tui.records.codec import Keys
 from aui_tui.records.visits import Visits
 from aui_tui.records.vocabulary import choose
-from aui_tui.records.without_volatile import card_without_volatile
 
 CardWriter = Callable[[Iterable[ReportCard], Options], Iterator[str]]
 ListWriter = Callable[[Listing, Options], Iterator[str]]

@@ -17,8 +17,8 @@ from aui_tui.engine.checks import BY_FIX
 from aui_tui.export.options import Options, Refusal
 from aui_tui.records import labels, points
 from aui_tui.records.card import ReportCard
+from aui_tui.records.points import gain
 from aui_tui.records.registry import registry
-from aui_tui.records.standing import gain
 from aui_tui.text import clean
 
 ANSWERS: Final = "the site answers"

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from aui_tui.records.card import Index
+from aui_tui.records.card import Index, summary_without_volatile
 from aui_tui.records.view import IndexView, Row, rows
-from aui_tui.records.without_volatile import summary_without_volatile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

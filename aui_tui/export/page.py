@@ -17,7 +17,7 @@ from aui_tui.export.visits import visits_html
 from aui_tui.records import labels
 from aui_tui.records.card import ReportCard
 from aui_tui.records.labels import SIGNS
-from aui_tui.records.standing import gain, gain_of_all
+from aui_tui.records.points import gain, gain_of_all
 from aui_tui.records.view import Row
 from aui_tui.text import clean
 

@@ -11,10 +11,9 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from aui_tui.engine.checks import BY_FIX, CHECKS
-from aui_tui.engine.evidence import sentences
+from aui_tui.engine.ledger import sentences
 from aui_tui.export.options import Options
-from aui_tui.records.card import Evidence, Recommendation, ReportCard
-from aui_tui.records.without_volatile import text_without_volatile
+from aui_tui.records.card import Evidence, Recommendation, ReportCard, text_without_volatile
 from aui_tui.text import clean
 
 ERROR, WARNING, NOTE = "error", "warning", "note"

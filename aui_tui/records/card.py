@@ -1,11 +1,13 @@
-"""The report card, its parts, and the summary that the index lists (specification 2)."""
+"""The report card and its parts, how its score came about, and the summary that the index lists (specification 2)."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import re
+from typing import Annotated, Final
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
+from msgspec.structs import replace
 
 from aui_tui.records.observations import CHALLENGED, INCONCLUSIVE, REDIRECTS, REFUSED, SERVED
 from aui_tui.records.tasks import TaskRun
@@ -169,3 +171,72 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
     scanned_at: Timestamp
     ranked: tuple[SiteSummary, ...]
     unreachable: tuple[SiteSummary, ...]
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """One component of the score: points ``earned`` of ``possible`` in ``pillar`` (its wire key), and the ``reason``.
+
+    ``measured`` is False when no probe was conclusive: then the component counts on neither side.
+    ``fix`` is the recommendation key that would complete it, empty when nothing is left to gain.
+    """
+
+    component: str
+    pillar: str
+    earned: int
+    possible: int
+    reason: str
+    measured: bool = True
+    fix: str = ""
+
+
+class Ledger(msgspec.Struct, frozen=True, kw_only=True):
+    """All components of a score under one method, their sums, and what the sums became.
+
+    ``raw`` is round half up of 100 x earned / possible; ``score`` is ``raw``, at most 59 when ``capped``.
+    """
+
+    method: str
+    entries: tuple[Entry, ...]
+    earned: int
+    possible: int
+    raw: int
+    score: int
+    capped: bool
+    grade: str
+
+    @property
+    def points(self) -> dict[str, int]:
+        """Points earned per component."""
+        return {entry.component: entry.earned for entry in self.entries}
+
+
+_QUOTED: Final = re.compile(r"; the [^;]{1,60} to quote (?:is|are) (.+?)\.?$")
+"""The ids of requests to quote to a vendor, at the end of an evidence text."""
+
+
+def text_without_volatile(text: str) -> str:
+    """Return an evidence text without the ids of the requests that it quotes."""
+    return _QUOTED.sub(".", text)
+
+
+def card_without_volatile(card: ReportCard) -> ReportCard:
+    """Return ``card`` with its evidence and snippets without volatile parts; ``scanned_at`` and ``elapsed_ms`` stay."""
+    found = (_QUOTED.search(item.text) for item in card.evidence)
+    quoted = {word for match in found if match for word in re.split(r", | and ", match[1])}
+    ids = "|".join(map(re.escape, sorted(quoted, key=len, reverse=True)))
+    named = re.compile(rf"^(- .* )(?:{ids})$", re.MULTILINE) if ids else None
+
+    def of(code: str) -> str:
+        code = code.replace(card.scanned_at, "(time)")
+        return named.sub(r"\1(id)", code) if named else code
+
+    return replace(
+        card,
+        evidence=tuple(replace(item, text=text_without_volatile(item.text)) for item in card.evidence),
+        recommendations=tuple(replace(fix, code=of(fix.code)) for fix in card.recommendations),
+    )
+
+
+def summary_without_volatile(summary: SiteSummary) -> SiteSummary:
+    """Return ``summary`` with its evidence without volatile parts."""
+    return replace(summary, top_evidence=text_without_volatile(summary.top_evidence))

@@ -1,18 +1,23 @@
-"""Whether one row of an index satisfies a query: the meaning of every filter and term, as a pure predicate."""
+"""Which rows of an index satisfy a query, and in which order they stand: pure predicates and keys."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+import msgspec
 
 from aui_tui.errors import BadValue
 from aui_tui.records.card import ReportCard, SiteSummary
 from aui_tui.records.codec import names_of
-from aui_tui.records.facts import Facts
 from aui_tui.records.methods import METHODS
+from aui_tui.records.observations import CHALLENGED, INCONCLUSIVE, REFUSED, SERVED, Observations
 from aui_tui.records.query import ALL, Query, Term, leaves
-from aui_tui.records.times import age
+from aui_tui.records.registry import registry
+from aui_tui.records.times import age, epoch_ms
+from aui_tui.records.view import Row
+from aui_tui.records.vocabulary import CATEGORIES, GRADES, STANCES
 
 NEEDS_CARD: Final = frozenset({"has", "signal", "fix", "contradiction", "edge", "method"})
 """Terms that a summary alone (specification 2.1) cannot answer."""
@@ -118,3 +123,138 @@ def verdicts(matrix: dict[str, str]) -> list[str]:
         return list(matrix.values())
     values = [*matrix.values(), *("",) * len(names)]
     return [matrix.get(name, values[place]) for place, name in enumerate(names)]
+
+
+SHUT: Final = frozenset({REFUSED, CHALLENGED})
+
+
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
+    """Answers to the terms ``has``, ``signal``, ``fix``, ``edge``, ``method`` and ``contradiction`` of one card.
+
+    ``has``: members of ``query.HAS``; ``fixes``: members of ``vocabulary.FIXES``; ``edge``: the card's field.
+    """
+
+    has: frozenset[str]
+    fixes: frozenset[str]
+    edge: str
+    method: str
+    contradictions: frozenset[str]
+
+
+def facts_of(card: ReportCard, observations: Observations | None = None) -> Facts:
+    """Return the facts of ``card``; ``observations`` make ``contradictions`` exact where robots.txt names an agent."""
+    holds = {
+        "llms": "llms.txt" in card.files,
+        "ai-plugin": "ai-plugin.json" in card.files,
+        "jsonld": card.jsonld > 0,
+        "main": card.semantic.main > 0,
+        "nav": card.semantic.nav > 0,
+        "forms": card.semantic.forms > 0,
+        "signal": card.content_signal,
+        "wildcard": card.wildcard_block,
+        "shell": card.noscript_shell,
+    }
+    return Facts(
+        has=frozenset(word for word, held in holds.items() if held),
+        fixes=frozenset(item.k for item in card.recommendations),
+        edge=card.edge,
+        method=card.method,
+        contradictions=contradictions(card, observations),
+    )
+
+
+def contradictions(card: ReportCard, observations: Observations | None = None) -> frozenset[str]:
+    """Say how robots.txt and the edge disagree about a live-probed agent.
+
+    ``out``: robots.txt leaves an agent every path and its probe was refused or challenged. ``in``: robots.txt shuts it
+    out (own group, else ``*``; RFC 9309 2.2.1) and its probe was served.
+    """
+    policies, outcomes = _seen(observations) if observations is not None else _told(card)
+    pairs = tuple(zip(policies, outcomes, strict=False))
+    out = any(policy == "open" and outcome in SHUT for policy, outcome in pairs)
+    let_in = any(policy == "blocked" and outcome == SERVED for policy, outcome in pairs)
+    return frozenset(word for word, held in (("out", out), ("in", let_in)) if held)
+
+
+def _seen(observations: Observations) -> tuple[list[str], list[str]]:
+    live = registry().live
+    wanted = {agent.token for agent in live}
+    effective = {policy.token: policy.effective for policy in observations.robots.agents if policy.token in wanted}
+    fallback = "unknown" if observations.robots.kind == "unknown" else "open"
+    outcomes = {exchange.name: exchange.outcome for exchange in observations.live}
+    return (
+        [effective.get(agent.token, fallback) for agent in live],
+        [outcomes.get(agent.key, INCONCLUSIVE) for agent in live],
+    )
+
+
+def _told(card: ReportCard) -> tuple[list[str], list[str]]:
+    known = 200 <= card.robots_status <= 499
+    words = list(card.ua_policy.values())[: len(names_of("agent_access"))]
+    policies = ["unknown" if not known else _effective(word, card.wildcard_block) for word in words]
+    return policies, [access.outcome for access in card.agent_access.values()]
+
+
+def _effective(policy: str, wildcard_block: bool) -> str:
+    if policy == "unlisted":
+        return "blocked" if wildcard_block else "open"
+    return policy
+
+
+BEST_VERDICT_FIRST: Final = ("allowed", "allowed-robots", "partial", "disallowed", "blocked", "walled")
+"""The verdicts that say something; ``untested`` and a word of the future stand last in either direction."""
+_CATEGORIES: Final = tuple(sorted(CATEGORIES))
+
+
+def ordered(rows: Iterable[Row], query: Query) -> list[Row]:
+    """Return ``rows`` in the order of ``query.sort``.
+
+    Natural directions: ``rank`` and ``score`` highest score first; ``change`` greatest gain first; ``grade`` A first;
+    ``stance`` Open first; ``host``, ``name`` and ``category`` alphabetical (names without regard to case); ``age``
+    newest first; a matrix column best verdict first. Ties: higher score, then host. ``descending`` is the exact
+    reverse, but rows without a change, or of whose verdict nothing is known, stay last.
+    """
+    lists: tuple[list[Row], list[Row]] = [], []
+    for row in rows:
+        lists[_unknown(row, query.sort)].append(row)
+    return [
+        row for part in lists for row in sorted(part, key=lambda row: _key(row, query.sort), reverse=query.descending)
+    ]
+
+
+def _unknown(row: Row, sort: str) -> bool:
+    if sort == "change":
+        return row.change is None
+    slug = sort.removeprefix("matrix.")
+    return slug != sort and verdict(row.summary, slug) not in BEST_VERDICT_FIRST
+
+
+def _rank(row: Row) -> tuple[int, str]:
+    return -row.summary.score, row.summary.host
+
+
+def _key(row: Row, sort: str) -> tuple[Any, ...]:
+    summary = row.summary
+    match sort:
+        case "rank" | "score":
+            return _rank(row)
+        case "change":
+            return -(row.change or 0), *_rank(row)
+        case "host":
+            return (summary.host,)
+        case "name":
+            return summary.name.casefold(), *_rank(row)
+        case "category":
+            return _place(_CATEGORIES, summary.category), *_rank(row)
+        case "grade":
+            return _place(GRADES, summary.grade[:1]), *_rank(row)
+        case "stance":
+            return _place(STANCES, summary.stance), *_rank(row)
+        case "age":
+            return -epoch_ms(summary.scanned_at), *_rank(row)
+        case _:
+            return _place(BEST_VERDICT_FIRST, verdict(summary, sort.removeprefix("matrix."))), *_rank(row)
+
+
+def _place(words: tuple[str, ...], word: str) -> int:
+    return words.index(word) if word in words else len(words)

@@ -1,4 +1,4 @@
-"""What one scan saw: frozen facts between the network and the judgement.
+"""What one scan saw: frozen facts between the network and the judgement; and the events of a scan that is under way.
 
 Everything before this record touches the network, everything after it is a pure function of it. It is kept with
 the card, so that a scan can be graded under another method, replayed, shown or attached to a report. Every
@@ -7,6 +7,7 @@ string in it has passed ``text.clean``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import MappingProxyType
 from typing import Final
 
@@ -362,3 +363,25 @@ class Observations(Record, frozen=True):
     def probe_dead(self) -> bool:
         """No probe of the scan got any HTTP answer."""
         return all(e.status == 0 and not e.hops for e in self.exchanges)
+
+
+class ProbeEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """A probe changed its state.
+
+    ``name``: ``cache`` or the name of an ``Exchange`` (``browser``, ``agent_01``, ``robots``, ...).
+    ``state``: ``started``, ``retrying`` (asked again, alone, after ``wait`` seconds; ``note`` says why) or ``done``.
+    ``status``: HTTP status, 0 when none. ``outcome``: ``served``, ``challenged``, ``refused`` or ``inconclusive`` of a
+    homepage probe; ``found`` or ``absent`` of a file; ``hit`` or ``miss`` of the cache; empty before ``done``.
+    ``note``: a few clean words.
+    """
+
+    name: str
+    state: str
+    status: int = 0
+    elapsed_ms: int = 0
+    outcome: str = ""
+    note: str = ""
+    wait: float = 0.0
+
+
+Progress = Callable[[ProbeEvent], None]

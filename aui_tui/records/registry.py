@@ -1,16 +1,20 @@
-"""The tested agents, crawlers and matrix surfaces, in the order of the specification (2.2, 2.4), and their names.
+"""The tested agents, crawlers and matrix surfaces (specification 2.2, 2.4), and the starter list of hosts.
 
-Every entry has a position (``key``), a word that records carry (``token`` or ``slug``), the name of the product
-(``label``), a shorter one (``short``) and the company (``operator``). :meth:`Registry.named` finds it by any of them.
+Every agent, crawler and surface has a position (``key``), a word that records carry (``token`` or ``slug``), the name
+of the product (``label``), a shorter one (``short``) and the company (``operator``). :meth:`Registry.named` finds it by
+any of them. The starter list holds well-known public hosts with display name and category: facts only, no opinion and
+no ranking.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -180,3 +184,34 @@ def _read(*names: str) -> dict[str, Any]:
     ends = [heading.start() for heading in headings[1:]] + [len(text)]
     parts = [text[heading.start() : end] for heading, end in zip(headings, ends, strict=True) if heading[1] in names]
     return tomllib.loads("".join(parts))
+
+
+class Known(NamedTuple):
+    """What the starter list says of a host; ``seed`` is true for its members."""
+
+    name: str = ""
+    category: str = ""
+    seed: bool = False
+
+
+@cache
+def starter() -> Mapping[str, Known]:
+    """Return the packaged list by host, in its order."""
+    import csv
+    from importlib.resources import files
+
+    lines = files("aui_tui.records").joinpath("starter.csv").read_text(encoding="utf-8").splitlines()
+    return MappingProxyType({host: Known(name, category, True) for host, name, category in csv.reader(lines)})
+
+
+class Starter(Mapping[str, Known]):
+    """The starter list as a mapping that is read when it is first asked."""
+
+    def __getitem__(self, host: str) -> Known:
+        return starter()[host]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(starter())
+
+    def __len__(self) -> int:
+        return len(starter())

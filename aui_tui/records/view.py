@@ -8,8 +8,7 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
-from aui_tui.records.card import ReportCard, SiteSummary
-from aui_tui.records.ledger import Ledger
+from aui_tui.records.card import Ledger, ReportCard, SiteSummary
 from aui_tui.records.observations import Observations
 from aui_tui.records.query import Query
 from aui_tui.records.registry import surfaces

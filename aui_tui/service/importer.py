@@ -1,18 +1,157 @@
-"""Taking records from a file into the index."""
+"""Taking records from a file into the index: report cards, rows and whole indexes, as JSON or one record a line."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import io
+from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
 import msgspec
 
 from aui_tui.engine.target import parse
 from aui_tui.errors import InvalidHost, RecordError
-from aui_tui.store.imports import Incoming, read
+from aui_tui.records.card import ReportCard, SiteSummary
+from aui_tui.records.codec import MAX_BYTES, decode_card, decode_summary
+from aui_tui.records.observations import Observations
+from aui_tui.store.blobs import decode_observations
 from aui_tui.store.reports import Reports
 from aui_tui.store.writer import Packed
+from aui_tui.text import clean
+
+MAX_LINE: Final = 16 * 1024 * 1024
+"""Bytes of the longest line that may hold one record."""
+
+
+class Incoming(msgspec.Struct, frozen=True, kw_only=True):
+    """One record of a file, or why it is none.
+
+    ``place`` names it for the user: ``line 12``, ``ranked[3]``. A record is a ``card``, with ``observations`` where
+    the file has them, or a ``summary`` with the list (``ranked``) it comes from; else ``error`` is a sentence.
+    """
+
+    place: str
+    card: ReportCard | None = None
+    observations: Observations | None = None
+    summary: SiteSummary | None = None
+    ranked: bool = True
+    error: str = ""
+
+
+def read(stream: BinaryIO) -> Iterator[Incoming]:
+    """Yield what ``stream`` holds: one JSON record or index, an array of records, or one record a line.
+
+    A record is a report card (2.2), ``{"card": ..., "observations": ...}``, a row of the index (2.1), or a whole
+    Index (4.1). Broken ones are reported and skipped, and what a service answers where it has no card (7).
+    """
+    first = stream.readline(MAX_LINE + 1)
+    if first.startswith(b"\xef\xbb\xbf"):
+        first = first[3:]
+    number = 1
+    while first and not first.strip():
+        first = stream.readline(MAX_LINE + 1)
+        number += 1
+    if not first:
+        return
+    try:
+        value = msgspec.json.decode(first)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        yield from _whole(first, stream)
+        return
+    if isinstance(value, dict) and "ranked" not in value:
+        yield from _record(value, f"line {number}")
+    else:
+        yield from _any(value, "")
+    yield from _lines(stream, number)
+
+
+def _lines(stream: BinaryIO, number: int) -> Iterator[Incoming]:
+    while line := stream.readline(MAX_LINE + 1):
+        number += 1
+        place = f"line {number}"
+        if len(line) > MAX_LINE and not line.endswith(b"\n"):
+            while line and not line.endswith(b"\n"):
+                line = stream.readline(MAX_LINE + 1)
+            yield Incoming(place=place, error=f"The line is longer than {MAX_LINE // 1024 // 1024} MiB.")
+        elif line.strip():
+            try:
+                value = msgspec.json.decode(line)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+                yield Incoming(place=place, error=f"Not JSON: {clean(str(error), 120)}.")
+            else:
+                yield from _record(value, place)
+
+
+def _whole(first: bytes, stream: BinaryIO) -> Iterator[Incoming]:
+    """Read a document that takes several lines."""
+    data = first + stream.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        yield Incoming(place="the file", error=f"The file is larger than {MAX_BYTES // 1024 // 1024} MiB.")
+        return
+    try:
+        value = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        problem = f"Not JSON: {clean(str(error), 120)}."
+        rest = io.BytesIO(data)
+        rest.readline()
+        if _is_record(rest.readline()):
+            rest.seek(len(first))
+            yield Incoming(place="line 1", error=problem)
+            yield from _lines(rest, 1)
+        else:
+            yield Incoming(place="the file", error=problem)
+        return
+    yield from _any(value, "")
+
+
+def _is_record(line: bytes) -> bool:
+    try:
+        return isinstance(msgspec.json.decode(line), dict)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+
+
+def _any(value: Any, place: str) -> Iterator[Incoming]:
+    if isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from _record(item, f"record {number + 1}")
+    elif isinstance(value, dict) and "ranked" in value:
+        for name in ("ranked", "unreachable"):
+            rows = value.get(name, [])
+            if not isinstance(rows, list):
+                yield Incoming(place=name, error="It is not an array.")
+                continue
+            for number, item in enumerate(rows):
+                yield from _record(item, f"{name}[{number}]", ranked=name == "ranked")
+    else:
+        yield from _record(value, place or "the file")
+
+
+def _record(value: Any, place: str, *, ranked: bool = True) -> Iterator[Incoming]:
+    if not isinstance(value, dict):
+        yield Incoming(place=place, error="It is not a JSON object.")
+        return
+    if "ranked" in value:
+        yield from _any(value, place)
+        return
+    if value.get("found") is False:
+        yield Incoming(place=place, error=clean(f"No card of {value.get('host')}: {value.get('detail')}", 400))
+        return
+    try:
+        if isinstance(value.get("card"), dict):
+            seen = value.get("observations")
+            yield Incoming(
+                place=place,
+                card=decode_card(msgspec.json.encode(value["card"])),
+                observations=None if seen is None else decode_observations(msgspec.json.encode(seen)),
+            )
+        elif "found" in value or "evidence" in value:
+            yield Incoming(place=place, card=decode_card(msgspec.json.encode(value)))
+        else:
+            yield Incoming(place=place, summary=decode_summary(msgspec.json.encode(value)), ranked=ranked)
+    except (RecordError, ValueError) as error:
+        yield Incoming(place=place, error=str(error))
+
 
 BATCH: Final = 500
 OnProgress = Callable[[int], None]

@@ -20,14 +20,14 @@ import msgspec
 from aui_tui.errors import InvalidHost, RateLimited
 from aui_tui.records.methods import DEFAULT_METHOD
 from aui_tui.records.methods import method as method_called
-from aui_tui.records.progress import Progress
+from aui_tui.records.observations import Progress
+from aui_tui.records.points import Standing, estimate
 from aui_tui.records.query import Query
-from aui_tui.records.standing import Standing, estimate
-from aui_tui.records.starter import Known
+from aui_tui.records.registry import Known
 from aui_tui.records.view import Dossier, IndexView, Overview, Quota, ScanAnswer
 from aui_tui.records.visits import Visits
 from aui_tui.records.vocabulary import CATEGORIES, choose
-from aui_tui.service.grading import Grading
+from aui_tui.service.scans import Grading
 from aui_tui.store.folder import places, prepare
 from aui_tui.store.reports import Reports
 from aui_tui.text import clean
@@ -37,11 +37,10 @@ if TYPE_CHECKING:
     from aui_tui.records.card import ReportCard
     from aui_tui.records.observations import Observations
     from aui_tui.records.tasks import TaskProgress, TaskReport
-    from aui_tui.service.engine import Observer
-    from aui_tui.service.scans import Scans
+    from aui_tui.service.scans import Observer, Scans
     from aui_tui.service.tasks import TaskRuns
     from aui_tui.store.cache import ScanCache
-    from aui_tui.store.lease import Leases
+    from aui_tui.store.quota import Leases
 
 T = TypeVar("T")
 PICTURES: Final = "pictures"
@@ -122,8 +121,7 @@ class LocalService:
         """What scanning needs, made at first use."""
         with self._making:
             if self._made is None:
-                from aui_tui.service.engine import Scanner
-                from aui_tui.service.scans import Scans
+                from aui_tui.service.scans import Scanner, Scans
 
                 self._made = Scans(
                     self.places,
@@ -213,7 +211,7 @@ class LocalService:
         dossier = await self.site(host, method=method, at=at)
         if dossier.observations is None:
             return estimate(dossier.card, fixes)
-        from aui_tui.engine.fixes import what_if
+        from aui_tui.engine.scoring import what_if
 
         return what_if(dossier.observations, fixes, method_called(dossier.card.method))
 
@@ -329,7 +327,7 @@ class LocalService:
 
     async def owns(self, url: str) -> bool:
         """Return whether ``url`` is a host of the local user's own (see ``ScanPolicy.owns``). Raises InvalidHost."""
-        from aui_tui.engine.network.resolver import system_resolver
+        from aui_tui.engine.network.routes import system_resolver
 
         return await self.access.owns(self.access.target(url), self.access.resolver or system_resolver())
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
-from aui_tui.records.progress import Progress
+from aui_tui.records.observations import Progress
+from aui_tui.records.points import Standing
 from aui_tui.records.query import Query
-from aui_tui.records.standing import Standing
 from aui_tui.records.tasks import TaskProgress, TaskReport
 from aui_tui.records.view import Dossier, IndexView, Overview, Quota, ScanAnswer
 from aui_tui.records.visits import Visits

@@ -14,15 +14,14 @@ from aui_tui.engine.policy import PUBLIC, ScanPolicy
 from aui_tui.engine.target import Target
 from aui_tui.errors import ConfigError, ScansRefused, Unavailable
 from aui_tui.records.methods import DEFAULT_METHOD
-from aui_tui.records.observations import Observations
-from aui_tui.records.progress import Progress
+from aui_tui.records.observations import Observations, Progress
+from aui_tui.records.points import Standing
 from aui_tui.records.query import Query
-from aui_tui.records.standing import Standing
-from aui_tui.records.starter import Known
+from aui_tui.records.registry import Known
 from aui_tui.records.view import Dossier, IndexView, Overview, Quota, ScanAnswer
 from aui_tui.records.visits import Visits
-from aui_tui.service.engine import Observer, Scanner
 from aui_tui.service.local import LocalService
+from aui_tui.service.scans import Observer, Scanner
 
 SCANS: Final = 24
 """Scans that one process makes at once for its clients; further ones wait."""

@@ -1,4 +1,8 @@
-"""The scans of a local service: the cache before them, one flight per host, their quota, what is kept of them."""
+"""The scans of a local service: the cache before them, one flight per host, their quota, what is kept of them.
+
+The engine is loaded at the first scan and closed with the service. Callers who ask for the same host at the same time
+share one scan. A stored scan becomes a card of the method that is asked for.
+"""
 
 from __future__ import annotations
 
@@ -6,32 +10,225 @@ import asyncio
 import hashlib
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager
-from typing import Final, NamedTuple, Protocol, TypeVar
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Final, Generic, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
 from aui_tui.engine.policy import ScanPolicy
 from aui_tui.engine.target import Target
-from aui_tui.errors import AuiError, InvalidHost, Unavailable
+from aui_tui.errors import AuiError, BadValue, InvalidHost, Unavailable
 from aui_tui.records.card import ReportCard
-from aui_tui.records.observations import Observations
-from aui_tui.records.progress import ProbeEvent, Progress
-from aui_tui.records.starter import Known
+from aui_tui.records.methods import method as method_called
+from aui_tui.records.observations import Observations, ProbeEvent, Progress
+from aui_tui.records.registry import Known
 from aui_tui.records.times import age
-from aui_tui.records.view import ScanAnswer
-from aui_tui.service.engine import Observer
-from aui_tui.service.flight import Flights
-from aui_tui.service.grading import Grading
-from aui_tui.store.cache import Cached, ScanCache
-from aui_tui.store.disk import FAULTS, DiskCache
+from aui_tui.records.view import Dossier, ScanAnswer
+from aui_tui.records.visits import beside
+from aui_tui.records.vocabulary import UNCATEGORIZED
+from aui_tui.store.cache import FAULTS, Cached, DiskCache, ScanCache
 from aui_tui.store.folder import Places
-from aui_tui.store.lease import LIFE, Lease, Leases
-from aui_tui.store.quota import QuotaStore
+from aui_tui.store.quota import LIFE, Lease, Leases, QuotaStore
 from aui_tui.store.reports import Reports
 from aui_tui.text import clean
 
+if TYPE_CHECKING:
+    from aui_tui.engine.parser_pool import Parser
+
 T = TypeVar("T")
+
+
+class Grading(NamedTuple):
+    """How a service grades: its usual ``method``, and where the ``url`` of its cards begins.
+
+    ``with_visits``: whether the visits in access logs stand beside the card.
+    """
+
+    method: str
+    base_url: str
+    with_visits: bool = True
+
+    def card(self, observations: Observations, *, name: str, category: str, known: Known) -> ReportCard:
+        """Return the card of a new scan; the words of the starter list fill what was not named."""
+        from aui_tui.engine.scoring import Labels, grade_card
+
+        labels = Labels(
+            name=name or known.name,
+            category=category or UNCATEGORIZED,
+            seed=known.seed,
+            base_url=self.base_url,
+        )
+        return grade_card(observations, self.method, labels=labels)
+
+    def under(self, card: ReportCard, observations: Observations | None, method: str) -> ReportCard:
+        """Return ``card`` under ``method``. Raises BadValue when it was kept without observations for another."""
+        if card.method == method:
+            return card
+        if observations is None:
+            raise BadValue(
+                f"The card of {card.host} is kept without what was seen, so it exists under {card.method} alone.",
+                allowed=(card.method,),
+            )
+        from aui_tui.engine.scoring import Labels, grade_card
+
+        labels = Labels(name=card.name, category=card.category, seed=card.seed, base_url=self.base_url)
+        return grade_card(observations, method, labels=labels)
+
+    def again(self, card: ReportCard, observations: Observations, method: str = "") -> ReportCard:
+        """Return ``observations`` graded anew under what ``card`` calls its site; without ``method`` the usual one."""
+        from aui_tui.engine.scoring import Labels, grade_card
+
+        labels = Labels(name=card.name, category=card.category, seed=card.seed, base_url=self.base_url)
+        return grade_card(observations, method or self.method, labels=labels)
+
+    def dossier(self, reports: Reports, host: str, *, method: str = "", at: str = "") -> Dossier:
+        """Return what is stored of ``host``; without ``method`` under the usual one, as far as that is possible.
+
+        Raises NeverScanned, or BadValue for a method it was not kept for.
+        """
+        scan = reports.get(host, at)
+        wanted = method or (self.method if scan.observations is not None else scan.card.method)
+        card = self.under(scan.card, scan.observations, wanted)
+        before = reports.previous(host, card.scanned_at)
+        previous = None
+        if before is not None:
+            comparable = before.observations is not None or before.card.method == wanted
+            previous = self.under(before.card, before.observations, wanted) if comparable else before.card
+        book = None
+        if scan.observations is not None:
+            from aui_tui.engine.scoring import ledger
+
+            book = ledger(scan.observations, method_called(wanted))
+        history = tuple(point for point in reports.history(host) if point.scanned_at <= card.scanned_at)
+        visits = reports.visits(host) if self.with_visits and not at else None
+        return Dossier(
+            card=card if visits is None else beside(card, visits),
+            observations=scan.observations,
+            ledger=book,
+            previous=previous,
+            history=history,
+            visits=visits,
+        )
+
+
+PRESTART_AFTER: Final = 0.05
+"""Seconds into the first scan at which a worker is started, so that a large page does not wait for it."""
+
+
+class Observer(Protocol):
+    """Scans one site."""
+
+    async def observe(self, target: Target, *, access: ScanPolicy, progress: Progress | None) -> Observations:
+        """Return what was seen. Raises InvalidHost when the name leads to a network that must not be dialled."""
+        ...
+
+    async def aclose(self) -> None:
+        """End what the scans have started."""
+        ...
+
+
+class Scanner:
+    """The packaged engine. ``workers``: processes that analyse large pages, at most; ``clock`` gives epoch seconds."""
+
+    def __init__(self, workers: int = 1, *, clock: Callable[[], float] = time.time) -> None:
+        self._workers = workers
+        self._clock = clock
+        self._parser: Parser | None = None
+
+    async def observe(self, target: Target, *, access: ScanPolicy, progress: Progress | None) -> Observations:
+        """Return what ``target`` answers (see ``engine.scan.observe``)."""
+        if self._parser is None:
+            await asyncio.to_thread(_load, access)
+        from aui_tui.engine.network import save_tls_memory
+        from aui_tui.engine.parser_pool import Parser
+        from aui_tui.engine.scan import observe
+
+        if self._parser is None:
+            save_tls_memory()
+            self._parser = Parser(self._workers)
+            asyncio.get_running_loop().call_later(PRESTART_AFTER, self._parser.prestart)
+        return await observe(target, parser=self._parser, access=access, progress=progress, clock=self._clock)
+
+    async def aclose(self) -> None:
+        """End the worker processes."""
+        parser, self._parser = self._parser, None
+        if parser is not None:
+            await parser.aclose()
+
+
+def _load(access: ScanPolicy) -> None:
+    """Import what the first scan needs; the event loop goes on meanwhile."""
+    from aui_tui.engine.network import load
+
+    load(access)
+
+
+class _Flight(Generic[T]):
+    def __init__(self) -> None:
+        self.task: asyncio.Task[T] | None = None
+        self.waiting = 0
+        self.listeners: list[Progress] = []
+        self.events: list[ProbeEvent] = []
+
+    def tell(self, event: ProbeEvent) -> None:
+        self.events.append(event)
+        for listener in list(self.listeners):
+            listener(event)
+
+
+class Flights(Generic[T]):
+    """Work in flight by key, on one event loop."""
+
+    def __init__(self) -> None:
+        self._flights: dict[str, _Flight[T]] = {}
+
+    async def run(
+        self, key: str, work: Callable[[Progress], Awaitable[T]], progress: Progress | None = None
+    ) -> tuple[T, bool]:
+        """Return the result of ``work`` and whether another caller had begun it.
+
+        A caller who joins gets the events sent before. Cancelling a caller cancels the work when nobody else waits.
+        """
+        flight = self._flights.get(key)
+        joined = flight is not None
+        if flight is None:
+            flight = self._flights[key] = _Flight()
+            flight.task = asyncio.ensure_future(self._work(key, flight, work))
+        if progress is not None:
+            for event in flight.events:
+                progress(event)
+            flight.listeners.append(progress)
+        flight.waiting += 1
+        task = flight.task
+        assert task is not None
+        try:
+            return await asyncio.shield(task), joined
+        finally:
+            flight.waiting -= 1
+            if progress is not None:
+                flight.listeners.remove(progress)
+            if flight.waiting == 0 and not task.done():
+                if self._flights.get(key) is flight:
+                    del self._flights[key]
+                task.cancel()
+                with suppress(asyncio.CancelledError, Exception):
+                    await task
+
+    async def aclose(self) -> None:
+        """Cancel whatever is in flight."""
+        tasks = [flight.task for flight in self._flights.values() if flight.task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _work(self, key: str, flight: _Flight[T], work: Callable[[Progress], Awaitable[T]]) -> T:
+        try:
+            return await work(flight.tell)
+        finally:
+            if self._flights.get(key) is flight:
+                del self._flights[key]
+
+
 POLL: Final = 0.2
 """Seconds between looks at a lease that another process holds."""
 OTHER_SCAN_TIMEOUT: Final = 80.0

@@ -1,17 +1,30 @@
-"""Sets of hosts as bitmaps: bit n of a set is the host with id n; intersections and counts take microseconds.
+"""Sets of hosts as bitmaps, and the hosts that a query selects: intersections and counts take microseconds.
 
-A set is kept in chunks of 32,768 ids: up to SPARSE members as 16-bit offsets, more as 4,096 octets, both little-endian.
+Bit n of a set is the host with id n. A set is kept in chunks of 32,768 ids: up to SPARSE members as 16-bit offsets,
+more as 4,096 octets, both little-endian.
 """
 
 from __future__ import annotations
 
+import operator
 import re
 import sqlite3
 import sys
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import lru_cache, reduce
+from operator import and_, or_
+from types import MappingProxyType
 from typing import Final
+
+import msgspec
+
+from aui_tui.records.codec import names_of
+from aui_tui.records.query import ALL, HAS, Query, Term
+from aui_tui.records.view import Facets, Overview, decades
+from aui_tui.records.vocabulary import CATEGORIES, FIXES, GRADES, STANCES, SURFACES_TOTAL, VERDICTS
+from aui_tui.store import columns, query_sql
 
 BITS: Final = 15
 CHUNK: Final = 1 << BITS
@@ -138,3 +151,215 @@ def _packed(octets: bytes | bytearray) -> bytes:
     if sys.byteorder == "big":
         offsets.byteswap()
     return offsets.tobytes()
+
+
+RANKED: Final = 0
+"""``RANKED + 1`` are the hosts of the ranked list, ``RANKED`` the unreachable ones."""
+CATEGORY: Final = 10
+STANCE: Final = 20
+GRADE: Final = 30
+METHOD: Final = 40
+CONTRADICTION: Final = 50
+TASKS: Final = 51
+HAS_WORD: Final = 60
+FIX: Final = 80
+VERDICT: Final = 100
+SCORE: Final = 200
+EDGE: Final = 1 << 20
+"""First number of each kind; a code or position is added."""
+
+_COMPARE: Final = MappingProxyType(
+    {"=": operator.eq, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+)
+
+
+def tags_of(ranked: int, category: int, stance: int, score: int, bits: int, edge: int) -> frozenset[int]:
+    """Return the sets of a host with these summary columns; ``edge`` is its row in the table of that name."""
+    return tags_of_bits(bits) | {RANKED + ranked, CATEGORY + category, STANCE + stance, SCORE + score, EDGE + edge}
+
+
+@lru_cache(maxsize=8192)
+def tags_of_bits(bits: int) -> frozenset[int]:
+    """Return the sets of a host that follow from the packed column ``bits``."""
+    found = {GRADE + (bits >> columns.GRADE_AT & 7), METHOD + (bits >> columns.METHOD_AT & 3)}
+    found |= {VERDICT + 8 * n + (bits >> columns.VERDICT_WIDTH * n & 7) for n in range(SURFACES_TOTAL)}
+    found |= {HAS_WORD + n for n in range(len(HAS)) if bits >> columns.HAS_AT + n & 1}
+    found |= {FIX + n for n in range(len(FIXES)) if bits >> columns.FIX_AT + n & 1}
+    if bits >> columns.CONTRADICTION_AT & 1:
+        found.add(CONTRADICTION)
+    if bits >> columns.TASKS_AT & 1:
+        found.add(TASKS)
+    return frozenset(found)
+
+
+def sets_of(term: Term) -> tuple[int, ...] | None:
+    """Return the sets of which one must hold for ``term``, its negation aside; None when no set can tell.
+
+    ``edge``, ``fresh`` and free text have no sets of their own numbers.
+    """
+    match term.field:
+        case "stance":
+            return (STANCE + columns.STANCE[term.value],)
+        case "category":
+            return (CATEGORY + columns.CATEGORY[term.value],)
+        case "agent":
+            place = names_of("matrix").index(term.key)
+            return (VERDICT + 8 * place + columns.VERDICT[term.value],)
+        case "score":
+            compare = _COMPARE[term.op]
+            return tuple(SCORE + score for score in range(101) if compare(score, term.number))
+        case "grade":
+            return (GRADE + columns.GRADE[term.value],)
+        case "has":
+            return (HAS_WORD + HAS.index(term.value),)
+        case "signal" if term.value == "yes":
+            return (HAS_WORD + HAS.index("signal"),)
+        case "method":
+            return (METHOD + columns.METHOD[term.value],) if term.value in columns.METHOD else ()
+        case "fix":
+            return (FIX + FIXES.index(term.value),)
+        case "contradiction" if not term.value:
+            return (CONTRADICTION,)
+        case "tasks" if term.value == "yes":
+            return (TASKS,)
+        case _:
+            return None
+
+
+EDGES: Final = 24
+"""Edges that an overview counts at most."""
+
+
+class Selection:
+    """The hosts of ``query`` at ``now`` (epoch seconds), read from ``db`` inside one transaction.
+
+    ``sets`` are tagged sets of the same state of the index; those that are read are added to it. ``trigrams``: there
+    is an index of text.
+    """
+
+    def __init__(
+        self,
+        db: sqlite3.Connection,
+        query: Query,
+        now: float,
+        sets: dict[int, int] | None = None,
+        *,
+        trigrams: bool = True,
+    ) -> None:
+        self._trigrams = trigrams
+        self._db = db
+        self._now = now
+        self._query = query
+        self._sets: dict[int, int] = {} if sets is None else sets
+        self.everything = self.tagged(RANKED) | self.tagged(RANKED + 1)
+        self.terms = reduce(and_, (self._of(term) for term in query.terms), self.everything)
+        """Hosts that satisfy the query line, in both lists and under any filter."""
+
+    def tagged(self, tag: int) -> int:
+        """Return the set of a tag."""
+        found = self._sets.get(tag)
+        if found is None:
+            found = self._sets[tag] = load(self._db, tag)
+        return found
+
+    def chosen(self, ranked: int) -> int:
+        """Return the hosts of one list under all filters."""
+        return self.terms & self.tagged(RANKED + ranked) & self._category() & self._stance()
+
+    def facets(self) -> Facets:
+        """Return how many ranked hosts each choice would give under the other filters."""
+        ranked = self.terms & self.tagged(RANKED + 1)
+        by_stance, by_category = ranked & self._category(), ranked & self._stance()
+        return Facets(
+            stance={word: self._share(by_stance, STANCE + columns.STANCE[word]) for word in STANCES},
+            category={word: self._share(by_category, CATEGORY + columns.CATEGORY[word]) for word in CATEGORIES},
+        )
+
+    def overview(self) -> Overview:
+        """Return figures over the ranked hosts under all filters."""
+        found = self.chosen(1)
+        stances = {}
+        for category in CATEGORIES:
+            inside = found & self.tagged(CATEGORY + columns.CATEGORY[category])
+            stances[category] = {word: self._share(inside, STANCE + columns.STANCE[word]) for word in STANCES}
+        return Overview(
+            grades={word: self._share(found, GRADE + columns.GRADE[word]) for word in GRADES},
+            stances=stances,
+            failing={key: self._share(found, FIX + place) for place, key in enumerate(FIXES)},
+            hosts=found.bit_count(),
+            verdicts=self._verdicts(found),
+            scores=decades(self.per_score(found)),
+            edges=self._edge_counts(found),
+            contradictions=self._share(found, CONTRADICTION),
+            risen=self._changed(found, ">"),
+            fallen=self._changed(found, "<"),
+            unreachable=self.chosen(0).bit_count(),
+        )
+
+    def _verdicts(self, found: int) -> dict[str, dict[str, int]]:
+        """Return the hosts per verdict of each surface of the matrix."""
+        return {
+            slug: {
+                word: count
+                for code, word in enumerate(VERDICTS)
+                if (count := self._share(found, VERDICT + 8 * place + code))
+            }
+            for place, slug in enumerate(names_of("matrix"))
+        }
+
+    def _edge_counts(self, found: int) -> dict[str, int]:
+        """Return the most frequent edges of the index with their hosts among ``found``; an empty name means none."""
+        rows = self._db.execute(
+            "SELECT edge.id, text FROM edge JOIN site ON site.edge = edge.id GROUP BY edge.id "
+            "ORDER BY count(*) DESC LIMIT ?",
+            (EDGES,),
+        ).fetchall()
+        counts = {text: self._share(found, EDGE + identity) for identity, text in rows}
+        return dict(sorted(((text, n) for text, n in counts.items() if n), key=lambda item: -item[1]))
+
+    def _changed(self, found: int, way: str) -> int:
+        rows = self._db.execute(f"SELECT id FROM site NOT INDEXED WHERE change {way} 0")
+        return (of(row[0] for row in rows) & found).bit_count()
+
+    def per_score(self, found: int) -> list[int]:
+        """Return how many members of ``found`` have each score from 0 to 100."""
+        return [self._share(found, SCORE + score) for score in range(101)]
+
+    def _share(self, found: int, tag: int) -> int:
+        return (found & self.tagged(tag)).bit_count()
+
+    def _category(self) -> int:
+        word = self._query.category
+        return self.tagged(CATEGORY + columns.CATEGORY[word]) if word else self.everything
+
+    def _stance(self) -> int:
+        word = self._query.stance
+        return self.tagged(STANCE + columns.STANCE[word]) if word else self.everything
+
+    def _of(self, term: Term) -> int:
+        if term.parts:
+            whole = reduce(and_ if term.field == ALL else or_, map(self._of, term.parts))
+            return self.everything & ~whole if term.negated else whole
+        if term.field == "signal" and term.value == "no":
+            term = msgspec.structs.replace(term, value="yes", negated=not term.negated)
+        wanted = self._edges(term.value) if term.field == "edge" else sets_of(term)
+        if wanted is None:
+            found = self._asked(msgspec.structs.replace(term, negated=False))
+        else:
+            found = reduce(or_, map(self.tagged, wanted), 0)
+        return self.everything & ~found if term.negated else self.everything & found
+
+    def _edges(self, text: str) -> tuple[int, ...]:
+        rows = self._db.execute("SELECT id FROM edge WHERE instr(text, ?)", (text,))
+        return tuple(EDGE + row[0] for row in rows)
+
+    def _asked(self, term: Term) -> int:
+        """Return the hosts of a term that only SQL can answer."""
+        if self._trigrams and term.field == "text" and len(term.value) >= query_sql.TRIGRAM:
+            rows = self._db.execute(
+                "SELECT rowid FROM site_text WHERE site_text MATCH ?", (query_sql.phrase(term.value),)
+            )
+        else:
+            condition = query_sql.of_term(term, self._now)
+            rows = self._db.execute(f"SELECT id FROM site WHERE {condition.sql}", condition.values)
+        return of(row[0] for row in rows)

@@ -9,8 +9,7 @@ from typing import Final
 import msgspec
 
 from aui_tui.records.card import ReportCard, SiteSummary
-from aui_tui.records.facts import Facts, facts_of
-from aui_tui.records.match import has_tasks, verdicts
+from aui_tui.records.match import Facts, facts_of, has_tasks, verdicts
 from aui_tui.records.methods import METHODS
 from aui_tui.records.observations import Observations
 from aui_tui.records.query import CONTRADICTIONS, HAS

@@ -14,12 +14,11 @@ from aui_tui.records.match import check_answerable
 from aui_tui.records.query import Query
 from aui_tui.records.times import epoch_ms, stamp
 from aui_tui.records.view import IndexView, Overview
-from aui_tui.store import bitmaps, blobs, tags
+from aui_tui.store import bitmaps, blobs
+from aui_tui.store.bitmaps import Selection
 from aui_tui.store.columns import Columns, columns_of, columns_of_summary, method_of
 from aui_tui.store.database import schema, statements
-from aui_tui.store.lists import index_view
-from aui_tui.store.selection import Selection
-from aui_tui.store.windows import IdWindow, RankWindow
+from aui_tui.store.lists import IdWindow, RankWindow, index_view
 
 CACHED: Final = 16 * 1024
 """KiB of pages that are held in memory; the rest lies in a file that has no name and goes with this process."""
@@ -169,8 +168,8 @@ def _members(sites: Iterable[SiteRow]) -> Iterator[tuple[Iterable[int], list[int
         by_choice[ranked, category, stance, edge].append(identity)
         by_score[score].append(identity)
     for bits, ids in by_bits.items():
-        yield tags.tags_of_bits(bits), ids
+        yield bitmaps.tags_of_bits(bits), ids
     for (ranked, category, stance, edge), ids in by_choice.items():
-        yield (tags.RANKED + ranked, tags.CATEGORY + category, tags.STANCE + stance, tags.EDGE + edge), ids
+        yield (bitmaps.RANKED + ranked, bitmaps.CATEGORY + category, bitmaps.STANCE + stance, bitmaps.EDGE + edge), ids
     for score, ids in by_score.items():
-        yield (tags.SCORE + score,), ids
+        yield (bitmaps.SCORE + score,), ids

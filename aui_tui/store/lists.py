@@ -1,23 +1,157 @@
-"""The lists of a query: which way of reading them is quick for how many hosts."""
+"""The lists of a query: which way of reading them is quick for how many hosts, and the slices in which they are read.
+
+A query that no set of hosts answers is counted by one pass over the rank index. It happens inside SQLite, which lets
+other threads run meanwhile and can be stopped at any row.
+"""
 
 from __future__ import annotations
 
 import json
 import sqlite3
+import sys
 from array import array
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
-from typing import Final
+from typing import Any, Final, NamedTuple
 
+from aui_tui.errors import RecordError, Unavailable
 from aui_tui.records.query import Query, leaves
 from aui_tui.records.times import stamp
-from aui_tui.records.view import Facets, IndexView
+from aui_tui.records.view import Facets, IndexView, Row
 from aui_tui.records.vocabulary import CATEGORIES, STANCES
 from aui_tui.store import bitmaps, columns, query_sql
+from aui_tui.store.bitmaps import Selection
+from aui_tui.store.blobs import unpack_row
 from aui_tui.store.query_sql import Condition
-from aui_tui.store.selection import Selection
-from aui_tui.store.sweep import Sweep, needed, sweep
-from aui_tui.store.windows import IdWindow, RankWindow, Reader, ids
+from aui_tui.text import clean
+
+Reader = Callable[[], sqlite3.Connection]
+
+ROWS: Final = (
+    "SELECT site.id, host, score, ranked, change, scans, CAST(line AS BLOB) FROM site JOIN line ON line.id = site.id "
+    "WHERE site.id IN (SELECT value FROM json_each(?))"
+)
+
+
+class IdWindow:
+    """The hosts with the given ids, in their order. Rows of hosts that have gone since are left out."""
+
+    def __init__(self, reader: Reader, ids: Sequence[int], ranks: Sequence[int]) -> None:
+        self._reader = reader
+        self._ids = ids
+        self._ranks = ranks
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def __getitem__(self, span: slice, /) -> Sequence[Row]:
+        return rows(self._reader(), self._ids[span], self._ranks)
+
+    def position(self, identity: int) -> int:
+        """Return the place of an id, -1 when it is absent."""
+        try:
+            return self._ids.index(identity)
+        except ValueError:
+            return -1
+
+
+class RankWindow:
+    """The hosts of one list that satisfy ``condition``, highest score first, or lowest first when ``descending``.
+
+    ``scores`` tells how many there are of each score from 0 to 100: with it a slice is found without counting rows.
+    """
+
+    def __init__(
+        self,
+        reader: Reader,
+        condition: Condition,
+        *,
+        ranked: int,
+        scores: Sequence[int],
+        ranks: Sequence[int],
+        descending: bool = False,
+    ) -> None:
+        self._reader = reader
+        self._condition = condition
+        self._ranked = ranked
+        self._ranks = ranks
+        self._descending = descending
+        self._scores = range(101) if descending else range(100, -1, -1)
+        self._ends = list(accumulate(scores[score] for score in self._scores))
+        """Rows up to and including each score, in the order of the list."""
+
+    def __len__(self) -> int:
+        return self._ends[-1]
+
+    def __getitem__(self, span: slice, /) -> Sequence[Row]:
+        start, stop, step = span.indices(len(self))
+        if step < 0:
+            return list(reversed(self[stop + 1 : start + 1]))[::-step]
+        if stop <= start:
+            return []
+        group = bisect_right(self._ends, start)
+        skip = start - (self._ends[group - 1] if group else 0)
+        compare, order = (">=", "score, host DESC") if self._descending else ("<=", "score DESC, host")
+        reader = self._reader()
+        found = _guarded(
+            lambda: reader.execute(
+                f"SELECT id FROM site INDEXED BY site_rank WHERE ranked = ? AND score {compare} ? "
+                f"AND {self._condition.sql} ORDER BY {order} LIMIT ? OFFSET ?",
+                (self._ranked, self._scores[group], *self._condition.values, stop - start, skip),
+            ).fetchall()
+        )
+        return rows(reader, [row[0] for row in found][::step], self._ranks)
+
+    def position(self, identity: int) -> int:
+        """Return the place of an id, -1 when it is absent."""
+        reader = self._reader()
+        values = (identity, self._ranked, *self._condition.values)
+        host = reader.execute(
+            f"SELECT score, host FROM site WHERE id = ? AND ranked = ? AND {self._condition.sql}", values
+        ).fetchone()
+        if host is None:
+            return -1
+        group = self._scores.index(host[0])
+        compare = ">" if self._descending else "<"
+        before: int = reader.execute(
+            f"SELECT count(*) FROM site INDEXED BY site_rank WHERE ranked = ? AND score = ? AND host {compare} ? "
+            f"AND {self._condition.sql}",
+            (self._ranked, *host, *self._condition.values),
+        ).fetchone()[0]
+        return before + (self._ends[group - 1] if group else 0)
+
+
+def rows(reader: sqlite3.Connection, ids: Sequence[int], ranks: Sequence[int]) -> list[Row]:
+    """Return the list rows of ``ids`` in their order; ``ranks`` gives the competition rank of each score.
+
+    Hosts that are gone and lines that are damaged are left out.
+    """
+    if not ids:
+        return []
+    found = {}
+    for identity, host, score, ranked, change, scans, line in _guarded(
+        lambda: reader.execute(ROWS, (json.dumps(list(ids)),)).fetchall()
+    ):
+        rank = ranks[score] if ranked else 0
+        try:
+            found[identity] = unpack_row(host, score, line, rank=rank, change=change, scans=scans)
+        except RecordError:
+            continue
+    return [found[identity] for identity in ids if identity in found]
+
+
+def ids(found: Iterable[tuple[int]]) -> array[int]:
+    """Return the ids of a cursor over one column."""
+    return array("q", (row[0] for row in found))
+
+
+def _guarded(read: Callable[[], list[tuple[Any, ...]]]) -> list[tuple[Any, ...]]:
+    try:
+        return read()
+    except sqlite3.Error as error:
+        raise Unavailable(f"The index could not be read: {clean(str(error), 120)}.") from None
+
 
 FEW: Final = 5000
 """Up to this many hosts are sorted at once; longer lists in rank order are read from the index."""
@@ -197,3 +331,43 @@ def _facets(db: sqlite3.Connection, query: Query) -> Facets:
         if code < len(columns.CATEGORY_OF):
             category[columns.CATEGORY_OF[code]] = count
     return Facets(stance=stance, category=category)
+
+
+class Sweep(NamedTuple):
+    """Hosts per list (unreachable, ranked) and score from 0 to 100, and the facets of the ranked list."""
+
+    scores: tuple[list[int], list[int]]
+    facets: Facets
+
+
+def needed(query: Query, *, trigrams: bool = True) -> bool:
+    """Say whether a term of ``query`` has to be looked up host by host; ``trigrams``: there is an index of text."""
+    shortest = query_sql.TRIGRAM if trigrams else sys.maxsize
+    return any(
+        term.field == "fresh" or (term.field == "text" and len(term.value) < shortest) for term in leaves(query.terms)
+    )
+
+
+def sweep(db: sqlite3.Connection, query: Query, now: float) -> Sweep:
+    """Return the figures of ``query`` at ``now`` (epoch seconds)."""
+    stance, category = query_sql.stance(query.stance), query_sql.category(query.category)
+    wanted = [stance & category]
+    wanted += [category & query_sql.stance(word) for word in STANCES]
+    wanted += [stance & query_sql.category(word) for word in CATEGORIES]
+    terms = query_sql.terms(query, now)
+    sums = ", ".join(f"sum({condition.sql})" for condition in wanted)
+    rows = db.execute(
+        f"SELECT ranked, score, {sums} FROM site INDEXED BY site_rank WHERE {terms.sql} GROUP BY ranked, score",
+        (*(value for condition in wanted for value in condition.values), *terms.values),
+    )
+    scores = ([0] * 101, [0] * 101)
+    totals = [0] * (len(STANCES) + len(CATEGORIES))
+    for ranked, score, chosen, *others in rows:
+        scores[ranked][score] = chosen
+        if ranked:
+            totals = [total + count for total, count in zip(totals, others, strict=True)]
+    facets = Facets(
+        stance=dict(zip(STANCES, totals, strict=False)),
+        category=dict(zip(CATEGORIES, totals[len(STANCES) :], strict=True)),
+    )
+    return Sweep(scores, facets)

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from aui_tui.records.codec import names_of
-from aui_tui.records.order import BEST_VERDICT_FIRST
+from aui_tui.records.match import BEST_VERDICT_FIRST
 from aui_tui.records.query import ALL as ALL_OF
 from aui_tui.records.query import CONTRADICTIONS, HAS, Query, Term
 from aui_tui.records.registry import surfaces

@@ -20,11 +20,10 @@ from aui_tui.records.view import HistoryPoint, IndexView, Overview, Row
 from aui_tui.records.visits import Visits, decode_visits, encode_visits
 from aui_tui.records.vocabulary import STANCES
 from aui_tui.store import blobs
+from aui_tui.store.bitmaps import Selection
 from aui_tui.store.columns import WORD
 from aui_tui.store.database import BUSY, Database
-from aui_tui.store.lists import competition_ranks, first_page, index_view
-from aui_tui.store.selection import Selection
-from aui_tui.store.windows import IdWindow, RankWindow, rows
+from aui_tui.store.lists import IdWindow, RankWindow, competition_ranks, first_page, index_view, rows
 
 if TYPE_CHECKING:
     from aui_tui.store.writer import Packed

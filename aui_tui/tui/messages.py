@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from textual.message import Message
 
-from aui_tui.records.progress import ProbeEvent
+from aui_tui.records.observations import ProbeEvent
+from aui_tui.records.points import Standing
 from aui_tui.records.query import Query
-from aui_tui.records.standing import Standing
 from aui_tui.records.view import Dossier, IndexView, Overview, Quota, Row, ScanAnswer
 from aui_tui.tui.context import ExportJob
 from aui_tui.tui.state import Changes

@@ -12,7 +12,7 @@ from textual.worker import Worker, WorkerCancelled
 
 from aui_tui.errors import InvalidHost, RateLimited
 from aui_tui.records.labels import address
-from aui_tui.records.progress import ProbeEvent
+from aui_tui.records.observations import ProbeEvent
 from aui_tui.records.view import Quota, ScanAnswer
 from aui_tui.text import count
 from aui_tui.tui import messages, open_screens

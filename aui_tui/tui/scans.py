@@ -9,8 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from aui_tui.records import labels
-from aui_tui.records.observations import BROWSER, FILE_PROBES
-from aui_tui.records.progress import ProbeEvent
+from aui_tui.records.observations import BROWSER, FILE_PROBES, ProbeEvent
 from aui_tui.records.registry import registry
 from aui_tui.records.view import ScanAnswer
 from aui_tui.text import clean

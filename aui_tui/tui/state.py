@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from aui_tui.records.agents import by_harm
 from aui_tui.records.card import Recommendation, ReportCard
 from aui_tui.records.methods import METHODS
+from aui_tui.records.points import Standing
 from aui_tui.records.query import Query, parse
 from aui_tui.records.registry import registry
-from aui_tui.records.standing import Standing
 from aui_tui.records.view import Dossier, HistoryPoint, IndexView, Overview, Row, Window
 from aui_tui.text import clean
 from aui_tui.tui.columns import Mode

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.engine.fixes import what_if
 from aui_tui.engine.judge import judge
 from aui_tui.engine.parser_pool import Parser
 from aui_tui.engine.policy import ScanPolicy
 from aui_tui.engine.scan import observe
-from aui_tui.engine.scoring import Labels, grade_card, site_of
+from aui_tui.engine.scoring import Labels, grade_card, site_of, what_if
 from aui_tui.plan import plan, write_files
 from aui_tui.records.card import ReportCard
 from aui_tui.records.methods import DEFAULT_METHOD, METHODS

@@ -29,7 +29,7 @@ from typing import NamedTuple
 import trustme
 
 from aui_tui.crawl import Crawl, Pool, Terms
-from aui_tui.crawl.worker import raise_file_limit
+from aui_tui.crawl.pool import raise_file_limit
 from aui_tui.engine.policy import ConnectTo, ScanPolicy
 from aui_tui.service.local import LocalService
 from aui_tui.store.reports import Reports

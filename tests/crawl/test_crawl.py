@@ -20,7 +20,7 @@ from aui_tui.crawl.listing import Row
 from aui_tui.engine.policy import Limits
 from aui_tui.errors import NeverScanned, Unavailable
 from aui_tui.records.query import Query
-from aui_tui.records.starter import Known
+from aui_tui.records.registry import Known
 from aui_tui.service.local import LocalService
 from tests.crawl.conftest import Here, access_to, grouped, homepages, hosts, rows, terms_of
 from tests.faults.site import Asked, Site, good
@@ -311,7 +311,7 @@ async def test_with_a_pace_a_host_is_asked_one_request_at_a_time_and_its_lease_l
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     life, pace = 0.6, 0.1
-    monkeypatch.setattr("aui_tui.store.lease.LIFE", life)
+    monkeypatch.setattr("aui_tui.store.quota.LIFE", life)
     monkeypatch.setattr("aui_tui.crawl.crawl.LIFE", life)
     under_way = most = 0
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from aui_tui.crawl.listing import MAX_LINE, BadRow, Row, lines, read, starter_rows
 from aui_tui.engine.target import parse
-from aui_tui.records.starter import starter
+from aui_tui.records.registry import starter
 from aui_tui.text import clean
 
 target = partial(parse, allow_private=False)

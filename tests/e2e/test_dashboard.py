@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.store.disk import DiskCache
+from aui_tui.store.cache import DiskCache
 from aui_tui.store.folder import places
 from aui_tui.store.quota import LIMIT, QuotaStore
 from aui_tui.tui.themes import packaged

@@ -73,8 +73,8 @@ CHECK = Check(
 ASKED = """
 import json
 from msgspec.structs import replace
-from aui_tui.engine.explain import sections
-from aui_tui.engine.fixes import what_if
+from aui_tui.engine.ledger import sections
+from aui_tui.engine.scoring import what_if
 from aui_tui.engine.ledger import earned, ledger
 from aui_tui.engine.judge import judge
 from aui_tui.engine.scoring import Labels, grade_card, site_of

@@ -13,7 +13,7 @@ from aui_tui.engine.parser_pool import Parser
 from aui_tui.engine.policy import ConnectTo, ScanPolicy
 from aui_tui.engine.scan import observe
 from aui_tui.errors import Unavailable
-from aui_tui.records.progress import ProbeEvent
+from aui_tui.records.observations import ProbeEvent
 
 BODIES = {
     b"/": (b"200 OK", b"text/html", b"<title>Shop</title><main>" + b"readable " * 50),

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from aui_tui.engine.checks import BY_FIX
-from aui_tui.engine.fixes import apply, what_if
 from aui_tui.engine.judge import judge
 from aui_tui.engine.ledger import ledger
-from aui_tui.engine.scoring import Labels, grade_card
+from aui_tui.engine.scoring import Labels, apply, grade_card, what_if
 from aui_tui.errors import BadValue
 from aui_tui.records.methods import METHODS, Method
 from aui_tui.records.observations import Observations

@@ -14,11 +14,10 @@ from msgspec.structs import replace
 
 from aui_tui.engine import files, page, robots
 from aui_tui.engine.checks import points as points_of
+from aui_tui.engine.checks.base import ABOUT, edges
 from aui_tui.engine.checks.jsonld import TYPES
-from aui_tui.engine.checks.site import ABOUT, edges
-from aui_tui.engine.fixes import apply
 from aui_tui.engine.ledger import ledger
-from aui_tui.engine.scoring import Labels, grade_card
+from aui_tui.engine.scoring import Labels, apply, grade_card
 from aui_tui.engine.wording import PLACE, vendors
 from aui_tui.records.card import Recommendation
 from aui_tui.records.methods import METHODS, V02

@@ -19,8 +19,7 @@ from aui_tui.engine.scan import Parser, observe
 from aui_tui.engine.scoring import grade_card
 from aui_tui.records.codec import encode_card
 from aui_tui.records.methods import METHODS
-from aui_tui.records.observations import Observations
-from aui_tui.records.progress import Progress
+from aui_tui.records.observations import Observations, Progress
 from aui_tui.records.recording import Recording, decode, encode
 from aui_tui.text import clean
 from tests.faults.site import PLACES, Site

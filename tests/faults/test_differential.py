@@ -9,8 +9,7 @@ import pytest
 
 from aui_tui.engine.parser_pool import Parser
 from aui_tui.engine.policy import ConnectTo
-from aui_tui.records.observations import BROWSER, FILE_PROBES
-from aui_tui.records.progress import ProbeEvent
+from aui_tui.records.observations import BROWSER, FILE_PROBES, ProbeEvent
 from aui_tui.records.registry import registry
 from tests.faults.behaviours import redirect, sends
 from tests.faults.lab import scan

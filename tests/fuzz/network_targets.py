@@ -5,9 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 
 from aui_tui.engine import addresses, decode, redirects
-from aui_tui.engine.cookies import MAX_HEADER, CookieJar
 from aui_tui.engine.policy import PUBLIC
-from aui_tui.engine.redirects import Unfollowed, Url
+from aui_tui.engine.redirects import MAX_HEADER, CookieJar, Unfollowed, Url
 from aui_tui.engine.target import WEB_PORTS, Origin
 from aui_tui.errors import RecordError
 from aui_tui.records import recording

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from aui_tui.engine import charset, files, markup, page
-from aui_tui.engine.charset_labels import ENCODING
+from aui_tui.engine.charset import ENCODING
 
 PIECES = st.sampled_from(
     [

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from aui_tui.errors import BadValue
-from aui_tui.records import queryhelp
+from aui_tui.records import query
 from aui_tui.records.codec import names_of
 from aui_tui.records.query import CONTRADICTIONS, FIELDS, HAS, VERDICT_WORDS, Query, Term, parse
 from aui_tui.records.vocabulary import FIXES, VERDICTS
@@ -161,15 +161,15 @@ def test_an_unknown_sort_column_is_refused() -> None:
         Query.of(sort="colour")
 
 
-@pytest.mark.parametrize("line", [line for line, _ in (*queryhelp.TERMS, *queryhelp.EXAMPLES) if line])
+@pytest.mark.parametrize("line", [line for line, _ in (*query.TERMS, *query.EXAMPLES) if line])
 def test_every_example_of_the_page_of_help_parses(line: str) -> None:
     assert parse(line)
 
 
 def test_the_page_of_help_names_every_term_and_every_word_for_a_verdict() -> None:
-    terms = {line.partition(":")[0] for line, _ in queryhelp.TERMS}
+    terms = {line.partition(":")[0] for line, _ in query.TERMS}
     assert set(FIELDS) <= terms
-    words = " ".join(meaning for _, meaning in queryhelp.TERMS)
+    words = " ".join(meaning for _, meaning in query.TERMS)
     for word in (*VERDICTS, *VERDICT_WORDS, *HAS, *FIXES, *CONTRADICTIONS):
         assert re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", words), word
     for line in FIELDS.values():

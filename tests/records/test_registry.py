@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Sequence
 
 import pytest
 
+from aui_tui.engine.target import parse
 from aui_tui.records import registry as registry_module
-from aui_tui.records.registry import Agent, Crawler, fold, names_of, registry, surfaces
-from aui_tui.records.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL, LIVE_TOTAL, SURFACES_TOTAL
+from aui_tui.records.registry import Agent, Crawler, Known, Starter, fold, names_of, registry, starter, surfaces
+from aui_tui.records.vocabulary import AGENTS_TOTAL, CATEGORIES, CRAWLERS_TOTAL, LIVE_TOTAL, SURFACES_TOTAL
+from aui_tui.text import clean
 
 KNOWN = registry()
 
@@ -121,3 +124,24 @@ def test_a_product_has_one_name() -> None:
             assert agent is not None
             assert (agent.short, agent.operator) == (surface.short, surface.operator)
     assert {fold(entry.label) for entry in KNOWN.surfaces} & {"gemini"} == set()
+
+
+def test_at_least_150_hosts_over_every_category() -> None:
+    assert len(starter()) >= 150
+    assert set(Counter(known.category for known in starter().values())) == set(CATEGORIES)
+    assert min(Counter(known.category for known in starter().values()).values()) >= 10
+
+
+def test_every_host_is_written_as_its_card_is_kept() -> None:
+    for host, known in starter().items():
+        assert parse(host).site == host
+        assert known.seed
+        assert known.name == clean(known.name).strip() != ""
+
+
+def test_the_mapping_reads_the_list() -> None:
+    listed = Starter()
+    assert listed.get("github.com", Known()) == Known("GitHub", "Developer", True)
+    assert listed.get("github.test", Known()) == Known()
+    assert dict(listed) == dict(starter())
+    assert len(listed) == len(starter())

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from aui_tui import regrade
 from aui_tui.changes import diff
-from aui_tui.engine.fixes import what_if
-from aui_tui.engine.scoring import grade_card
+from aui_tui.engine.scoring import grade_card, what_if
 from aui_tui.gates import Gates, check
 from aui_tui.records import points
 from aui_tui.records.card import ReportCard

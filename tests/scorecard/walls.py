@@ -9,7 +9,7 @@ from pathlib import Path
 
 from aui_tui.engine import walls
 from aui_tui.records.observations import CHALLENGED, SERVED
-from tests.engine.test_another_page import VARIED, WALLS, Pages, bakery, for_agents, scanned
+from tests.engine.test_exchanges import VARIED, WALLS, Pages, bakery, for_agents, scanned
 from tests.scorecard import Row, share
 
 RUNS = 5

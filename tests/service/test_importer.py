@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from aui_tui.errors import NoCard
 from aui_tui.records.codec import encode_card, encode_index, encode_summary
 from aui_tui.records.query import Query
+from aui_tui.service import importer
 from aui_tui.service.importer import Intake, take
-from aui_tui.store import imports
 from aui_tui.store.reports import Reports
 from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED
 from tests.store.test_reports import NOW, scan
@@ -159,7 +159,7 @@ def test_bad_row_of_an_index_does_not_spoil_the_rest(store: Reports) -> None:
 
 
 def test_overlong_line_is_passed_over(store: Reports, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(imports, "MAX_LINE", 20_000)
+    monkeypatch.setattr(importer, "MAX_LINE", 20_000)
     done = taken(store, encode_card(RICH_OPEN) + b"\n" + b"x" * 70_000 + b"\n" + encode_card(WALLED))
     assert (done.read, done.new) == (3, 2)
     assert done.problems == ("line 2: The line is longer than 0 MiB.",)
@@ -184,6 +184,6 @@ def test_many_problems_are_kept_to_a_limit(store: Reports) -> None:
 )
 def test_any_bytes_are_read_without_a_crash(parts: list[bytes], noise: bytes, place: int) -> None:
     data = b"\n".join((*parts[:place], noise, *parts[place:]))
-    for record in imports.read(io.BytesIO(data)):
+    for record in importer.read(io.BytesIO(data)):
         assert bool(record.error) != (record.card is not None or record.summary is not None)
         assert record.place

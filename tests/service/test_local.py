@@ -15,11 +15,11 @@ import pytest
 
 from aui_tui.engine.policy import ScanPolicy
 from aui_tui.errors import InvalidHost, NeverScanned, RateLimited
-from aui_tui.records.progress import ProbeEvent
+from aui_tui.records.observations import ProbeEvent
 from aui_tui.records.query import Query
-from aui_tui.records.starter import Starter, starter
+from aui_tui.records.registry import Starter, starter
 from aui_tui.service.local import LocalService
-from aui_tui.store.disk import DiskCache
+from aui_tui.store.cache import DiskCache
 from aui_tui.store.folder import places
 from aui_tui.store.quota import QuotaStore
 

@@ -16,8 +16,7 @@ import pytest
 from aui_tui.engine.policy import ConnectTo, ScanPolicy
 from aui_tui.engine.target import Target
 from aui_tui.errors import InvalidHost, NeverScanned, ScansRefused
-from aui_tui.records.observations import Observations
-from aui_tui.records.progress import Progress
+from aui_tui.records.observations import Observations, Progress
 from aui_tui.service.local import LocalService
 from aui_tui.service.publication import LimitedObserver, LocalPublication, Publication
 from aui_tui.store.reports import Reports

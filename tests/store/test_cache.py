@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import json
+import os
+import pickle
+import random
 import sqlite3
-from collections.abc import Iterator
+import stat
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+import diskcache
 import msgspec
 import pytest
+from diskcache.core import MODE_BINARY, MODE_PICKLE, MODE_RAW, MODE_TEXT
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aui_tui.engine.scoring import grade_card
+from aui_tui.errors import Unavailable
 from aui_tui.records.card import ReportCard
 from aui_tui.records.observations import Exchange, Observations
 from aui_tui.records.times import stamp
-from aui_tui.store.cache import ScanCache
-from aui_tui.store.disk import DiskCache
+from aui_tui.store.cache import FAULTS, DiskCache, RefusedRow, SafeDisk, ScanCache
 from tests.strategies import observations
 
 NOW = 1_795_000_000.0
@@ -138,4 +146,225 @@ def test_record_changed_by_hand_is_valid_or_a_miss(tmp_path: Path, part: str, pl
     db.close()
     hit = cache.get("shop.example", "shop.example")
     assert hit is None or isinstance(hit.card, ReportCard)
+    disk.close()
+
+
+class Bomb:
+    """Unpickling this makes the file ``mark``."""
+
+    def __init__(self, mark: Path) -> None:
+        self.mark = mark
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, (str(self.mark),)
+
+
+def opened(folder: Path) -> diskcache.Cache:
+    return diskcache.Cache(str(folder), disk=SafeDisk, timeout=0.25)
+
+
+def plant(folder: Path, sql: str, *values: object) -> None:
+    db = sqlite3.connect(folder / "cache.db")
+    with db:
+        assert db.execute(sql, values).rowcount >= 1
+    db.close()
+
+
+USES: dict[str, Callable[[diskcache.Cache], object]] = {
+    "get": lambda cache: cache.get("a"),
+    "read": lambda cache: cache.read("a"),
+    "iterate": list,
+    "peek": lambda cache: cache.peekitem(),
+    "pop": lambda cache: cache.pop("a"),
+    "delete": lambda cache: cache.delete("a"),
+    "replace": lambda cache: cache.set("a", 2),
+    "expire": lambda cache: cache.expire(now=9e12),
+    "cull": lambda cache: cache.cull(),
+    "check": lambda cache: cache.check(fix=True),
+    "clear": lambda cache: cache.clear(),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("planted", ["value", "binary value", "file", "text file", "key"])
+def test_planted_row_runs_nothing_and_touches_no_file(tmp_path: Path, use: str, planted: str) -> None:
+    folder, mark, victim = tmp_path / "cache", tmp_path / "ran", tmp_path / "victim"
+    victim.write_bytes(pickle.dumps(Bomb(mark)))
+    os.utime(victim, (1, 1))
+    cache = opened(folder)
+    cache.set("a", 1, expire=1000)
+    cache.close()
+    bomb = pickle.dumps(Bomb(mark))
+    if planted == "value":
+        plant(folder, "UPDATE Cache SET mode = ?, value = ?", MODE_PICKLE, bomb)
+    elif planted == "binary value":
+        plant(folder, "UPDATE Cache SET mode = ?, value = ?", MODE_RAW, bomb)
+    elif planted == "file":
+        plant(folder, "UPDATE Cache SET mode = ?, filename = ?, value = NULL", MODE_PICKLE, "../victim")
+    elif planted == "text file":
+        mode = MODE_TEXT if use != "read" else MODE_BINARY
+        plant(folder, "UPDATE Cache SET mode = ?, filename = ?, value = NULL", mode, str(victim))
+    else:
+        plant(folder, "UPDATE Cache SET raw = 0, key = ?", bomb)
+    cache = opened(folder)
+    before = victim.stat().st_atime_ns
+    try:
+        found = USES[use](cache)
+    except (RefusedRow, KeyError):
+        found = None
+    except FAULTS:
+        pytest.fail("a planted row must not look like a fault of the file")
+    cache.close()
+    assert not mark.exists()
+    assert victim.exists()
+    if use != "check":
+        assert victim.stat().st_atime_ns == before
+    assert not isinstance(found, bytes)
+
+
+@pytest.mark.parametrize("value", [b"bytes", object(), {1, 2}, float("nan"), {"deep": [float("inf")]}])
+def test_value_that_is_no_json_is_refused(tmp_path: Path, value: object) -> None:
+    cache = opened(tmp_path)
+    with pytest.raises((TypeError, ValueError)):
+        cache.set("a", value)
+    assert len(cache) == 0
+    cache.close()
+
+
+@pytest.mark.parametrize("key", [1, b"a", ("a",), None, "k" * 601])
+def test_key_that_is_not_short_text_is_refused(tmp_path: Path, key: object) -> None:
+    cache = opened(tmp_path)
+    with pytest.raises(RefusedRow):
+        cache.set(key, 1)
+    with pytest.raises(RefusedRow):
+        cache.get(key)
+    cache.close()
+
+
+def test_stream_is_refused(tmp_path: Path) -> None:
+    cache = opened(tmp_path)
+    with (tmp_path / "source").open("w+b") as stream, pytest.raises(RefusedRow):
+        cache.set("a", stream, read=True)
+    cache.close()
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(_JSON)
+def test_json_comes_back_as_it_was(value: object) -> None:
+    disk = SafeDisk("/nowhere")
+    size, mode, filename, text = disk.store(value, read=False)
+    assert (size, mode, filename) == (0, MODE_RAW, None)
+    assert disk.fetch(mode, filename, text, read=False) == value
+
+
+def test_large_value_makes_no_file(tmp_path: Path) -> None:
+    disk = DiskCache(tmp_path / "disk", evict=True)
+    disk.open().set("a", "x" * 1_000_000)
+    assert disk.open().get("a") == "x" * 1_000_000
+    disk.close()
+    assert {path.name for path in (tmp_path / "disk").rglob("*")} == {"cache.db"}
+
+
+def filled(folder: Path) -> DiskCache:
+    disk = DiskCache(folder / "disk", evict=True)
+    cache = disk.open()
+    for number in range(300):
+        cache.set(f"key {number}", "x" * 500)
+    disk.close()
+    return disk
+
+
+def test_folder_and_file_are_private(tmp_path: Path) -> None:
+    disk = filled(tmp_path)
+    assert stat.S_IMODE(disk.path.stat().st_mode) == 0o700
+    assert stat.S_IMODE((disk.path / "cache.db").stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("damage", ["head", "truncated", "text", "empty"])
+def test_damaged_file_is_set_aside_and_a_new_one_begun(tmp_path: Path, damage: str) -> None:
+    disk = filled(tmp_path)
+    file = disk.path / "cache.db"
+    data = bytearray(file.read_bytes())
+    if damage == "head":
+        data[:200] = random.Random(1).randbytes(200)
+    elif damage == "truncated":
+        del data[5000:]
+    elif damage == "text":
+        data = bytearray(b"no database at all" * 100)
+    else:
+        data = bytearray()
+    file.write_bytes(data)
+    try:
+        disk.open().get("key 1")
+    except FAULTS as error:
+        disk.reopen(error)
+    cache = disk.open()
+    cache.set("a", 1)
+    assert cache.get("a") == 1
+    disk.close()
+    aside = list(disk.path.glob("cache.damaged-*.db"))
+    if damage == "empty":
+        assert aside == []
+    else:
+        assert [path.read_bytes()[:18] for path in aside] == [bytes(data[:18])]
+        assert len(disk.warnings) == 1
+        assert aside[0].name in disk.warnings[0]
+
+
+def test_damage_while_it_is_open_is_found_at_the_read(tmp_path: Path) -> None:
+    disk = filled(tmp_path)
+    file = disk.path / "cache.db"
+    cache = disk.open()
+    with file.open("r+b") as raw:
+        for page in range(2, file.stat().st_size // 4096):
+            raw.seek(page * 4096)
+            raw.write(b"\xff" * 100)
+    with pytest.raises(FAULTS) as fault:
+        [cache.get(f"key {number}") for number in range(300)]
+    disk.reopen(fault.value)
+    disk.open().set("a", 1)
+    assert disk.open().get("a") == 1
+    assert len(disk.warnings) == 1
+    disk.close()
+
+
+def test_locked_file_is_not_waited_for(tmp_path: Path) -> None:
+    disk = filled(tmp_path)
+    holder = sqlite3.connect(disk.path / "cache.db", isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    began = time.monotonic()
+    with pytest.raises(Unavailable, match="cannot be used now: database is locked"):
+        disk.open()
+    assert time.monotonic() - began < 2
+    holder.execute("ROLLBACK")
+    holder.close()
+    assert disk.open().get("key 1") == "x" * 500
+    disk.close()
+
+
+def test_settings_in_the_file_are_not_obeyed(tmp_path: Path) -> None:
+    disk = filled(tmp_path)
+    db = sqlite3.connect(disk.path / "cache.db")
+    with db:
+        for key, value in (
+            ("cull_limit", 100_000),
+            ("size_limit", 1),
+            ("sqlite_journal_mode", "off"),
+            ("disk_unheard_of", 1),
+            ("eviction_policy", "no such policy"),
+            ("_directory", str(tmp_path)),
+        ):
+            db.execute("INSERT OR REPLACE INTO Settings VALUES (?, ?)", (key, value))
+    db.close()
+    cache = disk.open()
+    assert (cache.size_limit, cache.cull_limit, cache.eviction_policy) == (512 << 20, 10, "least-recently-stored")
+    assert cache.sqlite_journal_mode == "wal"
+    assert cache.directory == str(disk.path)
+    assert len(cache) == 300
     disk.close()

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.store.cache import ScanCache
-from aui_tui.store.disk import DiskCache
+from aui_tui.store.cache import DiskCache, ScanCache
 from aui_tui.store.quota import QuotaStore
 from aui_tui.store.reports import Reports
 from aui_tui.store.upkeep import examine
@@ -38,7 +37,7 @@ SPEND = """
 import sys
 from pathlib import Path
 from aui_tui.store.cache import ScanCache
-from aui_tui.store.disk import DiskCache
+from aui_tui.store.cache import DiskCache
 from aui_tui.store.quota import QuotaStore
 from tests.store.test_reports import NOW, scan
 folder = Path(sys.argv[1])

@@ -12,9 +12,9 @@ from aui_tui.errors import Unavailable
 from aui_tui.records.query import Query
 from aui_tui.records.times import stamp
 from aui_tui.store import lists, reports
+from aui_tui.store.bitmaps import Selection
+from aui_tui.store.lists import needed, sweep
 from aui_tui.store.reports import Reports
-from aui_tui.store.selection import Selection
-from aui_tui.store.sweep import needed, sweep
 from tests.benchmarks.samples import START, scans
 
 HOSTS = 700

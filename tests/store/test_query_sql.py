@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 
 from aui_tui.records.card import ReportCard
 from aui_tui.records.codec import names_of
-from aui_tui.records.facts import facts_of
-from aui_tui.records.match import matches
-from aui_tui.records.order import ordered
+from aui_tui.records.match import facts_of, matches, ordered
 from aui_tui.records.query import HAS, OPERATORS, SORTS, Query
 from aui_tui.records.times import epoch_ms
 from aui_tui.records.view import Row

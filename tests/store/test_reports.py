@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 from aui_tui.engine.scoring import Labels, grade_card
 from aui_tui.errors import ConfigError, NeverScanned, Unavailable
 from aui_tui.records.card import ReportCard
+from aui_tui.records.match import ordered
 from aui_tui.records.observations import Exchange, FileFacts, Observations
-from aui_tui.records.order import ordered
 from aui_tui.records.query import Query, Term
 from aui_tui.records.times import epoch_ms, stamp
-from aui_tui.store import bitmaps, lists, tags
+from aui_tui.store import bitmaps, lists
 from aui_tui.store.database import VERSION, Database
 from aui_tui.store.reports import Reports
 from tests.cards import SAMPLES, WALLED, cards
@@ -67,7 +67,7 @@ def consistent(store: Reports) -> None:
     rows = db.execute("SELECT id, ranked, category, stance, score, bits, edge FROM site ORDER BY id").fetchall()
     wanted: dict[int, set[int]] = {}
     for identity, *values in rows:
-        for tag in tags.tags_of(*values):
+        for tag in bitmaps.tags_of(*values):
             wanted.setdefault(tag, set()).add(identity)
     kept = {row[0] for row in db.execute("SELECT DISTINCT tag FROM bitmap")}
     assert {tag: set(bitmaps.members(bitmaps.load(db, tag))) for tag in kept} == wanted

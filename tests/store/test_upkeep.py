@@ -16,10 +16,9 @@ import pytest
 from aui_tui.errors import ConfigError
 from aui_tui.records.query import Query
 from aui_tui.records.times import stamp
-from aui_tui.store.backup import backup, salvage
 from aui_tui.store.folder import damaged
 from aui_tui.store.reports import Reports
-from aui_tui.store.upkeep import examine, repair
+from aui_tui.store.upkeep import backup, examine, repair, salvage
 from tests.cards import SAMPLES
 from tests.store.test_reports import DAY, NOW, scan
 from tests.visits.records import verified, visits

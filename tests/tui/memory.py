@@ -8,15 +8,12 @@ from collections.abc import Sequence
 
 from aui_tui.errors import AuiError, NeverScanned
 from aui_tui.records.card import ReportCard
-from aui_tui.records.facts import facts_of
-from aui_tui.records.match import holds
+from aui_tui.records.match import facts_of, holds, ordered
 from aui_tui.records.methods import grade_of
-from aui_tui.records.observations import BROWSER, FILE_PROBES
-from aui_tui.records.order import ordered
-from aui_tui.records.progress import ProbeEvent, Progress
+from aui_tui.records.observations import BROWSER, FILE_PROBES, ProbeEvent, Progress
+from aui_tui.records.points import Standing, estimate
 from aui_tui.records.query import Query, Term
 from aui_tui.records.registry import registry
-from aui_tui.records.standing import Standing, estimate
 from aui_tui.records.view import Dossier, Facets, HistoryPoint, IndexView, Overview, Quota, Row, ScanAnswer, counted
 from aui_tui.records.visits import Visits
 from aui_tui.records.vocabulary import CATEGORIES, GRADES, STANCES

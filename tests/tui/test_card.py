@@ -10,8 +10,7 @@ import pytest
 from msgspec.structs import replace
 from textual.pilot import Pilot
 
-from aui_tui.engine.fixes import what_if
-from aui_tui.engine.scoring import grade_card
+from aui_tui.engine.scoring import grade_card, what_if
 from aui_tui.records.methods import DEFAULT_METHOD, METHODS
 from aui_tui.records.view import Row
 from aui_tui.service.local import LocalService

@@ -22,7 +22,7 @@ ALLOWED = (
     "aui_tui.changes",
     "aui_tui.docs",
     "aui_tui.engine.checks",
-    "aui_tui.engine.explain",
+    "aui_tui.engine.ledger",
 )
 """The screens know records, the service protocol, and the pure functions that explain a card."""
 SINKS = frozenset(

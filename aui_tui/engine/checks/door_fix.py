@@ -10,8 +10,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from aui_tui.engine.checks.base import Advice, Piece
-from aui_tui.engine.checks.site import Site, edges
+from aui_tui.engine.checks.base import Advice, Piece, Site, edges
 from aui_tui.engine.judge import asks_for_payment, is_turned_away
 from aui_tui.engine.wording import answer, answers, fill, joined, label, status, vendor
 from aui_tui.records.observations import BROWSER, SERVED, Cause, Exchange, Observations

@@ -12,14 +12,15 @@ from aui_tui.engine.checks.base import (
     Earned,
     Finding,
     Piece,
+    Site,
     by_page,
     good,
     on_page,
     page_was_read,
+    script_json,
     unmeasured,
     warn,
 )
-from aui_tui.engine.checks.site import Site, script_json
 from aui_tui.engine.judge import Judgement
 from aui_tui.engine.wording import counted
 from aui_tui.records.observations import BROWSER, Observations

@@ -14,6 +14,7 @@ from aui_tui.engine.checks.base import (
     Earned,
     Finding,
     Piece,
+    Site,
     by_page,
     good,
     on_page,
@@ -21,7 +22,6 @@ from aui_tui.engine.checks.base import (
     unmeasured,
     warn,
 )
-from aui_tui.engine.checks.site import Site
 from aui_tui.engine.judge import Judgement
 from aui_tui.engine.wording import counted, joined
 from aui_tui.records.observations import BROWSER, Observations, PageFacts

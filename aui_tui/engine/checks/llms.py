@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from aui_tui.engine.checks.base import Advice, Check, Earned, Finding, Piece, good, unmeasured, warn
-from aui_tui.engine.checks.site import Site
+from aui_tui.engine.checks.base import Advice, Check, Earned, Finding, Piece, Site, good, unmeasured, warn
 from aui_tui.engine.judge import Judgement
 from aui_tui.engine.wording import sentence, status
 from aui_tui.records.observations import Observations

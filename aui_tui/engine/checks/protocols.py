@@ -7,8 +7,19 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
-from aui_tui.engine.checks.base import Advice, CardPoints, Check, Earned, Finding, Piece, good, unmeasured, warn
-from aui_tui.engine.checks.site import Site, script_json
+from aui_tui.engine.checks.base import (
+    Advice,
+    CardPoints,
+    Check,
+    Earned,
+    Finding,
+    Piece,
+    Site,
+    good,
+    script_json,
+    unmeasured,
+    warn,
+)
 from aui_tui.engine.judge import Judgement
 from aui_tui.engine.wording import sentence
 from aui_tui.records.observations import Observations

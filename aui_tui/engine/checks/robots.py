@@ -15,13 +15,14 @@ from aui_tui.engine.checks.base import (
     Check,
     Earned,
     Finding,
+    Site,
     critical,
+    edges,
     good,
     robots_pieces,
     unmeasured,
     warn,
 )
-from aui_tui.engine.checks.site import Site, edges
 from aui_tui.engine.judge import Judgement
 from aui_tui.engine.wording import at_lines, by_line, counted, joined, name_of, out_of, quoted, silence, status
 from aui_tui.records.observations import INCONCLUSIVE, Exchange, Observations, RobotsPolicy

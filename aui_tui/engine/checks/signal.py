@@ -6,8 +6,18 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from aui_tui.engine.checks.base import Advice, CardPoints, Check, Earned, Finding, good, robots_pieces, unmeasured, warn
-from aui_tui.engine.checks.site import Site
+from aui_tui.engine.checks.base import (
+    Advice,
+    CardPoints,
+    Check,
+    Earned,
+    Finding,
+    Site,
+    good,
+    robots_pieces,
+    unmeasured,
+    warn,
+)
 from aui_tui.engine.judge import Judgement
 from aui_tui.engine.robots_edit import OPEN_SIGNAL, signal_for
 from aui_tui.engine.wording import quoted

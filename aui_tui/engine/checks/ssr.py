@@ -12,6 +12,7 @@ from aui_tui.engine.checks.base import (
     Earned,
     Finding,
     Piece,
+    Site,
     by_page,
     critical,
     good,
@@ -20,7 +21,6 @@ from aui_tui.engine.checks.base import (
     unmeasured,
     warn,
 )
-from aui_tui.engine.checks.site import Site
 from aui_tui.engine.judge import Judgement
 from aui_tui.engine.wording import clause, counted
 from aui_tui.records.observations import BROWSER, SERVED, Observations

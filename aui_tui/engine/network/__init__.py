@@ -13,9 +13,8 @@ from typing import Final
 
 from aui_tui.engine.addresses import is_public
 from aui_tui.engine.network.client import Client, load
-from aui_tui.engine.network.failures import NetworkError
 from aui_tui.engine.network.fast import ClientBatch, OriginClient, PyreqwestTransport
-from aui_tui.engine.network.reply import Field, Reply
+from aui_tui.engine.network.reply import Field, NetworkError, Reply
 from aui_tui.engine.network.routes import Routes
 from aui_tui.engine.network.streams import save_tls_memory
 from aui_tui.engine.policy import ScanPolicy

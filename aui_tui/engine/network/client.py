@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+import time
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from functools import lru_cache
@@ -16,17 +19,75 @@ import h2.events
 import h2.exceptions
 import httpcore
 
-from aui_tui.engine.network.backend import Backend
-from aui_tui.engine.network.failures import NetworkError, answer_failure
 from aui_tui.engine.network.fast import OriginClient
-from aui_tui.engine.network.limiter import RequestLimiter
-from aui_tui.engine.network.reply import FINAL_STATUSES, HTTP2_ONLY, Field, Reply
+from aui_tui.engine.network.reply import (
+    FINAL_STATUSES,
+    HTTP2_ONLY,
+    ConnectFailed,
+    Field,
+    NetworkError,
+    Reply,
+    answer_failure,
+)
 from aui_tui.engine.network.routes import Routes
-from aui_tui.engine.network.wire import Flooded, paced
+from aui_tui.engine.network.streams import Flooded, Stream, paced
 from aui_tui.engine.policy import ScanPolicy
 from aui_tui.engine.target import Origin
 from aui_tui.errors import ConfigError, Unavailable
 from aui_tui.text import clean
+
+
+class RequestLimiter:
+    """One request at a time over HTTP/1.1, all at once after :meth:`widen` (HTTP/2) or with no ``patience``.
+
+    A site that answers sees one connection for a page and its files, and not a burst that its limits may punish; one
+    that holds a request back delays the others by ``patience`` seconds at most.
+    """
+
+    def __init__(self, patience: float) -> None:
+        self._patience = patience
+        self._free = 1
+        self._wide = patience <= 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    @asynccontextmanager
+    async def place(self) -> AsyncIterator[float]:
+        """Hold a place while a request is under way, and yield the seconds waited for it; first come, first served."""
+        began = time.monotonic()
+        if self._free:
+            self._free -= 1
+        elif not self._wide:
+            await self._wait()
+        try:
+            yield time.monotonic() - began
+        finally:
+            self._give()
+
+    def widen(self) -> None:
+        """Let everybody through: the connection carries many requests at once."""
+        self._wide = True
+        while self._waiting:
+            self._waiting.popleft().set_result(None)
+
+    async def _wait(self) -> None:
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        try:
+            await asyncio.wait([turn], timeout=self._patience)
+        except asyncio.CancelledError:
+            if turn.done():
+                self._give()
+            raise
+        finally:
+            with suppress(ValueError):
+                self._waiting.remove(turn)
+
+    def _give(self) -> None:
+        if self._waiting:
+            self._waiting.popleft().set_result(None)
+        else:
+            self._free += 1
+
 
 MAX_CONNECTIONS: Final = 12
 
@@ -173,3 +234,43 @@ class Client:
 async def _close(response: httpcore.Response) -> None:
     with suppress(Exception):  # a session that hostile bytes broke; its socket ends with the network
         await response.aclose()
+
+
+class Backend(httpcore.AsyncNetworkBackend):
+    """Opens connections for one client and can drop them all."""
+
+    def __init__(self, routes: Routes) -> None:
+        self._routes = routes
+        self._opened: list[Stream] = []
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        """Return a connection to a checked address of ``host`` (httpcore's interface). Raises ConnectFailed."""
+        try:
+            stream = await self._routes.connect(host, port)
+        except NetworkError as error:
+            raise ConnectFailed(error) from error
+        self._opened.append(stream)
+        return stream
+
+    async def connect_unix_socket(
+        self, path: str, timeout: float | None = None, socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None
+    ) -> httpcore.AsyncNetworkStream:
+        """Refuse: a scan has no use for local sockets."""
+        raise ConnectFailed(NetworkError("address", "local sockets are never dialled"))
+
+    async def sleep(self, seconds: float) -> None:
+        """Sleep (httpcore's interface)."""
+        await asyncio.sleep(seconds)
+
+    def abort(self, protocol: str = "") -> None:
+        """Drop every connection, or those that negotiated ``protocol`` (ALPN) alone."""
+        for stream in self._opened:
+            if not protocol or stream.protocol == protocol:
+                stream.abort()

@@ -1,10 +1,15 @@
-"""What any way of asking brings back: status line, header fields, and a body to be read."""
+"""What comes back from a request: an answer whose body is still to be read, or the reason why there is none."""
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Final
+
+import httpcore
+
+from aui_tui.text import clean
 
 Field = tuple[bytes, bytes]
 FINAL_STATUSES: Final = (200, 999)
@@ -25,3 +30,55 @@ class Reply:
     http_version: str
     chunks: AsyncGenerator[bytes, None]
     waited: float = 0.0
+
+
+class NetworkError(Exception):
+    """No usable answer: ``kind`` is one word of ``observations.ERRORS``, ``detail`` one sentence without a full stop.
+
+    ``silent``: nothing listens there (connection refused, unreachable, or no answer to the attempt to connect).
+    ``flooded``: the server sends more small things than an answer needs.
+    """
+
+    def __init__(self, kind: str, detail: str, *, silent: bool = False, flooded: bool = False) -> None:
+        super().__init__(detail)
+        self.kind = kind
+        self.detail = detail
+        self.silent = silent
+        self.flooded = flooded
+
+
+class ConnectFailed(httpcore.ConnectError):
+    """Carries a NetworkError through httpcore."""
+
+    def __init__(self, error: NetworkError) -> None:
+        super().__init__(error.detail)
+        self.error = error
+
+
+class TlsEnded(httpcore.ReadError):
+    """The peer ended an established TLS session with an alert (a missing client certificate, TLS 1.3)."""
+
+
+def tls_failure(error: OSError) -> NetworkError:
+    """Return what to tell about a failed TLS handshake (threat 17); the server's words pass ``clean``."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return NetworkError("tls", clean(f"the certificate is not accepted: {error.verify_message}", 400))
+    if isinstance(error, ssl.SSLError) and error.reason:
+        return NetworkError("tls", clean(f"the TLS handshake failed: {error.reason.replace('_', ' ').lower()}", 400))
+    return NetworkError("tls", "the server broke off the TLS handshake")
+
+
+def answer_failure(error: Exception) -> NetworkError:
+    """Return what to tell about an exception of httpcore between connection and status line."""
+    if isinstance(error, ConnectFailed):
+        return error.error
+    if isinstance(error, TlsEnded):
+        return NetworkError("tls", clean(f"the server ended the TLS session: {_reason(error)}", 400))
+    if isinstance(error, httpcore.NetworkError) or "disconnected" in str(error):
+        return NetworkError("protocol", "the server closed the connection without an answer")
+    return NetworkError("protocol", clean(f"the answer is not valid HTTP ({clean(str(error), 120).rstrip('.')})"))
+
+
+def _reason(error: Exception) -> str:
+    cause = error.__cause__
+    return cause.reason.replace("_", " ").lower() if isinstance(cause, ssl.SSLError) and cause.reason else str(error)

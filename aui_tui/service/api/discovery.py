@@ -1,14 +1,23 @@
-"""What the service says of itself to agents: robots.txt, llms.txt and the card of its tool server."""
+"""What the service says of itself: robots.txt, llms.txt, the card of its tool server, and ``/openapi.json``.
+
+The interface description is made from the record types themselves.
+"""
 
 from __future__ import annotations
 
 from functools import cache
 from importlib.util import find_spec
+from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
 
 from aui_tui import __version__
+from aui_tui.records.card import Index, ReportCard
+from aui_tui.records.methods import METHODS
+from aui_tui.records.visits import Visits
+from aui_tui.records.vocabulary import CATEGORIES, FIXES, SEVERITIES, STANCES, VERDICTS
+from aui_tui.service.api import problems
 
 NAME: Final = "Agentic usability index"
 SUMMARY: Final = "How usable websites are by AI agents that act live for a person: scores, grades, evidence and fixes."
@@ -104,3 +113,190 @@ def linked_data(base_url: str) -> dict[str, Any]:
             },
         ],
     }
+
+
+"""Version of the interface description (specification 9)."""
+REF: Final = "#/components/schemas/{name}"
+
+_WORDS: Final = MappingProxyType(
+    {
+        ("*", "stance"): STANCES,
+        ("*", "category"): CATEGORIES,
+        ("ReportCard", "method"): tuple(METHODS),
+        ("Evidence", "t"): SEVERITIES,
+        ("Recommendation", "k"): FIXES,
+    }
+)
+"""Closed word lists of the specification by schema (``*`` is any) and property."""
+
+
+class ProblemDetails(msgspec.Struct, kw_only=True):
+    """RFC 9457 problem details with the members that this service adds."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    found: bool | msgspec.UnsetType = msgspec.UNSET
+    allowed: list[str] | msgspec.UnsetType = msgspec.UNSET
+    retry_after: int | msgspec.UnsetType = msgspec.UNSET
+    reset_at: str | msgspec.UnsetType = msgspec.UNSET
+
+
+def document(base_url: str) -> bytes:
+    """Return the OpenAPI 3.1 document of the service at ``base_url``."""
+    return msgspec.json.format(msgspec.json.encode(_document(base_url)), indent=1)
+
+
+def _document(base_url: str) -> dict[str, Any]:
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Agentic Usability Index Service",
+            "version": __version__,
+            "summary": "How usable websites are by AI agents that act live for a person.",
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
+        "servers": [{"url": base_url}],
+        "paths": {
+            "/api/index.json": {"get": _index()},
+            "/api/site/{host}.json": {"get": _site()},
+            "/api/visits/{host}.json": {"get": _visits()},
+            "/api/scan": {"get": _scan()},
+        },
+        "components": {"schemas": _schemas(), "headers": _headers()},
+    }
+
+
+HOST: Final = {
+    "name": "host",
+    "in": "path",
+    "required": True,
+    "schema": {"type": "string", "minLength": 1},
+    "description": "Host name.",
+    "example": "example.com",
+}
+IGNORED: Final = "Query parameters that are not listed here are ignored; a listed one with a wrong value is an error."
+
+
+def _index() -> dict[str, Any]:
+    return {
+        "operationId": "getIndex",
+        "summary": "The Index: ranked and unreachable hosts",
+        "description": IGNORED,
+        "parameters": [
+            _query(
+                "category", {"type": "string", "enum": list(CATEGORIES)}, "Only hosts of this category; case ignored."
+            ),
+            _query("stance", {"type": "string", "enum": list(STANCES)}, "Only hosts of this stance; case ignored."),
+        ],
+        "responses": {
+            "200": _record("Index", "Both lists", validators=True),
+            "304": {"description": "The client's copy is current"},
+            **_errors(("400", "A filter has a value outside its list")),
+        },
+    }
+
+
+def _site() -> dict[str, Any]:
+    return {
+        "operationId": "getSite",
+        "summary": "The latest stored report card of one host",
+        "parameters": [HOST],
+        "responses": {
+            "200": _record("ReportCard", "The card", validators=True),
+            "304": {"description": "The client's copy is current"},
+            **_errors(("404", "The host was never scanned")),
+        },
+    }
+
+
+def _visits() -> dict[str, Any]:
+    return {
+        "operationId": "getVisits",
+        "summary": "The visits of agents to one host, counted in the operator's access logs",
+        "description": "Sums only: no address, no query, no user. The operator may choose not to publish them.",
+        "parameters": [HOST],
+        "responses": {
+            "200": _record("Visits", "The visits as they were last read"),
+            **_errors(("404", "No access log of the host was read, or its visits are not published")),
+        },
+    }
+
+
+def _scan() -> dict[str, Any]:
+    limited = _errors(("429", "The client has used its 10 scans of the hour"))
+    limited["429"]["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in _headers()}
+    found = _record("ReportCard", "A card at most 24 hours old, or a new one")
+    found["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in ("RateLimit", "RateLimit-Policy")}
+    return {
+        "operationId": "scanSite",
+        "summary": "Scan a host live, or answer from the cache of 24 hours",
+        "description": IGNORED,
+        "parameters": [
+            _query("url", {"type": "string", "minLength": 1}, "Host name or http(s) address.", required=True)
+            | {"example": "example.com"},
+            _query("force", {"type": "boolean", "default": False}, "Skip the cache; costs one scan of the hour."),
+        ],
+        "responses": {
+            "200": found,
+            **_errors(
+                ("400", "The host is invalid"),
+                ("403", "Another site's page asked for a scan"),
+            ),
+            **limited,
+        },
+    }
+
+
+def _query(name: str, schema: dict[str, Any], description: str, *, required: bool = False) -> dict[str, Any]:
+    return {"name": name, "in": "query", "required": required, "schema": schema, "description": description}
+
+
+def _record(schema: str, description: str, *, validators: bool = False) -> dict[str, Any]:
+    answer: dict[str, Any] = {
+        "description": description,
+        "content": {"application/json": {"schema": {"$ref": REF.format(name=schema)}}},
+    }
+    if validators:
+        answer["headers"] = {
+            "ETag": {"schema": {"type": "string"}},
+            "Last-Modified": {"schema": {"type": "string"}},
+        }
+    return answer
+
+
+def _errors(*errors: tuple[str, str]) -> dict[str, Any]:
+    content = {problems.MEDIA_TYPE: {"schema": {"$ref": REF.format(name="ProblemDetails")}}}
+    common = (("503", "The service cannot answer now"), ("default", "Any other problem"))
+    return {status: {"description": description, "content": content} for status, description in (*errors, *common)}
+
+
+def _headers() -> dict[str, Any]:
+    text = {"type": "string"}
+    return {
+        "Retry-After": {"description": "Seconds until the next scan is free", "schema": {"type": "integer"}},
+        "RateLimit-Policy": {"description": "Scans in a window of seconds", "schema": text},
+        "RateLimit": {"description": "Scans left, and seconds until the next one frees", "schema": text},
+    }
+
+
+def _schemas() -> dict[str, Any]:
+    _, schemas = msgspec.json.schema_components(
+        (Index, ReportCard, Visits, ProblemDetails), schema_hook=_anything, ref_template=REF
+    )
+    for name, schema in schemas.items():
+        for field, property_ in schema.get("properties", {}).items():
+            words = _WORDS.get((name, field)) or _WORDS.get(("*", field))
+            if words:
+                property_["enum"] = list(words)
+            elif field == "matrix":
+                property_["additionalProperties"] = {"type": "string", "enum": list(VERDICTS)}
+    return schemas
+
+
+def _anything(kind: type) -> dict[str, Any]:
+    """Return the schema of a type that holds any JSON value."""
+    if kind is object:
+        return {"description": "Any JSON value"}
+    raise NotImplementedError

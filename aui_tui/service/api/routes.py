@@ -16,7 +16,7 @@ from aui_tui.records.query import Query
 from aui_tui.records.tasks import encode_report
 from aui_tui.records.view import IndexView, ScanAnswer
 from aui_tui.records.visits import encode_visits
-from aui_tui.service.api import bodies, discovery, openapi, problems
+from aui_tui.service.api import answers, discovery, problems
 from aui_tui.service.api.answers import (
     Representation,
     Shelf,
@@ -28,8 +28,7 @@ from aui_tui.service.api.answers import (
     wants_gzip,
 )
 from aui_tui.service.api.config import ApiConfig
-from aui_tui.service.api.parameters import Parameters
-from aui_tui.service.api.provenance import is_cross_site
+from aui_tui.service.api.requests import Parameters, is_cross_site
 from aui_tui.service.protocol import Published, Service
 
 JSON: Final = "application/json"
@@ -52,7 +51,7 @@ class Endpoints:
         self._making = asyncio.Lock()
         self._streams = asyncio.Semaphore(STREAMS)
         base = config.base_url
-        self._openapi = Representation(openapi.document(base), "application/json")
+        self._openapi = Representation(discovery.document(base), "application/json")
         self._robots = Representation(discovery.robots(), TEXT)
         self._llms = Representation(discovery.llms(base), TEXT)
         self._card = Representation(discovery.card(base), JSON)
@@ -75,16 +74,16 @@ class Endpoints:
                 if made is None:
                     modified = await self.modified()
                     view = await self.service.index(query)
-                    if bodies.size(view) > WHOLE:
+                    if answers.size(view) > WHOLE:
                         etag = tag(stamp, *key, self.config.base_url) if stamp else ""
                         return await self._stream(request, view, etag, modified)
                     made = await self._whole(view, modified)
-                    if bodies.size(view):
+                    if answers.size(view):
                         self.shelf.put(key, stamp, made)
         return await answer(request, made)
 
     async def _whole(self, view: IndexView, modified: datetime | None) -> Representation:
-        body = await bodies.joined(bodies.index_chunks(view, self.config.base_url))
+        body = await answers.joined(answers.index_chunks(view, self.config.base_url))
         return Representation(body, JSON, modified=modified)
 
     async def _stream(self, request: Request, view: IndexView, etag: str, modified: datetime | None) -> Response:
@@ -95,10 +94,10 @@ class Endpoints:
             head = Response(media_type=JSON, headers=fields)
             del head.headers["content-length"]
             return head
-        chunks = self._taking_turns(bodies.index_chunks(view, self.config.base_url))
+        chunks = self._taking_turns(answers.index_chunks(view, self.config.base_url))
         if wants_gzip(request):
             fields["Content-Encoding"] = "gzip"
-            chunks = bodies.packed(chunks)
+            chunks = answers.packed(chunks)
         return StreamingResponse(chunks, media_type=JSON, headers=fields)
 
     async def _taking_turns(self, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
@@ -118,7 +117,7 @@ class Endpoints:
                 dossier = await self.service.site(host)
             except InvalidHost:
                 raise NeverScanned(host) from None
-            made = Representation(bodies.card_bytes(dossier.card, self.config.base_url), JSON, modified=modified)
+            made = Representation(answers.card_bytes(dossier.card, self.config.base_url), JSON, modified=modified)
             self.shelf.put(key, stamp, made)
         return await answer(request, made)
 
@@ -159,7 +158,7 @@ class Endpoints:
             if problem.status == 429:
                 told.headers.update(problems.quota_fields(await service.quota(), time.time()))
             return told
-        made = Representation(bodies.card_bytes(found.card, self.config.base_url), JSON)
+        made = Representation(answers.card_bytes(found.card, self.config.base_url), JSON)
         fields = problems.quota_fields(await service.quota(), time.time())
         fields["Cache-Status"] = cache_status(found, force=force)
         return await answer(request, made, cache="no-store", headers=fields)

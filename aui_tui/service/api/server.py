@@ -25,7 +25,7 @@ from aui_tui.service.api import config as settings
 from aui_tui.service.api.app import create_app
 from aui_tui.service.api.config import ApiConfig
 from aui_tui.service.api.connection import Connection
-from aui_tui.service.api.logs import LOGGING
+from aui_tui.service.api.guard import LOGGING
 from aui_tui.service.protocol import Published
 from aui_tui.text import clean
 

@@ -15,9 +15,9 @@ from typing import IO, Any, Final, NamedTuple, TypeVar
 
 from aui_tui.errors import BadValue, ConfigError, NeverScanned, RecordError, Unavailable
 from aui_tui.records.card import ReportCard
-from aui_tui.records.progress import Progress
+from aui_tui.records.observations import Progress
+from aui_tui.records.points import Standing, estimate
 from aui_tui.records.query import Query
-from aui_tui.records.standing import Standing, estimate
 from aui_tui.records.view import Dossier, HistoryPoint, IndexView, Overview, Quota, ScanAnswer
 from aui_tui.records.visits import Visits
 from aui_tui.service.remote.reading import (

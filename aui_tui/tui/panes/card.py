@@ -9,11 +9,10 @@ from typing import Final
 from aui_tui.changes import Change, Diff, diff
 from aui_tui.engine.checks import BY_FIX
 from aui_tui.records import labels
-from aui_tui.records.card import Recommendation, ReportCard
-from aui_tui.records.ledger import Entry, Ledger
+from aui_tui.records.card import Entry, Ledger, Recommendation, ReportCard
 from aui_tui.records.methods import WALLED_CEILING
 from aui_tui.records.observations import INCONCLUSIVE, Exchange
-from aui_tui.records.standing import gain
+from aui_tui.records.points import gain
 from aui_tui.records.view import Dossier
 from aui_tui.text import count, fit
 from aui_tui.tui import glyphs

@@ -13,8 +13,8 @@ from textual.content import Content
 from textual.screen import Screen
 
 from aui_tui.records.codec import encode_card
+from aui_tui.records.points import Standing
 from aui_tui.records.query import Query
-from aui_tui.records.standing import Standing
 from aui_tui.records.view import Quota, Window
 from aui_tui.tui import messages, open_screens
 from aui_tui.tui.bindings import CARD

@@ -14,8 +14,8 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from aui_tui import docs
-from aui_tui.engine.explain import sections
-from aui_tui.records import queryhelp
+from aui_tui.engine.ledger import sections
+from aui_tui.records import query
 from aui_tui.records.methods import METHODS
 from aui_tui.records.observations import BROWSER, SERVED
 from aui_tui.records.view import Facets, HistoryPoint, ScanAnswer
@@ -398,7 +398,7 @@ def help_sections(screen: Screen[Any]) -> Sections:
         for table in TABLES
         if table in found
     ]
-    line: Sections = [(queryhelp.TITLE, [*queryhelp.TERMS, *queryhelp.JOINING])] if "index" in found else []
+    line: Sections = [(query.TITLE, [*query.TERMS, *query.JOINING])] if "index" in found else []
     return [*tables, *line]
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pytest
 
-from aui_tui.service.api.logs import ACCESS
+from aui_tui.service.api.guard import ACCESS
 from tests.memory_service import MemoryService
 from tests.service.browser import BROWSER, MISSING, Browser, browser
 from tests.service.serving import serving

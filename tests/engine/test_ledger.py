@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from msgspec.structs import replace
 
-from aui_tui.engine.evidence import evidence, sentences
 from aui_tui.engine.judge import judge
+from aui_tui.engine.ledger import evidence, sentences
 from aui_tui.engine.wording import PLACE, joined, out_of, status
 from aui_tui.records.observations import BROWSER, FileFacts, Landmarks, Observations, PageFacts, RobotsFacts
 from aui_tui.records.vocabulary import SEVERITIES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from aui_tui.engine.network.limiter import RequestLimiter
+from aui_tui.engine.network.client import RequestLimiter
 
 LONG = 30.0
 
