@@ -149,7 +149,7 @@ async def fill(service: LocalService, web: DemoWeb, on_card: OnCard) -> None:
 
 
 async def try_tasks(service: LocalService, web: DemoWeb, live: Callable[[str, TaskEvent], None]) -> None:
-    """Run the tasks on the shops; ``live`` hears each step of each host. Raises NoBrowser."""
+    """Run the tasks on the shops; ``live`` receives each step of each host. Raises NoBrowser."""
     for site in web.sites:
         if site.mode == "shop":
             await service.run_tasks(f"http://{site.host}", live=partial(live, site.host), pictures=False, free=True)

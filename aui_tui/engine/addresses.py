@@ -68,7 +68,7 @@ def parse(address: str) -> IPv4Address | IPv6Address | None:
 def is_public(address: str) -> bool:
     """Return whether a public client may dial ``address``: globally reachable unicast, nothing else.
 
-    An IPv6 address that embeds an IPv4 address is judged by the embedded one. Text that is no address is not public.
+    An IPv6 address that embeds an IPv4 address is judged by the embedded one. Other text than an address is not public.
     """
     found = parse(address)
     if found is None:

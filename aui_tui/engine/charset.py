@@ -126,7 +126,10 @@ def _late(head: bytes) -> str:
 
 
 def _prescan(head: bytes) -> str:
-    """Prescan a byte stream to determine its encoding (HTML Standard 13.2.3.2)."""
+    """Prescan a byte stream to determine its encoding (HTML Standard 13.2.3.2).
+
+    The branches are the standard's own steps, in its order.
+    """
     at, size = 0, len(head)
     lowered = head.lower()
     while True:
@@ -204,7 +207,10 @@ def _from_content(value: bytes) -> str:
 
 
 def _attribute(head: bytes, at: int) -> tuple[tuple[bytes, bytes] | None, int]:
-    """Get an attribute (HTML Standard 13.2.3.2): lower-cased name and value, or None at the end of the tag."""
+    """Get an attribute (HTML Standard 13.2.3.2): lower-cased name and value, or None at the end of the tag.
+
+    The branches are the standard's own steps, in its order.
+    """
     size = len(head)
     while at < size and head[at] in b"\t\n\f\r /":
         at += 1

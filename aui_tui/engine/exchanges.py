@@ -146,7 +146,7 @@ def _field(name: str, value: str) -> tuple[str, str]:
 
 
 _ABOUT: Final = 2
-"""A body of at least one part in so many of the browser's has about its length."""
+"""A body of at least this fraction (one half) of the browser's has about its length."""
 _FOR_AGENTS: Final = "text/markdown"
 """A page in this format was made for agents, whatever it says (unless it says that it blocks)."""
 _QUOTED: Final = 60

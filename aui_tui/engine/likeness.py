@@ -17,11 +17,11 @@ import msgspec
 from aui_tui.engine.markup import READABLE_ENOUGH, letters
 
 MUCH_LESS: Final = 5
-"""A page with less than one part in so many of the browser's text has much less."""
+"""A page with less than one fifth of the browser's text has much less."""
 HALF: Final = 0.5
 """Share of the words of a page that must be in another one for it to be a version of that."""
 LESS: Final = 2
-"""A page with less than one part in so many of the browser's text is worth a word."""
+"""A page with less than one half of the browser's text is worth a word."""
 SHORT: Final = 2000
 """Readable characters below which a page that says that it blocks is taken at its word."""
 MAX_WORDS: Final = 20_000
@@ -77,7 +77,7 @@ def share(page: PageText, other: PageText) -> float:
 
 
 def agree(pages: Sequence[PageText]) -> bool:
-    """Tell whether several answers to one client are the same page, as far as can be told."""
+    """Tell whether several answers to one client are the same page, as far as their words show."""
     first, *others = pages
     return not first.problem and all(_agree(first, other) for other in others)
 

@@ -50,6 +50,7 @@ _HEADING: Final = -1
 _OFFERS: Final = _HEADINGS | _CONTROLS | {"a", "img", "button"}
 """Elements that may make a short page more than a shell."""
 _CHANGING: Final = _UNREAD | _DRAWING | {"label"}
+_DOCUMENT: Final = frozenset(("meta", "script", "template", "title"))
 _COUNTED: Final = _CHANGING | _CONTROLS | _IMPLICIT.keys() | {"form", "meta", "dialog"}
 _TELLING: Final = frozenset(
     ("hidden", "inert", "aria-hidden", "popover", "style", "role", "aria-label", "aria-labelledby")
@@ -137,6 +138,21 @@ class _Context:
         self.form = form
         self.holder = holder
 
+    def within(self, tag: str, gone: bool, invisible: bool, form: int, holder: int) -> _Context:
+        """Return the context of the children of ``tag``; this one where nothing changes."""
+        same = gone is self.gone and invisible is self.invisible and form == self.form and holder == self.holder
+        if same and tag not in _CHANGING:
+            return self
+        return _Context(
+            gone,
+            invisible,
+            self.unread or tag in _UNREAD,
+            self.labelled or tag == "label",
+            self.drawing or tag in _DRAWING,
+            form,
+            holder,
+        )
+
 
 class _Walk:
     """One walk over the tree, counting as it goes."""
@@ -167,7 +183,7 @@ class _Walk:
                     if context.holder and not self.offers and text.strip():
                         self.held(context.holder)
             elif node.is_element_node:
-                below = self.element(node, context)
+                below = self.element(node, node.tag or "", context)
                 child = node.child
             following = None if node is root else node.next
             if child is not None and below is not None:
@@ -178,68 +194,73 @@ class _Walk:
             while node is None and above:
                 node, context = above.pop()
 
-    def element(self, node: LexborNode, context: _Context) -> _Context | None:
+    def element(self, node: LexborNode, tag: str, context: _Context) -> _Context | None:
         """Count one element; return the context of its children, or None when they count for nothing."""
-        tag = node.tag or ""
         attributes = node.attributes
         offering = tag in _OFFERS and not self.offers
         if not offering and tag not in _COUNTED and _TELLING.isdisjoint(attributes):
             return context
-        if tag == "template" and not context.drawing:
+        if tag in _DOCUMENT and not self.document(node, tag, attributes, context.drawing):
             return None
-        if tag == "script":
-            self.script(node, (attributes.get("type") or "") if attributes else "")
-            if not context.drawing:
-                return None
-        if tag == "title" and not context.drawing and self.title is None:
-            self.title = markup.tidy(_text(node))
-        elif tag == "meta" and attributes and not self.site_name:
-            self.meta(attributes)
-        gone, invisible = _hidden(tag, attributes, context) if attributes or tag == "dialog" else _inherited(context)
+        gone, invisible, role = context.gone, context.invisible, ""
+        if attributes or tag == "dialog":
+            gone, invisible = _hidden(tag, attributes, context)
+            role = _role(attributes)
+            self.aria += _is_named(attributes)
         hidden = gone or invisible
-        role = _role(attributes) if attributes else ""
         holder = context.holder
-        if not (hidden or context.unread or self.offers) and (offering or role == "heading"):
-            holder = self.offer("h1" if role == "heading" else tag, attributes, holder)
+        if (offering or role == "heading") and not (hidden or context.unread):
+            holder = self.offer(tag, role, attributes, holder)
+        if not hidden:
+            self.landmark(tag, role)
+        form = self.form_part(tag, attributes, context, hidden)
+        return context.within(tag, gone, invisible, form, holder)
+
+    def document(self, node: LexborNode, tag: str, attributes: dict[str, str | None], drawing: bool) -> bool:
+        """Read a title, a script or the name of the site; return whether the element's children count."""
+        if tag == "script":
+            self.script(node, attributes.get("type") or "")
+            return drawing
+        if tag == "template":
+            return drawing
+        if tag == "title" and not drawing and self.title is None:
+            self.title = markup.tidy(_text(node))
+        elif tag == "meta" and not self.site_name:
+            self.meta(attributes)
+        return True
+
+    def landmark(self, tag: str, role: str) -> None:
+        """Count a main part or a navigation."""
         role = role or _IMPLICIT.get(tag, "")
-        if role and not hidden:
+        if role:
             self.main += role == "main"
             self.nav += role == "navigation"
-        if attributes and (_filled(attributes, "aria-label") or _filled(attributes, "aria-labelledby")):
-            self.aria += 1
-        form = context.form
+
+    def form_part(self, tag: str, attributes: dict[str, str | None], context: _Context, hidden: bool) -> int:
+        """Count a form, a label or a control; return the number of the form that the element's children are in."""
         if tag == "form":
-            form = self.forms
+            number = self.forms
             self.forms += 1
             if attributes.get("id"):
-                self.form_ids.setdefault(attributes["id"] or "", form)
-        elif tag == "label":
-            if attributes.get("for"):
-                self.label_for.add(attributes["for"] or "")
+                self.form_ids.setdefault(attributes["id"] or "", number)
+            return number
+        if tag == "label":
+            self.label_for.add(attributes.get("for") or "")
         elif tag in _CONTROLS and not hidden:
             self.control(tag, attributes, context)
-        unchanged = gone is context.gone and invisible is context.invisible and form == context.form
-        if unchanged and holder == context.holder and tag not in _CHANGING:
-            return context
-        return _Context(
-            gone,
-            invisible,
-            context.unread or tag in _UNREAD,
-            context.labelled or tag == "label",
-            context.drawing or tag in _DRAWING,
-            form,
-            holder,
-        )
+        return context.form
 
-    def offer(self, tag: str, attributes: dict[str, str | None], holder: int) -> int:
+    def offer(self, tag: str, role: str, attributes: dict[str, str | None], holder: int) -> int:
         """Note what a reader finds on a page however short; return the holder of the text in it.
 
         A holder is 0, ``_HEADING`` or the number of a link: its text decides whether it is something to read.
         """
+        if self.offers:
+            return holder
+        if role == "heading" or tag in _HEADINGS:
+            return _HEADING
         if tag == "img":
             self.offers = _filled(attributes, "alt")
-        elif tag in _HEADINGS:
-            return _HEADING
         elif tag != "a":
             self.offers = (attributes.get("type") or "").strip().lower() != "hidden"
         elif "href" in attributes and holder == 0:
@@ -305,6 +326,10 @@ def _filled(attributes: dict[str, str | None], name: str) -> bool:
     return bool((attributes.get(name) or "").strip())
 
 
+def _is_named(attributes: dict[str, str | None]) -> bool:
+    return _filled(attributes, "aria-label") or _filled(attributes, "aria-labelledby")
+
+
 def _role(attributes: dict[str, str | None]) -> str:
     for word in (attributes.get("role") or "").lower().split():
         if word in ROLES:
@@ -316,10 +341,6 @@ def _role(attributes: dict[str, str | None]) -> str:
 def _exposed(attributes: dict[str, str | None]) -> bool:
     """Tell whether an element keeps its meaning whatever its role says (WAI-ARIA, presentational role conflicts)."""
     return "tabindex" in attributes or any(name.startswith("aria-") for name in attributes)
-
-
-def _inherited(context: _Context) -> tuple[bool, bool]:
-    return context.gone, context.invisible
 
 
 def _hidden(tag: str, attributes: dict[str, str | None], context: _Context) -> tuple[bool, bool]:

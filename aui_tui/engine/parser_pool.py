@@ -1,7 +1,7 @@
 """Analyses run off the event loop, in worker processes that can be killed.
 
-No parser callable from Python is safe on hostile pages, and none of them hears a signal or a cancelled task; a
-process can be killed. Small bodies that cannot take a parser long are read in place.
+No parser callable from Python is safe on hostile pages, and none of them stops at a signal or when its task is
+cancelled; a process can be killed. Small bodies that cannot take a parser long are read in place.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ JOBS: Final = 1_000
 """Jobs after which a worker is replaced, whatever a parser may have kept."""
 INLINE_BYTES: Final = 1 << 15
 INLINE_TAGS: Final = 250
-"""A page of at most so many bytes and tags, like a robots.txt of at most so many bytes, is read in place."""
+"""A page within both limits, like a robots.txt within the first, is read in this process."""
 
 _Facts = TypeVar("_Facts", PageFacts, PageText, RobotsFacts)
 

@@ -1,4 +1,4 @@
-"""What the person who asks allows a scan to do, and the limits that hold for everybody."""
+"""What the user allows a scan to do, and the limits that hold for everybody."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Limits:
     ``probe``: one probe in all, redirects included. ``connect``: until a TCP connection stands. ``lookup``: a name
     look-up. ``pause``: before a client that was turned away is asked again; waits that grow begin with it. ``again``:
     for a client that got no answer before, at least. ``budget``: asking again in all; ``whole``: the scan. ``pace``:
-    requests go one at a time, so many seconds apart, and ``paced`` paces are added to ``budget``; 0 is no pace.
+    requests go one at a time, ``pace`` seconds apart, with ``paced`` paces added to ``budget``; 0: all at once.
     ``retry_after``: the longest wait that a site may ask for. ``causes``: requests that look for the cause of a
     refusal. ``patience``: for which a file waits for the browser's connection
     (HTTP/1.1) before it gets one of its own. ``fields``: header fields considered; ``kept``: recorded.
@@ -84,7 +84,7 @@ class ConnectTo(NamedTuple):
         found = re.fullmatch(r"(\[[^\]]*\]|[^:\[\]]*):(\d*):(\[[^\]]*\]|[^:\[\]]*):(\d*)", text)
         ports = [int(digits) if digits else None for digits in (found[2], found[4])] if found else [0]
         if found is None or any(port is not None and not 1 <= port <= 65535 for port in ports):
-            raise BadValue(f"“{clean(text, 80)}” is no connection rule; write HOST:PORT:ADDRESS:PORT.")
+            raise BadValue(f"“{clean(text, 80)}” is not a connection rule; write HOST:PORT:ADDRESS:PORT.")
         hosts = [parse(host, allow_private=True).host if host else "" for host in (found[1], found[3])]
         return cls(hosts[0], ports[0], hosts[1], ports[1])
 
@@ -116,7 +116,7 @@ class ScanPolicy:
     def __post_init__(self) -> None:
         for name, value in self.headers:
             if not _FIELD_NAME.fullmatch(name) or not _FIELD_VALUE.fullmatch(value):
-                raise BadValue(f"“{clean(name, 40)}” is no valid header field; write NAME: VALUE in plain ASCII.")
+                raise BadValue(f"“{clean(name, 40)}” is not a valid header field; write NAME: VALUE in plain ASCII.")
             if _RESERVED_FIELDS.fullmatch(name):
                 raise BadValue(f"The header {clean(name, 40)} belongs to the probe and cannot be set.")
 

@@ -46,7 +46,7 @@ HIDDEN: Final = "…"
 class Answer:
     """What came back, not yet judged: ``url`` is the last address asked, ``headers`` are raw with lower-case names.
 
-    ``silent``: nothing listened at the first address; ``waited``: seconds before requests were sent, which are no part
+    ``silent``: nothing listened at the first address; ``waited``: seconds before requests were sent, which are not part
     of ``elapsed_ms``. ``request``: the fields of the last request, the values of private ones hidden.
     ``flooded``: the server sent more small things than an answer needs. The rest as in ``observations.Exchange``.
     """

@@ -86,9 +86,10 @@ async def observe(
 ) -> Observations:
     """Return what ``target`` answers to the browser, to each live-probed agent, and for each file.
 
-    ``fast``: the extra ``fast``, for crawls; ``progress`` hears every probe; ``clock`` gives seconds since the epoch.
-    Raises InvalidHost when the name leads to a network that must not be dialled, Unavailable when this machine has no
-    room for its connections. Cancelling closes every connection and raises ScanStopped with what was seen until then.
+    ``fast``: the extra ``fast``, for crawls; ``progress`` receives an event for every probe; ``clock`` gives seconds
+    since the epoch. Raises InvalidHost when the name leads to a network that must not be dialled, Unavailable when this
+    machine has no room for its connections. Cancelling closes every connection and raises ScanStopped with what was
+    seen until then.
     """
     async with Network(access, fast) as network:
         await network.prepare(target.origins[0])
@@ -354,7 +355,7 @@ class _Scan:
         return found
 
     def _exchange(self, answer: Answer, *, judged: bool) -> Exchange:
-        """Return the record of ``answer``, fit to be told and kept: no secret of the user is in it."""
+        """Return the record of ``answer``, fit to be shown and kept: no secret of the user is in it."""
         return exchanges.without(exchanges.exchange(answer, self._access.limits, judged=judged), self._access.secrets)
 
     def _file(self, answer: Answer) -> bool:

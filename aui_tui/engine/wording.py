@@ -149,15 +149,15 @@ def name_of(policy: RobotsPolicy) -> str:
 def by_line(policies: Iterable[RobotsPolicy], *, rules: bool = False) -> str:
     """Return the agents with the lines that decide: ``Claude (line 12, as “claude-user”), Kimi and Devin (line 20)``.
 
-    ``rules`` adds the line as written. The spelling is told of an agent that stands alone and is written otherwise.
+    ``rules`` adds the line as written. The spelling is given for an agent that stands alone and is written otherwise.
     """
     groups: dict[int, list[RobotsPolicy]] = {}
     for policy in policies:
         groups.setdefault(policy.line, []).append(policy)
-    told = []
+    named = []
     for line, group in groups.items():
         rule = f", {quoted(group[0].rule)}" if rules else ""
         alone = len(group) == 1 and group[0].spelling not in ("", group[0].token)
         spelling = f", as {quoted(group[0].spelling)}" if alone else ""
-        told.append(f"{joined(map(name_of, group))} (line {line}{rule}{spelling})")
-    return joined(told)
+        named.append(f"{joined(map(name_of, group))} (line {line}{rule}{spelling})")
+    return joined(named)

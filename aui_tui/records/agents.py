@@ -198,7 +198,7 @@ def _walled(card: ReportCard) -> dict[str, str]:
 
 
 def _robots(card: ReportCard, seen: Observations | None) -> Mapping[str, RobotsPolicy]:
-    """Return what robots.txt says of each token: exactly where the scan is kept, else as far as the card tells."""
+    """Return what robots.txt says of each token: exactly where the scan is kept, else as far as the card shows it."""
     entries: tuple[Agent | Crawler, ...] = (*registry().agents, *registry().crawlers)
     if seen is not None:
         kind = seen.robots.kind
@@ -333,20 +333,24 @@ def sentence(card: ReportCard, seen: Observations | None = None) -> str:
         return "No usable answer, to a browser or to anyone. Not graded."
     found = [one for one in outcomes(card, seen) if one.verdict != UNTESTED]
     shut = [one for one in found if one.verdict in SHUT]
-    unclear = [one for one in found if one.verdict == UNCLEAR]
-    total = sum(len(one.names) for one in found)
-    out = sum(len(one.names) for one in shut)
-    if not shut and not unclear:
-        closed = any(one.verdict == PART for one in found)
-        return "Every assistant gets in" + ("; robots.txt closes some pages." if closed else ", to every page.")
+    unclear = [name for one in found if one.verdict == UNCLEAR for name in one.names]
     if not shut:
-        names = and_list([name for one in unclear for name in one.names])
-        return f"Unclear for {names}; nobody is known to be turned away."
-    if out == total:
-        browser = "gets in" if 200 <= card.human_status <= 299 and not card.human_challenged else "does not either"
-        return f"AI assistants are shut out; a browser {browser}."
+        return _nobody_out(found, unclear)
+    if len(shut) == len(found):
+        return f"AI assistants are shut out; a browser {_browser_fate(card)}."
     others = "every other assistant gets in" if not unclear else "the others get in or are unclear"
     return f"{_fate(shut)}; {others}."
+
+
+def _nobody_out(found: Iterable[Outcome], unclear: Sequence[str]) -> str:
+    if unclear:
+        return f"Unclear for {and_list(unclear)}; nobody is known to be turned away."
+    closed = any(one.verdict == PART for one in found)
+    return "Every assistant gets in" + ("; robots.txt closes some pages." if closed else ", to every page.")
+
+
+def _browser_fate(card: ReportCard) -> str:
+    return "gets in" if 200 <= card.human_status <= 299 and not card.human_challenged else "does not either"
 
 
 def _fate(shut: Sequence[Outcome]) -> str:

@@ -45,7 +45,7 @@ class AgentAccess(msgspec.Struct, frozen=True):
 
     @property
     def outcome(self) -> str:
-        """``inconclusive``, ``challenged``, ``refused`` or ``served``, as far as the record alone tells."""
+        """``inconclusive``, ``challenged``, ``refused`` or ``served``, as far as the record alone shows it."""
         if self.status == 0:
             return INCONCLUSIVE
         if self.challenged:

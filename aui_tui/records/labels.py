@@ -83,7 +83,7 @@ def answers(card: ReportCard) -> dict[str, str]:
 def origin(host: str) -> str:
     """Return the address of a canonical host, such as ``https://shop.example``.
 
-    Empty for anything else, and for one with a port but without a scheme: the record does not tell which.
+    Empty for anything else, and for one with a port but without a scheme: the record does not say which.
     """
     found = _HOST.fullmatch(host)
     if found is None or (found[3] and not found[1]):

@@ -207,7 +207,7 @@ class RobotsFacts(Record, frozen=True):
     ``kind``: ``rules`` (2xx), ``none`` (4xx: no rules), ``unknown`` (5xx or no answer), ``html`` (a page was served).
     ``names``: distinct User-agent values, case ignored, ``*`` included. ``signal``: the value of the first
     Content-Signal line; ``signal_line`` its number, 0 when there is none. ``cut``: longer than was read. ``text``: the
-    file itself, lines ended by LF; empty when it is longer than 64 KiB, is no clean UTF-8, or was not kept.
+    file itself, lines ended by LF; empty when it is longer than 64 KiB, is not clean UTF-8, or was not kept.
     """
 
     kind: str = "none"
@@ -349,7 +349,7 @@ class Observations(Record, frozen=True):
 
     @property
     def unreachable(self) -> bool:
-        """Every homepage probe ended inconclusive, or with a 5xx that is no challenge."""
+        """Every homepage probe ended inconclusive, or with a 5xx that is not a challenge."""
         return all(
             e.outcome == INCONCLUSIVE or (e.outcome == REFUSED and 500 <= e.status <= 599) for e in self.homepages
         )

@@ -199,21 +199,25 @@ def _split(line: str) -> list[_Word]:
 def _term(word: _Word) -> Term:
     negated = word.text.startswith("-") and len(word.text) > 1 and not word.quoted
     body = word.text[1:] if negated else word.text
+    found = _positive(body, clean(word.text, 60))
+    return msgspec.structs.replace(found, negated=True) if negated else found
+
+
+def _positive(body: str, shown: str) -> Term:
     name, colon, value = body.partition(":")
     name = name.casefold()
     if body.casefold() == "contradiction":
-        return Term(field="contradiction", value="", negated=negated)
+        return Term(field="contradiction", value="")
     if not colon or not name.isalpha() or (name not in FIELDS and value.isdigit()):
-        return Term(field="text", value=body.casefold(), negated=negated)
+        return Term(field="text", value=body.casefold())
     if name not in FIELDS:
         near = get_close_matches(name, FIELDS, n=1)
         hint = f"did you mean {near[0]}:?" if near else f"allowed are: {', '.join(FIELDS)}."
-        raise BadValue(f"Unknown query term {name}: in {clean(word.text, 60)!r}; {hint}", allowed=tuple(FIELDS))
+        raise BadValue(f"Unknown query term {name}: in {shown!r}; {hint}", allowed=tuple(FIELDS))
     parts = value.split(",") if name != "agent" else [value]
     if not all(part.strip() for part in parts):
         raise BadValue(f"The query term {name}: needs a value, for example {FIELDS[name]}.")
-    found = _joined(ANY, [_READERS[name](part) for part in parts])
-    return msgspec.structs.replace(found, negated=True) if negated else found
+    return _joined(ANY, [_READERS[name](part) for part in parts])
 
 
 def _chosen(field: str, what: str, allowed: Sequence[str]) -> Callable[[str], Term]:

@@ -153,7 +153,7 @@ class Dossier(msgspec.Struct, frozen=True, kw_only=True):
 
     ``history`` is oldest first and ends with this card. ``previous`` is the card of the scan before.
     ``notice`` is one sentence on how the answer came about (a copy of last week), or empty. ``visits``: what the access
-    logs said when they were last read, with the latest card alone, whose evidence tells of them.
+    logs said when they were last read, with the latest card alone, whose evidence mentions them.
     """
 
     card: ReportCard

@@ -141,7 +141,7 @@ class ReadsLogs(Protocol):
 
 @runtime_checkable
 class KeepsTranscripts(Protocol):
-    """A service that tells what its runs of the tasks did."""
+    """A service that shows what its runs of the tasks did."""
 
     async def transcript(self, host: str) -> TaskReport | None:
         """Return the last run of the tasks on ``host``; None when there is none. Raises NeverScanned, Unavailable."""

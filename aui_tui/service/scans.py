@@ -75,7 +75,7 @@ class Grading(NamedTuple):
         return grade_card(observations, method, labels=labels)
 
     def again(self, card: ReportCard, observations: Observations, method: str = "") -> ReportCard:
-        """Return ``observations`` graded anew under what ``card`` calls its site; without ``method`` the usual one."""
+        """Return ``observations`` graded again under what ``card`` calls its site; without ``method`` the usual one."""
         from aui_tui.engine.scoring import Labels, grade_card
 
         labels = Labels(name=card.name, category=card.category, seed=card.seed, base_url=self.base_url)

@@ -93,8 +93,8 @@ class TaskRuns:
         card, warnings = await self._keep(answer, whole)
         if self._pictures is not None and run.pictures:
             await asyncio.to_thread(write_pictures, self._pictures, seen.host, run.pictures)
-        told = (*answer.warnings, *warnings)
-        return msgspec.structs.replace(answer, card=card, observations=whole, warnings=told)
+        notes = (*answer.warnings, *warnings)
+        return msgspec.structs.replace(answer, card=card, observations=whole, warnings=notes)
 
     async def aclose(self) -> None:
         """End the browser."""

@@ -193,7 +193,7 @@ def tags_of_bits(bits: int) -> frozenset[int]:
 
 
 def sets_of(term: Term) -> tuple[int, ...] | None:
-    """Return the sets of which one must hold for ``term``, its negation aside; None when no set can tell.
+    """Return the sets of which one must hold for ``term``, its negation aside; None when no set has the answer.
 
     ``edge``, ``fresh`` and free text have no sets of their own numbers.
     """

@@ -87,7 +87,7 @@ class Listing:
         return msgspec.structs.replace(view, scanned_at=self.scanned_at or view.scanned_at, notice=notice)
 
     def overview(self, query: Query, *, now: float) -> Overview:
-        """Return figures over the ranked rows of ``query``; what only cards tell is empty where none are known."""
+        """Return figures over the ranked rows of ``query``; what only cards hold is empty where none are known."""
         self._check(query)
         figures = Selection(self._db, query, now, self._sets, trigrams=False).overview()
         return figures if self._with_cards else msgspec.structs.replace(figures, failing={}, edges={})

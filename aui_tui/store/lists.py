@@ -59,7 +59,7 @@ class IdWindow:
 class RankWindow:
     """The hosts of one list that satisfy ``condition``, highest score first, or lowest first when ``descending``.
 
-    ``scores`` tells how many there are of each score from 0 to 100: with it a slice is found without counting rows.
+    ``scores`` says how many there are of each score from 0 to 100: with it a slice is found without counting rows.
     """
 
     def __init__(

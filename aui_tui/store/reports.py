@@ -92,7 +92,7 @@ class Reports:
         return f"{self._word}-{generation}-{changes}"
 
     def changed(self) -> float | None:
-        """Return the epoch seconds of the last write to the index, whoever made it; None while that may go on.
+        """Return the epoch seconds of the last write to the index, by any process; None while that may go on.
 
         A time in whole seconds tells two changes apart only once the second is over.
         """

@@ -263,7 +263,7 @@ def test_the_advice_fits_what_the_site_goes_by(cause: Cause, words: str) -> None
     for edge in ("nginx", "strange"):
         fix = fixes(replace(site.half_open(), edge=edge, cause=cause))["wba"]
         assert words in fix.body
-        assert ("only borrows its name" in fix.body) == (not cause.by.startswith("field"))
+        assert ("only borrow its name" in fix.body) == (not cause.by.startswith("field"))
         assert (words in fix.code) == (edge == "strange")
 
 

@@ -137,7 +137,7 @@ class Site:
 
     @property
     def title(self) -> str:
-        """The name on one line, never empty; an address that the public does not use is no name."""
+        """The name on one line, never empty; an address that the public does not use is not a name."""
         known = " ".join(self.name.split())
         return self.hostname if self.public_url and known == self.observations.host else known or self.hostname
 

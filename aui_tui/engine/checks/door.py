@@ -312,7 +312,7 @@ def _proof(group: Sequence[Probed]) -> str:
 
 
 def _to_quote(probes: Iterable[Exchange]) -> str:
-    """Return the ids to give to whoever runs the wall."""
+    """Return the ids to give to the operator of the wall."""
     found = [probe.challenge for probe in probes if probe.challenge is not None and probe.challenge.reference]
     if not found:
         return ""
@@ -417,7 +417,8 @@ def _cause(observations: Observations) -> Iterator[Finding]:
 
 def _limited(observations: Observations) -> Iterator[Finding]:
     """Yield what the site's limits on requests, and its failures at random, left without a verdict."""
-    limited = [probe for probe in observations.homepages if probe.limited]
+    homepages = observations.homepages
+    limited = [probe for probe in homepages if probe.limited]
     if limited:
         names = {agent.key: label(agent) for agent in registry().live} | {BROWSER: "the browser"}
         agents = joined(names[probe.name] for probe in limited)
@@ -425,16 +426,17 @@ def _limited(observations: Observations) -> Iterator[Finding]:
         yield Finding(f"limited{why}", {"agents": agents, "what": answers(limited)})
     lost = [probe for probe in observations.exchanges if probe.limited and probe.name in FILE_PROBES]
     if lost:
-        one = len(lost) == 1
-        facts = {"files": joined(urlsplit(probe.url).path for probe in lost), "what": answers(lost)}
-        they = {"they": "it counts" if one else "they count", "them": "it" if one else "them"}
-        yield Finding("files-limited", facts | they)
+        they, them = ("it counts", "it") if len(lost) == 1 else ("they count", "them")
+        files = joined(urlsplit(probe.url).path for probe in lost)
+        yield Finding("files-limited", {"files": files, "what": answers(lost), "they": they, "them": them})
     if observations.random:
-        codes = [
-            code for probe in observations.homepages for code in (probe.status, *(a.status for a in probe.attempts))
-        ]
-        failed = sum(500 <= code <= 599 for code in codes)
-        yield Finding("random", {"failed": str(failed), "asked": str(len(codes))})
+        yield _at_random(homepages)
+
+
+def _at_random(homepages: Iterable[Exchange]) -> Finding:
+    codes = [code for probe in homepages for code in (probe.status, *(again.status for again in probe.attempts))]
+    failed = sum(500 <= code <= 599 for code in codes)
+    return Finding("random", {"failed": str(failed), "asked": str(len(codes))})
 
 
 def _inconclusive(browser: Exchange, probed: Sequence[Probed]) -> Iterator[Finding]:

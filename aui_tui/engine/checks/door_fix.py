@@ -92,7 +92,7 @@ def advise(site: Site) -> Advice:
         cause = site.observations.cause
         step = " ".join(filter(None, (_rule(cause), step)))
         by_name = cause is None or not cause.by.startswith("field")
-        let_in = "let it in, and keep refusing whoever only borrows its name" if by_name else "and let it in"
+        let_in = "let it in, and keep refusing clients that only borrow its name" if by_name else "and let it in"
         body = (
             f"{who} {facts['what']} on {host}{facts['contrast']}. An agent that acts for a person is a customer at the"
             " door: recognise it by its HTTP Message Signature (RFC 9421, Web Bot Auth) or by the address ranges that"

@@ -32,7 +32,7 @@ TYPES = {
     "Retail": "OnlineStore",
     "Real estate": "RealEstateAgent",
 }
-"""The schema.org type of whoever runs the site, by category; an Organization otherwise."""
+"""The schema.org type of the site's operator, by category; an Organization otherwise."""
 SENTENCES = (
     warn(
         "jsonld-broken",

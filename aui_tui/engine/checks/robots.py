@@ -76,7 +76,7 @@ SENTENCES = (
 
 
 def _share(full: int, disallowed: int, partial: int) -> int:
-    """Return the points of a file that disallows and restricts so many of the tested agents."""
+    """Return the points of a file that disallows and restricts these numbers of the tested agents."""
     whole = QUARTERS * AGENTS_TOTAL
     return round_half_up(full * max(0, whole - QUARTERS * disallowed - partial), whole)
 

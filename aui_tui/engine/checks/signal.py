@@ -99,7 +99,7 @@ def _advise(site: Site) -> Advice:
     else:
         body = (
             f"Line {robots.signal_line} of robots.txt says ai-input=no: do not feed this content to an AI model, not"
-            " even live for the person who asked. Put the line below in its place; the other values stay as they are."
+            " even live for the user who asked. Put the line below in its place; the other values stay as they are."
         )
         code = f"Content-Signal: {value}"
     return Advice(body, code, lambda: robots_pieces(site, "signal", code))

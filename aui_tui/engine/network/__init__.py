@@ -74,7 +74,7 @@ class Network:
         """Let the first clients ask ``origin`` by way of ``fast``; without one there is nothing to do."""
         if self._fast is None or not self._fast.serves(origin.host):
             return
-        with suppress(NetworkError):  # told by whoever asks
+        with suppress(NetworkError):  # the first request reports it
             addresses, port = await self._routes.resolve(origin.host, origin.port)
             self._batch = await self._fast.join(origin.host, addresses[0], port)
             self._origin_clients = self._batch.origin_clients(origin)

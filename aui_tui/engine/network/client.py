@@ -118,7 +118,7 @@ def load(access: ScanPolicy) -> None:
     for name in ("sniffio", "anyio", "anyio._backends._asyncio"):
         with suppress(ImportError):
             importlib.import_module(name)
-    with suppress(ConfigError):  # told by the scan
+    with suppress(ConfigError):  # reported by the scan
         for http2 in (True, False):
             ssl_context(access.cafile, access.insecure, http2)
 

@@ -111,7 +111,7 @@ class PyreqwestTransport:
 
     @staticmethod
     def serves(host: str) -> bool:
-        """Return whether ``host`` is a name that the library dials as it is told, and not an address that it reads."""
+        """Return whether ``host`` is a name that the library dials as given, and not an address that it rewrites."""
         from pyreqwest.http import Url
 
         try:
@@ -226,7 +226,7 @@ class OriginClient:
                 if response.status < FINAL_STATUSES[0]:
                     return None
                 await stack.enter_async_context(own.pop_all())
-        except Exception:  # whatever it is, the ordinary way meets it too and tells it
+        except Exception:  # the ordinary client meets it too and reports it
             return None
         version = _VERSIONS.get(response.version, response.version)
         return Reply(response.status, answered, version, _chunks(response))

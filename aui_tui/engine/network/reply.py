@@ -60,7 +60,7 @@ class TlsEnded(httpcore.ReadError):
 
 
 def tls_failure(error: OSError) -> NetworkError:
-    """Return what to tell about a failed TLS handshake (threat 17); the server's words pass ``clean``."""
+    """Return the error for a failed TLS handshake (threat 17); the server's words pass ``clean``."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return NetworkError("tls", clean(f"the certificate is not accepted: {error.verify_message}", 400))
     if isinstance(error, ssl.SSLError) and error.reason:
@@ -69,7 +69,7 @@ def tls_failure(error: OSError) -> NetworkError:
 
 
 def answer_failure(error: Exception) -> NetworkError:
-    """Return what to tell about an exception of httpcore between connection and status line."""
+    """Return the error for an exception of httpcore between connection and status line."""
     if isinstance(error, ConnectFailed):
         return error.error
     if isinstance(error, TlsEnded):

@@ -187,38 +187,44 @@ class Routes:
         return found
 
     async def _dial(self, found: Sequence[str], port: int) -> streams.Stream:
-        """Return the first connection that stands; a further address joins in every STAGGER seconds (RFC 8305)."""
+        """Return the first connection that stands."""
         limit = self._access.limits.connect
-        waiting = _interleave(found)[:MAX_ADDRESSES]
         running: set[asyncio.Task[streams.Stream]] = set()
-        refused = False
         try:
             async with asyncio.timeout(limit):
-                if len(waiting) == 1:
-                    return await streams.connect(waiting[0], port)
-                while waiting or running:
-                    if waiting:
-                        running.add(asyncio.create_task(streams.connect(waiting.pop(0), port)))
-                    done, running = await asyncio.wait(
-                        running, timeout=STAGGER if waiting else None, return_when=asyncio.FIRST_COMPLETED
-                    )
-                    stood = [task.result() for task in done if task.exception() is None]
-                    for late in stood[1:]:
-                        late.abort()
-                    if stood:
-                        return stood[0]
-                    for task in done:
-                        refused = _refused(task.exception()) or refused
+                return await _race(_interleave(found)[:MAX_ADDRESSES], port, running)
         except TimeoutError as error:
             raise NetworkError("connect", f"no connection to port {port} within {limit:g} s", silent=True) from error
         except OSError as error:
-            refused = _refused(error)
+            what = "refuses connections" if _refused(error) else "cannot be reached"
+            raise NetworkError("connect", f"port {port} {what}", silent=True) from error
         finally:
             for task in running:
                 task.add_done_callback(_abort)
                 task.cancel()
-        what = "refuses connections" if refused else "cannot be reached"
-        raise NetworkError("connect", f"port {port} {what}", silent=True)
+
+
+async def _race(waiting: list[str], port: int, running: set[asyncio.Task[streams.Stream]]) -> streams.Stream:
+    """Return the first connection that stands; a further address joins in every STAGGER seconds (RFC 8305).
+
+    ``running`` holds the attempts that are under way. Raises OSError: ConnectionRefusedError when an address refused.
+    """
+    if len(waiting) == 1:
+        return await streams.connect(waiting[0], port)
+    refused = False
+    while waiting or running:
+        if waiting:
+            running.add(asyncio.create_task(streams.connect(waiting.pop(0), port)))
+        done, _ = await asyncio.wait(running, timeout=STAGGER if waiting else None, return_when=asyncio.FIRST_COMPLETED)
+        running -= done
+        stood = [task.result() for task in done if task.exception() is None]
+        for late in stood[1:]:
+            late.abort()
+        if stood:
+            return stood[0]
+        for task in done:
+            refused = _refused(task.exception()) or refused
+    raise ConnectionRefusedError if refused else OSError("no address can be reached")
 
 
 def _refused(error: BaseException | None) -> bool:

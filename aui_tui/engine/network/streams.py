@@ -2,7 +2,7 @@
 
 Closing is an abort: no peer can keep a socket open by not answering a farewell.
 
-Parsers of HTTP spend tens of microseconds on the smallest thing, so bytes alone are no measure: a peer that sends
+Parsers of HTTP spend tens of microseconds on the smallest thing, so a count of bytes is not enough: a peer that sends
 empty frames, interim responses or chunks of one byte would keep this process busy for as long as it likes. So what
 arrives is counted before a parser sees it, and parsing takes turns with everything else.
 """

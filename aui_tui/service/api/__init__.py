@@ -26,7 +26,7 @@ def run(
     """Serve until SIGINT (exit code 130) or SIGTERM (0); return the exit code.
 
     ``service_factory`` makes the service of one worker process; with several workers it must be picklable (a function
-    of a module, or a partial of one). Port 0 takes any free one; the real address is told on standard error.
+    of a module, or a partial of one). Port 0 takes any free one; the real address is written to standard error.
     ``base_url`` is the public address (default: the bound one). ``trusted_proxies``: networks whose X-Forwarded-For
     names the client. ``cors``: origins whose pages may read the API; ``allow_origin``: and start scans.
 

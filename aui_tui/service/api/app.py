@@ -51,21 +51,22 @@ def create_app(service: Published, config: ApiConfig) -> ASGIApp:
             await tools.aclose()
         await service.aclose()
 
-    async def tell(request: Request, problem: Problem) -> Response:
+    async def refuse(request: Request, problem: Problem) -> Response:
         if wants_page(request):
             return pages.problem(request, problem)
         return problems.response(problem, config.base_url)
 
     async def on_error(request: Request, error: Exception) -> Response:
-        return await tell(request, problems.of(error) if isinstance(error, AuiError) else problems.internal())
+        return await refuse(request, problems.of(error) if isinstance(error, AuiError) else problems.internal())
 
     async def on_http_error(request: Request, error: Exception) -> Response:
         if isinstance(error, HTTPException) and error.status_code == 405:
-            return await tell(request, problems.not_allowed(request.method, (error.headers or {}).get("Allow", "GET")))
-        return await tell(request, problems.not_found())
+            allowed = (error.headers or {}).get("Allow", "GET")
+            return await refuse(request, problems.not_allowed(request.method, allowed))
+        return await refuse(request, problems.not_found())
 
     async def on_too_large(request: Request, error: Exception) -> Response:
-        return await tell(request, problems.too_large(413, str(error)))
+        return await refuse(request, problems.too_large(413, str(error)))
 
     routes = [
         get("/api/index.json", endpoints.index),

@@ -252,7 +252,7 @@ class _Exchange:
 
     def log(self) -> None:
         if access.isEnabledFor(logging.INFO):
-            told = (
+            fields = (
                 self.scope["client_id"],
                 clean(self.scope["method"], 20),
                 _target(self.scope),
@@ -260,7 +260,7 @@ class _Exchange:
                 0 if self.scope["method"] == "HEAD" else self._sent,
                 1000 * (time.perf_counter() - self._started),
             )
-            access.handle(logging.LogRecord(access.name, logging.INFO, "", 0, LINE, told, None))
+            access.handle(logging.LogRecord(access.name, logging.INFO, "", 0, LINE, fields, None))
 
 
 def host_of(field: str) -> str:

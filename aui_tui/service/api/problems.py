@@ -51,7 +51,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def of(error: AuiError) -> Problem:
-    """Return the problem that tells ``error`` to a remote client.
+    """Return the problem that reports ``error`` to a remote client.
 
     What failed inside the service stays inside: it may name paths and addresses of the operator.
     """

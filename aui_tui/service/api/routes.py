@@ -154,10 +154,10 @@ class Endpoints:
                 return problems.response(problems.cross_site(self.config.base_url), self.config.base_url)
         except AuiError as error:
             problem = problems.of(error)
-            told = problems.response(problem, self.config.base_url)
+            refusal = problems.response(problem, self.config.base_url)
             if problem.status == 429:
-                told.headers.update(problems.quota_fields(await service.quota(), time.time()))
-            return told
+                refusal.headers.update(problems.quota_fields(await service.quota(), time.time()))
+            return refusal
         made = Representation(answers.card_bytes(found.card, self.config.base_url), JSON)
         fields = problems.quota_fields(await service.quota(), time.time())
         fields["Cache-Status"] = cache_status(found, force=force)
@@ -175,7 +175,7 @@ class Endpoints:
         return None if force else found
 
     async def _unscanned(self, service: Service, *, force: bool) -> Response:
-        """Return what HEAD tells about a card that only a scan would bring: no length, no validators."""
+        """Return what HEAD says about a card that only a scan would bring: no length, no validators."""
         fields = problems.quota_fields(await service.quota(), time.time())
         fields |= {"Cache-Status": f"aui-tui; fwd={'request' if force else 'miss'}", "Cache-Control": "no-store"}
         head = Response(media_type=JSON, headers=fields)

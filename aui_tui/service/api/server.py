@@ -39,7 +39,7 @@ INTERRUPTED: Final = 128 + signal.SIGINT
 
 
 class Server(uvicorn.Server):
-    """A server that ends quietly when it is told to stop: the signal is not raised again afterwards."""
+    """A server that ends quietly when it is asked to stop: the signal is not raised again afterwards."""
 
     interrupted = False
 
@@ -78,7 +78,7 @@ class Supervisor(Multiprocess):
         """Put another worker in the place of each that has died.
 
         uvicorn's own also asks every worker for a sign of life; while it waits for one that was killed in that moment
-        it hears no signal.
+        it receives no signal.
         """
         for place, worker in enumerate(self.processes):
             if self.should_exit.is_set() or worker.process.is_alive():
@@ -105,7 +105,7 @@ def serve(
     cors: tuple[str, ...],
     allow_origin: tuple[str, ...],
 ) -> int:
-    """Publish the services that ``factory`` makes (one for each worker) until told to stop; see ``api.run``."""
+    """Publish the services that ``factory`` makes (one for each worker) until asked to stop; see ``api.run``."""
     if workers < 1:
         raise ConfigError(f"The number of workers must be at least 1, not {workers}.")
     listener = listen(host, port)

@@ -186,7 +186,7 @@ class JsonText:
             yield self._several() or b"[" + self.value() + b"]"
 
     def peek(self) -> str:
-        """Return the next character that is no space, empty at the end."""
+        """Return the next character that is not a space, empty at the end."""
         while True:
             self._at = _SPACE.match(self._text, self._at).end()  # type: ignore[union-attr]
             if self._at < len(self._text):

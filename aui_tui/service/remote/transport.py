@@ -56,28 +56,30 @@ def complaint(reply: Reply, operation: str, label: str, asked: str, now: float) 
     ``operation``: INDEX, SITE or SCAN. ``label``: name of the source. ``asked``: the host or URL that was asked for.
     """
     words = _words(reply)
-    said = f": {words.detail}" if words.detail else ""
     status = reply.status
     if status == 429:
         return _limited(reply, words, label, now)
-    if status == 404 and operation == SITE:
-        return NeverScanned(asked)
     if status == 400 and words.allowed:
         return BadValue(words.detail or f"{label} refuses a value.", allowed=words.allowed)
     if status == 400 and operation == SCAN:
         return InvalidHost(words.detail or f"{label} calls {clean(asked, 80)!r} an invalid host.")
+    if status == 404 and operation == SITE:
+        return NeverScanned(asked)
     if status == 404:
         return Unavailable(f"{label} publishes no index: there is nothing at /api/{_PATHS[operation]} (404).")
-    if status in (401, 403, 407):
-        return Unavailable(f"{label} refuses access ({status}){said or '.'}")
     if 300 <= status <= 399:
         target = clean(reply.fields.get("location", ""), 200)
         return Unavailable(
             f"{label} has moved" + (f" to {target}; give that address as the source." if target else ".")
         )
-    if 500 <= status <= 599:
-        return Unavailable(f"{label} cannot answer now ({status}){said or '.'}")
-    return Unavailable(f"{label} answers with an unexpected status ({status}){said or '.'}")
+    said = f": {words.detail}" if words.detail else "."
+    return Unavailable(f"{label} {_trouble(status)} ({status}){said}")
+
+
+def _trouble(status: int) -> str:
+    if status in (401, 403, 407):
+        return "refuses access"
+    return "cannot answer now" if 500 <= status <= 599 else "answers with an unexpected status"
 
 
 _PATHS: Final = {INDEX: "index.json", SITE: "site/", SCAN: "scan"}
@@ -159,7 +161,7 @@ def http_time(text: str) -> float | None:
 
 
 def quota_of(reply: Reply, now: float) -> Quota | None:
-    """Return the scans left as RateLimit and RateLimit-Policy tell them; None when they do not."""
+    """Return the scans left as RateLimit and RateLimit-Policy give them; None when they do not."""
     left = _parameter(reply.fields.get("ratelimit", ""), "r")
     if left is None:
         return None
@@ -191,7 +193,7 @@ def source_of(reply: Reply, age: float) -> str:
 
 
 def clock_of(reply: Reply, now: float) -> float:
-    """Return the time by the source's clock, ours when it does not tell."""
+    """Return the time by the source's clock, ours when it does not say."""
     moment = http_time(reply.fields.get("date", ""))
     if moment is None:
         return now
