@@ -63,6 +63,8 @@ ruby-base ruby-text ruby-base-container ruby-text-container
 _DISPLAY: Final = frozenset(_DISPLAY_WORDS.split()) | _CSS_WIDE
 
 
+_DOCTYPE: Final = re.compile(rb"\s*<!doctype[^>]{0,1000}>", re.IGNORECASE)
+
 Tag: TypeAlias = tuple[bytes, bool, int, int, int]
 """A tag: its name in lower case, whether it is an end tag, where it begins and ends, and where markup may go on.
 
@@ -227,8 +229,9 @@ def text(page: bytes, limit: int) -> str:
     White space is collapsed; a page of more tags than the budget is read up to it.
     """
     parts: list[str] = []
-    found = at = hidden = 0
     page = _bounded(page)
+    doctype = _DOCTYPE.match(page)
+    found, at, hidden = 0, doctype.end() if doctype else 0, 0
     for name, closing, start, _, after in tags(page, TAG_BUDGET):
         if not hidden:
             words = " ".join(_words(page[at:start]))

@@ -18,8 +18,8 @@ from aui_tui.records.vocabulary import VERDICTS
 from aui_tui.text import clean
 
 LEVEL: Final = 3
-CARD: Final = "card-1.json"
-OBSERVATIONS: Final = "observations-1.json"
+CARD: Final = "card-2.json"
+OBSERVATIONS: Final = "observations-2.json"
 """Preset dictionaries (RFC 1950 2.2): text that records have in common. One that was ever released must stay."""
 MAX_INFLATED: Final = 16 * 1024 * 1024
 """A stored record that inflates beyond this many bytes is refused."""

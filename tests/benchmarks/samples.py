@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
+from aui_tui.engine import identity
 from aui_tui.engine.scoring import Labels, grade_card
 from aui_tui.records.card import ReportCard
 from aui_tui.records.observations import (
@@ -79,6 +80,9 @@ def observations(random_: random.Random, name: str) -> Observations:
             bytes=60_000,
             http_version="HTTP/2",
             challenge=challenge,
+            request=identity.profile(probe).fields,
+            text=_text(name) if probe == "browser" else "",
+            same_text=status == 200 and probe.startswith("agent"),
         )
 
     homepages = [exchange("browser", 200, title)]
@@ -110,6 +114,12 @@ def observations(random_: random.Random, name: str) -> Observations:
     )
 
 
+def _text(name: str) -> str:
+    """Return the readable text of a homepage; the words depend on the host alone."""
+    chosen = random.Random(name)
+    return " ".join(chosen.choices(SYLLABLES, k=200)).capitalize()
+
+
 def _robots(random_: random.Random) -> RobotsFacts:
     severity = random_.random()
 
@@ -128,6 +138,7 @@ def _robots(random_: random.Random) -> RobotsFacts:
     signal = random_.random() < 0.1
     return RobotsFacts(
         kind="rules",
+        text="User-agent: *\nDisallow: /cart\nDisallow: /account\nAllow: /\n\nSitemap: https://www.example/sitemap.xml\n",
         names=random_.randint(1, 40),
         agents=tuple(policy(agent.token, 3 * n + 2) for n, agent in enumerate(registry().agents)),
         crawlers=tuple(policy(crawler.token, 3 * n + 80) for n, crawler in enumerate(registry().crawlers)),
