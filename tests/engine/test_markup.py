@@ -149,3 +149,8 @@ def test_passes_are_linear(unit: bytes) -> None:
 
     page = endless(unit)
     assert cost(page) < 10 * cost(page[: MIB // 4]) + 0.05
+
+
+def test_a_doctype_is_not_text() -> None:
+    assert markup.text(b"\n<!DOCTYPE html><title>x</title><p>Words", 100) == "Words"
+    assert markup.text(b"<p>a <!doctype", 100).startswith("a")

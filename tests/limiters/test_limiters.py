@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -81,8 +82,9 @@ async def test_behind_a_limit_a_refusal_of_agents_is_found(case: str, parser: Pa
     async def behind(asked: Asked, writer: asyncio.StreamWriter) -> None:
         await (REFUSE if asked.place in AGENTS[:2] else good)(asked, writer)
 
+    patient = replace(LIMITS, budget=15.0, whole=25.0)  # a slow machine takes longer than these pauses
     async with LimitedSite(limiter=make(), how=how, behind=behind) as site:
-        observed, card = await scanned(site, parser)
+        observed, card = await scanned(site, parser, patient)
     assert [observed.exchange(name).outcome for name in AGENTS] == ["refused", "refused", "served", "served"]
     assert card.live_served == 2
 
