@@ -27,7 +27,10 @@ HOUR: Final = 3600
 MOST_SPANS: Final = 4096
 MOST_GAPS: Final = 100
 
-_MAIL: Final = re.compile(r"[^/\s@]+@[^/\s@]+\.[^/\s@]+")
+LONGEST_TARGET: Final = 2_000
+"""Characters of a request target that are looked at; what is kept of it is far shorter."""
+
+_MAIL: Final = re.compile(r"(?<![^/\s@])[^/\s@]++@[^/\s@]+\.[^/\s@]+")
 _UUID: Final = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 _RUN: Final = re.compile(r"[A-Za-z0-9_~+=-]{20,}")
 _NUMBER: Final = re.compile(r"\d{9,}")
@@ -39,7 +42,7 @@ def path_of(target: str) -> str:
     Without scheme, host, query, parameters and fragment; mail addresses, long numbers and tokens masked; at most
     PATH_LENGTH characters, cleaned.
     """
-    return _path_of(target.partition("?")[0])
+    return _path_of(target[:LONGEST_TARGET].partition("?")[0])
 
 
 @lru_cache(maxsize=1 << 15)
@@ -194,10 +197,7 @@ class Row:
             first=stamp(self.first),
             last=stamp(self.last),
             per_day={stamp(day * 86400)[:10]: number * factor for day, number in sorted(self.days.items())},
-            status={
-                f"{group}xx" if 1 <= group <= 5 else "other": number * factor
-                for group, number in sorted(self.status.items())
-            },
+            status=_by_class(self.status, factor),
             median_seconds=median(self.times),
             paths=self.paths.top(factor),
             refused_paths=self.refused_paths.top(factor),
@@ -207,6 +207,14 @@ class Row:
             shared_with=tuple(shared_with),
             **counts,
         )
+
+
+def _by_class(status: Counter[int], factor: int) -> dict[str, int]:
+    """Return the requests by class of status (``2xx``); what HTTP does not know is ``other``."""
+    found: Counter[str] = Counter()
+    for group, number in sorted(status.items()):
+        found[f"{group}xx" if 1 <= group <= 5 else "other"] += number * factor
+    return dict(found)
 
 
 _SUMS: Final = (

@@ -162,6 +162,19 @@ def test_hostile_lines(tmp_path: Path) -> None:
     assert "\x1b" not in str(record)
 
 
+def test_a_long_path_costs_no_more_than_a_short_one(tmp_path: Path) -> None:
+    (tmp_path / "access.log").write_bytes(line() + line(path="y" * (LINE_LIMIT - 500)) + line(path="y@" * 50_000))
+    record = read(tmp_path / "access.log")
+    assert (record.agent_lines, record.unparsable) == (3, 0)
+    assert all(len(path.path) <= 200 for path in record.visitors[0].paths)
+
+
+def test_every_status_counts_whatever_its_class(tmp_path: Path) -> None:
+    statuses = [b"000", b"200", b"600", b"999", b"999"]
+    (tmp_path / "access.log").write_bytes(b"".join(line().replace(b" 200 ", b" %s " % code) for code in statuses))
+    assert read(tmp_path / "access.log").visitors[0].status == {"2xx": 1, "other": 4}
+
+
 def test_paths_are_masked_and_without_query(tmp_path: Path) -> None:
     paths = (
         "a?token=1",
