@@ -68,7 +68,7 @@ MAY_IMPORT = {
     "aui_tui.service.protocol": CONTRACT,
     "aui_tui.service.importer": LOCAL,
     "aui_tui.service.scans": LOCAL,
-    "aui_tui.service.local": (*LOCAL, "aui_tui.service.scans", "aui_tui.service.tasks"),
+    "aui_tui.service.local": (*LOCAL, "aui_tui.service.scans", "aui_tui.service.tasks", "aui_tui.visits"),
     "aui_tui.service.tasks": (*LOCAL, "aui_tui.tasks"),
     "aui_tui.tasks": (*CONTRACT, "aui_tui.engine", "aui_tui.tasks"),
     "aui_tui.service.publication": (*LOCAL, "aui_tui.service.scans", "aui_tui.service.local"),
