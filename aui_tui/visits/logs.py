@@ -24,8 +24,8 @@ from aui_tui.visits.published import RangeBook
 from aui_tui.visits.reader import BLOCK, STDIN, Tail, Unpacked, blocks, files_of, is_plain, open_log
 from aui_tui.visits.tally import Row
 
-PART: Final = 64 << 20
-"""Bytes of a plain file that a process reads at a time."""
+PART: Final = 16 << 20
+"""Bytes of a plain file that a process reads at a time: progress is shown after each, and ctrl+c waits for one."""
 LARGE: Final = 32 << 20
 """Bytes of all files together from which several processes read."""
 POLL: Final = 0.25
