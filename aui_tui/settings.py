@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -57,7 +57,8 @@ class Settings:
     ``method``: scoring method of new cards. ``base_url``: start of the ``url`` of local records. ``theme``: name,
     empty for the default. ``ascii``: glyphs of ASCII only. ``mouse``: dashboard listens to it. ``no_limit``:
     scans of the user's own hosts are not counted. ``keys``: binding id to keys, checked by the dashboard.
-    ``config_file`` may not exist.
+    ``columns``: keys of the columns of the list, empty for the usual ones. ``views``: saved lists by name, each with
+    some of ``VIEW_FIELDS``. ``config_file`` may not exist.
     """
 
     data_dir: Path
@@ -70,6 +71,8 @@ class Settings:
     mouse: bool
     no_limit: bool
     keys: Mapping[str, str]
+    columns: tuple[str, ...]
+    views: Mapping[str, Mapping[str, str]]
     origins: Mapping[str, str]
 
     @property
@@ -125,6 +128,29 @@ def _keys(name: str, value: Any) -> Mapping[str, str]:
     return MappingProxyType({str(key): item for key, item in value.items()})
 
 
+VIEW_FIELDS: Final = ("query", "stance", "category", "sort", "order", "show")
+"""What a saved list may say: the filters, the column it is ordered by, ``reverse``, and ``matrix`` or ``unreachable``
+where another list than the usual one is shown."""
+
+
+def _columns(name: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ConfigError(f'{name} must be a list of column names, such as ["score", "host"].')
+    return tuple(clean(item, 40) for item in value)
+
+
+def _views(name: str, value: Any) -> Mapping[str, Mapping[str, str]]:
+    out: dict[str, Mapping[str, str]] = {}
+    pairs: list[tuple[Any, Any]] = list(value.items()) if isinstance(value, Mapping) else [("", None)]
+    for title, view in pairs:
+        known = isinstance(view, Mapping) and all(key in VIEW_FIELDS and isinstance(view[key], str) for key in view)
+        if not known:
+            fields = ", ".join(VIEW_FIELDS)
+            raise ConfigError(f"{name} must be a table of lists by name, each a table of texts: {fields}.")
+        out[clean(str(title), 60)] = MappingProxyType({key: clean(text, 500) for key, text in view.items()})
+    return MappingProxyType(out)
+
+
 FIELDS: Final = (
     Field("source", "", _source, "address of a published index, or a file of one; empty: the index on this machine"),
     Field("method", DEFAULT_METHOD, _method, "scoring method of new report cards"),
@@ -137,6 +163,9 @@ FIELDS: Final = (
 """The settings that a flag, a variable or the file can give."""
 
 KEYS: Final = Field("keys", MappingProxyType({}), _keys, "keys of the dashboard by binding id; in the file only")
+COLUMNS: Final = Field("columns", (), _columns, "columns of the list in the dashboard; in the file only")
+VIEWS: Final = Field("views", MappingProxyType({}), _views, "saved lists of the dashboard by name; in the file only")
+IN_FILE: Final = (KEYS, COLUMNS, VIEWS)
 
 
 def load(flags: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None) -> Settings:
@@ -153,12 +182,12 @@ def load(flags: Mapping[str, Any] | None = None, environ: Mapping[str, str] | No
     values: dict[str, Any] = {}
     for field in FIELDS:
         values[field.name], origins[field.name] = _resolve(field, flags, environ, table, config_file)
-    keys = table.get(KEYS.name, KEYS.default)
-    origins[KEYS.name] = str(config_file) if KEYS.name in table else "default"
+    for field in IN_FILE:
+        origins[field.name] = str(config_file) if field.name in table else "default"
+        values[field.name] = _from(str(config_file), field, table[field.name]) if field.name in table else field.default
     return Settings(
         data_dir=_data_dir(flags, environ, origins),
         config_file=config_file,
-        keys=_from(str(config_file), KEYS, keys),
         origins=MappingProxyType(origins),
         **values,
     )
@@ -250,10 +279,40 @@ def _read_table(path: Path, *, required: bool) -> dict[str, Any]:
         table = tomllib.loads(data.decode("utf-8-sig"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"{clean(str(path), 300)} is not TOML: {clean(str(error), 200)}.") from None
-    known = (*(field.name for field in FIELDS), KEYS.name)
+    known = tuple(field.name for field in (*FIELDS, *IN_FILE))
     for name in table:
         if name not in known:
             near = get_close_matches(name, known, n=1)
             hint = f"did you mean {near[0]}?" if near else f"allowed are: {', '.join(known)}."
             raise ConfigError(f"{clean(str(path), 300)}: unknown setting {clean(name, 60)!r}; {hint}")
     return table
+
+
+def remember(path: Path, name: Sequence[str], value: Any) -> None:
+    """Write one setting into the file at ``path``, which keeps its comments and everything else; None removes it.
+
+    ``name``: the key, after the names of the tables that it stands in. Raises ConfigError when that cannot be done.
+    """
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    try:
+        text = path.read_text(encoding="utf-8-sig") if path.exists() else ""
+        document = tomlkit.parse(text)
+        table: Any = document
+        for part in name[:-1]:
+            if part not in table:
+                table[part] = tomlkit.table()
+            table = table[part]
+        if value is None:
+            table.pop(name[-1], None)
+        else:
+            table[name[-1]] = value
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = path.with_name(f".{path.name}.{os.getpid()}")
+        fresh.write_text(tomlkit.dumps(document), encoding="utf-8")
+        fresh.replace(path)
+    except OSError as error:
+        raise ConfigError(f"{clean(str(path), 300)} cannot be written: {error.strerror or error}.") from None
+    except (UnicodeDecodeError, TOMLKitError, AttributeError, TypeError) as error:
+        raise ConfigError(f"{clean(str(path), 300)} cannot be changed: {clean(str(error), 200)}.") from None

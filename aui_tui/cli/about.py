@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -19,7 +19,7 @@ from aui_tui.cli.run import Run
 from aui_tui.docs import TOPICS
 from aui_tui.engine.ledger import Section, sections
 from aui_tui.records.vocabulary import choose
-from aui_tui.settings import FIELDS, KEYS, Settings
+from aui_tui.settings import FIELDS, IN_FILE, Settings
 from aui_tui.store.folder import places as store_places
 from aui_tui.text import cells, fit
 
@@ -139,14 +139,21 @@ def table(settings: Settings) -> dict[str, dict[str, object]]:
             "meaning": "the settings file",
         },
     }
-    for field in (*FIELDS, KEYS):
+    for field in (*FIELDS, *IN_FILE):
         value = getattr(settings, field.name)
         rows[field.name] = {
-            "value": dict(value) if field is KEYS else value,
+            "value": _plain(value),
             "origin": settings.origins[field.name],
             "meaning": field.meaning,
         }
     return rows
+
+
+def _plain(value: Any) -> Any:
+    """Return a setting as JSON has it."""
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in value.items()}
+    return list(value) if isinstance(value, tuple) else value
 
 
 @app.command("config", cls=taking(), epilog=example("aui-tui config --json"))

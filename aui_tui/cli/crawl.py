@@ -29,6 +29,7 @@ from aui_tui.cli.options import (
     taking,
 )
 from aui_tui.cli.paint import age
+from aui_tui.cli.run import Run
 from aui_tui.cli.sources import local, only_local
 from aui_tui.errors import AuiError, BadValue, ConfigError
 from aui_tui.text import clean, count
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
     from aui_tui.crawl import BadRow, Counts, Crawl, Done, Row, Terms
     from aui_tui.crawl.pool import Workers
+    from aui_tui.engine.policy import ScanPolicy
     from aui_tui.service.local import LocalService
 
 app = typer.Typer()
@@ -248,6 +250,9 @@ def crawl(
             "--tasks", help="Try the tasks in a browser on every host without a run, after the scans; one per core."
         ),
     ] = False,
+    dashboard: Annotated[
+        bool, typer.Option("--dashboard", help="Show the index in the dashboard while it fills.")
+    ] = False,
     method: Method = "",
     as_json: Annotated[
         bool,
@@ -289,6 +294,8 @@ def crawl(
     from aui_tui.records.registry import Starter
 
     total = len(Starter()) if starter else count_lines(file)
+    if dashboard:
+        return _watched(run, access, file, total, age=age, as_json=as_json, tasks=tasks)
 
     async def work() -> int:
         async with local(run, access) as service:
@@ -322,6 +329,59 @@ def crawl(
         return BAD_ROWS if counts.bad or narration.refused else 0
 
     return run.wait(work())
+
+
+def _watched(
+    run: Run, access: ScanPolicy | None, file: str, total: int | None, *, age: float, as_json: bool, tasks: bool
+) -> int:
+    """Crawl while the dashboard shows the index; leaving it ends the crawl. Return the exit code of the dashboard."""
+    from aui_tui.cli import dashboard
+    from aui_tui.cli.sources import local_of
+    from aui_tui.crawl import read, starter_rows
+    from aui_tui.crawl.source import chunks
+
+    if as_json or tasks or file == "-":
+        raise BadValue("--dashboard goes with a list in a file, or --starter, and without --json and --tasks.")
+    if not streams.interactive():
+        raise ConfigError(f"{streams.NO_SCREEN}; leave --dashboard out.")
+    service = local_of(run, access)
+
+    def rows() -> Iterable[Row | BadRow]:
+        return read(chunks(file, lambda: None), service.access.target) if file else starter_rows()
+
+    async def scans(on_card: Callable[[object], None]) -> None:
+        await into(run, service, rows, on_card, older_than=age)
+
+    return dashboard.open_on(run, service, feed=("crawl", total or 0, scans))
+
+
+async def into(
+    run: Run,
+    service: LocalService,
+    rows: Callable[[], Iterable[Row | BadRow]],
+    on_result: Callable[[object], None],
+    *,
+    older_than: float = 7 * 86_400.0,
+) -> None:
+    """Scan ``rows`` into the index of ``service`` without a word; ``on_result`` is called for each on this loop."""
+    from aui_tui.crawl import Crawl, Terms
+    from aui_tui.crawl.source import groups
+
+    loop = asyncio.get_running_loop()
+
+    def tell(done: Done) -> None:
+        loop.call_soon_threadsafe(on_result, done)
+
+    terms = Terms.of(service.access, method=run.settings.method, base_url=run.settings.base_url, keys=None, fast=False)
+    async with _workers(terms, IN_FLIGHT, 0, "") as (workers, places):
+        crawl = Crawl(
+            service,
+            workers,
+            concurrency=places,
+            older_than=older_than,
+            on_result=tell,
+        )
+        await crawl.run(groups(lambda pause: rows()))
 
 
 def _check_tasks(*, as_json: bool) -> None:

@@ -6,32 +6,25 @@ The writers of ``export`` are loaded at the first export: the dashboard opens wi
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from aui_tui.cli import streams
 from aui_tui.cli.run import UNEXPECTED, Run
 from aui_tui.cli.sources import service_of
-from aui_tui.errors import ConfigError
+from aui_tui.errors import BadValue, ConfigError
+from aui_tui.records.view import IndexView, Row, rows
 from aui_tui.service.protocol import Service
-from aui_tui.text import count
+from aui_tui.text import clean, count
 
 if TYPE_CHECKING:
     from aui_tui.engine.policy import ScanPolicy
-
-from collections.abc import Iterable, Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from aui_tui.errors import BadValue
-from aui_tui.records.view import IndexView, Row, rows
-from aui_tui.text import clean
-
-if TYPE_CHECKING:
     from aui_tui.export.formats import Format
     from aui_tui.export.listing import Listing
-    from aui_tui.tui.context import ExportJob
-
+    from aui_tui.service.local import LocalService
+    from aui_tui.tui.context import ExportJob, Feed, Preferences
 
 CRASHED: Final = 1
 Stream = tuple[str, int, Callable[[Callable[[object], None]], Awaitable[None]]]
@@ -77,6 +70,9 @@ def open_on(run: Run, service: Service, *, host: str = "", feed: Stream | None =
     try:
         from aui_tui.tui.app import run as run_app
         from aui_tui.tui.context import Feed
+        from aui_tui.tui.open_screens import DEMO
+
+        local = _local(service) if feed is None else None
 
         status = run_app(
             service,
@@ -88,10 +84,67 @@ def open_on(run: Run, service: Service, *, host: str = "", feed: Stream | None =
             theme_folders=(settings.theme_dir,),
             exporter=FileExporter(service),
             feed=Feed(*feed) if feed is not None else None,
+            starter=_starter(run, local) if local is not None else None,
+            demo=local is not None,
+            preferences=_preferences(run, _local(service)),
         )
     finally:
         asyncio.run(service.aclose())
+    if status == DEMO:
+        from aui_tui.cli.demo import play
+
+        return play(run)
     return UNEXPECTED if status == CRASHED else status
+
+
+def _local(service: Service) -> LocalService | None:
+    """Return the index of this machine, None for a published one."""
+    if service.label != "local engine":
+        return None
+    from aui_tui.service.local import LocalService
+
+    return service if isinstance(service, LocalService) else None
+
+
+def _starter(run: Run, service: LocalService) -> Feed:
+    """Return the scans of the packaged list of known sites, which begin on the user's word alone."""
+    from aui_tui.records.starter import Starter
+    from aui_tui.tui.context import Feed
+
+    async def scans(on_card: Callable[[object], None]) -> None:
+        from aui_tui.cli.crawl import into
+        from aui_tui.crawl import starter_rows
+
+        await into(run, service, starter_rows, on_card)
+
+    return Feed("known sites", len(Starter()), scans)
+
+
+def _preferences(run: Run, service: LocalService | None) -> Preferences:
+    """Return what the user chose before, and what remembers the next choice: the settings file."""
+    from aui_tui.settings import remember
+    from aui_tui.tui.context import Preferences
+
+    settings = run.settings
+    file = str(settings.config_file)
+
+    async def read_log(host: str, path: str) -> str:
+        from aui_tui.cli.visits import read_for
+
+        assert service is not None
+        return await read_for(run, service, host, path)
+
+    return Preferences(
+        columns=settings.columns,
+        keys=dict(settings.keys),
+        views={name: dict(view) for name, view in settings.views.items()},
+        ascii=settings.ascii,
+        mouse=settings.mouse,
+        path=file,
+        stronger={name: origin for name, origin in settings.origins.items() if origin not in ("default", file)},
+        write=partial(remember, settings.config_file),
+        read_log=read_log if service is not None else None,
+    )
 
 
 class FileExporter:

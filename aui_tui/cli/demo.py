@@ -14,6 +14,7 @@ import typer
 from aui_tui.cli import streams
 from aui_tui.cli.index import json_parts
 from aui_tui.cli.options import example, run_of, taking
+from aui_tui.cli.run import Run
 from aui_tui.cli.sources import only_local
 from aui_tui.errors import ConfigError
 from aui_tui.records.card import ReportCard
@@ -42,6 +43,11 @@ def demo(
     only_local(run, "The demo")
     if not headless and not streams.interactive():
         raise ConfigError(f"{streams.NO_SCREEN}; use `aui-tui demo --headless`.")
+    return play(run, headless=headless, tasks=tasks)
+
+
+def play(run: Run, *, headless: bool = False, tasks: bool = False) -> int:
+    """Serve the small web and open the dashboard on it, or print the index when ``headless``; return the exit code."""
     from aui_tui.demo.sites import shops, sites
     from aui_tui.demo.web import DemoWeb, fill, rounds, service_of, try_tasks
 

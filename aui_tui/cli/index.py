@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -20,7 +21,7 @@ from aui_tui.cli.options import (
     run_of,
     taking,
 )
-from aui_tui.cli.output import Deterministic, Fields, File, FormatName, Json, KeyNames, emit, keys_of, path_of
+from aui_tui.cli.output import Deterministic, Fields, File, FormatName, Json, KeyNames, Linear, emit, keys_of, path_of
 from aui_tui.cli.paint import TINTS, Paint, age, seconds_since
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import only_local, opened, service_of
@@ -30,9 +31,11 @@ from aui_tui.export.dataset import Package, card_row, write_parquet
 from aui_tui.export.formats import write_cards, write_listing
 from aui_tui.export.listing import Listing
 from aui_tui.records import labels
+from aui_tui.records.agents import turned_away, word_of
 from aui_tui.records.card import ReportCard
 from aui_tui.records.codec import Keys, encode_summary
 from aui_tui.records.query import Query
+from aui_tui.records.registry import surfaces
 from aui_tui.records.times import stamp
 from aui_tui.records.view import IndexView, Overview, Row, rows
 from aui_tui.records.vocabulary import STANCES
@@ -88,6 +91,50 @@ def table(view: IndexView, paint: Paint, *, limit: int = 0) -> Iterator[str]:
         if total
         else "No cards" + (f" {asked}." if asked else " yet; begin with: aui-tui scan HOST"),
     )
+
+
+def list_sentences(view: IndexView, *, limit: int = 0) -> Iterator[str]:
+    """Yield the lists as plain sentences, one host each, for a screen reader."""
+    ranked, gone = len(view.ranked), len(view.unreachable)
+    asked = view.query.words()
+    yield f"{count(ranked, 'ranked host')} and {gone:,} unreachable{', ' + asked if asked else ''}."
+    for row in rows(view.ranked, limit):
+        summary = row.summary
+        moved = f", {abs(row.change)} {'up' if row.change > 0 else 'down'} since the scan before" if row.change else ""
+        word, names = turned_away(summary.matrix)
+        out = f"{', '.join(names)}: {word}" if names else "every assistant gets in"
+        when = age(seconds_since(summary.scanned_at))
+        yield (
+            f"{row.rank}. {summary.host}: {summary.score} of 100{moved}, grade {summary.grade}, {summary.stance}. "
+            f"{out[:1].upper()}{out[1:]}. {summary.category}. Scanned {when} ago."
+        )
+    for row in rows(view.unreachable, limit):
+        yield f"Unreachable: {row.summary.host}. {row.summary.top_evidence}"
+
+
+def figure_sentences(figures: Overview) -> Iterator[str]:
+    """Yield figures as plain sentences, for a screen reader."""
+    if not figures.hosts:
+        yield "No host matches, so there is nothing to count."
+        return
+    yield f"{count(figures.hosts, 'ranked host')}, {figures.unreachable:,} unreachable."
+    for surface in surfaces():
+        found = Counter[str]()
+        for verdict, number in figures.verdicts.get(surface.slug, {}).items():
+            found[word_of(verdict, surface.source)] += number
+        if found:
+            yield f"{surface.label}: {', '.join(f'{number:,} {word}' for word, number in found.most_common())}."
+    yield f"Grades: {', '.join(f'{grade} {number:,}' for grade, number in figures.grades.items())}."
+    for category, shares in figures.stances.items():
+        if sum(shares.values()):
+            yield f"{category}: {', '.join(f'{shares.get(word, 0):,} {word}' for word in STANCES)}."
+    for key, number in sorted(figures.failing.items(), key=lambda item: (-item[1], item[0])):
+        lacking = BY_FIX[key].lacking if key in BY_FIX else key
+        yield f"{lacking[:1].upper()}{lacking[1:]}: {number:,}, {100 * number / figures.hosts:.0f} %."
+    if figures.edges:
+        served = ", ".join(f"{name or 'not recognised'} {number:,}" for name, number in figures.edges.items())
+        yield f"Served by: {served}."
+    yield f"Since each scan before {figures.risen:,} rose and {figures.fallen:,} fell."
 
 
 def widths_for(width: int) -> dict[str, int]:
@@ -167,11 +214,14 @@ Figures = Annotated[
 def index(
     context: typer.Context,
     overview: Figures = False,
+    linear: Linear = False,
     as_json: Json = False,
     keys: KeyNames = "names",
 ) -> None:
     """List every scanned host by score, and the unreachable ones."""
     run = run_of(context)
+    if linear and as_json:
+        raise BadValue("Choose one of --text and --json.")
     chosen_keys = keys_of(keys)
     filters = given(context, Filters)
     query = filters.query()
@@ -179,7 +229,7 @@ def index(
     async def work() -> None:
         async with opened(run) as service:
             if overview:
-                await _overview(run, service, query, as_json=as_json)
+                await _overview(run, service, query, as_json=as_json, linear=linear)
                 return
             view = await service.index(query)
             if view.notice:
@@ -187,6 +237,9 @@ def index(
             if as_json:
                 for part in json_parts(view, keys=chosen_keys, limit=filters.limit):
                     streams.write(part)
+            elif linear:
+                for sentence in list_sentences(view, limit=filters.limit):
+                    streams.write_line(sentence)
             else:
                 paint = Paint.for_output(ascii_only=run.settings.ascii)
                 for row in table(view, paint, limit=filters.limit):
@@ -195,13 +248,13 @@ def index(
     run.wait(work())
 
 
-async def _overview(run: Run, service: Service, query: Query, *, as_json: bool) -> None:
+async def _overview(run: Run, service: Service, query: Query, *, as_json: bool, linear: bool) -> None:
     found = await service.overview(query)
     if as_json:
         streams.write(msgspec.json.encode(found) + b"\n")
         return
-
-    for line in figure_lines(found, Paint.for_output(ascii_only=run.settings.ascii)):
+    plain = figure_sentences(found) if linear else figure_lines(found, Paint.for_output(ascii_only=run.settings.ascii))
+    for line in plain:
         streams.write_line(line)
 
 

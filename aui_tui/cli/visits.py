@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import time
 from collections.abc import Iterator
@@ -33,6 +34,7 @@ from aui_tui.text import clean
 
 if TYPE_CHECKING:
     from aui_tui.engine.policy import ScanPolicy
+    from aui_tui.service.local import LocalService
     from aui_tui.visits.counting import Count, Options
     from aui_tui.visits.gate import Limit
     from aui_tui.visits.logs import Progress
@@ -310,6 +312,25 @@ def _read(run: Run, names: list[str], options: Options, book: RangeBook) -> tupl
         whole = logs.count(files, options, ranges, progress=tell)
     _narrate(run, whole, book)
     return _keep(run, logs.record(whole, files, options, fetched))
+
+
+async def read_for(run: Run, service: LocalService, host: str, path: str) -> str:
+    """Read the access log at ``path``, keep its figures beside the card of ``host``, and return one sentence on it.
+
+    Raises AuiError.
+    """
+    from aui_tui.visits import logs
+    from aui_tui.visits.counting import Options
+    from aui_tui.visits.published import RangeBook
+    from aui_tui.visits.reader import files_of
+
+    def count() -> Visits:
+        files, options = files_of([path]), Options(host=_site(host))
+        ranges, fetched = RangeBook(run.settings.data_dir / "ranges").ranges()
+        return logs.record(logs.count(files, options, ranges), files, options, fetched)
+
+    kept = await service.keep_visits(await asyncio.to_thread(count))
+    return f"{kept.lines:,} lines of {clean(path, 200)} were read; {kept.agent_lines:,} name an agent."
 
 
 @contextmanager

@@ -22,6 +22,7 @@ QUERY, METHOD = "query", "method"
 TOPICS: Final = MappingProxyType(
     {
         "scanning": "scan a site, a staging site, or one of your own",
+        "dashboard": "keys, the line of commands, what is remembered",
         QUERY: "the words that choose hosts in an index",
         METHOD: "how verdicts, stance, points and grades come about",
         "ci": "gates and jobs for CI",

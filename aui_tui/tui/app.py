@@ -26,9 +26,9 @@ from aui_tui.service.protocol import Service
 from aui_tui.text import clean
 from aui_tui.tui import messages, open_screens
 from aui_tui.tui.bindings import APP, written
-from aui_tui.tui.context import Context, Exporter, ExportJob, Feed, attempt, hint, start, start_beside
+from aui_tui.tui.context import Context, Exporter, ExportJob, Feed, Preferences, attempt, hint, start, start_beside
 from aui_tui.tui.glyphs import CRITICAL, WARN
-from aui_tui.tui.scanning import ScanningApp
+from aui_tui.tui.preferences import PreferringApp
 from aui_tui.tui.screens.index import IndexScreen
 from aui_tui.tui.themes import UNUSABLE
 from aui_tui.tui.typeahead import TypeAhead
@@ -43,7 +43,7 @@ AGING: Final = 20.0
 """Seconds between two looks at the clock: ages grow, and a scan of the hour may have come free."""
 
 
-class AuiApp(ScanningApp):
+class AuiApp(PreferringApp):
     """Screens watch ``scans``, ``quota``, ``stored`` (how often something was stored) and ``aged`` (time passes)."""
 
     CSS_PATH = "app.tcss"
@@ -71,6 +71,7 @@ class AuiApp(ScanningApp):
         self._own_filters = [*([NoColorFilter()] if no_color else ()), *([AsciiFilter()] if ascii else ())]
         super().__init__(context, folders, theme, no_color=no_color)
         self.no_color = no_color
+        self.feed: Feed | None = None
         self._query = query or Query()
         self._start_host = start_host
         self._typed = TypeAhead(self)
@@ -112,7 +113,16 @@ class AuiApp(ScanningApp):
         self.read_quota()
         self.set_interval(AGING, self._age)
         if self.context.feed is not None:
-            start(self, "feed", self._feed, self.context.feed)
+            self._fill_from(self.context.feed)
+
+    def _fill_from(self, feed: Feed) -> None:
+        self.feed = feed
+        start(self, "feed", self._feed, feed)
+
+    def fill_from_starter(self) -> None:
+        """Scan the packaged list of known sites in the background."""
+        if self.context.starter is not None and self.fed < 0:
+            self._fill_from(self.context.starter)
 
     async def _feed(self, feed: Feed) -> None:
         """Fill the index, showing what has come every now and then."""
@@ -237,7 +247,7 @@ class AuiApp(ScanningApp):
             self.pop_screen()
         screen = self.screen
         if isinstance(screen, IndexScreen):
-            screen.view(message.query, matrix=message.matrix)
+            screen.view(message.query, matrix=message.matrix, unreachable=message.unreachable)
 
     def action_help(self) -> None:
         """Show the keys that work here, and the command that prints the same."""
@@ -272,19 +282,30 @@ def run(
     theme_folders: Iterable[Path] = (),
     exporter: Exporter | None = None,
     feed: Feed | None = None,
+    starter: Feed | None = None,
+    demo: bool = False,
+    preferences: Preferences | None = None,
 ) -> int:
     """Run the dashboard on ``service`` and return the exit status; the terminal is restored however it ends.
 
-    0 after quitting, 1 after a crash, 128 and the number of the signal after SIGINT, SIGTERM or SIGHUP.
+    0 after quitting, 1 after a crash, 128 and the number of the signal after SIGINT, SIGTERM or SIGHUP, DEMO when the
+    user left for the demo, which ``demo`` allows.
     ``theme``: a name, empty for the default. ``keymap``: keys by binding id. ``theme_folders``: more themes, the
     later folder wins. ``exporter`` writes files; without one nothing can be exported.
-    ``feed`` fills the index meanwhile.
+    ``feed`` fills the index meanwhile, ``starter`` on the user's word. ``preferences``: what was chosen before.
 
     Raises ConfigError, before the screen is touched, for an unknown theme, binding id or key.
     """
     keys = open_screens.keys(keymap or {})
     app = AuiApp(
-        Context(service, exporter=exporter, feed=feed),
+        Context(
+            service,
+            exporter=exporter,
+            feed=feed,
+            starter=starter,
+            demo=demo,
+            preferences=preferences or Preferences(keys=dict(keymap or {})),
+        ),
         tuple(theme_folders),
         theme=theme,
         ascii=ascii,

@@ -14,11 +14,19 @@ from aui_tui.text import clean
 
 
 def _key(
-    key: str, action: str, name: str, description: str, more: str = "", *, show: bool = True, display: str = ""
+    key: str,
+    action: str,
+    name: str,
+    description: str,
+    more: str = "",
+    *,
+    show: bool = True,
+    display: str = "",
+    first: bool = False,
 ) -> Binding:
-    return Binding(
-        key, action, description, id=name, tooltip=more or description, show=show, key_display=display or None
-    )
+    """Return a key; ``first``: it acts before the widget with the focus sees it."""
+    about, shown = more or description, display or None
+    return Binding(key, action, description, id=name, tooltip=about, show=show, key_display=shown, priority=first)
 
 
 APP: Final = (
@@ -26,6 +34,8 @@ APP: Final = (
     _key("ctrl+p", "command_palette", "palette", "Commands", "Find a command, a host, a view or a theme", show=False),
     _key("e", "explain", "explain", "Method", "How a score comes about, in words", show=False),
     _key("T", "themes", "themes", "Themes", "Choose a theme; the screen shows each as you go", show=False),
+    _key("colon", "command", "command", "Command", "Type a command, such as :scan x or :export y.csv", show=False),
+    _key("comma", "settings", "settings", "Settings", "Theme, columns, keys, saved lists; said where", show=False),
     _key("ctrl+z", "suspend_process", "suspend", "Suspend", "Back to the shell; fg comes back here", show=False),
     _key("q,ctrl+q", "quit", "quit", "Quit", "Leave the dashboard", show=False, display="q"),
 )
@@ -38,6 +48,8 @@ TABLE: Final = (
     _key("pagedown", "page(1)", "page-down", "Page down", "One page down", show=False),
     _key("home,g", "jump(0)", "top", "First", "First row", show=False),
     _key("end,G", "jump(-1)", "bottom", "Last", "Last row", show=False),
+    _key("left", "column(-1)", "column-left", "Column left", "Column at the left", show=False),
+    _key("right", "column(1)", "column-right", "Column right", "Column at the right", show=False),
 )
 
 INDEX: Final = (
@@ -51,7 +63,12 @@ INDEX: Final = (
            show=n == 1, display="1-8" if n == 1 else "") for n in range(1, 9)),
     _key("s", "scan(False)", "scan", "Scan", "Scan the host under the cursor; the answer may be up to 24 h old"),
     _key("u", "other_list", "other-list", "Unreachable", "Switch between the two lists"),
-    _key("t", "turn", "sort-turn", "Sort", "Turn the order round", display="<>t"),
+    _key("t", "turn", "sort-turn", "Sort", "Order by the column under the cursor, or turn the order round",
+         display="<>t"),
+    _key("F", "histogram", "histogram", "Histogram", "Count the values of a column; enter filters by one", show=False),
+    _key("C", "columns", "columns", "Columns", "Choose the columns of the list", show=False),
+    _key("V", "views", "views", "Saved lists", "Show a saved list, or save this one under a name", show=False),
+    _key("a", "tasks", "tasks", "Tasks", "Run the tasks on the host in a browser", show=False),
     _key("less_than_sign", "sort(-1)", "sort-left", "Sort left", "Sort by the column to the left", show=False),
     _key("greater_than_sign", "sort(1)", "sort-right", "Sort right", "Sort by the column to the right", show=False),
     _key("m", "matrix", "matrix", "Matrix", "Verdicts of the eight surfaces; then 1 to 8 sort by one of them"),
@@ -59,6 +76,8 @@ INDEX: Final = (
     _key("space", "mark", "mark", "Mark", "Mark the host, to compare, scan or export several"),
     _key("equals_sign", "compare", "compare", "Compare", "The marked hosts side by side", show=False),
     _key("x", "export", "export", "Export", "Write the list, or the marked hosts of it, to a file"),
+    _key("W", "starter", "starter", "Known sites", "Scan the packaged list of known sites in the background"),
+    _key("D", "demo", "demo", "Demo", "Leave for the demo, a small web on this machine"),
     _key("S", "ask_scan", "scan-address", "Scan address", "Type an address and scan it", show=False),
     _key("f", "scan(True)", "scan-force", "Force scan", "Scan anew, whatever is in the cache; costs one", show=False),
     _key("y", "copy('host')", "copy", "Copy", "Copy the host name"),
@@ -119,10 +138,11 @@ CARD: Final = (
     _key("tab", "next_pane(1)", "pane-next", "Next pane", show=False),
     _key("shift+tab", "next_pane(-1)", "pane-previous", "Previous pane", show=False),
     _key("slash", "find", "find", "Find", "Find words in this pane", show=False),
-    _key("n", "walk(1)", "next", "Next", "Next host of the list", display="n/p"),
+    _key("n", "walk(1)", "next", "Site", "Next host of the list", display="n/p"),
     _key("p", "walk(-1)", "previous", "Previous", "Previous host of the list", show=False),
-    _key("s", "scan(False)", "scan", "Re-scan", "Scan this host; the answer may be up to 24 h old"),
-    _key("y", "copy('fix')", "copy", "Copy fix", "Copy the snippet of the chosen fix"),
+    _key("s", "scan(False)", "scan", "Scan", "Scan this host; the answer may be up to 24 h old"),
+    _key("a", "tasks", "tasks", "Tasks", "Run the tasks on this host in a browser on this machine"),
+    _key("y", "copy('fix')", "copy", "Copy", "Copy the snippet of the chosen fix"),
     _key("d", "changes", "changes", "Diff", "What changed since the scan before, or the evidence again"),
     _key("l", "ledger", "ledger", "Ledger", "How the score came about, point by point"),
     _key("m", "method", "method", "Method", "Grade the same observations under the other method"),
@@ -171,6 +191,21 @@ ADDRESS: Final = (_key("tab", "http", "address-http", "Plain http", "Put http://
 
 CHOOSE: Final = (_key("escape", "close", "choose-cancel", "Cancel", display="esc"),)
 
+CHOOSE_MANY: Final = (
+    _key("escape", "close", "columns-cancel", "Cancel", display="esc"),
+    _key("enter", "accept", "columns-accept", "Show", first=True),
+    _key("space", "mark", "columns-mark", "Mark", first=True),
+)
+
+VIEWS: Final = (
+    _key("escape", "close", "views-cancel", "Cancel", display="esc"),
+    _key("down", "move(1)", "views-next", "Next", first=True),
+    _key("up", "move(-1)", "views-previous", "Previous", first=True),
+    _key("delete,ctrl+d", "forget", "views-forget", "Forget", "Forget the list under the cursor", first=True),
+)
+
+HISTOGRAM: Final = (_key("escape,backspace,F,q", "close", "histogram-close", "Close", display="esc"),)
+
 _ON_LIST: Final = (
     "open",
     "up",
@@ -200,6 +235,8 @@ KEY_WORDS: Final = {
     "less_than_sign": "<",
     "greater_than_sign": ">",
     "plus": "+",
+    "colon": ":",
+    "comma": ",",
     "minus": "-",
     "equals_sign": "=",
     "backspace": "bksp",
@@ -231,11 +268,16 @@ TABLES: Final = {
     "window": CLOSE,
     "choice": CHOOSE,
     "address": ADDRESS,
+    "columns": CHOOSE_MANY,
+    "saved lists": VIEWS,
+    "histogram": HISTOGRAM,
     "everywhere": APP,
 }
 """Every table by the place where it works. Keys of ``everywhere`` work in all others too."""
 
 
+MODAL: Final = frozenset({"window", "choice", "search", "find", "address", "columns", "saved lists", "histogram"})
+"""Places where the keys of everywhere do not work."""
 MODIFIERS: Final = frozenset({"ctrl", "shift", "alt", "super"})
 _NAMED: Final = frozenset(key.value for key in Keys if "<" not in key.value and "+" not in key.value)
 
@@ -294,7 +336,7 @@ def _clashes(changes: Mapping[str, str]) -> list[str]:
         if place == "everywhere":
             continue
         seen: dict[str, str] = {}
-        for binding in (*table, *(() if place in ("window", "choice", "search", "find", "address") else APP)):
+        for binding in (*table, *(() if place in MODAL else APP)):
             name = binding.id or ""
             for key in changes.get(name, binding.key).split(","):
                 other = seen.setdefault(key, name)

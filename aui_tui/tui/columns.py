@@ -84,6 +84,8 @@ def columns(mode: Mode, width: int, rows: int, chosen: Sequence[str] = ()) -> tu
         wanted[0] = replace(wanted[0], width=max(wanted[0].width, len(format(rows, ","))))
     while _need(wanted) > width:
         leaving = min((c for c in wanted if c.drop), key=lambda c: c.drop, default=None)
+        if leaving is None and chosen and len(wanted) > 1:
+            leaving = [column for column in wanted if column.key != "host"][-1]
         if leaving is None:
             break
         wanted.remove(leaving)
@@ -98,7 +100,7 @@ def every_column() -> tuple[Column, ...]:
 def _ranked(width: int, chosen: Sequence[str]) -> list[Column]:
     if chosen:
         known = {column.key: column for column in every_column()}
-        return [known[key] for key in chosen if key in known]
+        return [known[key] for key in chosen if key in known] or list(RANKED)
     if width < EVERYBODY:
         return list(RANKED)
     live = [column for column, surface in zip(_surfaces(WORD_WIDTH), surfaces(), strict=True) if surface.live]

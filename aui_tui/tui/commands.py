@@ -12,8 +12,11 @@ from textual.content import Content
 from aui_tui.errors import BadValue
 from aui_tui.records.query import Query
 from aui_tui.records.registry import registry
-from aui_tui.tui import messages
+from aui_tui.tui import messages, open_screens
 from aui_tui.tui.context import Context, attempt
+from aui_tui.tui.draw import paragraph
+from aui_tui.tui.panes.foot import TERMS
+from aui_tui.tui.preferences import SETTINGS, PreferringApp
 from aui_tui.tui.themes import ThemeChoice, ThemedApp
 
 HOSTS: Final = 12
@@ -108,6 +111,45 @@ class ViewCommands(_Commands):
     def _show(self, view: View) -> None:
         query = Query.of(line=view.line, stance=view.stance, sort=view.sort, descending=view.descending)
         self.app.post_message(messages.ViewRequested(query, matrix=view.matrix))
+
+
+class SettingCommands(_Commands):
+    """The settings and the saved lists."""
+
+    def commands(self) -> list[tuple[str, str, Callable[[], object]]]:
+        """Return one command per setting, and one per saved list."""
+        app = self.app
+        if not isinstance(app, PreferringApp):
+            return []
+        found: list[tuple[str, str, Callable[[], object]]] = [
+            ("Setting " + words, "settings", partial(app.change_setting, name)) for name, words in SETTINGS.items()
+        ]
+        views = app.context.preferences.views
+        return found + [("List " + name, "saved list", partial(app.choose_view, name)) for name in views]
+
+
+class TermCommands(_Commands):
+    """The words that the screens use, each with its meaning."""
+
+    def commands(self) -> list[tuple[str, str, Callable[[], object]]]:
+        """Return one command per word."""
+        return [(name, "what it means: " + words, partial(self._explain, name, words)) for name, words in TERMS.items()]
+
+    async def search(self, query: str) -> Hits:
+        """Show what matches by its word or its meaning, after everything else."""
+        matcher = self.matcher(query)
+        for title, words, run in self.commands():
+            score = max(matcher.match(title), matcher.match(words) / 2) / 2
+            if score > 0:
+                yield Hit(score, _shown(title, words), run, title)
+
+    async def discover(self) -> Hits:
+        """Show none while nothing is typed."""
+        for _ in ():
+            yield DiscoveryHit("", partial(bool))
+
+    def _explain(self, name: str, words: str) -> None:
+        self.app.push_screen(open_screens.reading(name, lambda size: paragraph(words, size)))
 
 
 class ThemeCommands(_Commands):

@@ -6,7 +6,7 @@ No worker may end the application. The dashboard knows no file format: it asks i
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any, Final, Literal, ParamSpec, Protocol, TypeVar
 
@@ -88,16 +88,40 @@ class Feed(msgspec.Struct, frozen=True):
     run: Callable[[Callable[[object], None]], Awaitable[None]]
 
 
+class Preferences(msgspec.Struct):
+    """What the user chose before, and what remembers a choice.
+
+    ``columns``: keys of the columns of the list, empty for the usual ones. ``keys``: keys by binding id. ``views``:
+    saved lists by name. ``write`` puts a value (None: nothing) under a name, given after those of its tables, into the
+    settings file ``path``; raises AuiError. ``stronger``: by setting, the flag or variable that has the last word.
+    ``read_log`` reads an access log of a host and returns a sentence on it.
+    """
+
+    columns: tuple[str, ...] = ()
+    keys: dict[str, str] = msgspec.field(default_factory=dict)
+    views: dict[str, dict[str, str]] = msgspec.field(default_factory=dict)
+    ascii: bool = False
+    mouse: bool = True
+    path: str = ""
+    stronger: dict[str, str] = msgspec.field(default_factory=dict)
+    write: Callable[[Sequence[str], Any], None] | None = None
+    read_log: Callable[[str, str], Awaitable[str]] | None = None
+
+
 class Context(msgspec.Struct, frozen=True):
     """Handed to every screen. ``clock`` returns epoch seconds; without ``exporter`` nothing is written.
 
-    ``feed`` fills the index while it is looked at.
+    ``feed`` fills the index while it is looked at. ``starter``: scans of the packaged list of known sites, for an empty
+    index. ``demo``: leaving for the demo is possible.
     """
 
     service: Service
     clock: Callable[[], float] = time.time
     exporter: Exporter | None = None
     feed: Feed | None = None
+    starter: Feed | None = None
+    demo: bool = False
+    preferences: Preferences = msgspec.field(default_factory=Preferences)
 
 
 def sentence(error: BaseException) -> str:

@@ -9,6 +9,7 @@ from textual.message import Message
 from aui_tui.records.observations import ProbeEvent
 from aui_tui.records.points import Standing
 from aui_tui.records.query import Query
+from aui_tui.records.tasks import TaskEvent
 from aui_tui.records.view import Dossier, IndexView, Overview, Quota, Row, ScanAnswer
 from aui_tui.tui.context import ExportJob
 from aui_tui.tui.state import Changes
@@ -178,10 +179,26 @@ class ManyScansRequested(Message):
 
 @dataclass
 class ViewRequested(Message):
-    """Show the list of another query, as a matrix or not."""
+    """Show the list of another query, as a matrix or not, or the ``unreachable`` hosts."""
 
     query: Query
     matrix: bool = False
+    unreachable: bool = False
+
+
+@dataclass
+class TasksRequested(Message):
+    """Run the tasks on ``host``."""
+
+    host: str
+
+
+@dataclass
+class TaskProgressed(Message):
+    """A step of a run of the tasks on ``host`` began or ended."""
+
+    host: str
+    event: TaskEvent
 
 
 @dataclass

@@ -19,6 +19,7 @@ from aui_tui.tui.scans import Scan
 if TYPE_CHECKING:
     from textual.command import Provider
 
+    from aui_tui.tui.columns import Column
     from aui_tui.tui.screens.card import CardScreen
     from aui_tui.tui.screens.compare import CompareScreen
     from aui_tui.tui.screens.overview import OverviewScreen
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     )
 
 
+DEMO: Final = -1
+"""Result of an application that was left for the demo."""
 COMPARED: Final = 5
 """Hosts that are compared at most."""
 
@@ -101,6 +104,48 @@ def confirm(title: str, yes: str, no: str) -> ChooseScreen:
     from aui_tui.tui.screens.windows import Choice, ChooseScreen
 
     return ChooseScreen(title, [Choice("yes", yes), Choice("", no)])
+
+
+def settings(context: Context, theme: str) -> Screen[str | None]:
+    """Return a window with the settings."""
+    from aui_tui.tui.screens.settings import SettingsScreen
+
+    return SettingsScreen(context, theme)
+
+
+def columns(chosen: Sequence[str]) -> Screen[tuple[str, ...] | None]:
+    """Return a window with every column of the list."""
+    from aui_tui.tui.screens.settings import ColumnsScreen
+
+    return ColumnsScreen(chosen)
+
+
+def views(saved: Mapping[str, Mapping[str, str]]) -> Screen[str | None]:
+    """Return a window with the saved lists."""
+    from aui_tui.tui.screens.settings import ViewsScreen
+
+    return ViewsScreen(saved)
+
+
+def key_list(own: Mapping[str, str]) -> Screen[str | None]:
+    """Return a window with every key and its id."""
+    from aui_tui.tui.screens.settings import KeyListScreen
+
+    return KeyListScreen(own)
+
+
+def key_question(name: str, problem: Callable[[str], str]) -> Screen[str | None]:
+    """Return a window that asks for another key of ``name``."""
+    from aui_tui.tui.screens.settings import KeyQuestion
+
+    return KeyQuestion(name, problem)
+
+
+def histogram(context: Context, query: Query, column: Column) -> Screen[Query | None]:
+    """Return a window that counts the values of ``column``."""
+    from aui_tui.tui.screens.overview import HistogramScreen
+
+    return HistogramScreen(context, query, column)
 
 
 def choose(title: str, choices: Sequence[tuple[str, str]], current: str = "") -> ChooseScreen:
@@ -174,5 +219,15 @@ def _provider(name: str) -> Callable[[], type[Provider]]:
     return door
 
 
-PROVIDERS = tuple(_provider(name) for name in ("KeyCommands", "ViewCommands", "HostCommands", "ThemeCommands"))
+PROVIDERS = tuple(
+    _provider(name)
+    for name in (
+        "KeyCommands",
+        "SettingCommands",
+        "ViewCommands",
+        "HostCommands",
+        "ThemeCommands",
+        "TermCommands",
+    )
+)
 """What the command palette finds."""

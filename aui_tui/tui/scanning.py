@@ -7,18 +7,32 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+from msgspec.structs import replace
 from textual.reactive import reactive
 from textual.worker import Worker, WorkerCancelled
 
 from aui_tui.errors import InvalidHost, RateLimited
 from aui_tui.records.labels import address
 from aui_tui.records.observations import ProbeEvent
+from aui_tui.records.tasks import TaskEvent
 from aui_tui.records.view import Quota, ScanAnswer
+from aui_tui.service.protocol import RunsTasks
 from aui_tui.text import count
 from aui_tui.tui import messages, open_screens
 from aui_tui.tui.context import Context, attempt, start, start_beside
-from aui_tui.tui.scans import Scan, changed
+from aui_tui.tui.scans import Scan, TaskRun, changed
 from aui_tui.tui.themes import ThemedApp
+
+
+def _points_of(answer: ScanAnswer) -> str:
+    """Return what a run of the tasks earned, in one sentence."""
+    card = answer.card
+    runs = card.task_runs or ()
+    if not runs:
+        return (answer.warnings or (card.host + ": no task was run.",))[-1]
+    got, possible = sum(run.points for run in runs), sum(run.possible for run in runs)
+    return " ".join((card.host + ":", str(got), "of", str(possible), "points for tasks; score", str(card.score) + "."))
+
 
 AT_ONCE: Final = 3
 """Scans of marked hosts that run at the same time."""
@@ -34,6 +48,7 @@ class ScanningApp(ThemedApp):
     scans: reactive[tuple[Scan, ...]] = reactive((), init=False, repaint=False)
     quota: reactive[Quota | None] = reactive(None, init=False, repaint=False)
     stored: reactive[int] = reactive(0, init=False, repaint=False)
+    task_run: reactive[TaskRun | None] = reactive(None, init=False, repaint=False)
 
     def __init__(self, context: Context, folders: Iterable[Path], theme: str, *, no_color: bool) -> None:
         super().__init__(folders, theme, no_color=no_color)
@@ -125,6 +140,52 @@ class ScanningApp(ThemedApp):
                 break
         words = " ".join((str(asked), "of", str(len(hosts)), "marked hosts were asked for."))
         self.post_message(messages.Notification(words))
+
+    # The tasks
+
+    def on_tasks_requested(self, message: messages.TasksRequested) -> None:
+        """Run the tasks on a host, one run at a time."""
+        service = self.context.service
+        if not isinstance(service, RunsTasks):
+            words = "Tasks run in a browser on this machine, for its own index alone."
+            self.post_message(messages.Notification(words, "warning"))
+        elif self.task_run is not None and self.task_run.running:
+            words = "The tasks are being tried on " + self.task_run.host + "; esc on its card stops them."
+            self.post_message(messages.Notification(words))
+        else:
+            self.task_run = TaskRun(message.host)
+            start(self, "tasks", self._run_tasks, service, message.host)
+
+    async def _run_tasks(self, service: RunsTasks, host: str) -> None:
+        def live(event: TaskEvent) -> None:
+            self.post_message(messages.TaskProgressed(host, event))
+
+        try:
+            url = await self.address_of(host)
+            answer, problem = await attempt(service.run_tasks(url, live=live))
+            words = "" if answer is None else _points_of(answer)
+            self.post_message(messages.Notification(words or problem, "error" if problem else "information"))
+        finally:
+            if self.task_run is not None:
+                self.task_run = replace(self.task_run, running=False)
+            self.stored += 1
+            self.read_quota()
+
+    def on_task_progressed(self, message: messages.TaskProgressed) -> None:
+        """Share the progress of a run."""
+        run = self.task_run
+        if run is not None and run.host == message.host:
+            self.task_run = replace(run, events=(*run.events, message.event))
+
+    def stop_tasks(self, host: str) -> bool:
+        """Stop a run on ``host``, keeping the tasks that had ended; return whether there was one."""
+        run = self.task_run
+        if run is None or not run.running or run.host != host:
+            return False
+        for worker in self.workers:
+            if worker.group == "tasks":
+                worker.cancel()
+        return True
 
     def on_scan_stopped(self, message: messages.ScanStopped) -> None:
         """Cancel a running scan."""

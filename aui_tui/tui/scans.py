@@ -11,10 +11,11 @@ from msgspec.structs import replace
 from aui_tui.records import labels
 from aui_tui.records.observations import BROWSER, FILE_PROBES, ProbeEvent
 from aui_tui.records.registry import registry
+from aui_tui.records.tasks import TASK, TaskEvent
 from aui_tui.records.view import ScanAnswer
-from aui_tui.text import clean
+from aui_tui.text import clean, fit
 from aui_tui.tui import glyphs
-from aui_tui.tui.draw import Line, Piece, line
+from aui_tui.tui.draw import Line, Piece, cut, line
 from aui_tui.tui.words import seconds
 
 PROBE_LIMIT: Final = 12.0
@@ -122,6 +123,39 @@ class Scan(msgspec.Struct, frozen=True):
     def concerns(self, host: str) -> bool:
         """Whether this is a scan of ``host``."""
         return self.url == host or (self.answer is not None and self.answer.card.host == host)
+
+
+class TaskRun(msgspec.Struct, frozen=True):
+    """A run of the tasks on ``host`` that is under way, or has just ended: what it told so far."""
+
+    host: str
+    events: tuple[TaskEvent, ...] = ()
+    running: bool = True
+
+    def lines(self, size: int) -> list[Line]:
+        """Return the tasks that have ended, then the steps of the one under way, laid out to ``size`` cells."""
+        out: list[Line] = []
+        steps: list[Line] = []
+        task = ""
+        for event in self.events:
+            label = TASK[event.task].label if event.task in TASK else event.task
+            if event.state == "ended" and event.result is not None:
+                words = {"done": "✓ done", "blocked": "✗ stuck"}.get(event.result.outcome, event.result.outcome)
+                out.append(line(fit(label, 26), (words, "muted")))
+                steps, task = [], ""
+            elif event.state == "started":
+                task = label
+            elif event.state == "step" and event.step is not None:
+                named = " “" + event.step.name + "”" if event.step.name else ""
+                words = " ".join((event.step.verb, event.step.role + named, event.step.note))
+                steps.append(cut(line("    ", (words, "muted")), size))
+        if task:
+            out += [line((glyphs.WAIT + " ", "accent"), task), *steps]
+        if not self.events:
+            out = [
+                line((glyphs.WAIT + " ", "accent"), "The browser is starting; nothing is sent but to read and search.")
+            ]
+        return [*out, line(("esc stops and keeps what was found", "muted"))] if self.running else out
 
 
 def changed(scans: tuple[Scan, ...], number: int, change: Callable[[Scan], Scan]) -> tuple[Scan, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from shlex import quote
 from typing import Final, NamedTuple
 
@@ -105,6 +105,19 @@ class ListState(msgspec.Struct, frozen=True):
         """Return the state with ``host`` marked, or no longer."""
         return replace(self, marks=self.marks ^ {host})
 
+    def saved(self) -> dict[str, str]:
+        """Return the list as it is remembered: a query line, and what differs from the usual list."""
+        query = self.query
+        found = {"query": query.line, "stance": query.stance, "category": query.category}
+        out = {name: text for name, text in found.items() if text}
+        if self.query.sort != "rank":
+            out["sort"] = self.query.sort
+        if self.query.descending:
+            out["order"] = "reverse"
+        if self.mode != "ranked":
+            out["show"] = self.mode
+        return out
+
     def command(self) -> str:
         """Return the shell command that prints this list."""
         parts = ["aui-tui", "index"]
@@ -119,6 +132,19 @@ class ListState(msgspec.Struct, frozen=True):
         if self.query.descending:
             parts.append("--reverse")
         return " ".join(parts)
+
+
+def list_of(view: Mapping[str, str]) -> ListState:
+    """Return the state of a saved list. Raises BadValue for a filter or a column that is not valid."""
+    query = Query.of(
+        line=view.get("query", ""),
+        stance=view.get("stance", ""),
+        category=view.get("category", ""),
+        sort=view.get("sort", "rank"),
+        descending=view.get("order", "") == "reverse",
+    )
+    show = view.get("show", "")
+    return ListState(query=query, matrix=show == "matrix", unreachable=show == "unreachable")
 
 
 class Changes(NamedTuple):

@@ -71,7 +71,7 @@ async def test_host_without_a_card_says_so_and_offers_the_scan() -> None:
         text = text_of(pilot)
         for words in ("no report card", "There is no report card of new.example.", "s scans it now"):
             assert words in text
-        assert "Copy fix" not in text
+        assert "y Copy" not in text
         await press(pilot, "y", "d", "x", "h", "slash")
         assert isinstance(pilot.app.screen, CardScreen)
         await press(pilot, "s")

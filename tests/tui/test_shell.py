@@ -81,3 +81,15 @@ def test_overview_in_the_shell(home: Path) -> None:
     assert "an agent is refused or challenged" in text
     nothing = here(home, "index", "--overview", "--query", "nosuchhost").out
     assert nothing == "No host matches, so there is nothing to count.\n"
+
+
+def test_the_list_and_its_figures_as_plain_sentences(home: Path) -> None:
+    done = here(home, "index", "--text")
+    lines = done.out.splitlines()
+    assert lines[0].endswith("unreachable.")
+    assert any(line.startswith("1. ") and " of 100" in line and "Scanned " in line for line in lines)
+    assert not set("│╭█▓░◉◍◌✓✗") & set(done.out)
+    figures = here(home, "index", "--overview", "--text").out
+    assert "Grades: A " in figures
+    assert not set("│╭█▓░◉◍◌✓✗") & set(figures)
+    assert here(home, "index", "--text", "--json").code == 2

@@ -181,9 +181,7 @@ def _sentences(row: AgentRow) -> list[str]:
     return out
 
 
-NO_TASKS: Final = (
-    "Not run. aui-tui tasks opens the site as an agent would and tries to read, follow, search, contact, fill, offer."
-)
+NO_TASKS: Final = "Not run. a opens the site as an agent would and tries to read, follow, search, contact, fill, offer."
 NO_VISITS: Final = "No access log read. aui-tui visits LOG shows what real agents got."
 MARKS: Final = {
     names.DONE: ("✓ done", "good"),

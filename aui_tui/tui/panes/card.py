@@ -19,7 +19,7 @@ from aui_tui.tui import glyphs
 from aui_tui.tui.draw import BLANK, Line, Piece, beside, cut, hang, line, paragraph, width
 from aui_tui.tui.panes import agents
 from aui_tui.tui.panes.common import history_line, pillar_label, pillar_lines
-from aui_tui.tui.scans import Scan
+from aui_tui.tui.scans import Scan, TaskRun
 from aui_tui.tui.state import CardState
 from aui_tui.tui.words import ago, clock, day, seconds
 
@@ -430,8 +430,19 @@ def log_words(dossier: Dossier) -> str:
     return "".join((count(len(seen.exchanges), "question"), " in ", seconds(card.elapsed_ms), ": ", parts))
 
 
-def lines(number: int, state: CardState, scan: Scan | None, now: float, size: int, can_scan: bool = True) -> list[Line]:
-    """Return what pane ``number`` says, laid out to ``size`` cells; without a card, why there is none."""
+def lines(
+    number: int,
+    state: CardState,
+    scan: Scan | None,
+    now: float,
+    size: int,
+    can_scan: bool = True,
+    run: TaskRun | None = None,
+) -> list[Line]:
+    """Return what pane ``number`` says, laid out to ``size`` cells; without a card, why there is none.
+
+    ``scan`` and ``run``: the newest scan and run of the tasks of this session.
+    """
     dossier = state.dossier
     if number == SCAN_LOG and scan is not None and (scan.running or scan.state != "done"):
         return scan_lines(scan, size, now)
@@ -446,7 +457,7 @@ def lines(number: int, state: CardState, scan: Scan | None, now: float, size: in
     if number == FIXES:
         return fixes(state, size)
     if number == TASKS:
-        return agents.tasks(dossier, size)
+        return run.lines(size) if run is not None and run.running else agents.tasks(dossier, size)
     if number == VISITS:
         return agents.visits(dossier.visits, dossier, size)
     return scan_log(dossier, size)

@@ -23,7 +23,7 @@ from aui_tui.tui.draw import Line
 from aui_tui.tui.panes import card as cardpanes
 from aui_tui.tui.panes import foot, verdict
 from aui_tui.tui.panes.agents import why
-from aui_tui.tui.scans import Scan
+from aui_tui.tui.scans import Scan, TaskRun
 from aui_tui.tui.screens.cardbars import Place, tabs_line, title_line, what_if_foot
 from aui_tui.tui.state import CardState
 from aui_tui.tui.widgets.bars import Bar, FindBar, KeyBar
@@ -104,7 +104,7 @@ class CardScreen(Screen[str]):
         """Follow the state that all screens share, and read the card."""
         for name in ("scans", "quota"):
             self.watch(self.app, name, getattr(self, "_" + name))
-        for name in ("stored", "aged"):
+        for name in ("stored", "aged", "task_run"):
             self.watch(self.app, name, getattr(self, "_" + name), init=False)
         answer, facts = self.query_one(Answer), self.query_one("#pane-1", TextPane)
         answer.below = facts
@@ -165,6 +165,9 @@ class CardScreen(Screen[str]):
     def _aged(self, _count: int) -> None:
         self.become(self.state)
 
+    def _task_run(self, _run: TaskRun | None) -> None:
+        self._draw(cardpanes.TASKS)
+
     # What is drawn
 
     def pane(self, number: int) -> Lines:
@@ -190,7 +193,9 @@ class CardScreen(Screen[str]):
         if number != cardpanes.FIXES:
             pane.border_subtitle = Content(cardpanes.subtitle(number, self.state, max(pane.size.width, 40)))
         state, scan, now, can_scan = self.state, self.scan, self.context.clock(), self.context.service.can_scan
-        pane.show(lambda size: cardpanes.lines(number, state, scan, now, size, can_scan), top=top)
+        run = getattr(self.app, "task_run", None)
+        run = run if run is not None and run.host == state.host else None
+        pane.show(lambda size: cardpanes.lines(number, state, scan, now, size, can_scan, run), top=top)
 
     def _draw_answer(self, *, top: bool = False) -> None:
         state, height = self.state, self.app.size.height
@@ -388,6 +393,11 @@ class CardScreen(Screen[str]):
         """Scan this host."""
         self.post_message(messages.ScanRequested(self.state.host, force=force, listed=True))
 
+    def action_tasks(self) -> None:
+        """Run the tasks on this host, and show the pane that tells of them."""
+        self.post_message(messages.TasksRequested(self.state.host))
+        self.action_pane(cardpanes.TASKS)
+
     def action_copy(self, what: str) -> None:
         """Copy the snippet of the chosen fix, or the whole card as JSON."""
         dossier, fix = self.state.dossier, self.state.fix
@@ -434,8 +444,10 @@ class CardScreen(Screen[str]):
         self.read()
 
     def action_back(self) -> None:
-        """Stop a running scan of this host, else go back to the list."""
+        """Stop a run of the tasks or a scan of this host, else go back to the list."""
         scan = self.scan
+        if self.app.stop_tasks(self.state.host):  # type: ignore[attr-defined]
+            return
         if scan is not None and scan.running:
             self.post_message(messages.ScanStopped(scan.number))
         else:

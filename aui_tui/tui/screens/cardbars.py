@@ -107,7 +107,7 @@ def what_if_foot(state: CardState) -> str:
     """Return the keys of the pane of fixes, and what the marked ones would change."""
     if not state.done or state.dossier is None:
         return "space what if · y copies the snippet" if state.fixes else ""
-    words = ["what if", count(len(state.done), "fix is", "fixes are"), "done"]
+    words = ["what if", count(len(state.done), "fix", "fixes")]
     if state.reached is not None:
         words[-1] += ":"
         words += [str(state.dossier.card.score), glyphs.ARROW, str(state.reached.score)]

@@ -175,7 +175,7 @@ class IndexScreen(HostScreen):
         return self.query_one(FilterBar)
 
     def _title(self, size: int) -> Line:
-        feed, done = self.context.feed, getattr(self.app, "fed", -1)
+        feed, done = getattr(self.app, "feed", None), getattr(self.app, "fed", -1)
         if feed is not None and done >= 0:
             return feed_line(feed.name, done, feed.total, size)
         return title_line(self.state, self.context.service.label, getattr(self.app, "quota", None), size)
@@ -209,6 +209,9 @@ class IndexScreen(HostScreen):
     def _fed(self, _count: int) -> None:
         self.query_one("#title", Bar).refresh()
         self.query_one("#detail", Bar).refresh()
+        if self._is_empty:
+            self.table.refresh()
+            self.refresh_bindings()
 
     def _quota(self, _quota: Quota | None) -> None:
         self.query_one("#title", Bar).refresh()
@@ -266,6 +269,7 @@ class IndexScreen(HostScreen):
         self.table.show(
             state.window,
             mode=state.mode,
+            chosen=self.context.preferences.columns,
             sort=(state.query.sort, state.query.descending),
             cursor=cursor,
             empty=self._empty,
@@ -273,9 +277,16 @@ class IndexScreen(HostScreen):
         self.table.mark(state.marks)
         self._redraw()
 
+    @property
+    def _is_empty(self) -> bool:
+        """Whether nothing was ever scanned here."""
+        view = self.state.view
+        return view is not None and not self.state.filtered and not len(view.ranked) and not len(view.unreachable)
+
     def _empty(self, size: int) -> list[Line]:
-        feeding = self.context.feed is not None and getattr(self.app, "fed", -1) >= 0
-        return empty_lines(self.state, self.context.service.can_scan, size, feeding=feeding)
+        feeding = getattr(self.app, "fed", -1) >= 0
+        doors = (self.context.starter.total if self.context.starter is not None else 0, self.context.demo)
+        return empty_lines(self.state, self.context.service.can_scan, size, feeding=feeding, doors=doors)
 
     def become(self, state: ListState, *, keep: bool = True) -> None:
         """Take another state: ask again when its query differs, else only draw."""
@@ -288,10 +299,15 @@ class IndexScreen(HostScreen):
             self._elsewhere = 0
             self.reload(keep=keep)
 
-    def view(self, query: Query, *, matrix: bool) -> None:
+    def view(self, query: Query, *, matrix: bool, unreachable: bool = False) -> None:
         """Show the list of another query."""
         self.filters.write(query.line)
-        self.become(replace(self.state, matrix=matrix, unreachable=False, query=query), keep=False)
+        self.become(replace(self.state, matrix=matrix, unreachable=unreachable, query=query), keep=False)
+
+    @property
+    def list_state(self) -> ListState:
+        """The list on show."""
+        return self.state
 
     def return_to(self, host: str) -> None:
         """Put the cursor on ``host`` again after its card was left."""
@@ -367,6 +383,9 @@ class IndexScreen(HostScreen):
             return (self.state.mode == "matrix") is (action == "surface")
         if action in ("scan", "ask_scan"):
             return self.context.service.can_scan
+        if action in ("starter", "demo"):
+            there = self.context.starter is not None if action == "starter" else self.context.demo
+            return there and self._is_empty and getattr(self.app, "fed", -1) < 0
         return self.context.exporter is not None if action == "export" else True
 
     def action_search(self) -> None:
@@ -421,8 +440,41 @@ class IndexScreen(HostScreen):
         self.become(self.state.sorted_beside(step))
 
     def action_turn(self) -> None:
-        """Turn the order round."""
-        self.become(self.state.turned())
+        """Order by the column under the cursor, or turn the order round."""
+        column = self.table.column
+        other = column is not None and column.sort not in ("", self.state.query.sort)
+        self.become(self.state.sorted_by(column.sort) if column is not None and other else self.state.turned())
+
+    def action_starter(self) -> None:
+        """Scan the packaged list of known sites in the background."""
+        self.app.fill_from_starter()  # type: ignore[attr-defined]
+
+    def action_demo(self) -> None:
+        """Leave for the demo."""
+        self.app.exit(open_screens.DEMO)
+
+    def action_histogram(self) -> None:
+        """Count the values of the column under the cursor, at first of the one that the list is ordered by."""
+        column = self.table.column or self.table.sorted_column
+        if column is not None:
+            self.app.push_screen(open_screens.histogram(self.context, self.state.query, column), self._narrow)
+
+    def action_columns(self) -> None:
+        """Choose the columns of the list."""
+        self.app.push_screen(open_screens.columns(self.context.preferences.columns), self._choose_columns)
+
+    def _choose_columns(self, chosen: tuple[str, ...] | None) -> None:
+        if chosen is not None:
+            self.app.choose_columns(chosen)  # type: ignore[attr-defined]
+
+    def action_views(self) -> None:
+        """Show a saved list, or save this one."""
+        self.app.action_views()  # type: ignore[attr-defined]
+
+    def action_tasks(self) -> None:
+        """Run the tasks on the host under the cursor."""
+        if self.host():
+            self.post_message(messages.TasksRequested(self.host()))
 
     def action_scroll_preview(self, step: int) -> None:
         """Scroll the preview by a few lines."""

@@ -10,7 +10,7 @@ from aui_tui.records.view import IndexView, Quota, Row
 from aui_tui.records.vocabulary import STANCES
 from aui_tui.text import cells, count
 from aui_tui.tui import glyphs
-from aui_tui.tui.draw import BLANK, Line, Piece, cut, line, spread, width
+from aui_tui.tui.draw import BLANK, Line, Piece, cut, line, pad, spread, width
 from aui_tui.tui.panes.foot import TERMS, term
 from aui_tui.tui.state import ListState
 from aui_tui.tui.words import clock, local_time
@@ -125,8 +125,34 @@ def marks_line(marks: frozenset[str], size: int) -> Line:
     return spread(left, right, size)
 
 
-def empty_lines(state: ListState, can_scan: bool, size: int, *, feeding: bool = False) -> list[Line]:
-    """Return what stands in a list without rows: an invitation, or how to get rows back."""
+def _doors(known: int, demo: bool) -> list[Line]:
+    """Return the ways to a first list, one key each; ``known``: sites of the packaged list."""
+    doors = [
+        line(
+            Piece(" S ", "key", "screen.ask_scan"),
+            Piece(" scan an address, such as example.com", "", "screen.ask_scan"),
+        )
+    ]
+    if known:
+        words = " scan " + count(known, "well-known site") + " in the background"
+        doors.append(line(Piece(" W ", "key", "screen.starter"), Piece(words, "", "screen.starter")))
+    if demo:
+        doors.append(
+            line(
+                Piece(" D ", "key", "screen.demo"),
+                Piece(" open the demo: a small web on this machine", "", "screen.demo"),
+            )
+        )
+    return doors
+
+
+def empty_lines(
+    state: ListState, can_scan: bool, size: int, *, feeding: bool = False, doors: tuple[int, bool] = (0, False)
+) -> list[Line]:
+    """Return what stands in a list without rows: an invitation, or how to get rows back.
+
+    ``doors``: hosts of the packaged list, 0 where it cannot be scanned, and whether the demo can be opened.
+    """
     if state.filtered:
         rows = [
             line(("No host matches: ", "muted"), (state.query.words(), "strong")),
@@ -148,11 +174,14 @@ def empty_lines(state: ListState, can_scan: bool, size: int, *, feeding: bool = 
         rows = [
             line(("No host has been scanned yet.", "strong")),
             BLANK,
-            line("Press ", ("S", "key"), " and type an address, such as ", ("example.com", "accent"), ","),
-            line("to see how usable it is by AI agents."),
+            line("How usable is a website by AI agents? Choose:"),
+            BLANK,
+            *_doors(*doors),
             BLANK,
             line(("In the shell: ", "muted"), ("aui-tui scan example.com", "code")),
         ]
+        block = max(width(row) for row in rows[4:-2])
+        rows[4:-2] = [pad(row, block) for row in rows[4:-2]]
     else:
         rows = [line(("This index has no hosts.", "strong"))]
     return [(Piece(" " * max((size - width(row)) // 2, 1)), *row) if row else BLANK for row in rows]

@@ -10,19 +10,22 @@ from typing import ClassVar, Final
 from msgspec.structs import replace as with_fields
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.screen import Screen
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen, Screen
 
 from aui_tui.engine.checks import BY_FIX
-from aui_tui.records.agents import word_of
+from aui_tui.records.agents import SHUT, word_of
 from aui_tui.records.query import Query, parse
 from aui_tui.records.registry import Surface, surfaces
 from aui_tui.records.view import Overview, Row
 from aui_tui.records.vocabulary import FIXES, STANCES
 from aui_tui.text import count, fit
 from aui_tui.tui import glyphs, messages, open_screens
-from aui_tui.tui.bindings import OVERVIEW
+from aui_tui.tui.bindings import HISTOGRAM, OVERVIEW
+from aui_tui.tui.columns import Column
 from aui_tui.tui.context import Context, attempt, start
-from aui_tui.tui.draw import BLANK, Line, Piece, beside, cut, line, pad, width
+from aui_tui.tui.draw import BLANK, Line, Piece, beside, cut, line, pad, paragraph, width
 from aui_tui.tui.panes.foot import FIX_TERMS, term
 from aui_tui.tui.state import Changes, ListState
 from aui_tui.tui.widgets.bars import Bar, KeyBar
@@ -125,17 +128,7 @@ class OverviewScreen(Screen[Query | None]):
 
     def action_choose_figure(self, kind: str, value: str) -> None:
         """Go back to the list, narrowed to the chosen figure."""
-        query = self._asked
-        if kind == "category":
-            query = with_fields(query, category=value)
-        elif kind == "stance":
-            query = with_fields(query, stance=value)
-        elif kind == "host":
-            query = with_fields(query, line='"' + value + '"', terms=parse('"' + value + '"'))
-        else:
-            text = " ".join((query.line, kind + ":" + value if value else kind)).strip()
-            query = with_fields(query, line=text, terms=parse(text))
-        self.dismiss(query)
+        self.dismiss(narrowed(self._asked, kind, value))
 
     def action_pane(self, number: int) -> None:
         """Put the cursor on the first figure of a pane."""
@@ -457,3 +450,124 @@ def _stacked(shares: dict[str, int], whole: int, room: int) -> list[Piece]:
         Piece(glyphs.STACK[stance] * (places[number + 1] - places[number]), glyphs.role_of(stance))
         for number, stance in enumerate(STANCES)
     ]
+
+
+class HistogramScreen(ModalScreen[Query | None]):
+    """Counts the values of one column of the list; answers with the query narrowed to the chosen one."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*HISTOGRAM]
+    AUTO_FOCUS = "FigureList"
+
+    def __init__(self, context: Context, query: Query, column: Column) -> None:
+        super().__init__()
+        self.context = context
+        self._asked = query
+        self._column = column
+
+    def compose(self) -> ComposeResult:
+        """Lay the bars into a window."""
+        with Vertical(classes="window") as window:
+            window.border_title = Content("Histogram of " + (self._column.label or self._column.key))
+            window.border_subtitle = Content("enter filters by the line · esc closes")
+            yield FigureList(id="histogram")
+
+    def on_mount(self) -> None:
+        """Count."""
+        start(self, "overview", self._read)
+
+    async def _read(self) -> None:
+        figures, problem = await attempt(self.context.service.overview(self._asked))
+        if figures is None:
+            self.post_message(messages.Notification(problem, "error"))
+            return
+        ages: list[int] = []
+        for age in AGES if self._column.key == "age" else ():
+            text = " ".join((self._asked.line, "fresh:" + age)).strip()
+            view, _ = await attempt(self.context.service.index(with_fields(self._asked, line=text, terms=parse(text))))
+            ages.append(len(view.ranked) if view is not None else 0)
+        self._show(figures, ages)
+
+    def _show(self, figures: Overview, ages: Sequence[int]) -> None:
+        found = values_of(self._column, figures, ages)
+        block = self.query_one(FigureList)
+        if not found:
+            words = "This column is not counted; score, Δ, grade, stance, category, by, age and the assistants are."
+            block.show(lambda size: paragraph(words, size, "muted"))
+            return
+        whole = max(sum(number for _, number, _ in found), 1)
+        block.show(
+            lambda size: [_row(name, number, whole, size, "bar", action, 24) for name, number, action in found],
+            top=True,
+        )
+
+    def action_choose_figure(self, kind: str, value: str) -> None:
+        """Answer with the query narrowed to a value."""
+        self.dismiss(narrowed(self._asked, kind, value))
+
+    def action_close(self) -> None:
+        """Leave the list as it was."""
+        self.dismiss(None)
+
+
+AGES: Final = ("<1d", "1d..7d", "7d..30d", ">30d")
+
+
+def values_of(column: Column, figures: Overview, ages: Sequence[int]) -> list[tuple[str, int, str]]:
+    """Return the values of a column: in words, how many hosts have it, and the action that narrows the list to it."""
+    key = column.key
+    if key == "score":
+        spans = [(10 * place, 100 if place == 9 else 10 * place + 9) for place in range(len(figures.scores))]
+        pairs = [
+            (f"{low} to {high}", number, f"{low}..{high}")
+            for (low, high), number in zip(spans, figures.scores, strict=True)
+        ]
+        return [(name, number, _narrow_to("score", value)) for name, number, value in pairs]
+    if key == "grade":
+        return [(name, number, _narrow_to("grade", name.lower())) for name, number in figures.grades.items()]
+    if key == "stance":
+        sums = {stance: sum(shares.get(stance, 0) for shares in figures.stances.values()) for stance in STANCES}
+        return [(name, number, _narrow_to("stance", name)) for name, number in sums.items()]
+    if key == "category":
+        return [(name, sum(shares.values()), _narrow_to("category", name)) for name, shares in figures.stances.items()]
+    if key in ("by", "edge"):
+        return [
+            (name or "none recognised", number, _narrow_to("edge", name.split(" ")[0]) if name else "")
+            for name, number in figures.edges.items()
+        ]
+    if key == "change":
+        same = figures.hosts - figures.risen - figures.fallen
+        return [("up", figures.risen, ""), ("down", figures.fallen, ""), ("same or new", same, "")]
+    if key == "age":
+        return [(age, number, _narrow_to("fresh", age)) for age, number in zip(AGES, ages, strict=True)]
+    if key == "out":
+        return [
+            (surface.short + " out", _turned_away(figures, surface), _of_agent(surface, "out"))
+            for surface in surfaces()
+        ]
+    surface = next((one for one in surfaces() if key == "matrix." + one.slug), None)
+    found = Counter[str]()
+    for verdict, number in figures.verdicts.get(surface.slug, {}).items() if surface is not None else ():
+        found[word_of(verdict, surface.source)] += number  # type: ignore[union-attr]
+    return [(word, number, _of_agent(surface, word)) for word, number in found.most_common()] if surface else []
+
+
+def _turned_away(figures: Overview, surface: Surface) -> int:
+    verdicts = figures.verdicts.get(surface.slug, {})
+    return sum(number for verdict, number in verdicts.items() if word_of(verdict, surface.source) in SHUT)
+
+
+def _narrow_to(kind: str, value: str) -> str:
+    plain = "'" not in value and '"' not in value
+    return "screen.choose_figure('" + kind + "', '" + value + "')" if plain else ""
+
+
+def narrowed(query: Query, kind: str, value: str) -> Query:
+    """Return ``query`` narrowed to a figure."""
+    if kind == "category":
+        return with_fields(query, category=value)
+    if kind == "stance":
+        return with_fields(query, stance=value)
+    if kind == "host":
+        return with_fields(query, line='"' + value + '"', terms=parse('"' + value + '"'))
+    text = " ".join((query.line, kind + ":" + value if value else kind)).strip()
+    return with_fields(query, line=text, terms=parse(text))

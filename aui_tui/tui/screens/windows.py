@@ -450,6 +450,17 @@ NOTES: Final = {
 """What a screen, or a pane of the report card, shows."""
 
 
+ORDER: Final = {
+    "IndexScreen": "The focus is in the list; / takes it to the query line, where tab takes a choice, and enter or esc "
+    "brings it back. ← and → go from column to column.",
+    "CardScreen": "tab goes through the parts in this order: Summary, Agents, Evidence, Fixes, Log, Tasks, Visits, and "
+    "back to Summary; a digit goes straight to one.",
+    "OverviewScreen": "tab goes from figure to figure as one reads, pane by pane; a digit goes straight to a pane.",
+    "ExchangeScreen": "tab goes from both sides to the browser alone, the agent alone, and the text.",
+}
+"""In which order the parts of a screen get the focus."""
+
+
 def note_of(screen: str, pane: int) -> str:
-    """Return a sentence or two on a screen, or on its pane; empty for one without."""
-    return NOTES.get((screen, pane), "")
+    """Return what a screen or its pane shows, and the order of its parts; empty for one without."""
+    return " ".join(part for part in (NOTES.get((screen, pane), ""), ORDER.get(screen, "")) if part)

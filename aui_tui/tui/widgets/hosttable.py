@@ -64,15 +64,30 @@ class HostTable(ScrollView, Painted, can_focus=True):
         """Rows of the longest list so far: ranks are those of the whole index, so their column never shrinks."""
         self._mode: Mode = "ranked"
         self._sort: tuple[str, bool] = ("rank", False)
+        self._wanted: tuple[str, ...] = ()
+        self._place = -1
         self._empty: Block = nothing
         self.marks: frozenset[str] = frozenset()
         self.cursor = 0
 
-    def show(self, window: Window, *, mode: Mode, sort: tuple[str, bool], cursor: int, empty: Block) -> None:
+    def show(
+        self,
+        window: Window,
+        *,
+        mode: Mode,
+        sort: tuple[str, bool],
+        cursor: int,
+        empty: Block,
+        chosen: tuple[str, ...] = (),
+    ) -> None:
         """Show another window with the cursor on row ``cursor``, kept at its height on the screen where possible.
 
-        ``sort`` is the sort key and whether it is turned round; ``empty`` is drawn when there is no row.
+        ``sort`` is the sort key and whether it is turned round; ``empty`` is drawn when there is no row; ``chosen``
+        are the columns that the user wants.
         """
+        if (mode, chosen) != (self._mode, self._wanted):
+            self._place = -1
+        self._wanted = chosen
         height = self.cursor - self.scroll_offset.y
         self._window, self._mode, self._sort, self._empty = window, mode, sort, empty
         self._most = max(self._most, len(window))
@@ -123,7 +138,28 @@ class HostTable(ScrollView, Painted, can_focus=True):
     @property
     def _columns(self) -> tuple[Column, ...]:
         """The columns for the width that the table has now: the first frame comes before it is told of a width."""
-        return _chosen(self._mode, self.scrollable_content_region.width, self._most)
+        return _chosen(self._mode, self.scrollable_content_region.width, self._most, self._wanted)
+
+    @property
+    def column(self) -> Column | None:
+        """The column under the cursor, None while that was not moved."""
+        columns = self._columns
+        return columns[self._place] if 0 <= self._place < len(columns) else None
+
+    @property
+    def sorted_column(self) -> Column | None:
+        """The column that the list is ordered by, the first one where that is not on show."""
+        columns = self._columns
+        return next((column for column in columns if column.sort == self._sort[0]), columns[0] if columns else None)
+
+    def action_column(self, step: int) -> None:
+        """Move the cursor to a neighbouring column."""
+        columns = self._columns
+        if columns:
+            here = self.column or self.sorted_column
+            place = columns.index(here) if here in columns else 0
+            self._place = max(0, min(place + (step if self._place >= 0 or step else 0), len(columns) - 1))
+            self.refresh()
 
     def _keep_in_sight(self) -> None:
         top, height = self.scroll_offset.y, self.size.height - HEADER
@@ -193,7 +229,7 @@ class HostTable(ScrollView, Painted, can_focus=True):
             number = y - max((self.size.height - len(lines)) // 2, 0)
             return self.strip(lines[number] if 0 <= number < len(lines) else (), width)
         if y < HEADER:
-            return self.strip(self._heading(), width, "header")
+            return self.strip(self._heading(), width)
         index = y - HEADER + self.scroll_offset.y
         row = self.row_at(index) if index < len(self) else None
         if row is None:
@@ -209,7 +245,8 @@ class HostTable(ScrollView, Painted, can_focus=True):
             label = column.label
             if column.sort == key and key:
                 label = _sorted_label(label, glyphs.FALLING if (key in LARGEST_FIRST) is not turned else glyphs.RISING)
-            out.append(Piece(fit(label, column.width, right=column.right) + " ", "header"))
+            role = "chip" if self.column == column else "header"
+            out += [Piece(fit(label, column.width, right=column.right), role), Piece(" ", "header")]
         return tuple(out)
 
     def _cells(self, row: Row, index: int, size: int) -> list[Piece]:
@@ -228,8 +265,8 @@ class HostTable(ScrollView, Painted, can_focus=True):
 
 
 @lru_cache(maxsize=64)
-def _chosen(mode: Mode, width: int, rows: int) -> tuple[Column, ...]:
-    return columns(mode, width, rows) if width > 0 else ()
+def _chosen(mode: Mode, width: int, rows: int, wanted: tuple[str, ...]) -> tuple[Column, ...]:
+    return columns(mode, width, rows, wanted) if width > 0 else ()
 
 
 @lru_cache(maxsize=8192)

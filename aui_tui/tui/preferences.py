@@ -1,0 +1,308 @@
+"""What the user chose in the dashboard and has remembered, and the line that takes commands.
+
+The dashboard itself writes no settings: it is given what does (``Preferences.write``), and says where it was written.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from difflib import get_close_matches
+from functools import partial
+from typing import Any, Final
+
+from aui_tui.errors import AuiError, ConfigError
+from aui_tui.records.query import Query
+from aui_tui.text import clean
+from aui_tui.tui import messages, open_screens
+from aui_tui.tui.bindings import checked
+from aui_tui.tui.context import ExportJob, attempt, sentence, start_beside
+from aui_tui.tui.scanning import ScanningApp
+from aui_tui.tui.state import list_of
+
+COMMANDS: Final = {
+    "scan": ("ADDRESS", "scan an address"),
+    "open": ("HOST", "open a report card"),
+    "index": ("QUERY", "show the list of a query; without one, everything"),
+    "export": ("FILE", "write the list, or the card, to a file"),
+    "theme": ("NAME", "put on a theme"),
+    "view": ("NAME", "show a saved list"),
+    "visits": ("LOG", "read an access log for the card on show"),
+    "tasks": ("", "run the tasks on the card on show"),
+    "overview": ("", "figures over the list"),
+    "settings": ("", "settings, keys, columns, saved lists"),
+    "help": ("", "keys that work here"),
+    "quit": ("", "leave the dashboard"),
+}
+"""The commands of the line: what each takes, and what it does."""
+
+
+SETTINGS: Final = {
+    "theme": "Theme",
+    "ascii": "ASCII characters only",
+    "mouse": "Mouse",
+    "columns": "Columns of the list",
+    "keys": "Keys",
+    "views": "Saved lists",
+}
+"""What can be set in the dashboard, by name."""
+
+
+class PreferringApp(ScanningApp):
+    """An application that remembers what is chosen in it."""
+
+    @property
+    def own_keys(self) -> dict[str, str]:
+        """The user's own keys by binding id."""
+        return self.context.preferences.keys
+
+    def remember(self, *name: str, value: Any, what: str) -> None:
+        """Write one setting and say where; ``what`` begins the sentence."""
+        kept = self.context.preferences
+        if kept.write is None:
+            return
+        try:
+            kept.write(name, value)
+        except (AuiError, OSError) as error:
+            self.post_message(messages.Notification(sentence(error), "error"))
+            return
+        stronger = kept.stronger.get(name[0], "")
+        but = " " + stronger + " has the last word at the start." if stronger else ""
+        self.post_message(messages.Notification(what + " Remembered in " + kept.path + "." + but))
+
+    def choose_theme(self, name: str | None) -> None:
+        """Put on a theme; one that was chosen is remembered."""
+        before = self._chosen
+        super().choose_theme(name)
+        if name and name != before:
+            self.remember("theme", value=name, what="Theme " + name + ".")
+
+    # Settings
+
+    def action_settings(self) -> None:
+        """Show the settings."""
+        self.push_screen(open_screens.settings(self.context, self._chosen), self.change_setting)
+
+    def change_setting(self, name: str | None) -> None:
+        """Change one of SETTINGS, or ask how."""
+        kept = self.context.preferences
+        if name == "theme":
+            self.push_screen(open_screens.theme_list(self.every_theme(), self.theme), self.choose_theme)
+        elif name in ("ascii", "mouse"):
+            value = not getattr(kept, name)
+            setattr(kept, name, value)
+            words = {"ascii": "ASCII characters only", "mouse": "The mouse"}[name]
+            self.remember(name, value=value, what=words + (": yes," if value else ": no,") + " from the next start.")
+        elif name == "columns":
+            self.push_screen(open_screens.columns(kept.columns), self.choose_columns)
+        elif name == "keys":
+            self.action_keys()
+        elif name == "views":
+            self.action_views()
+
+    def choose_columns(self, chosen: tuple[str, ...] | None) -> None:
+        """Give the list other columns; none: the usual ones."""
+        if chosen is not None:
+            self.context.preferences.columns = chosen
+            self.stored += 1
+            what = "Columns: " + (", ".join(chosen) or "the usual ones") + "."
+            self.remember("columns", value=list(chosen) or None, what=what)
+
+    def action_keys(self) -> None:
+        """Show every key with its id, and give one another key."""
+        self.push_screen(open_screens.key_list(self.own_keys), self._ask_key)
+
+    def _ask_key(self, name: str | None) -> None:
+        if name:
+            self.push_screen(
+                open_screens.key_question(name, partial(self._problem_of, name)), partial(self._bind, name)
+            )
+
+    def _problem_of(self, name: str, key: str) -> str:
+        """Return why ``key`` cannot be that of ``name``; empty when it can."""
+        try:
+            checked({**self.own_keys, name: key})
+        except ConfigError as error:
+            return sentence(error)
+        return ""
+
+    def _bind(self, name: str, key: str | None) -> None:
+        if key is None:
+            return
+        if key:
+            self.own_keys[name] = key
+        else:
+            self.own_keys.pop(name, None)
+        self.set_keymap(checked(self.own_keys))
+        self.refresh_bindings()
+        what = name + " is " + key + " now." if key else name + " has its usual key again."
+        self.remember("keys", name, value=key or None, what=what)
+        self.action_keys()
+
+    # Saved lists
+
+    def action_views(self) -> None:
+        """Show a saved list, or save this one."""
+        self.push_screen(open_screens.views(self.context.preferences.views), self.choose_view)
+
+    def choose_view(self, name: str | None) -> None:
+        """Show the list called ``name``, or save the one on show under that name; a leading ``-`` forgets it."""
+        if not name:
+            return
+        views = self.context.preferences.views
+        if name.startswith("-") and name[1:] in views:
+            del views[name[1:]]
+            self.remember("views", name[1:], value=None, what="List " + name[1:] + " forgotten.")
+        elif name in views:
+            try:
+                found = list_of(views[name])
+                message = messages.ViewRequested(found.query, matrix=found.matrix, unreachable=found.unreachable)
+                self.post_message(message)
+            except AuiError as error:
+                self.post_message(messages.Notification(sentence(error), "error"))
+        else:
+            state = getattr(self.screen, "list_state", None)
+            if state is None:
+                self.post_message(messages.Notification("Only a list can be saved; esc goes back to it.", "warning"))
+                return
+            view = state.saved()
+            self.context.preferences.views = {name: view, **views}
+            self.remember("views", name, value=view, what="List " + name + " saved.")
+
+    # The line
+
+    def action_command(self) -> None:
+        """Ask for a command."""
+        self._ask_command("", "")
+
+    def _ask_command(self, text: str, problem: str) -> None:
+        lines = [" ".join(part for part in (name, takes) if part) for name, (takes, _) in COMMANDS.items()]
+        hint = problem or " · ".join(lines)
+        self.push_screen(open_screens.ask("Command", hint, text, "scan example.com"), self._run_command)
+
+    def _run_command(self, text: str | None) -> None:
+        if text is None:
+            return
+        problem = self.run_command(text)
+        if problem:
+            self._ask_command(text, problem)
+
+    def run_command(self, text: str) -> str:
+        """Do what the line says; return what was wrong with it, empty when it was done."""
+        try:
+            words = shlex.split(text.strip().removeprefix(":").removeprefix("aui-tui "))
+        except ValueError:
+            return "A quotation mark is not closed."
+        if not words:
+            return "Type a command, such as scan example.com."
+        name, rest = words[0], " ".join(words[1:])
+        if name not in COMMANDS:
+            near = get_close_matches(name, COMMANDS, n=1)
+            known = "did you mean " + near[0] + "?" if near else "there are: " + ", ".join(COMMANDS) + "."
+            return "Unknown command " + repr(clean(name, 40)) + "; " + known
+        takes = COMMANDS[name][0]
+        if takes and not rest and name != "index":
+            return name + " takes " + takes + "."
+        if rest and not takes:
+            return name + " takes nothing."
+        work: Callable[..., str] = getattr(self, "_do_" + name)
+        return work(rest) if takes else work()
+
+    def _do_scan(self, address: str) -> str:
+        if not self.context.service.can_scan:
+            return "This source cannot scan."
+        self.post_message(messages.ScanRequested(address, force=False))
+        return ""
+
+    def _do_open(self, host: str) -> str:
+        self.push_screen(open_screens.card(self.context, host))
+        return ""
+
+    def _do_index(self, line: str) -> str:
+        try:
+            query = Query.of(line=line)
+        except AuiError as error:
+            return sentence(error)
+        self.post_message(messages.ViewRequested(query))
+        return ""
+
+    def _do_export(self, path: str) -> str:
+        if self.context.exporter is None:
+            return "Nothing can be written here."
+        host = self._host_on_show()
+        state = getattr(self.screen, "list_state", None)
+        if host:
+            job = ExportJob("card", path, host=host)
+        elif state is not None:
+            hosts = tuple(sorted(state.marks))
+            job = ExportJob("list", path, query=state.query, unreachable=state.unreachable, hosts=hosts)
+        else:
+            return "There is nothing on this screen to write."
+        start_beside(self, "export", self._write, job)
+        return ""
+
+    async def _write(self, job: ExportJob) -> None:
+        assert self.context.exporter is not None
+        words, problem = await attempt(self.context.exporter(job))
+        self.post_message(messages.Notification(words or problem, "error" if problem else "information"))
+
+    def _do_theme(self, name: str) -> str:
+        known = self.every_theme()
+        if name not in known:
+            return "Unknown theme " + repr(clean(name, 40)) + "; there are: " + ", ".join(known) + "."
+        self.choose_theme(name)
+        return ""
+
+    def _do_view(self, name: str) -> str:
+        views = self.context.preferences.views
+        if name not in views:
+            return "There is no saved list of that name; there are: " + (", ".join(views) or "none") + "."
+        self.choose_view(name)
+        return ""
+
+    def _do_visits(self, path: str) -> str:
+        read, host = self.context.preferences.read_log, self._host_on_show()
+        if read is None:
+            return "Logs are read for the index of this machine alone."
+        if not host:
+            return "Open the card of the site that wrote the log first."
+        start_beside(self, "visits", self._read_log, host, path)
+        return ""
+
+    async def _read_log(self, host: str, path: str) -> None:
+        read = self.context.preferences.read_log
+        assert read is not None
+        words, problem = await attempt(read(host, path))
+        self.post_message(messages.Notification(words or problem, "error" if problem else "information"))
+        if words:
+            self.stored += 1
+
+    def _do_tasks(self) -> str:
+        host = self._host_on_show()
+        if not host:
+            return "Open a report card first."
+        self.post_message(messages.TasksRequested(host))
+        return ""
+
+    def _do_overview(self) -> str:
+        state = getattr(self.screen, "list_state", None)
+        if state is None:
+            return "Figures are those of a list; esc goes back to it."
+        self.call_later(self.run_action, "screen.overview")
+        return ""
+
+    def _do_settings(self) -> str:
+        self.action_settings()
+        return ""
+
+    def _do_help(self) -> str:
+        self.push_screen(open_screens.help_for(self.screen))
+        return ""
+
+    def _do_quit(self) -> str:
+        self.exit()
+        return ""
+
+    def _host_on_show(self) -> str:
+        """Return the host of the card on show, empty elsewhere."""
+        return str(getattr(getattr(self.screen, "state", None), "host", "") or "")

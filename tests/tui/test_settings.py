@@ -1,0 +1,216 @@
+"""What is remembered: theme, columns, keys, saved lists; the line of commands; the histogram; the first screen."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aui_tui.settings import load, remember
+from aui_tui.tui.app import AuiApp
+from aui_tui.tui.context import Context, Feed, Preferences
+from aui_tui.tui.open_screens import DEMO
+from aui_tui.tui.screens.index import IndexScreen
+
+from .cards import NOW, make_card
+from .memory import MemoryService
+from .stage import press, settle, text_of, until
+
+
+def app_with(
+    path: Path, hosts: int = 60, *, size: tuple[int, int] = (100, 30), **more: Any
+) -> tuple[AuiApp, Callable[[], Any]]:
+    """Return a dashboard that remembers in ``path``, and what runs it."""
+
+    def write(name: Sequence[str], value: Any) -> None:
+        remember(path, name, value)
+
+    kept = load({"config_file": str(path)}, {}) if path.exists() else None
+    preferences = Preferences(
+        path=str(path),
+        write=write,
+        columns=kept.columns if kept else (),
+        keys=dict(kept.keys) if kept else {},
+        views={name: dict(view) for name, view in kept.views.items()} if kept else {},
+    )
+    context = Context(MemoryService.of(hosts), clock=NOW.timestamp, preferences=preferences, **more)
+    app = AuiApp(context, theme="dusk")
+    app.animation_level = "none"
+    app.set_keymap(preferences.keys)
+    return app, lambda: app.run_test(size=size, notifications=True)
+
+
+def index_of(app: AuiApp) -> IndexScreen:
+    return next(screen for screen in app.screen_stack if isinstance(screen, IndexScreen))
+
+
+async def test_a_chosen_theme_is_remembered_and_said_where(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text("# mine\nmouse = false\n", encoding="utf-8")
+    _app, run = app_with(path)
+    async with run() as pilot:
+        await press(pilot, "T", "home", "enter")
+        assert "Remembered in" in text_of(pilot)
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("# mine\nmouse = false\n")
+    assert load({"config_file": str(path)}, {}).theme == "colour-blind"
+
+
+async def test_a_key_is_given_in_the_dashboard_works_at_once_and_after_the_next_start(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    _app, run = app_with(path)
+    async with run() as pilot:
+        await press(pilot, "comma", "down", "down", "down", "down", "enter")
+        await pilot.press(*"overview")
+        await settle(pilot)
+        assert "v " in text_of(pilot)
+        await press(pilot, "enter", "s")
+        assert "s is both" in " ".join(text_of(pilot).split())
+        await press(pilot, "Z")
+        assert "overview is Z now." in " ".join(text_of(pilot).split())
+        await press(pilot, "escape", "Z")
+        assert "Who gets in" in text_of(pilot)
+    assert dict(load({"config_file": str(path)}, {}).keys) == {"overview": "Z"}
+    _app, run = app_with(path)
+    async with run() as pilot:
+        await press(pilot, "Z")
+        assert "Who gets in" in text_of(pilot)
+
+
+async def test_a_list_is_saved_with_a_name_and_comes_back_with_two_keys(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    app, run = app_with(path)
+    async with run() as pilot:
+        await press(pilot, "3", "greater_than_sign", "t", "V")
+        await pilot.press(*"walls")
+        await press(pilot, "enter")
+        before = index_of(app).state.query
+        await press(pilot, "3", "less_than_sign")
+        assert index_of(app).state.query != before
+        await press(pilot, "V", "enter")
+        assert index_of(app).state.query == before
+    app, run = app_with(path)
+    async with run() as pilot:
+        await press(pilot, "V", "enter")
+        assert index_of(app).state.query == before
+        await press(pilot, "V", "ctrl+d")
+        assert "List walls forgotten." in " ".join(text_of(pilot).split())
+    assert not load({"config_file": str(path)}, {}).views
+
+
+async def test_columns_are_chosen_and_remembered(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    _app, run = app_with(path)
+    async with run() as pilot:
+        await press(pilot, "C", "space", "down", "down", "down", "down", "space", "end", "space", "enter")
+        heads = text_of(pilot).splitlines()[2].split()
+    assert [head.rstrip("▴▾") for head in heads] == ["#", "Host", "in-browser"]
+    assert load({"config_file": str(path)}, {}).columns == ("rank", "host", "matrix.browser_agents")
+
+
+@pytest.mark.parametrize(
+    ("moves", "line", "least"), [(1, "score:0..9", 0), (3, "grade:a", 1), (4, "", 1)], ids=["score", "grade", "stance"]
+)
+async def test_the_histogram_of_the_column_under_the_cursor_filters(
+    tmp_path: Path, moves: int, line: str, least: int
+) -> None:
+    app, run = app_with(tmp_path / "config.toml")
+    async with run() as pilot:
+        await press(pilot, *["right"] * moves, "F")
+        assert "Histogram of" in text_of(pilot)
+        await press(pilot, "enter")
+        state = index_of(app).state
+        assert state.query.line == line
+        assert bool(state.query.stance) is (moves == 4)
+        assert len(index_of(app).table) >= least
+
+
+async def test_t_orders_by_the_column_under_the_cursor_and_then_turns(tmp_path: Path) -> None:
+    app, run = app_with(tmp_path / "config.toml")
+    async with run() as pilot:
+        await press(pilot, "right", "right", "t")
+        assert (index_of(app).state.query.sort, index_of(app).state.query.descending) == ("change", False)
+        await press(pilot, "t")
+        assert index_of(app).state.query.descending
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("theme paper", "Theme paper."),
+        ("them paper", "did you mean theme?"),
+        ("theme nope", "Unknown theme 'nope'"),
+        ("index stance:walled", "Ranked 19 "),
+        ("index stanse:walled", "stanse"),
+        ("open shophub0.example", "[1 Summary]"),
+        ("view nope", "no saved list of that name"),
+        ("scan", "scan takes ADDRESS."),
+        ("visits x", "Logs are read for the index of this machine alone."),
+        ("overview", "Who gets in"),
+        ("help", "In the shell, the same:"),
+        ('"', "A quotation mark is not closed."),
+        ("tasks", "Open a report card first."),
+    ],
+)
+async def test_the_line_takes_commands_and_says_what_is_wrong(tmp_path: Path, typed: str, words: str) -> None:
+    _app, run = app_with(tmp_path / "config.toml", size=(80, 24))
+    async with run() as pilot:
+        await press(pilot, "colon")
+        for char in typed:
+            await pilot.press({" ": "space", ":": "colon", '"': "quotation_mark", ".": "full_stop"}.get(char, char))
+        await press(pilot, "enter")
+        await until(lambda: words in " ".join(text_of(pilot).split()) + " ")
+
+
+async def test_the_palette_finds_settings_saved_lists_and_words(tmp_path: Path) -> None:
+    app, run = app_with(tmp_path / "config.toml")
+    app.context.preferences.views = {"my shops": {"query": "category:retail"}}
+    async with run() as pilot:
+        for words, found in (("columns of", "Setting Columns"), ("my shops", "List my shops"), ("wba", "Web Bot Auth")):
+            await pilot.press("ctrl+p", *("space" if char == " " else char for char in words))
+            await until(lambda found=found: found in text_of(pilot))  # type: ignore[misc]
+            await settle(pilot)
+            await press(pilot, "escape", "escape")
+
+
+async def test_an_empty_index_has_three_doors(tmp_path: Path) -> None:
+    done = asyncio.Event()
+
+    async def scans(on_card: Callable[[object], None]) -> None:
+        on_card(make_card(1))
+        await done.wait()
+
+    app, run = app_with(tmp_path / "config.toml", 0, starter=Feed("known sites", 230, scans), demo=True)
+    async with run() as pilot:
+        await settle(pilot)
+        text = text_of(pilot)
+        for door in ("S  scan an address", "W  scan 230 well-known sites", "D  open the demo"):
+            assert door in text
+        await pilot.press("W")
+        await until(lambda: "known sites: 1 of 230" in text_of(pilot))
+        await pilot.press("escape")
+        await until(lambda: "known sites" not in text_of(pilot).splitlines()[0])
+        await pilot.press("D")
+    assert app.return_value == DEMO
+
+
+async def test_a_source_without_a_browser_says_so_when_tasks_are_asked_for(tmp_path: Path) -> None:
+    _app, run = app_with(tmp_path / "config.toml")
+    async with run() as pilot:
+        await press(pilot, "enter", "a")
+        assert "for its own index alone" in " ".join(text_of(pilot).split())
+
+
+def test_a_file_that_cannot_be_changed_is_one_sentence(tmp_path: Path) -> None:
+    from aui_tui.errors import ConfigError
+
+    path = tmp_path / "config.toml"
+    path.write_text("keys = 3\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match="cannot be changed"):
+        remember(path, ("keys", "scan"), "x")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigError, match="cannot be written"):
+        remember(tmp_path / "file" / "config.toml", ("theme",), "dusk")
