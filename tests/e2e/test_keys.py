@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from aui_tui.engine.scoring import grade_card
 from aui_tui.records.methods import DEFAULT_METHOD
 from aui_tui.service.local import LocalService
+from tests.e2e.shops import PythonShop
 from tests.e2e.terminal import Terminal
 from tests.engine import situations
 
@@ -89,3 +90,60 @@ def test_an_analyst_finds_the_walled_shops_that_turn_claude_away_and_exports_the
         terminal.wait_until(lambda: any(home.glob("*.json")), "for the file")
         assert "stay.example" in next(home.glob("*.json")).read_text(encoding="utf-8")
         assert keys.pressed <= 12
+
+
+def test_an_owner_scans_reads_the_cause_copies_the_fix_scans_again_and_sees_the_difference(tmp_path: Path) -> None:
+    with PythonShop(tmp_path) as shop, Terminal(tmp_path, shop.rules, columns=140, lines=40) as terminal:
+        terminal.wait_for("No host has been scanned yet.")
+        keys = Keys(terminal)
+        keys.press(["S"], "Scan an address")
+        terminal.press(f"http://{shop.host}")
+        keys.press(["\r"], "Ranked 1 ", shop.host)
+        keys.press(["\r"], "are refused", "refused (403)", "robots.txt", "Next")
+        keys.press(["y"], "Copied")
+        (shop.folder / "llms.txt").write_text(f"# {shop.host}\n\n> A shop.\n", encoding="utf-8")
+        keys.press(["f"])
+        terminal.wait_until(lambda: "8/10" in terminal.text, "for the second scan", 90)
+        keys.press(["d"], "Changes", "llms.txt")
+        assert keys.pressed <= 8
+
+
+def test_a_key_is_given_with_six_keys_and_works_after_the_next_start(home: Path, tmp_path: Path) -> None:
+    settings = tmp_path / "config.toml"
+    settings.write_text("", encoding="utf-8")
+    with Terminal(home, ["--config", str(settings)], columns=140, lines=40) as terminal:
+        terminal.wait_for("Ranked 3")
+        keys = Keys(terminal)
+        keys.press([","], "Settings", "Remembered in")
+        keys.press(["\x1b[B"] * 4 + ["\r"], "an id, a key or a word")
+        terminal.press("overview")
+        terminal.wait_for("Who gets in, scores")
+        keys.press(["\r"], "New key for overview")
+        keys.press(["Z"], "overview is Z now.")
+        keys.press(["\x1b"])
+        terminal.wait_until(lambda: "an id, a key" not in terminal.text)
+        keys.press(["Z"], "1 Who gets in")
+        assert keys.pressed <= 10
+    with Terminal(home, ["--config", str(settings)], columns=140, lines=40) as terminal:
+        terminal.wait_for("Ranked 3")
+        terminal.press("Z")
+        terminal.wait_for("1 Who gets in")
+
+
+def test_a_list_is_saved_with_two_keys_and_a_name_and_comes_back_with_two(home: Path, tmp_path: Path) -> None:
+    settings = tmp_path / "config.toml"
+    settings.write_text("", encoding="utf-8")
+    with Terminal(home, ["--config", str(settings)], columns=140, lines=40) as terminal:
+        terminal.wait_for("Ranked 3")
+        terminal.press("3")
+        terminal.wait_for("Ranked 1 ")
+        keys = Keys(terminal)
+        keys.press(["V"], "Saved lists")
+        terminal.press("walls")
+        keys.press(["\r"], "List walls saved.")
+        assert keys.pressed == 2
+        terminal.press("0")
+        terminal.wait_for("Ranked 3")
+        back = Keys(terminal)
+        back.press(["V", "\r"], "Ranked 1 ", "stay.example")
+        assert back.pressed == 2
