@@ -1,6 +1,6 @@
 """Pictures of the dashboard on the demo's web: ``python -m tests.previews`` writes ``themes/previews/*.svg``.
 
-One picture of the index per theme, named after it, and ``card.svg`` of a report card in the default theme.
+One picture of the index per theme, named after it; ``card.svg`` and ``overview.svg`` in the default theme.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import re
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from aui_tui.demo.web import DemoWeb, fill, service_of
@@ -22,11 +23,12 @@ SHOWN = "outlet.demo.test"
 DEFAULT = "dusk"
 
 
-async def picture(service: Service, theme: str, *, card: bool = False) -> str:
-    """Return the index under ``theme`` as SVG, or the card of SHOWN."""
-    async with stage(service, SIZE, theme=theme, start_host=SHOWN if card else "", standing=False) as pilot:
-        if not card:
-            await pilot.press("down", "down", "down", "down")
+async def picture(
+    service: Service, theme: str, *, card: bool = False, keys: Sequence[str] = (), size: tuple[int, int] = SIZE
+) -> str:
+    """Return the index under ``theme`` as SVG after ``keys``, or the card of SHOWN."""
+    async with stage(service, size, theme=theme, start_host=SHOWN if card else "", standing=False) as pilot:
+        await pilot.press(*keys)
         await asyncio.sleep(0.5)
         await settle(pilot)
         return pilot.app.export_screenshot(title="aui-tui", simplify=True)
@@ -45,7 +47,9 @@ async def pictures() -> dict[str, str]:
         try:
             await fill(service, web, lambda _card: None)
             names = sorted(themes.load((themes.packaged(),)).themes)
-            found = {name: await picture(service, name) for name in names}
+            below = ["down"] * 4
+            found = {name: await picture(service, name, keys=below) for name in names}
+            found["overview"] = await picture(service, DEFAULT, keys=["v"])
             return found | {"card": await picture(service, DEFAULT, card=True)}
         finally:
             await service.aclose()

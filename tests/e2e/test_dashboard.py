@@ -146,3 +146,22 @@ def test_unknown_theme_is_one_sentence_before_the_screen_is_touched(tmp_path: Pa
         terminal.wait_for("aui-tui:", "nope")
         assert terminal.finish() == 2
         assert "\x1b[?1049h" not in terminal.raw
+
+
+def test_a_crawl_is_watched_in_the_dashboard_and_the_index_stays(tmp_path: Path, serve: Callable[..., Options]) -> None:
+    rules = serve(RICH, GUARDED)
+    (tmp_path / "list.txt").write_text("http://rich.test\nhttp://guarded.test\n", encoding="utf-8")
+    with Terminal(tmp_path, ["crawl", "list.txt", "--dashboard", *rules]) as terminal:
+        terminal.wait_for("Ranked 2", "rich.test", "guarded.test", seconds=120)
+        terminal.press("q")
+        assert terminal.finish() == 0
+    assert "guarded.test" in here(tmp_path, "index", "--json").out
+
+
+def test_an_empty_index_leads_to_the_demo_with_one_key(tmp_path: Path) -> None:
+    with Terminal(tmp_path, []) as terminal:
+        terminal.wait_for("S  scan an address", "well-known sites in the background", "D  open the demo")
+        terminal.press("D")
+        terminal.wait_for("demo: ", "scans")
+        terminal.press("q")
+        assert terminal.finish() == 0

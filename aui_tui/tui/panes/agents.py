@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from aui_tui.records import agents
@@ -23,6 +24,12 @@ RULES_FROM: Final = 96
 """Width from which the deciding line is shown with its text."""
 NAMES_FROM: Final = 118
 """Width from which the name that was sent is shown."""
+CAUSES_FROM: Final = 132
+"""Width from which it is shown what a refusal goes by and, where a log was read, the real visits."""
+GOES_BY: Final = MappingProxyType(
+    {"name": "the name", "field": "one field", "fields": "fields", "together": "name, fields", "either": "either"}
+)
+"""What a refusal goes by, by the word of the records."""
 LEGEND: Final = ("in", "part", "refused", "challenged", "told no", "unclear", "not tested")
 
 
@@ -31,9 +38,14 @@ class _Widths(NamedTuple):
     sent: int
     says: int
     answer: int
+    by: int = 0
+    visits: int = 0
 
 
-def _widths(rows: tuple[AgentRow, ...], size: int) -> _Widths:
+def _widths(rows: tuple[AgentRow, ...], size: int, *, visits: bool) -> _Widths:
+    if size >= CAUSES_FROM:
+        more = 12 if visits else 0
+        return _Widths(size - 2 - 17 - 30 - 24 - 2 - 14 - 14 - more, 17, 30, 24, 14, more)
     sent = 22 if size >= NAMES_FROM else 0
     says = 38 if size >= RULES_FROM else 17
     answer = 25 if size >= SIZES_FROM else 7
@@ -46,27 +58,57 @@ def agent_table(dossier: Dossier, size: int, *, crawlers: bool = False) -> list[
     """Return the table laid out to ``size`` cells; ``crawlers`` adds those that are never scored."""
     rows = agents.agent_rows(dossier.card, dossier.observations)
     others = agents.crawler_rows(dossier.card, dossier.observations) if crawlers else ()
-    wide = _widths((*rows, *others), size)
+    wide = _widths((*rows, *others), size, visits=dossier.visits is not None)
+    beside = _Beside.of(dossier)
     asked = [row for row in rows if row.asked]
     unasked = [row for row in rows if not row.asked]
     asked.sort(key=lambda row: (row.key != "browser", agents.WORST_FIRST.index(row.verdict)))
     out = [_heading(wide, size)]
-    out += [_row(row, wide, size) for row in (*asked, *unasked)]
+    out += [_row(row, wide, size, beside) for row in (*asked, *unasked)]
     if others:
         out += [BLANK, cut(line(("  Crawlers, for training and search; shown, not scored", "title")), size)]
-        out += [_row(row, wide, size) for row in others]
+        out += [_row(row, wide, size, beside) for row in others]
     return out
+
+
+class _Beside(NamedTuple):
+    """What stands beside the verdicts: by slot what a refusal goes by, by token the real visits."""
+
+    causes: dict[str, str]
+    visits: dict[str, VisitRow]
+
+    @classmethod
+    def of(cls, dossier: Dossier) -> _Beside:
+        cause = dossier.observations.cause if dossier.observations is not None else None
+        causes = dict.fromkeys(cause.agents, GOES_BY.get(cause.by, cause.by)) if cause is not None else {}
+        rows = visit_rows(dossier.visits, dossier.card) if dossier.visits is not None else ()
+        return cls(causes, {row.token: row for row in rows})
+
+    def pieces(self, row: AgentRow, wide: _Widths, action: str) -> list[Piece]:
+        """Return the columns of a row, none where there is no room."""
+        out: list[Piece] = []
+        if wide.by:
+            out.append(Piece(fit(self.causes.get(row.key, glyphs.DASH), wide.by), "muted", action))
+        if wide.visits:
+            found = self.visits.get(row.token)
+            if found is None or not found.requests:
+                return [*out, Piece(fit("no visits", wide.visits), "muted", action)]
+            sign = {True: glyphs.ALIKE, False: glyphs.DISAGREE, None: " "}[found.agrees]
+            words = format(found.requests, ",") + " " + sign
+            out.append(Piece(fit(words, wide.visits), "accent" if found.agrees is False else "", action))
+        return out
 
 
 def _heading(wide: _Widths, size: int) -> Line:
     parts = [fit("Agent", wide.name)]
     if wide.sent:
         parts.append(fit("name sent", wide.sent))
-    parts += [fit("robots.txt says", wide.says), "  ", fit("the site answers", wide.answer), "so it is"]
+    parts += [fit("robots.txt says", wide.says), "  ", fit("the site answers", wide.answer)]
+    parts += [fit("goes by", wide.by), fit("visits", wide.visits), "so it is"]
     return cut(line(("  " + "".join(parts), "header")), size)
 
 
-def _row(row: AgentRow, wide: _Widths, size: int) -> Line:
+def _row(row: AgentRow, wide: _Widths, size: int, beside: _Beside) -> Line:
     action = "screen.exchange('" + row.key + "')"
     name = fit(row.label, wide.name - 1) + " "
     pieces = [Piece("  ", "", action), Piece(name, "", action)]
@@ -77,6 +119,7 @@ def _row(row: AgentRow, wide: _Widths, size: int) -> Line:
     pieces += _says(row, wide.says, action)
     pieces.append(Piece((glyphs.DISAGREE if row.disagree else " ") + " ", "accent", action))
     pieces += _answer(row, wide.answer, action)
+    pieces += beside.pieces(row, wide, action)
     mark = glyphs.VERDICT[row.verdict] + " " + row.verdict
     pieces.append(Piece(mark, glyphs.role_of(row.verdict), action))
     return cut(pieces, size)
