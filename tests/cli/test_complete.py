@@ -42,7 +42,7 @@ def test_script_for_each_shell(tmp_path: Path, shell: str) -> None:
         ("aui-tui schema c", ["card"]),
         ("aui-tui plan x.com --grade ", ["A", "B", "C", "D", "F"]),
         ("aui-tui diff x.com --format m", ["markdown"]),
-        ("aui-tui --theme du", ["dusk"]),
+        ("aui-tui --theme du", ["dusk", "dusk-256"]),
         ("aui-tui site tickets.example --at 2026-11-1", ["2026-11-12T08:00:00.000Z"]),
         ("aui-tui site tickets.example --at l", ["last"]),
         ("aui-tui index --sort matrix.g", ["matrix.gemini"]),
