@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from aui_tui.engine.checks import BY_FIX
 from aui_tui.records import agents
 from aui_tui.records.agents import Outcome
 from aui_tui.records.card import ReportCard
@@ -154,6 +153,8 @@ def _next(state: CardState, dossier: Dossier, size: int) -> list[Line]:
     gain: Line = ()
     if reached is not None:
         gain = line("  ", (" ".join((str(card.score), glyphs.ARROW, str(reached.score))), "good"))
+    from aui_tui.engine.checks import BY_FIX  # the first frame of the list does without
+
     takes = BY_FIX[fix.k].takes if fix.k in BY_FIX else ""
     tail = (*gain, Piece("   " + takes if takes else "", "muted"))
     if size >= 64:
