@@ -338,7 +338,7 @@ def _watched(
     from aui_tui.cli import dashboard
     from aui_tui.cli.sources import local_of
     from aui_tui.crawl import read, starter_rows
-    from aui_tui.crawl.source import chunks
+    from aui_tui.crawl.listing import chunks
 
     if as_json or tasks or file == "-":
         raise BadValue("--dashboard goes with a list in a file, or --starter, and without --json and --tasks.")
@@ -365,7 +365,7 @@ async def into(
 ) -> None:
     """Scan ``rows`` into the index of ``service`` without a word; ``on_result`` is called for each on this loop."""
     from aui_tui.crawl import Crawl, Terms
-    from aui_tui.crawl.source import groups
+    from aui_tui.crawl.listing import groups
 
     loop = asyncio.get_running_loop()
 

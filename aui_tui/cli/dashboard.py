@@ -108,7 +108,7 @@ def _local(service: Service) -> LocalService | None:
 
 def _starter(run: Run, service: LocalService) -> Feed:
     """Return the scans of the packaged list of known sites, which begin on the user's word alone."""
-    from aui_tui.records.starter import Starter
+    from aui_tui.records.registry import Starter
     from aui_tui.tui.context import Feed
 
     async def scans(on_card: Callable[[object], None]) -> None:
