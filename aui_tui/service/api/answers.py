@@ -216,6 +216,11 @@ def visits_url(base_url: str, host: str) -> str:
     return f"{base_url}/api/visits/{quote(host, safe='.:-')}.json"
 
 
+def badge_url(base_url: str, host: str) -> str:
+    """Return the address of the badge of ``host``."""
+    return f"{base_url}/badge/{quote(host, safe='.:-')}.svg"
+
+
 def card_bytes(card: ReportCard, base_url: str) -> bytes:
     """Return ``card`` as JSON with the service's ``url``."""
     return codec.encode_card(msgspec.structs.replace(card, url=site_url(base_url, card.host)))

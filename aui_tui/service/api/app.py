@@ -21,6 +21,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from aui_tui.errors import AuiError
 from aui_tui.service.api import discovery, problems
 from aui_tui.service.api.config import ApiConfig
+from aui_tui.service.api.feeds import Feeds
 from aui_tui.service.api.guard import GuardMiddleware, TooLarge
 from aui_tui.service.api.pages import Pages
 from aui_tui.service.api.problems import Problem
@@ -79,6 +80,7 @@ def create_app(service: Published, config: ApiConfig) -> ASGIApp:
         get("/robots.txt", endpoints.robots),
         get("/.well-known/http-message-signatures-directory", endpoints.signature_directory),
         get("/llms.txt", endpoints.llms),
+        *Feeds(endpoints).routes(),
         *pages.routes(),
     ]
     if tools is not None:
@@ -110,7 +112,9 @@ def get(path: str, handler: Handler) -> Route:
 def wants_page(request: Request) -> bool:
     """Say whether an error is shown as a page for people rather than as problem details."""
     path = request.url.path
-    if path.startswith(("/api/", "/.well-known/", "/mcp")) or path.endswith((".json", ".txt")):
+    if path.startswith(("/api/", "/.well-known/", "/mcp", "/badge/")):
+        return False
+    if path.endswith((".json", ".txt", ".csv", ".atom", ".xml")):
         return False
     return "text/html" in request.headers.get("accept", "")
 

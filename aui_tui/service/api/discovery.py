@@ -35,6 +35,8 @@ scans in an hour. Errors are RFC 9457 problem details.
 - [Index]({base}/api/index.json): every host, ranked and unreachable; filters `category` and `stance`
 - Report card: `{base}/api/site/<host>.json`, the latest card of one host
 - Live scan: `{base}/api/scan?url=<host>`, a new card; `force=true` skips the cache
+- [Index as CSV]({base}/index.csv), [newest scans as Atom]({base}/feed.atom), a badge: `{base}/badge/<host>.svg`
+- [Catalogue of the interfaces]({base}/.well-known/api-catalog), RFC 9727
 - [OpenAPI description]({base}/openapi.json): all parameters, records and errors
 {tools}
 ## Pages
@@ -52,6 +54,8 @@ _ROBOTS: Final = """\
 User-agent: *
 Content-Signal: search=yes, ai-input=yes
 Allow: /
+
+Sitemap: {base}/sitemap.xml
 """
 
 
@@ -61,15 +65,36 @@ def serves_tools() -> bool:
     return find_spec("mcp") is not None
 
 
-def robots() -> bytes:
+def robots(base_url: str) -> bytes:
     """Return robots.txt: everybody may read everything, and answers may use it."""
-    return _ROBOTS.encode()
+    return _ROBOTS.format(base=base_url).encode()
 
 
 def llms(base_url: str) -> bytes:
     """Return llms.txt: the service in one page for an agent."""
     tools = _TOOLS.format(base=base_url) if serves_tools() else ""
     return _LLMS.format(name=NAME, summary=SUMMARY, base=base_url, tools=tools).encode()
+
+
+def catalogue(base_url: str) -> bytes:
+    """Return the catalogue of the interfaces for ``/.well-known/api-catalog`` (RFC 9727, a linkset of RFC 9264)."""
+    entries: list[dict[str, Any]] = [
+        {
+            "anchor": f"{base_url}/api/index.json",
+            "service-desc": [{"href": f"{base_url}/openapi.json", "type": "application/json"}],
+            "service-doc": [{"href": f"{base_url}/help/serving", "type": "text/html"}],
+            "status": [{"href": f"{base_url}/healthz", "type": "application/json"}],
+        }
+    ]
+    if serves_tools():
+        entries.append(
+            {
+                "anchor": f"{base_url}/mcp",
+                "service-desc": [{"href": f"{base_url}/.well-known/mcp.json", "type": "application/json"}],
+                "service-doc": [{"href": f"{base_url}/help/agents", "type": "text/html"}],
+            }
+        )
+    return msgspec.json.encode({"linkset": entries})
 
 
 def card(base_url: str) -> bytes:

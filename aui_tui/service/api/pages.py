@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from importlib.resources import files
+from itertools import count
 from typing import Any, Final
 from urllib.parse import parse_qs, quote, urlencode
 
 import jinja2
 import msgspec
 from markdown_it import MarkdownIt
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
@@ -16,8 +19,10 @@ from starlette.routing import Route
 from aui_tui import docs
 from aui_tui.changes import VERDICT_RANK
 from aui_tui.errors import AuiError, BadValue
+from aui_tui.export import badge as pictures
 from aui_tui.export import visits as written_visits
 from aui_tui.records import labels
+from aui_tui.records.points import gain
 from aui_tui.records.query import Query
 from aui_tui.records.tasks import rows as task_rows
 from aui_tui.records.view import IndexView
@@ -36,7 +41,8 @@ UNREACHABLE_ROWS: Final = 20
 """Unreachable hosts shown below the first page; the rest is in the JSON and behind the filters."""
 SORTS: Final = {"rank": "Rank", "host": "Host", "name": "Name", "age": "Last scan", "category": "Category"}
 POLICY: Final = (
-    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    "default-src 'none'; connect-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'"
 )
 SECURITY: Final = {"Content-Security-Policy": POLICY}
 MARKS: Final = {
@@ -57,6 +63,7 @@ class Pages:
     def __init__(self, endpoints: Endpoints) -> None:
         self._endpoints = endpoints
         self._config = endpoints.config
+        self._fields = SECURITY | {"Link": f'<{self._config.root}/.well-known/api-catalog>; rel="api-catalog"'}
         self._environment = _environment()
         self._environment.globals.update(
             root=self._config.root,
@@ -69,6 +76,8 @@ class Pages:
             data_path=lambda host: answers.data_url(self._config.root, host),
             visits_path=lambda host: answers.visits_url(self._config.root, host),
             tasks_path=lambda host: answers.tasks_url(self._config.root, host),
+            badge_path=lambda host: answers.badge_url(self._config.root, host),
+            badge_url=lambda host: answers.badge_url(self._config.base_url, host),
         )
         static = files("aui_tui.service.api").joinpath("static")
         self._style = Representation(static.joinpath("style.css").read_bytes(), "text/css; charset=utf-8")
@@ -105,7 +114,7 @@ class Pages:
             view = await self._endpoints.service.index(query)
             made = self._page("index.html", **self._listed(view, query, fields, complaint))
             self._endpoints.shelf.put(key, stamp, made)
-        return await answer(request, made, headers=SECURITY, status=400 if complaint else 200)
+        return await answer(request, made, headers=self._fields, status=400 if complaint else 200)
 
     def _listed(self, view: IndexView, query: Query, fields: dict[str, str], complaint: str) -> dict[str, Any]:
         total = len(view.ranked)
@@ -145,13 +154,13 @@ class Pages:
             except AuiError as error:
                 status = 404 if error.http_status < 500 else 503
                 page = self._page("absent.html", host=host, error=problems.of(error).detail, status=status)
-                return await answer(request, page, cache="no-store", headers=SECURITY, status=status)
+                return await answer(request, page, cache="no-store", headers=self._fields, status=status)
             card = dossier.card
             linked = linked_script(_review(card.host, card.score, card.scanned_at, self._config.base_url))
             made = self._page("site.html", card=card, dossier=dossier, linked=linked)
             made.modified = modified
             self._endpoints.shelf.put(key, stamp, made)
-        return await answer(request, made, headers=SECURITY)
+        return await answer(request, made, headers=self._fields)
 
     async def scan(self, request: Request) -> Response:
         """POST /scan: scan the host of the form, then show its card."""
@@ -178,11 +187,11 @@ class Pages:
             return self.problem(request, problems.not_found())
         text = markdown_html(docs.read(name), self._config.root)
         made = self._page("topic.html", heading=docs.title(name), about=docs.TOPICS[name], text=text)
-        return await answer(request, made, cache=STATIC_CACHE, headers=SECURITY)
+        return await answer(request, made, cache=STATIC_CACHE, headers=self._fields)
 
     async def problems(self, request: Request) -> Response:
         """GET /problems: what each problem type means."""
-        return await answer(request, self._page("problems.html", kinds=KINDS), cache=STATIC_CACHE, headers=SECURITY)
+        return await answer(request, self._page("problems.html", kinds=KINDS), cache=STATIC_CACHE, headers=self._fields)
 
     async def style(self, request: Request) -> Response:
         """GET /style.css."""
@@ -195,7 +204,7 @@ class Pages:
     def problem(self, request: Request, problem: Problem) -> Response:
         """Return an error as a page."""
         made = self._page("problem.html", problem=problem)
-        headers = {"Cache-Control": "no-store", **SECURITY, **problem.headers}
+        headers = {"Cache-Control": "no-store", **self._fields, **problem.headers}
         return Response(made.body, status_code=problem.status, media_type=HTML, headers=headers)
 
     def _page(self, template: str, **values: Any) -> Representation:
@@ -219,6 +228,9 @@ def _environment() -> jinja2.Environment:
     environment.filters["origin"] = lambda host: host if "://" in host else f"https://{quote(host, safe='.:-[]')}/"
     environment.globals["served"] = lambda matrix: sum(VERDICT_RANK.get(v, 0) > 0 for v in matrix.values())
     environment.globals.update(
+        gain=gain,
+        grade_mark=lambda grade, size: Markup(pictures.mark(grade, size)),  # noqa: S704
+        history_chart=lambda points: Markup(pictures.chart(tuple(points))),  # noqa: S704
         task_rows=task_rows,
         visits_rows=visit_rows,
         visits_cells=written_visits.cells,
@@ -240,8 +252,9 @@ def markdown_html(text: str, root: str) -> str:
             if part.type == "link_open" and target.endswith(".md"):
                 part.attrSet("href", f"{root}/help/{target.removesuffix('.md').casefold()}")
     made = str(parser.renderer.render(tokens, parser.options, {}))
-    made = made.replace("<pre>", '<pre tabindex="0" role="region" aria-label="Example">')
-    return made.replace("<table>", '<div class="scroll"><table>').replace("</table>", "</table></div>")
+    numbers = count(1)
+    made = re.sub("<pre>", lambda _: f'<pre tabindex="0" role="region" aria-label="Example {next(numbers)}">', made)
+    return made.replace("<table>", '<div class="scroll" tabindex="0"><table>').replace("</table>", "</table></div>")
 
 
 def _fields(query: Query) -> dict[str, str]:

@@ -52,7 +52,7 @@ class Endpoints:
         self._streams = asyncio.Semaphore(STREAMS)
         base = config.base_url
         self._openapi = Representation(discovery.document(base), "application/json")
-        self._robots = Representation(discovery.robots(), TEXT)
+        self._robots = Representation(discovery.robots(base), TEXT)
         self._llms = Representation(discovery.llms(base), TEXT)
         self._card = Representation(discovery.card(base), JSON)
 

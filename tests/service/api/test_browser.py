@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
+import subprocess
 import time
 from collections.abc import Iterator
 from importlib.resources import files
@@ -22,6 +25,7 @@ pytestmark = [
     pytest.mark.skipif(BROWSER is None, reason=MISSING),
 ]
 
+LIGHTHOUSE = "lighthouse@13.5.0"
 LONG = msgspec.structs.replace(
     RICH_OPEN,
     host="a-very-long-host-name-that-goes-on-and-on." * 4 + "example",
@@ -116,6 +120,48 @@ def test_page_has_no_accessibility_fault(
         folder = Path(os.environ["AUI_PICTURES"])
         chromium.run("for (const one of document.querySelectorAll('details')) one.open = false;")
         chromium.picture(folder / f"{page.replace(' ', '-')}-{scheme}-{width}.png")
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
+@pytest.mark.parametrize("card", ["open card", "walled card", "unreachable card"])
+def test_verdict_and_next_step_stand_in_the_first_screen(
+    site: Running, chromium: Browser, card: str, width: int, height: int
+) -> None:
+    chromium.appearance("light", width, height)
+    chromium.open(site.base_url + PAGES[card])
+    bottom = chromium.run("return document.querySelector('.verdict').getBoundingClientRect().bottom")
+    assert bottom <= height
+
+
+def test_rows_are_stacked_on_a_phone(site: Running, chromium: Browser) -> None:
+    for page in ("index", "open card", "walled card"):
+        chromium.appearance("light", 390, 844)
+        chromium.open(site.base_url + PAGES[page])
+        wide = chromium.run(
+            "return [...document.querySelectorAll('.scroll')]"
+            ".filter(one => one.scrollWidth > one.clientWidth + 1).length"
+        )
+        assert wide == 0, page
+        labels = "return getComputedStyle(document.querySelector('td[data-label]'), '::before').content"
+        assert chromium.run(labels).strip('"').endswith(": ")
+
+
+@pytest.mark.skipif(shutil.which("npx") is None, reason="needs npx (Debian: apt-get install npm)")
+@pytest.mark.parametrize("page", ["index", "walled card", "topic with a table"])
+def test_lighthouse_finds_nothing_for_people_and_agents(site: Running, page: str, tmp_path: Path) -> None:
+    made = tmp_path / "report.json"
+    line = ["npx", "--yes", LIGHTHOUSE, site.base_url + PAGES[page], "--quiet", "--output=json"]
+    line += [f"--output-path={made}", "--chrome-flags=--headless=new --no-sandbox"]
+    line += ["--only-categories=accessibility,best-practices,seo,agentic-browsing"]
+    env = {**os.environ, "CHROME_PATH": str(BROWSER), "npm_config_yes": "true"}
+    done = subprocess.run(line, env=env, capture_output=True, text=True, timeout=170, check=False)
+    if not made.exists() and "npm error" in done.stderr:
+        pytest.skip("Lighthouse cannot be installed from npm here")
+    found = json.loads(made.read_text())
+    faults = [one["id"] for one in found["audits"].values() if one["score"] is not None and one["score"] < 1]
+    assert {name: one["score"] for name, one in found["categories"].items()} == dict.fromkeys(
+        ("accessibility", "best-practices", "seo", "agentic-browsing"), 1
+    ), faults
 
 
 def test_pages_break_no_rule_of_their_own_policy(site: Running, chromium: Browser) -> None:
