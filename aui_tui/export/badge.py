@@ -78,8 +78,9 @@ FOOT: Final = 24
 def chart(points: Sequence[HistoryPoint]) -> str:
     """Return the scores of the kept scans over time as an SVG for inside a page; empty for fewer than two scores.
 
-    A scan without an answer leaves a gap in the line.
+    A scan without an answer leaves a gap in the line; one that was stopped before its end is left out.
     """
+    points = [point for point in points if not point.incomplete]
     scored = [point for point in points if not point.unreachable]
     if len(scored) < 2:
         return ""

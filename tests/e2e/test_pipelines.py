@@ -65,7 +65,10 @@ def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = checkout(folder / "source")
     wheel = ("-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder / "wheel"), str(source))
     subprocess.run([sys.executable, *wheel], check=True, timeout=170)
-    subprocess.run([sys.executable, "-m", "uv", "venv", "--quiet", "--seed", str(folder / "venv")], check=True)
+    subprocess.run(
+        [sys.executable, "-m", "uv", "venv", "--quiet", "--seed", "--python", sys.executable, str(folder / "venv")],
+        check=True,
+    )
     return folder
 
 

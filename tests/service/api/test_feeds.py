@@ -134,6 +134,8 @@ def point(day: int, score: int, *, dead: bool = False) -> HistoryPoint:
 def test_chart_has_a_dot_a_scan_and_a_gap_where_there_was_no_answer() -> None:
     assert chart([point(1, 50)]) == ""
     assert chart([point(1, 50), point(2, 0, dead=True)]) == ""
+    stopped = msgspec.structs.replace(point(2, 0), incomplete=True)
+    assert chart([point(1, 50), stopped]) == ""
     drawn = ET.fromstring(chart([point(1, 50), point(2, 60), point(3, 0, dead=True), point(4, 100), point(9, 0)]))
     assert len(list(drawn.iter("circle"))) == 4
     lines = [node.attrib["points"].split() for node in drawn.iter("polyline")]
