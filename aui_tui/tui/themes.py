@@ -179,9 +179,13 @@ def first(folders: Sequence[Path], name: str, *, no_color: bool) -> tuple[Loaded
 
 def _read(path: Path) -> tuple[Theme | None, list[str]]:
     try:
-        if path.stat().st_size > MAX_BYTES:
+        if not path.is_file():
+            return None, ["cannot be read: it is not a regular file."]
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+        if len(content) > MAX_BYTES:
             return None, ["larger than 64 KiB."]
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = tomllib.loads(content.decode("utf-8"))
     except OSError as error:
         return None, ["cannot be read: " + clean(error.strerror or str(error), 200) + "."]
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:

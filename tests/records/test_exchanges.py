@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -105,3 +109,30 @@ def test_text_and_json_hold_both_sides() -> None:
     rows = json.loads(encode_exchanges(SEEN))
     assert [row["name"] for row in rows] == ["browser", "agent_02", "robots"]
     assert rows[1]["curl"].startswith("curl ")
+
+
+NASTY = (
+    "https://shop.example/$(touch owned)",
+    "https://shop.example/`touch owned`",
+    "https://shop.example/'; touch owned; '",
+    "https://shop.example/!!&touch owned|touch owned>owned",
+    "https://shop.example/a\\\n touch owned",
+)
+
+
+@pytest.mark.parametrize("shell", ["sh", "bash", "zsh"])
+@pytest.mark.parametrize("url", NASTY)
+def test_a_copied_command_runs_nothing_of_the_sites_own(tmp_path: Path, shell: str, url: str) -> None:
+    """Pasted into a shell, which has another ``curl``: it gets the words as they are, and nothing else runs."""
+    if shutil.which(shell) is None:
+        pytest.skip(f"needs {shell}")
+    tool = tmp_path / "curl"
+    tool.write_text('#!/bin/sh\nprintf "%s\\0" "$@"\n')
+    tool.chmod(0o755)
+    one = Exchange(name="agent_02", url=url, status=403, request=(("User-Agent", f"x {url}"),))
+    env = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "HOME": str(tmp_path)}
+    done = subprocess.run([shell], input=curl(one) + "\n", env=env, cwd=tmp_path, capture_output=True, text=True)
+    words = done.stdout.split("\0")
+    assert words[-2] == url
+    assert f"User-Agent: x {url}" in words
+    assert [path.name for path in tmp_path.iterdir()] == ["curl"]

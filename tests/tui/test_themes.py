@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from itertools import product
 from pathlib import Path
 
@@ -117,6 +118,16 @@ def test_a_theme_that_cannot_be_used_says_file_key_and_reason(tmp_path: Path, te
     assert "x.toml" in problems
     assert words in problems
     assert set(NAMES) <= set(loaded.themes)
+
+
+def test_a_theme_that_is_no_regular_file_is_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.toml")
+    (tmp_path / "endless.toml").symlink_to("/dev/zero")
+    (tmp_path / "folder.toml").mkdir()
+    problems = themes.load((tmp_path,)).problems
+    assert problems == tuple(
+        f"{name}.toml: cannot be read: it is not a regular file." for name in ("endless", "folder", "pipe")
+    )
 
 
 def test_all_mistakes_of_all_files_are_collected(tmp_path: Path) -> None:
