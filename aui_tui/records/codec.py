@@ -14,11 +14,11 @@ from functools import cache, lru_cache
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 import msgspec
-from msgspec import UNSET, Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from aui_tui.errors import RecordError
 from aui_tui.records.card import Index, Percent, Points, ReportCard, SiteSummary
-from aui_tui.records.decoding import convert, from_json, json_decoder
+from aui_tui.records.decoding import convert, json_decoder
 from aui_tui.records.registry import registry, surfaces
 from aui_tui.records.tasks import TaskRun
 from aui_tui.records.vocabulary import (
@@ -110,7 +110,7 @@ class _PlainRow(msgspec.Struct, kw_only=True):
     """An index row whose texts are judged afterwards, all at once; missing texts that decide nothing are empty."""
 
     host: str
-    name: str = ""
+    name: str | UnsetType = UNSET
     category: str = UNCATEGORIZED
     score: Percent
     grade: str
@@ -140,7 +140,7 @@ def decode_plain_rows(data: bytes) -> list[SiteSummary] | None:
 def _summary(row: _PlainRow) -> SiteSummary:
     return SiteSummary(
         host=row.host,
-        name=row.name or row.host,
+        name=row.host if row.name is UNSET else row.name,
         category=row.category,
         score=row.score,
         grade=row.grade,
@@ -154,8 +154,8 @@ def _summary(row: _PlainRow) -> SiteSummary:
 
 
 def _is_sound(row: _PlainRow) -> bool:
-    texts = f"{row.host}{row.name}{row.category}{row.url}{row.top_evidence}"
-    time = row.scanned_at
+    name, time = row.host if row.name is UNSET else row.name, row.scanned_at
+    texts = f"{row.host}{name}{row.category}{row.url}{row.top_evidence}{time}"
     return (
         len(texts) <= SHORT
         and texts.isascii()
@@ -164,7 +164,7 @@ def _is_sound(row: _PlainRow) -> bool:
         and row.grade in _GRADES
         and row.stance in STANCES
         and len(time) == 24
-        and time[10] + time[19] + time[23] == "T.Z"
+        and time[4] + time[7] + time[10] + time[19] + time[23] == "--T.Z"
         and _is_time(time)
         and _is_matrix(tuple(row.matrix), tuple(row.matrix.values()))
         and _is_plain_key("".join(row.pillars))
@@ -186,34 +186,7 @@ def _is_plain_key(names: str) -> bool:
 
 def decode_index(data: bytes) -> Index:
     """Return the Index in ``data``. Raises RecordError with one sentence that names the row and field at fault."""
-    return _quick_index(data) or _decode(data, Index, _check_index, "index")
-
-
-def _quick_index(data: bytes) -> Index | None:
-    """Return the Index in ``data`` when it is sound, reading with care only the rows that need it; else None."""
-    if len(data) > MAX_BYTES:
-        return None
-    try:
-        index = from_json(data, Index)
-        lists = [tuple(_quick_row(row) for row in rows) for rows in (index.ranked, index.unreachable)]
-        index = Index(scanned_at=_instant(index.scanned_at), ranked=lists[0], unreachable=lists[1])
-        _check_index(index)
-    except (ValueError, RecordError, RecursionError):
-        return None
-    return index if not index.scanned_at.endswith("?") else None
-
-
-def _quick_row(row: SiteSummary) -> SiteSummary:
-    texts = (row.host, row.name, row.category, row.stance, row.url, *row.pillars)
-    plain = (
-        all(_is_plain(text, SHORT) for text in texts)
-        and _is_plain(row.top_evidence, TEXT_LIMITS["top_evidence"])
-        and _is_time(row.scanned_at[:19])
-        and tuple(row.matrix) == names_of("matrix")
-        and all(verdict in VERDICTS for verdict in row.matrix.values())
-        and not any(isinstance(points, float) for points in row.pillars.values())
-    )
-    return row if plain else decode_summary(_encode(row))
+    return _decode(data, Index, _check_index, "index")
 
 
 def _is_plain(text: str, limit: int) -> bool:

@@ -25,6 +25,7 @@ from aui_tui.records.codec import (
     names_of,
     slots_of,
 )
+from aui_tui.service.remote.reading import row_of
 from aui_tui.text import clean
 from tests.cards import INDEX, RICH_OPEN, SAMPLES, WALLED, cards, indexes, summaries
 
@@ -279,7 +280,20 @@ def test_a_record_changed_anywhere_is_read_or_refused(data: st.DataObject) -> No
 
 ODD = st.one_of(
     st.text(max_size=8),
-    st.sampled_from(("\x1b[2J", "a\u202eb", "x" * 600, "\ud800", "2026-13-45T00:00:00.000Z", "Walled", "F")),
+    st.sampled_from(
+        (
+            "",
+            "2026-W01-1T00:00:00.000Z",
+            "2026-01-01T00:00:00.000Z",
+            "\x1b[2J",
+            "a\u202eb",
+            "x" * 600,
+            "\ud800",
+            "2026-13-45T00:00:00.000Z",
+            "Walled",
+            "F",
+        )
+    ),
     st.integers(-5, 2000),
     st.floats(0, 100),
     st.none(),
@@ -291,18 +305,16 @@ ODD = st.one_of(
 
 
 @given(field=st.sampled_from(SiteSummary.__struct_fields__), value=ODD, drop=st.booleans())
-def test_the_quick_reading_of_an_index_is_the_careful_one(field: str, value: object, drop: bool) -> None:
-    raw = json.loads(encode_index(INDEX))
-    for row in raw["ranked"][:1]:
-        row.pop(field) if drop else row.update({field: value})
-    data = json.dumps(raw).encode("utf-8", "surrogatepass")
-    try:
-        careful: Index | None = codec._decode(data, Index, codec._check_index, "index")
-    except RecordError as error:
-        careful, words = None, str(error)
-    quick = codec._quick_index(data)
-    assert quick is None or quick == careful
-    if careful is None:
-        with pytest.raises(RecordError) as told:
-            codec.decode_index(data)
-        assert str(told.value) == words
+def test_the_quick_reading_of_a_row_is_the_careful_one(field: str, value: object, drop: bool) -> None:
+    raw = json.loads(encode_summary(INDEX.ranked[0]))
+    if drop:
+        del raw[field]
+    else:
+        raw[field] = value
+    quick = codec.decode_plain_rows(json.dumps([raw]).encode("utf-8", "surrogatepass"))
+    if quick is not None:
+        assert quick == [row_of(raw)]
+
+
+def test_an_ordinary_row_is_read_quickly() -> None:
+    assert codec.decode_plain_rows(b"[" + encode_summary(INDEX.ranked[0]) + b"]") == [INDEX.ranked[0]]
