@@ -62,7 +62,7 @@ _CALL: Final = re.compile(r"(complete_bash \$1|complete_zsh aui-tui|\(commandlin
 
 @contextmanager
 def silent_script() -> Iterator[None]:
-    """Let the script that is written for a shell discard what an interrupted program says amid the user's line."""
+    """Let the script that is written for a shell discard what an interrupted program says in the user's line."""
     if not os.environ.get(COMPLETING, "").startswith("source_"):
         yield
         return

@@ -5,10 +5,12 @@ from __future__ import annotations
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Final
 
 import msgspec
 
+from aui_tui.errors import Unavailable
 from aui_tui.records.card import ReportCard, SiteSummary
 from aui_tui.records.match import check_answerable
 from aui_tui.records.query import Query
@@ -19,15 +21,26 @@ from aui_tui.store.bitmaps import Selection
 from aui_tui.store.columns import Columns, columns_of, columns_of_summary, method_of
 from aui_tui.store.database import schema, statements
 from aui_tui.store.lists import IdWindow, RankWindow, index_view
+from aui_tui.text import clean
 
 CACHED: Final = 16 * 1024
 """KiB of pages that are held in memory; the rest lies in a file that has no name and goes with this process."""
+
 SiteRow = tuple[int, str, str, int, int, int, int, int, int, int]
 """Id, host, name, list, category, stance, score, bits, edge, time: the columns of the table ``site``."""
 
 
+@contextmanager
+def explained() -> Iterator[None]:
+    """Raise Unavailable with a sentence for what SQLite reports, such as a full disk."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise Unavailable(f"The list cannot be kept in a temporary file: {clean(str(error), 120)}.") from None
+
+
 class Listing:
-    """Rows of an index, one for each host: ``add`` them, then ``finish``, then ask.
+    """Rows of an index, one for each host: ``add`` them, then ``finish``, then ask. Every step may raise Unavailable.
 
     Memory does not grow with the rows. Cards answer every term of the query language; where only summaries are known,
     a term about a card raises BadValue.
@@ -64,6 +77,7 @@ class Listing:
         self._with_cards = True
         self._take(card.host, card.scanned_at, columns_of(card), blobs.pack_line(card))
 
+    @explained()
     def finish(self, scanned_at: str = "") -> Listing:
         """Make the list ready for questions; ``scanned_at`` is the index's own time, else that of its newest row."""
         self._flush()
@@ -80,18 +94,21 @@ class Listing:
         self.scanned_at = scanned_at or ("" if newest is None else stamp(newest / 1000))
         return self
 
+    @explained()
     def view(self, query: Query, *, now: float, notice: str = "") -> IndexView:
         """Return the answer to ``query``. Raises BadValue for a term that this source cannot answer."""
         self._check(query)
         view = index_view(self._db, lambda: self._db, query, now, self._sets, trigrams=False)
         return msgspec.structs.replace(view, scanned_at=self.scanned_at or view.scanned_at, notice=notice)
 
+    @explained()
     def overview(self, query: Query, *, now: float) -> Overview:
         """Return figures over the ranked rows of ``query``; what only cards hold is empty where none are known."""
         self._check(query)
         figures = Selection(self._db, query, now, self._sets, trigrams=False).overview()
         return figures if self._with_cards else msgspec.structs.replace(figures, failing={}, edges={})
 
+    @explained()
     def position(self, host: str, query: Query, *, now: float) -> int:
         """Return the index of ``host`` in its list of ``query``, -1 when it is absent."""
         found = self._db.execute("SELECT id FROM site WHERE host = ?", (host,)).fetchone()
@@ -134,6 +151,7 @@ class Listing:
             self._db.execute("INSERT INTO edge (id, text) VALUES (?, ?)", (known, text))
         return known
 
+    @explained()
     def _flush(self) -> None:
         sites, lines = self._sites, self._lines
         self._sites, self._lines = [], []

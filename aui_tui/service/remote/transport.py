@@ -316,7 +316,11 @@ class Transport:
                         f"{self._label} sends an answer that grows to more than {MAX_RATIO} times its size when it is"
                         " decompressed; no index does."
                     )
-                held.write(part)
+                try:
+                    held.write(part)
+                except OSError as error:
+                    reason = clean(error.strerror or str(error), 100)
+                    raise Unavailable(f"The answer cannot be kept in a temporary file: {reason}.") from None
                 await asyncio.sleep(0)
             if size > limit:
                 break

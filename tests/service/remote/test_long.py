@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import http.server
 import json
+import resource
 import subprocess
 import sys
 import threading
@@ -18,9 +19,11 @@ from typing import Any, Final
 import msgspec
 import pytest
 
+from aui_tui.errors import Unavailable
 from aui_tui.records import codec
 from aui_tui.records.query import Query
 from aui_tui.service.remote.reading import read_index
+from aui_tui.store.listing import Listing
 from tests.cards import INDEX, RICH_OPEN
 
 MIB: Final = 1 << 20
@@ -80,12 +83,21 @@ def sending(pieces: Iterator[bytes], coding: str = "") -> Iterator[str]:
         server.server_close()
 
 
-def asked(pieces: Iterator[bytes], coding: str = "", patience: float = 30.0) -> tuple[str, int, float]:
-    """Return what a client of its own process says of ``pieces``, by how many MiB it grew, and its seconds."""
+def asked(
+    pieces: Iterator[bytes], coding: str = "", patience: float = 30.0, disk: int = resource.RLIM_INFINITY
+) -> tuple[str, int, float]:
+    """Return what a client of its own process says of ``pieces``, by how many MiB it grew, and its seconds.
+
+    ``disk``: bytes of the largest file that it may write.
+    """
     began = time.monotonic()
     with sending(pieces, coding) as url:
         done = subprocess.run(
-            [sys.executable, "-c", MEASURE, url, str(patience)], capture_output=True, text=True, timeout=350
+            [sys.executable, "-c", MEASURE, url, str(patience)],
+            capture_output=True,
+            text=True,
+            timeout=350,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (disk, disk)),
         )
     assert done.returncode == 0, done.stderr
     said, grown = done.stdout.splitlines()
@@ -159,6 +171,17 @@ def rows(count: int) -> Iterator[bytes]:
 def test_long_honest_indexes_load_plain_and_packed() -> None:
     assert asked(rows(12_000))[0].strip() == "12000 rows"
     assert asked(packed(rows(12_000)), "gzip")[0].strip() == "12000 rows"
+
+
+@ON_LINUX
+def test_a_full_disk_is_said_in_a_sentence() -> None:
+    assert "temporary file" in asked(rows(12_000), disk=4096)[0]
+    listing = Listing()
+    listing._db.execute("PRAGMA max_page_count = 40")
+    for number in range(2000):
+        listing.add(msgspec.structs.replace(RICH_OPEN.summary(), host=f"h{number}.example"), ranked=True)
+    with pytest.raises(Unavailable, match="cannot be kept in a temporary file: database or disk is full"):
+        listing.finish()
 
 
 @ON_LINUX
