@@ -368,7 +368,17 @@ def test_the_packaged_completions_are_what_the_program_writes(tmp_path: Path, sh
 @pytest.mark.slow
 def test_the_wheel_installs_man_page_and_completions(clean: Path, tmp_path: Path) -> None:
     (wheel,) = (clean / "wheel").glob("*.whl")
-    words = ("-m", "pip", "install", "--quiet", "--no-deps", "--prefix", str(tmp_path), str(wheel))
+    words = (
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--ignore-installed",
+        "--prefix",
+        str(tmp_path),
+        str(wheel),
+    )
     subprocess.run([clean / "venv" / "bin" / "python", *words], check=True, timeout=60)
     for path in SHARE.rglob("*"):
         assert (tmp_path / "share" / path.relative_to(SHARE)).exists()
