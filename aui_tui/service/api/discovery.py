@@ -15,6 +15,7 @@ import msgspec
 from aui_tui import __version__
 from aui_tui.records.card import Index, ReportCard
 from aui_tui.records.methods import METHODS
+from aui_tui.records.tasks import OUTCOMES, TaskReport
 from aui_tui.records.visits import Visits
 from aui_tui.records.vocabulary import CATEGORIES, FIXES, SEVERITIES, STANCES, VERDICTS
 from aui_tui.service.api import problems
@@ -149,6 +150,7 @@ _WORDS: Final = MappingProxyType(
         ("*", "category"): CATEGORIES,
         ("ReportCard", "method"): tuple(METHODS),
         ("Evidence", "t"): SEVERITIES,
+        ("TaskResult", "outcome"): OUTCOMES,
         ("Recommendation", "k"): FIXES,
     }
 )
@@ -186,6 +188,7 @@ def _document(base_url: str) -> dict[str, Any]:
         "paths": {
             "/api/index.json": {"get": _index()},
             "/api/site/{host}.json": {"get": _site()},
+            "/api/tasks/{host}.json": {"get": _tasks()},
             "/api/visits/{host}.json": {"get": _visits()},
             "/api/scan": {"get": _scan()},
         },
@@ -232,6 +235,21 @@ def _site() -> dict[str, Any]:
             "200": _record("ReportCard", "The card", validators=True),
             "304": {"description": "The client's copy is current"},
             **_errors(("404", "The host was never scanned")),
+        },
+    }
+
+
+def _tasks() -> dict[str, Any]:
+    return {
+        "operationId": "getTasks",
+        "summary": "What an agent in a browser got done on one host, step by step",
+        "description": "The transcript of the last run of the tasks: each step with role and name of its element, how "
+        "each task ended and why, and what to change. This service never runs tasks for its clients.",
+        "parameters": [HOST],
+        "responses": {
+            "200": _record("TaskReport", "The transcript", validators=True),
+            "304": {"description": "The client's copy is current"},
+            **_errors(("404", "The host was never scanned, or no tasks were run on it")),
         },
     }
 
@@ -308,7 +326,7 @@ def _headers() -> dict[str, Any]:
 
 def _schemas() -> dict[str, Any]:
     _, schemas = msgspec.json.schema_components(
-        (Index, ReportCard, Visits, ProblemDetails), schema_hook=_anything, ref_template=REF
+        (Index, ReportCard, TaskReport, Visits, ProblemDetails), schema_hook=_anything, ref_template=REF
     )
     for name, schema in schemas.items():
         for field, property_ in schema.get("properties", {}).items():

@@ -55,7 +55,7 @@ def test_description_has_the_version_and_the_operations_of_the_specification(sit
     assert document["openapi"].startswith("3.1")
     assert document["info"]["version"] == "0.1.0"
     operations = {method["operationId"] for path in document["paths"].values() for method in path.values()}
-    assert operations == {"getIndex", "getSite", "scanSite", "getVisits"}
+    assert operations == {"getIndex", "getSite", "scanSite", "getTasks", "getVisits"}
     assert document["servers"] == [{"url": site.base_url}]
 
 
@@ -73,5 +73,5 @@ def test_cards_of_both_methods_fit_the_described_schema(site: Running, card: obj
 
 def test_every_described_path_exists(site: Running) -> None:
     for path in site.get("/openapi.json").json()["paths"]:
-        target = path.replace("{host}", RICH_OPEN.host)
-        assert site.get(target).status_code in (200, 400)
+        answer = site.get(path.replace("{host}", RICH_OPEN.host))
+        assert answer.status_code in (200, 400) or answer.json()["found"] is False

@@ -1,0 +1,63 @@
+"""Transcripts of the tasks over HTTP: published as they were kept, described, and never run for a client."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from aui_tui.engine.scoring import grade_card
+from aui_tui.records.tasks import TASKS, Step, TaskReport, TaskResult, decode_report
+from aui_tui.service.local import LocalService
+from aui_tui.service.publication import LocalPublication
+from aui_tui.service.remote import open_source
+from tests.engine.situations import open_rich
+from tests.service.serving import serving
+
+STEP = Step(verb="found", role="searchbox", name="Find a room", url="https://a.example/", outline=("searchbox",))
+REPORT = TaskReport(
+    ran_at="2026-11-20T10:00:00.000Z",
+    origin="https://a.example",
+    browser="Chromium 140",
+    door="allowed",
+    results=tuple(TaskResult(task=task.key, outcome="done", note="It worked.", steps=(STEP,)) for task in TASKS),
+)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A folder with one host that has a run of the tasks and one that has none."""
+    service = LocalService(tmp_path / "data")
+    seen = open_rich().with_tasks(REPORT, None)
+    service.reports.put(grade_card(seen), seen)
+    return tmp_path / "data"
+
+
+async def test_a_transcript_is_published_as_it_was_kept(data: Path, tmp_path: Path) -> None:
+    host = open_rich().host
+    with serving(LocalPublication(folder=data)()) as running:
+        answer = running.get(f"/api/tasks/{host}.json")
+        assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json")
+        assert decode_report(answer.content) == REPORT
+        document = running.get("/openapi.json").json()
+        shape = {"$ref": "#/components/schemas/TaskReport", "components": document["components"]}
+        jsonschema.Draft202012Validator(shape).validate(answer.json())
+        broken = answer.json()
+        broken["results"][0]["outcome"] = "perhaps"
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.Draft202012Validator(shape).validate(broken)
+        again = running.get(f"/api/tasks/{host}.json", headers={"If-None-Match": answer.headers["etag"]})
+        assert again.status_code == 304
+        remote = open_source(running.base_url, folder=tmp_path / "copies")
+        assert await remote.transcript(host) == REPORT  # type: ignore[attr-defined]
+        await remote.aclose()
+
+
+@pytest.mark.parametrize("name", ["never.example", "not a host", "a.example/..%2f"])
+async def test_a_host_without_a_run_is_not_found(data: Path, name: str) -> None:
+    with serving(LocalPublication(folder=data)()) as running:
+        answer = running.get(f"/api/tasks/{name}.json")
+        assert (answer.status_code, answer.json()["found"]) == (404, False)
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert running.request("POST", f"/api/tasks/{open_rich().host}.json").status_code == 405
