@@ -44,6 +44,7 @@ COMMANDS: Final = MappingProxyType(
         "crawl": "crawl",
         "serve": "serve",
         "mcp": "serve",
+        "web": "web",
         "key": "upkeep",
         "demo": "demo",
         "regrade": "cards",

@@ -128,5 +128,7 @@ NO_SCREEN: Final = "This is not a terminal, and the dashboard needs one for stan
 
 
 def interactive() -> bool:
-    """Whether a person sits at a terminal that can show the dashboard, which Textual draws on standard error."""
+    """Whether a person sees the dashboard: at a terminal, where Textual draws on standard error, or by ``web``."""
+    if os.environ.get("TEXTUAL_DRIVER", "").endswith(":WebDriver"):
+        return True
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.__stderr__))

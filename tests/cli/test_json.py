@@ -20,6 +20,7 @@ SILENT = {
     "key": "a key, and its directory, which is JSON as it is",
     "serve": "a server",
     "mcp": "a server that speaks JSON-RPC",
+    "web": "the dashboard in a browser",
     "demo": "the dashboard; --headless prints the index",
     "schema": "JSON",
 }
