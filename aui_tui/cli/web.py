@@ -126,7 +126,6 @@ def _application(command: str, url: str, names: frozenset[str]) -> Awaitable[App
     policy = POLICY.format(socket=url.replace("http", "ws", 1))
     open_now = 0
 
-    @middleware
     async def guard(request: Request, handler: Callable[[Request], Awaitable[StreamResponse]]) -> StreamResponse:
         """Answer requests for this dashboard by its own pages alone: no other site's page, no rebound name."""
         nonlocal open_now
@@ -148,15 +147,10 @@ def _application(command: str, url: str, names: frozenset[str]) -> Awaitable[App
         finally:
             open_now -= 1
 
-    class Guarded(Server):
-        """The server with ``guard`` before every request, and without its banner."""
+    async def prepared() -> Application:
+        made = await Server(command, public_url=url, title=streams.NAME)._make_app()
+        made.on_startup.clear()  # the library's banner
+        made.middlewares.append(middleware(guard))
+        return made
 
-        async def on_startup(self, app: Application) -> None:
-            return
-
-        async def _make_app(self) -> Application:
-            made = await super()._make_app()
-            made.middlewares.append(guard)
-            return made
-
-    return Guarded(command, public_url=url, title=streams.NAME)._make_app()
+    return prepared()
