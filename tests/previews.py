@@ -1,6 +1,7 @@
 """Pictures of the dashboard on the demo's web: ``python -m tests.previews`` writes ``themes/previews/*.svg``.
 
-One picture of the index per theme, named after it; ``card.svg`` and ``overview.svg`` in the default theme.
+One picture of the index per theme, named after it; ``card.svg``, ``overview.svg`` and, where a browser is there,
+``tasks.svg`` in the default theme.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from aui_tui.demo.web import DemoWeb, fill, service_of
+from aui_tui.demo.sites import shops, sites
+from aui_tui.demo.web import DemoWeb, fill, service_of, try_tasks
 from aui_tui.service.protocol import Service
+from aui_tui.tasks.browser import available
 from aui_tui.tui import themes
 from tests.tui.stage import settle, stage
 
@@ -20,14 +23,16 @@ FOLDER = Path(__file__).parent.parent / "themes" / "previews"
 SIZE = (140, 40)
 SHOWN = "outlet.demo.test"
 """The host whose card is pictured: robots.txt says yes, the edge says no."""
+TRIED = "loft.demo.test"
+"""The shop whose tasks are pictured: three of its six cannot be done by an agent."""
 DEFAULT = "dusk"
 
 
 async def picture(
-    service: Service, theme: str, *, card: bool = False, keys: Sequence[str] = (), size: tuple[int, int] = SIZE
+    service: Service, theme: str, *, host: str = "", keys: Sequence[str] = (), size: tuple[int, int] = SIZE
 ) -> str:
-    """Return the index under ``theme`` as SVG after ``keys``, or the card of SHOWN."""
-    async with stage(service, size, theme=theme, start_host=SHOWN if card else "", standing=False) as pilot:
+    """Return the index under ``theme`` as SVG after ``keys``, or the card of ``host``."""
+    async with stage(service, size, theme=theme, start_host=host, standing=False) as pilot:
         await pilot.press(*keys)
         await asyncio.sleep(0.5)
         await settle(pilot)
@@ -42,7 +47,8 @@ def steady(svg: str) -> str:
 
 async def pictures() -> dict[str, str]:
     """Return every picture by its file name without the ending."""
-    with tempfile.TemporaryDirectory() as home, DemoWeb() as web:
+    served = (*sites(), *(shop for shop in shops() if shop.host == TRIED))
+    with tempfile.TemporaryDirectory() as home, DemoWeb(served) as web:
         service = service_of(web, Path(home), base_url="http://127.0.0.1:8000", method="v0.2")
         try:
             await fill(service, web, lambda _card: None)
@@ -50,7 +56,11 @@ async def pictures() -> dict[str, str]:
             below = ["down"] * 4
             found = {name: await picture(service, name, keys=below) for name in names}
             found["overview"] = await picture(service, DEFAULT, keys=["v"])
-            return found | {"card": await picture(service, DEFAULT, card=True)}
+            found["card"] = await picture(service, DEFAULT, host=SHOWN)
+            if not available():
+                await try_tasks(service, web, lambda host, event: None)
+                found["tasks"] = await picture(service, DEFAULT, host=TRIED, keys=["6"])
+            return found
         finally:
             await service.aclose()
 

@@ -271,6 +271,9 @@ class Page:
         """Return the links and controls in sight that get a click at their centre, and those that do not."""
         nodes = [node for node in outline.nodes if node.role in ACTIONABLE and node.ref and not node.framed][:MOST]
         hits = await asyncio.gather(*(self.hit(node) for node in nodes))
+        if nodes and not any(isinstance(hit, bool) for hit in hits):  # the page was busy, or drew itself again
+            await asyncio.sleep(QUIET)
+            hits = await asyncio.gather(*(self.hit(node) for node in nodes))
         pairs = list(zip(nodes, hits, strict=True))
         return [node for node, hit in pairs if hit is True], [node for node, hit in pairs if hit is False]
 

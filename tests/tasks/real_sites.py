@@ -363,7 +363,7 @@ TEMPLATES = [{'BACKEND': 'django.template.backends.django.DjangoTemplates', 'APP
 MIDDLEWARE = ['django.contrib.sessions.middleware.SessionMiddleware', 'django.middleware.csrf.CsrfViewMiddleware',
   'django.contrib.auth.middleware.AuthenticationMiddleware', 'django.contrib.messages.middleware.MessageMiddleware',
   'oscar.apps.basket.middleware.BasketMiddleware', 'django.contrib.flatpages.middleware.FlatpageFallbackMiddleware']
-HAYSTACK_CONNECTIONS = {'default': {'ENGINE': 'haystack.backends.simple_backend.SimpleEngine'}}
+HAYSTACK_CONNECTIONS = {'default': {'ENGINE': 'haystack.backends.whoosh_backend.WhooshEngine', 'PATH': os.path.join(BASE, 'index')}}
 OSCAR_SHOP_NAME = 'Harbour Shop'
 """,
     "urls.py": "from django.apps import apps\nfrom django.urls import include, path\n"
@@ -388,11 +388,12 @@ for name, price in (('Pier lantern', '49.00'), ('Storm kettle', '38.50'), ('Tide
 @contextmanager
 def oscar(folder: Path) -> Iterator[int]:
     """A django-oscar shop with three products."""
-    python = str(Path(tool(folder, "django-admin", "django-oscar", "wagtail")).with_name("python"))
+    python = str(Path(tool(folder, "django-admin", "django-oscar", "wagtail", "whoosh")).with_name("python"))
     write(folder, OSCAR)
     if not (folder / "db").exists():
         run(python, "manage.py", "migrate", "-v", "0", cwd=folder)
         run(python, "fill.py", cwd=folder)
+        run(python, "manage.py", "rebuild_index", "--noinput", cwd=folder)
     port = free_port()
     with served(python, "manage.py", "runserver", "--noreload", f"127.0.0.1:{port}", port=port, cwd=folder) as up:
         yield up
@@ -413,7 +414,7 @@ WAGTAIL_FILL: Final = (
 @contextmanager
 def wagtail(folder: Path) -> Iterator[int]:
     """A Wagtail site as its starter makes it, with a homepage of our own that lists two pages and links its search."""
-    start = tool(folder, "wagtail", "django-oscar", "wagtail")
+    start = tool(folder, "wagtail", "django-oscar", "wagtail", "whoosh")
     python = str(Path(start).with_name("python"))
     site = folder / "site"
     if not site.exists():

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import json
 import os
+import shutil
 import signal
+import ssl
 import subprocess
 import sys
 import time
@@ -12,6 +16,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+import trustme
 
 from aui_tui.demo.shop import Shop
 from aui_tui.engine.policy import ConnectTo, ScanPolicy
@@ -77,6 +82,98 @@ async def test_a_page_that_tries_everything_calls_on_nobody(browser: Browser) ->
     assert outcome(ran, "read") == "done", ran.report.results
     assert not [target for _, target in site.log if target.startswith("/private")]
     assert ("GET", "/sw.js") not in site.log
+
+
+@pytest.mark.slow
+async def test_in_a_namespace_where_every_address_answers_no_packet_leaves_loopback(browser: Browser) -> None:
+    """Names too: a look-up by the browser itself would be a packet to a name server."""
+    tool = shutil.which("ip")
+    if tool is None or os.geteuid() != 0:
+        pytest.skip("needs root and ip of iproute2")
+    name = f"aui-{os.getpid()}"
+    if subprocess.run([tool, "netns", "add", name], capture_output=True, check=False).returncode:
+        pytest.skip("needs network namespaces")
+    try:
+        for words in ("link set lo up", "route add local default dev lo", "-6 route add local default dev lo"):
+            subprocess.run([tool, "-n", name, *words.split()], check=True)
+        command = [tool, "netns", "exec", name, sys.executable, "-m", "tests.tasks.namespace"]
+        done = await asyncio.to_thread(
+            subprocess.run, command, cwd=ROOT, capture_output=True, text=True, timeout=200, check=False
+        )
+    finally:
+        subprocess.run([tool, "netns", "del", name], check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    outcome, during, after, control = json.loads(done.stdout)
+    assert (outcome, during, after) == ("done", {}, {})
+    assert control >= 1
+
+
+async def test_a_server_is_trusted_by_the_users_own_certificate_authority_alone(
+    browser: Browser, tmp_path: Path
+) -> None:
+    authority, stranger = trustme.CA(), trustme.CA()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert(HOST).configure_cert(context)
+    site = Site({"/": readable()})
+    server = await asyncio.start_server(site.answer, "127.0.0.1", 0, ssl=context)
+    rule = ConnectTo.parse(f"{HOST}:443:127.0.0.1:{server.sockets[0].getsockname()[1]}")
+    found = {}
+    for name, made in (("own", authority), ("stranger", stranger), ("none", None)):
+        path = tmp_path / f"{name}.pem"
+        if made is not None:
+            made.cert_pem.write_to_path(path)
+        access = ScanPolicy(connect_to=(rule,), cafile=str(path) if made is not None else "")
+        ran = await run_tasks(
+            seen_at(f"https://{HOST}"), browser, access=access, allowance=QUICK, tasks=("read", "follow")
+        )
+        found[name] = ran.report.results[0]
+    server.close()
+    assert found["own"].outcome == "done"
+    assert {found["stranger"].outcome, found["none"].outcome} == {"inconclusive"}
+    assert {target for _, target in site.log} <= {"/", "/robots.txt", "/room/1", "/favicon.ico", "/room/2"}
+
+
+@pytest.mark.slow
+async def test_an_image_of_a_gigabyte_is_cut_and_fills_no_memory(browser: Browser) -> None:
+    """The picture is cut at the run's limit of bytes."""
+    sent = 0
+
+    async def flood(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal sent
+        with contextlib.suppress(OSError, asyncio.IncompleteReadError):
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: image/png\r\ncontent-length: 1000000000\r\n\r\n")
+            while sent < 1_000_000_000:
+                writer.write(b"\0" * 65536)
+                sent += 65536
+                await writer.drain()
+        writer.close()
+
+    heavy = await asyncio.start_server(flood, "127.0.0.1", 0)
+    site = Site({"/": readable('<img src="http://heavy.demo.test/a.png">')})
+    peak = 0
+    async with hosted(site) as port:
+        rules = (f"{HOST}:80:127.0.0.1:{port}", f"heavy.demo.test:80:127.0.0.1:{heavy.sockets[0].getsockname()[1]}")
+        access = ScanPolicy(connect_to=tuple(map(ConnectTo.parse, rules)))
+        run = asyncio.ensure_future(
+            run_tasks(seen_at(f"http://{HOST}"), browser, access=access, allowance=QUICK, pictures=True)
+        )
+        while not run.done():
+            await asyncio.wait((run,), timeout=0.3)
+            family = [psutil.Process(), *psutil.Process().children(recursive=True)]
+            with contextlib.suppress(psutil.Error):
+                peak = max(peak, sum(one.memory_full_info().pss for one in family))
+    heavy.close()
+    assert len(run.result().report.results) == 6
+    assert sent < 60_000_000
+    assert peak < 1_500_000_000
+    assert outcome(await run_quickly(browser), "read") == "done"
+
+
+async def run_quickly(browser: Browser) -> TaskRunning:
+    """A run on an ordinary page: the browser still works."""
+    async with hosted(Site({"/": readable()})) as port:
+        return await run_tasks(seen_at(f"http://{HOST}"), browser, access=leading_to(port), tasks=("read",))
 
 
 async def test_a_redirect_to_a_closed_page_is_not_followed(browser: Browser) -> None:

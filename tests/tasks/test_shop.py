@@ -134,3 +134,22 @@ async def test_acting_puts_the_product_into_the_cart_once(browser: Browser) -> N
     assert [asked.target for asked in ran.shop.log if asked.method == "POST"] == ["/cart"]
     assert ran.result("offer").reason == "offer-acted"
     assert ran.run.report.acted
+
+
+def _told(ran: Ran) -> list[object]:
+    """Everything that a run says, without its times."""
+    return [
+        (
+            *(result.task, result.outcome, result.half, result.reason, result.note, result.change),
+            *(result.url, result.role, result.name, result.snippet),
+            [(step.verb, step.mark, step.role, step.name, step.note, step.url, step.outline) for step in result.steps],
+        )
+        for result in ran.run.report.results
+    ]
+
+
+async def test_two_runs_on_the_same_site_tell_the_same(browser: Browser) -> None:
+    faults = ("scripted", "search-mouse", "contact-picture", "add-disabled")
+    first, second = await run_on(browser, *faults), await run_on(browser, *faults)
+    assert _told(first) == _told(second)
+    assert first.run.rendered == second.run.rendered
