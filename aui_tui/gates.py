@@ -14,7 +14,7 @@ from aui_tui.errors import BadValue
 from aui_tui.records import labels, points
 from aui_tui.records.card import ReportCard
 from aui_tui.records.codec import names_of, slots_of
-from aui_tui.records.methods import FLOORS
+from aui_tui.records.methods import FLOORS, round_half_up
 from aui_tui.records.registry import Agent, Surface, registry
 from aui_tui.records.vocabulary import GRADES, LIVE_TOTAL, SEVERITIES, STANCES, choose
 from aui_tui.text import count
@@ -161,7 +161,7 @@ def _lowest(card: ReportCard) -> int | None:
     if known is None or not answered:
         return None
     got, possible = points.totals(card)
-    door = points.round_half_up(BY_COMPONENT["door"].points[card.method] * card.live_served, LIVE_TOTAL)
+    door = round_half_up(BY_COMPONENT["door"].points[card.method] * card.live_served, LIVE_TOTAL)
     return min(card.score, points.percent(got - known["door"] + door, possible))
 
 

@@ -1,4 +1,4 @@
-"""The scoring methods as data: pillars, grades and ceilings (specification 2.3).
+"""The scoring methods as data: rounding, pillars, grades and ceilings (specification 2.3).
 
 The checks say what fills a pillar: each names its pillar and its points under every method.
 """
@@ -10,6 +10,11 @@ from types import MappingProxyType
 from typing import Final
 
 from aui_tui.records.vocabulary import choose
+
+
+def round_half_up(numerator: int, denominator: int) -> int:
+    """Return ``numerator / denominator`` rounded half up, both non-negative, without a float."""
+    return (2 * numerator + denominator) // (2 * denominator)
 
 
 @dataclass(frozen=True, slots=True)

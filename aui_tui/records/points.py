@@ -5,15 +5,10 @@ from __future__ import annotations
 import msgspec
 
 from aui_tui.records.card import AgentAccess, ReportCard
-from aui_tui.records.methods import METHODS, MOST_AGENTS, WALLED_CEILING, grade_of
+from aui_tui.records.methods import METHODS, MOST_AGENTS, WALLED_CEILING, grade_of, round_half_up
 from aui_tui.records.observations import INCONCLUSIVE
 from aui_tui.records.registry import registry
 from aui_tui.records.vocabulary import LIVE_TOTAL
-
-
-def round_half_up(numerator: int, denominator: int) -> int:
-    """Return ``numerator / denominator`` rounded half up, both non-negative, without a float."""
-    return (2 * numerator + denominator) // (2 * denominator)
 
 
 def percent(got: int, possible: int) -> int:

@@ -14,6 +14,7 @@ import msgspec
 
 from aui_tui.errors import RecordError
 from aui_tui.records.decoding import convert
+from aui_tui.records.methods import round_half_up
 from aui_tui.text import clean
 
 DONE, BLOCKED, ABSENT, INCONCLUSIVE = "done", "blocked", "absent", "inconclusive"
@@ -194,11 +195,6 @@ def _wash(value: Any, depth: int) -> Any:
     return value
 
 
-def half_up(numerator: int, denominator: int) -> int:
-    """Return ``numerator / denominator`` rounded half up, both non-negative, without a float."""
-    return (2 * numerator + denominator) // (2 * denominator)
-
-
 def points_of(result: TaskResult) -> tuple[int, int]:
     """Return the points earned and possible; (0, 0) when the outcome does not count."""
     if result.outcome not in (DONE, BLOCKED):
@@ -206,7 +202,7 @@ def points_of(result: TaskResult) -> tuple[int, int]:
     weight = TASK[result.task].weight
     if result.outcome == DONE:
         return weight, weight
-    return (half_up(weight, 2) if result.half else 0), weight
+    return (round_half_up(weight, 2) if result.half else 0), weight
 
 
 def run_of(result: TaskResult) -> TaskRun:
@@ -236,7 +232,7 @@ def pillar_points(runs: Iterable[TaskRun], maximum: int) -> int | None:
     counting = [run for run in runs if run.possible > 0]
     if len(counting) < LEAST:
         return None
-    return half_up(maximum * sum(run.points for run in counting), sum(run.possible for run in counting))
+    return round_half_up(maximum * sum(run.points for run in counting), sum(run.possible for run in counting))
 
 
 class TaskRow(NamedTuple):

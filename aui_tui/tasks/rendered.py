@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, Final
 
-from aui_tui.records.tasks import Rendered, half_up
+from aui_tui.records.methods import round_half_up
+from aui_tui.records.tasks import Rendered
 from aui_tui.tasks.page import Page
 from aui_tui.tasks.vocabulary import PRICE, price_key
 from aui_tui.text import clean
@@ -43,7 +44,7 @@ def weigh(live: dict[str, Any], sent: dict[str, Any]) -> Rendered:
     return Rendered(
         readable=len(shown),
         sent=len(had),
-        share=half_up(100 * lacking, total) if total else 0,
+        share=round_half_up(100 * lacking, total) if total else 0,
         headings=tuple(head for head in heads if head and head.casefold() not in flat)[:NAMED],
         prices=tuple(price for price in prices if price_key(price) not in known)[:NAMED],
         text=clean(shown, EXCERPT),

@@ -53,11 +53,11 @@ PHONE: Final = re.compile(
     re.IGNORECASE,
 )
 POSTAL: Final = re.compile(
-    r"\b\d{1,5}[a-z]?,? [A-Z][\w.'’ -]{2,40}(?:street|st\.|road|rd\.|avenue|ave\.|lane|square|drive|way|quay)\b|"
-    r"\b[A-ZÄÖÜ][\wäöüß.' -]{2,40}(?:straße|strasse|str\.|weg|platz|gasse|allee) \d{1,4}[a-z]?\b|"
-    r"\b(?:rue|avenue|boulevard|place|via|piazza|calle|plaza|rua|avenida) [\w'’ .-]{3,40},? \d{1,5}\b|"
-    r"\b\d{1,4},? (?:rue|avenue|boulevard|place) [\w'’ .-]{3,40}\b|〒\d{3}-\d{4}",
-    re.IGNORECASE,
+    r"\b\d{1,5}[a-z]?,? (?:[A-Z\d][\w.'’-]* ){1,4}"
+    r"(?i:street|st\.?|road|rd\.?|avenue|ave\.?|lane|square|drive|way|quay)\b|"
+    r"\b[A-ZÄÖÜ][\wäöüß.' -]{2,40}(?i:straße|strasse|str\.|weg|platz|gasse|allee) \d{1,4}[a-z]?\b|"
+    r"\b(?i:rue|avenue|boulevard|place|via|piazza|calle|plaza|rua|avenida) [\w'’ .-]{3,40},? \d{1,5}\b|"
+    r"\b\d{1,4},? (?i:rue|avenue|boulevard|place) [\w'’ .-]{3,40}\b|〒\d{3}-\d{4}",
 )
 """A street with its number, in the forms of the most used languages."""
 _RUN: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")

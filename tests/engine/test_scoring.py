@@ -14,9 +14,9 @@ from aui_tui.engine.judge import judge
 from aui_tui.engine.ledger import ledger
 from aui_tui.engine.scoring import Labels, apply, grade_card, what_if
 from aui_tui.errors import BadValue
-from aui_tui.records.methods import METHODS, Method
+from aui_tui.records.methods import METHODS, Method, round_half_up
 from aui_tui.records.observations import Observations
-from aui_tui.records.points import lacking, round_half_up, totals
+from aui_tui.records.points import lacking, totals
 from aui_tui.records.vocabulary import FIXES, SEVERITIES
 from tests.strategies import driven, observations
 

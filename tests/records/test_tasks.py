@@ -16,7 +16,7 @@ from aui_tui.gates import Gates, check
 from aui_tui.records import points
 from aui_tui.records.card import ReportCard
 from aui_tui.records.codec import decode_card, encode_card
-from aui_tui.records.methods import METHODS, V02
+from aui_tui.records.methods import METHODS, V02, round_half_up
 from aui_tui.records.observations import Observations, PageFacts
 from aui_tui.records.query import Query
 from aui_tui.records.tasks import (
@@ -24,7 +24,6 @@ from aui_tui.records.tasks import (
     Rendered,
     TaskReport,
     TaskResult,
-    half_up,
     pillar_points,
     points_of,
     rows,
@@ -65,7 +64,7 @@ def seen() -> Observations:
 def test_points_are_the_weight_half_of_it_or_nothing() -> None:
     run = report("done", "half", "blocked", "absent", "half", "inconclusive")
     assert [points_of(result) for result in run.results] == [(15, 15), (5, 10), (0, 10), (0, 0), (3, 5), (0, 0)]
-    assert pillar_points(runs_of(run), 50) == half_up(50 * 23, 40) == 29
+    assert pillar_points(runs_of(run), 50) == round_half_up(50 * 23, 40) == 29
     assert sum(task.weight for task in TASKS) == 50
 
 

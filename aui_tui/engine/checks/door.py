@@ -24,6 +24,7 @@ from aui_tui.engine.wording import (
     vendor,
 )
 from aui_tui.records import points
+from aui_tui.records.methods import round_half_up
 from aui_tui.records.observations import (
     ACCEPTS_ANYTHING,
     ANOTHER_PAGE,
@@ -41,7 +42,6 @@ from aui_tui.records.observations import (
     Exchange,
     Observations,
 )
-from aui_tui.records.points import round_half_up
 from aui_tui.records.registry import Agent, registry
 from aui_tui.records.vocabulary import LIVE_TOTAL
 

@@ -25,8 +25,8 @@ from aui_tui.engine.checks.base import (
 )
 from aui_tui.engine.judge import Judgement
 from aui_tui.engine.wording import at_lines, by_line, counted, joined, name_of, out_of, quoted, silence, status
+from aui_tui.records.methods import round_half_up
 from aui_tui.records.observations import INCONCLUSIVE, Exchange, Observations, RobotsPolicy
-from aui_tui.records.points import round_half_up
 from aui_tui.records.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL
 
 POINTS = {"v0.1": 16, "v0.2": 9}

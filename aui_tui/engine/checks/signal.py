@@ -21,8 +21,8 @@ from aui_tui.engine.checks.base import (
 from aui_tui.engine.judge import Judgement
 from aui_tui.engine.robots_edit import OPEN_SIGNAL, signal_for
 from aui_tui.engine.wording import quoted
+from aui_tui.records.methods import round_half_up
 from aui_tui.records.observations import Observations
-from aui_tui.records.points import round_half_up
 
 POINTS = {"v0.1": 10, "v0.2": 4}
 SENTENCES = (
