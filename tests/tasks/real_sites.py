@@ -217,17 +217,6 @@ def vite(folder: Path) -> Iterator[int]:
 
 
 @contextmanager
-def docusaurus(folder: Path) -> Iterator[int]:
-    """The site that Docusaurus makes, without a search service."""
-    if not (folder / "site").exists():
-        npx = program("npx")
-        run(npx, "-y", "create-docusaurus@3.7.0", "site", "classic", "--javascript", cwd=folder)
-    run(str(folder / "site/node_modules/.bin/docusaurus"), "build", cwd=folder / "site")
-    with static(folder / "site/build") as port:
-        yield port
-
-
-@contextmanager
 def dokuwiki(folder: Path) -> Iterator[int]:
     """DokuWiki of the Debian package, with a copy of its program and data of its own."""
     home, php = Path("/usr/share/dokuwiki"), program("php")
@@ -329,76 +318,6 @@ def wordpress(folder: Path) -> Iterator[int]:
         process.wait(30)
 
 
-OSCAR: Final = {
-    "manage.py": "import os,sys\nos.environ.setdefault('DJANGO_SETTINGS_MODULE','shop')\n"
-    "from django.core.management import execute_from_command_line as go\ngo(sys.argv)\n",
-    "shop.py": """
-from oscar.defaults import *
-import os
-BASE = os.path.dirname(os.path.abspath(__file__))
-SECRET_KEY = 'not-a-secret-of-anybody'; DEBUG = True; ALLOWED_HOSTS = ['*']; SITE_ID = 1; ROOT_URLCONF = 'urls'
-USE_TZ = True; STATIC_URL = '/static/'; MEDIA_ROOT = os.path.join(BASE, 'media'); DEFAULT_AUTO_FIELD = 'django.db.models.AutoField'
-DATABASES = {'default': {'ENGINE': 'django.db.backends.sqlite3', 'NAME': os.path.join(BASE, 'db'), 'ATOMIC_REQUESTS': True}}
-INSTALLED_APPS = ['django.contrib.admin', 'django.contrib.auth', 'django.contrib.contenttypes', 'django.contrib.sessions',
-  'django.contrib.messages', 'django.contrib.staticfiles', 'django.contrib.sites', 'django.contrib.flatpages',
-  'oscar.config.Shop', 'oscar.apps.analytics.apps.AnalyticsConfig', 'oscar.apps.checkout.apps.CheckoutConfig',
-  'oscar.apps.address.apps.AddressConfig', 'oscar.apps.shipping.apps.ShippingConfig', 'oscar.apps.catalogue.apps.CatalogueConfig',
-  'oscar.apps.catalogue.reviews.apps.CatalogueReviewsConfig', 'oscar.apps.communication.apps.CommunicationConfig',
-  'oscar.apps.partner.apps.PartnerConfig', 'oscar.apps.basket.apps.BasketConfig', 'oscar.apps.payment.apps.PaymentConfig',
-  'oscar.apps.offer.apps.OfferConfig', 'oscar.apps.order.apps.OrderConfig', 'oscar.apps.customer.apps.CustomerConfig',
-  'oscar.apps.search.apps.SearchConfig', 'oscar.apps.voucher.apps.VoucherConfig', 'oscar.apps.wishlists.apps.WishlistsConfig',
-  'oscar.apps.dashboard.apps.DashboardConfig', 'oscar.apps.dashboard.reports.apps.ReportsDashboardConfig',
-  'oscar.apps.dashboard.users.apps.UsersDashboardConfig', 'oscar.apps.dashboard.orders.apps.OrdersDashboardConfig',
-  'oscar.apps.dashboard.catalogue.apps.CatalogueDashboardConfig', 'oscar.apps.dashboard.offers.apps.OffersDashboardConfig',
-  'oscar.apps.dashboard.partners.apps.PartnersDashboardConfig', 'oscar.apps.dashboard.pages.apps.PagesDashboardConfig',
-  'oscar.apps.dashboard.ranges.apps.RangesDashboardConfig', 'oscar.apps.dashboard.reviews.apps.ReviewsDashboardConfig',
-  'oscar.apps.dashboard.vouchers.apps.VouchersDashboardConfig',
-  'oscar.apps.dashboard.communications.apps.CommunicationsDashboardConfig', 'oscar.apps.dashboard.shipping.apps.ShippingDashboardConfig',
-  'widget_tweaks', 'haystack', 'treebeard', 'django_tables2']
-TEMPLATES = [{'BACKEND': 'django.template.backends.django.DjangoTemplates', 'APP_DIRS': True, 'OPTIONS': {'context_processors': [
-  'django.template.context_processors.debug', 'django.template.context_processors.request', 'django.contrib.auth.context_processors.auth',
-  'django.template.context_processors.i18n', 'django.contrib.messages.context_processors.messages',
-  'oscar.apps.search.context_processors.search_form', 'oscar.apps.checkout.context_processors.checkout',
-  'oscar.apps.communication.notifications.context_processors.notifications', 'oscar.core.context_processors.metadata']}}]
-MIDDLEWARE = ['django.contrib.sessions.middleware.SessionMiddleware', 'django.middleware.csrf.CsrfViewMiddleware',
-  'django.contrib.auth.middleware.AuthenticationMiddleware', 'django.contrib.messages.middleware.MessageMiddleware',
-  'oscar.apps.basket.middleware.BasketMiddleware', 'django.contrib.flatpages.middleware.FlatpageFallbackMiddleware']
-HAYSTACK_CONNECTIONS = {'default': {'ENGINE': 'haystack.backends.whoosh_backend.WhooshEngine', 'PATH': os.path.join(BASE, 'index')}}
-OSCAR_SHOP_NAME = 'Harbour Shop'
-""",
-    "urls.py": "from django.apps import apps\nfrom django.urls import include, path\n"
-    "urlpatterns = [path('i18n/', include('django.conf.urls.i18n')), path('', include(apps.get_app_config('oscar').urls[0]))]\n",
-    "fill.py": """
-import os
-os.environ['DJANGO_SETTINGS_MODULE'] = 'shop'
-import django
-django.setup()
-from decimal import Decimal
-from oscar.core.loading import get_model
-kind = get_model('catalogue', 'ProductClass').objects.create(name='Goods', track_stock=False)
-partner = get_model('partner', 'Partner').objects.create(name='Quay')
-for name, price in (('Pier lantern', '49.00'), ('Storm kettle', '38.50'), ('Tide clock', '120.00')):
-    made = get_model('catalogue', 'Product').objects.create(title=name, product_class=kind, description='Made on the quay. ' * 8)
-    get_model('partner', 'StockRecord').objects.create(product=made, partner=partner, partner_sku=name, price=Decimal(price),
-                                                       price_currency='GBP')
-""",
-}
-
-
-@contextmanager
-def oscar(folder: Path) -> Iterator[int]:
-    """A django-oscar shop with three products."""
-    python = str(Path(tool(folder, "django-admin", "django-oscar", "wagtail", "whoosh")).with_name("python"))
-    write(folder, OSCAR)
-    if not (folder / "db").exists():
-        run(python, "manage.py", "migrate", "-v", "0", cwd=folder)
-        run(python, "fill.py", cwd=folder)
-        run(python, "manage.py", "rebuild_index", "--noinput", cwd=folder)
-    port = free_port()
-    with served(python, "manage.py", "runserver", "--noreload", f"127.0.0.1:{port}", port=port, cwd=folder) as up:
-        yield up
-
-
 WAGTAIL_HOME: Final = (
     '{% extends "base.html" %}{% load wagtailcore_tags %}{% block content %}<h1>{{ page.title }}</h1><p>'
     + PROSE
@@ -414,7 +333,7 @@ WAGTAIL_FILL: Final = (
 @contextmanager
 def wagtail(folder: Path) -> Iterator[int]:
     """A Wagtail site as its starter makes it, with a homepage of our own that lists two pages and links its search."""
-    start = tool(folder, "wagtail", "django-oscar", "wagtail", "whoosh")
+    start = tool(folder, "wagtail", "wagtail")
     python = str(Path(start).with_name("python"))
     site = folder / "site"
     if not site.exists():
@@ -434,10 +353,8 @@ SITES: Final[Mapping[str, tuple[Serve, Truth]]] = {
     "mkdocs-material": (functools.partial(mkdocs, theme="material"), Truth()),
     "vitepress": (vitepress, Truth()),
     "vite": (vite, Truth(follow="absent", search="absent", contact="absent")),
-    "docusaurus": (docusaurus, Truth(search="absent", contact="absent")),
     "dokuwiki": (dokuwiki, Truth()),
     "wordpress": (wordpress, Truth(search="absent", form="done")),
-    "oscar": (oscar, Truth(contact="absent", offer="done")),
     "wagtail": (wagtail, Truth(search="blocked", contact="absent")),
 }
 """Each site with what a person can do on it."""
