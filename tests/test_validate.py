@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from aui_tui.errors import BadValue
 from aui_tui.export.formats import write_cards, write_listing
-from aui_tui.export.listing import Listing
+from aui_tui.export.options import Listing
 from aui_tui.records.codec import encode_card, encode_index, encode_summary
 from aui_tui.validate import KINDS, MAX_PROBLEMS, Verdict, schema, validate
 from tests.cards import INDEX, RICH_OPEN, SAMPLES, WALLED, cards, indexes

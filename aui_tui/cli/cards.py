@@ -29,9 +29,9 @@ from aui_tui.cli.output import (
 )
 from aui_tui.cli.run import fail
 from aui_tui.cli.sources import dossier_of, opened
-from aui_tui.diff import FORMATS, write
 from aui_tui.engine import addresses, target
 from aui_tui.errors import AuiError, BadValue, ConfigError, Unavailable
+from aui_tui.export.diff import FORMATS, write
 from aui_tui.gates import Outcome, worst
 from aui_tui.plan import as_json, lines, plan_for, write_files
 from aui_tui.records.card import ReportCard

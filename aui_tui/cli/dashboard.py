@@ -22,7 +22,7 @@ from aui_tui.text import clean, count
 if TYPE_CHECKING:
     from aui_tui.engine.policy import ScanPolicy
     from aui_tui.export.formats import Format
-    from aui_tui.export.listing import Listing
+    from aui_tui.export.options import Listing
     from aui_tui.service.local import LocalService
     from aui_tui.tui.context import ExportJob, Feed, Preferences
 
@@ -199,7 +199,7 @@ def format_of(path: Path, able: Callable[[Format], bool]) -> str:
 
 def listing_of(view: IndexView, job: ExportJob) -> Listing:
     """Return the rows that ``job`` asks for: one of the two lists, or the marked hosts of both."""
-    from aui_tui.export.listing import Listing
+    from aui_tui.export.options import Listing
 
     wanted = set(job.hosts)
 

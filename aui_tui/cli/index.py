@@ -29,7 +29,7 @@ from aui_tui.engine.checks import BY_FIX
 from aui_tui.errors import BadValue, NeverScanned
 from aui_tui.export.dataset import Package, card_row, write_parquet
 from aui_tui.export.formats import write_cards, write_listing
-from aui_tui.export.listing import Listing
+from aui_tui.export.options import Listing
 from aui_tui.records import labels
 from aui_tui.records.agents import turned_away, word_of
 from aui_tui.records.card import ReportCard

@@ -251,7 +251,7 @@ class CardForm:
 
     def _refused(self, run: Run, one: Refusal) -> Iterator[str]:
         if self.name == RECORD:
-            from aui_tui.export.objects import ndjson_cards
+            from aui_tui.export.data import ndjson_cards
             from aui_tui.export.options import Options
 
             yield from ndjson_cards((), Options(refused=(one,)))

@@ -30,8 +30,8 @@ from aui_tui.cli.output import Json
 from aui_tui.cli.run import Run, fail
 from aui_tui.cli.scan import Category, ScanRequest, not_own, scan_one
 from aui_tui.cli.sources import counts, opened, own_host
-from aui_tui.diff import text_lines
 from aui_tui.errors import AuiError, BadValue, ConfigError
+from aui_tui.export.diff import text_lines
 from aui_tui.records.card import ReportCard
 from aui_tui.records.codec import encode_card
 from aui_tui.service.protocol import Service

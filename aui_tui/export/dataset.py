@@ -23,7 +23,7 @@ import msgspec
 
 from aui_tui import __version__
 from aui_tui.errors import BadValue, ConfigError
-from aui_tui.export.table import cell
+from aui_tui.export.data import cell
 from aui_tui.records.card import Ledger, ReportCard
 from aui_tui.records.codec import encode_card
 from aui_tui.records.observations import Observations

@@ -8,16 +8,12 @@ from types import MappingProxyType
 from typing import Final
 
 from aui_tui.errors import BadValue
-from aui_tui.export.annotations import github_cards, gitlab_cards
+from aui_tui.export.ci import github_cards, gitlab_cards, junit_cards, sarif_cards
+from aui_tui.export.data import csv_cards, csv_listing, json_cards, json_listing, ndjson_cards, ndjson_listing
 from aui_tui.export.fields import card_tree, row_tree, select
-from aui_tui.export.junit import junit_cards
-from aui_tui.export.listing import Listing
 from aui_tui.export.markdown import markdown_cards, markdown_listing
-from aui_tui.export.objects import json_cards, json_listing, ndjson_cards, ndjson_listing
-from aui_tui.export.options import Options, Refusal
+from aui_tui.export.options import Listing, Options, Refusal
 from aui_tui.export.page import html_cards, html_listing
-from aui_tui.export.sarif import sarif_cards
-from aui_tui.export.table import csv_cards, csv_listing
 from aui_tui.gates import Outcome
 from aui_tui.records.card import ReportCard, card_without_volatile
 from aui_tui.records.codec import Keys

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from aui_tui.export.listing import Listing
-from aui_tui.export.options import Options
+from aui_tui.export.options import Listing, Options
 from aui_tui.records import labels
 from aui_tui.records.card import ReportCard
 from aui_tui.records.labels import SIGNS

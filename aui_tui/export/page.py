@@ -11,8 +11,7 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Final
 
-from aui_tui.export.listing import Listing
-from aui_tui.export.options import Options
+from aui_tui.export.options import Listing, Options
 from aui_tui.export.visits import visits_html
 from aui_tui.records import labels
 from aui_tui.records.card import ReportCard
@@ -221,8 +220,8 @@ def _table(
     yield f'<div class="scroll" tabindex="0"><table>\n<caption>{caption}</caption>\n<thead><tr>'
     yield "".join(f'<th scope="col"{kind}>{name}</th>' for name, kind in zip(header, kinds, strict=True))
     yield "</tr></thead>\n<tbody>\n"
-    for cells in rows:
-        yield f"<tr>{''.join(f'<td{kind}>{cell}</td>' for cell, kind in zip(cells, kinds, strict=True))}</tr>\n"
+    for row in rows:
+        yield f"<tr>{''.join(f'<td{kind}>{cell}</td>' for cell, kind in zip(row, kinds, strict=True))}</tr>\n"
     yield "</tbody>\n</table></div>\n"
 
 

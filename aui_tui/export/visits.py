@@ -9,7 +9,7 @@ from io import StringIO
 from typing import Final
 
 from aui_tui.export import markdown
-from aui_tui.export.table import cell
+from aui_tui.export.data import cell
 from aui_tui.records.card import ReportCard
 from aui_tui.records.visits import VisitRow, Visits, visit_rows
 

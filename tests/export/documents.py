@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from unittest import mock
 
-from aui_tui.export import sarif
+from aui_tui.export import ci
 from aui_tui.export.badge import badge
 from aui_tui.export.formats import FORMATS, write_cards, write_listing
-from aui_tui.export.listing import Listing
+from aui_tui.export.options import Listing
 from aui_tui.gates import Gates, check
 from tests.cards import DEAD, INDEX, RICH_OPEN, WALLED
 
@@ -20,7 +20,7 @@ GATES = Gates.of(fail_under=60, require_stance="Open", must_serve="claude,gemini
 def documents() -> dict[str, str]:
     """Return every golden file's name and text."""
     found = {}
-    with mock.patch.object(sarif, "__version__", "0.0.0"):
+    with mock.patch.object(ci, "__version__", "0.0.0"):
         for name, entry in FORMATS.items():
             for kind, card in CARDS.items():
                 gates = {card.host: check(card, GATES)} if kind == "walled" else None

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from aui_tui.export.formats import write_cards, write_listing
-from aui_tui.export.listing import Listing
 from aui_tui.export.markdown import escape, fenced
+from aui_tui.export.options import Listing
 from aui_tui.text import clean
 from tests.cards import INDEX, RICH_OPEN
 from tests.export.hostile import PAYLOADS, hostile

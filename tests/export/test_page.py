@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from msgspec.structs import replace
 
 from aui_tui.export.formats import write_cards, write_listing
-from aui_tui.export.listing import Listing
+from aui_tui.export.options import Listing
 from aui_tui.records.card import Index, ReportCard
 from aui_tui.text import clean
 from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, cards, indexes

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from aui_tui.export.formats import write_cards, write_listing
-from aui_tui.export.listing import Listing
+from aui_tui.export.options import Listing
 from aui_tui.gates import Gates, check
 from aui_tui.records.card import Evidence
 from tests.cards import DEAD, INDEX, RICH_OPEN, WALLED

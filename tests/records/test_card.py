@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from aui_tui.changes import diff
 from aui_tui.engine.scoring import grade_card
 from aui_tui.export.formats import CARD_FORMATS, LIST_FORMATS, write_cards, write_listing
-from aui_tui.export.listing import Listing
+from aui_tui.export.options import Listing
 from aui_tui.records.card import AgentAccess, Index, ReportCard, text_without_volatile
 from aui_tui.records.observations import Observations
 from tests.strategies import observations

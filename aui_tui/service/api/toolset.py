@@ -22,8 +22,8 @@ from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from aui_tui import __version__
 from aui_tui import plan as plans
 from aui_tui.changes import diff as difference
-from aui_tui.diff import as_json as diff_json
 from aui_tui.errors import AuiError, BadValue, Unavailable
+from aui_tui.export.diff import as_json as diff_json
 from aui_tui.records.card import ReportCard, SiteSummary
 from aui_tui.records.codec import encode_card
 from aui_tui.records.query import Query

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from aui_tui.errors import BadValue
 from aui_tui.export.formats import FORMATS, write_cards, write_listing
-from aui_tui.export.listing import Listing
+from aui_tui.export.options import Listing
 from aui_tui.records.card import Index, ReportCard
 from aui_tui.records.codec import Keys, decode_card, decode_index, decode_summary, slots_of
 from aui_tui.records.view import PAGE, Row, rows

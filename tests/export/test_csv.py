@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from aui_tui.export.data import FORMULA, cell, guard
 from aui_tui.export.formats import write_cards, write_listing
-from aui_tui.export.listing import Listing
-from aui_tui.export.table import FORMULA, cell, guard
+from aui_tui.export.options import Listing
 from aui_tui.records.card import Evidence, ReportCard
 from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, cards
 

@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
 from aui_tui.changes import diff
-from aui_tui.diff import FORMATS, write
+from aui_tui.export.diff import FORMATS, write
 from aui_tui.records.card import AgentAccess, Evidence
 from aui_tui.records.methods import V02
 from tests.cards import RICH_OPEN, WALLED, sums
