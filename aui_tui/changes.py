@@ -288,20 +288,26 @@ def _credit(changes: list[Change], component: str, moved: int, pillar: str, afte
 def _causes(changes: list[Change], component: str, moved: int, after: ReportCard) -> list[int]:
     """Return the positions of the changes that share the points evenly; one, when they do not divide."""
     if component == "door":
-        keys = dict(zip(slots_of("agent_access"), after.agent_access, strict=False))
-        answers = {c.field for c in changes if c.field.startswith("agent_access.") and c.direction}
-        surfaces = [
-            position
-            for position, change in enumerate(changes)
-            if change.field.startswith("matrix.") and f"agent_access.{keys.get(_live(change, after))}" in answers
-        ]
-        if surfaces and len(surfaces) == len(answers) and moved % len(surfaces) == 0:
+        surfaces = _answered(changes, after)
+        if surfaces and moved % len(surfaces) == 0:
             return surfaces
     fields = {field for field, _, _, counts in FACTS if counts == component}
     sign = 1 if moved > 0 else -1
     hits = [i for i, c in enumerate(changes) if c.field in fields or (component == "llms" and c.label == "llms.txt")]
     fitting = [i for i in hits if changes[i].direction == sign]
     return (fitting or hits)[:1]
+
+
+def _answered(changes: list[Change], after: ReportCard) -> list[int]:
+    """Return the positions of the surfaces whose probe got another answer; none unless they cover all such probes."""
+    keys = dict(zip(slots_of("agent_access"), after.agent_access, strict=False))
+    answers = {change.field for change in changes if change.field.startswith("agent_access.") and change.direction}
+    surfaces = [
+        position
+        for position, change in enumerate(changes)
+        if change.field.startswith("matrix.") and f"agent_access.{keys.get(_live(change, after))}" in answers
+    ]
+    return surfaces if len(surfaces) == len(answers) else []
 
 
 def _live(change: Change, after: ReportCard) -> str:

@@ -140,11 +140,12 @@ def _asked(word: str) -> list[str]:
     allowed = (*(surface.short for surface in testable), *(agent.token for agent in known.agents))
     if not found:
         choose("agent", word, allowed)
-    surfaces = [entry for entry in found if entry in testable]
     agents = [entry for entry in found if isinstance(entry, Agent) and (len(found) == 1 or entry.status == "active")]
-    surfaces += [surface for surface in testable for agent in agents if surface.live == agent.key]
+    probed = {agent.key for agent in agents}
+    surfaces = [surface for surface in testable if surface in found]
+    surfaces += [surface for surface in testable if surface.live in probed]
     covered = {key for surface in surfaces for key in surface.agents}
-    names = [surface.slug for surface in surfaces if isinstance(surface, Surface)]
+    names = [surface.slug for surface in surfaces]
     names += [agent.token for agent in agents if agent.key not in covered]
     if not names:
         untested = found[0].label
@@ -283,9 +284,15 @@ def _regress(card: ReportCard, baseline: ReportCard | None) -> Iterator[Failure]
     if STANCE_RANK[card.stance] < STANCE_RANK[baseline.stance]:
         by = STANCE_RANK[baseline.stance] - STANCE_RANK[card.stance]
         yield Failure(gate=gate, message=f"The stance fell from {baseline.stance} to {card.stance}.", by=by)
+    yield from _lost(card, baseline, compare_tasks=not note)
+
+
+def _lost(card: ReportCard, baseline: ReportCard, *, compare_tasks: bool) -> Iterator[Failure]:
+    """Yield a failure for each assistant and each agent of robots.txt that gets less than before."""
+    gate = "no-regress"
     for (key, now), old in zip(card.matrix.items(), baseline.matrix.values(), strict=False):
         label = labels.surface(key)
-        if note and _driven(key):
+        if not compare_tasks and _driven(key):
             continue
         if now == "untested" and VERDICT_RANK.get(old):
             message = f"{label}: was {old} and is inconclusive now."

@@ -140,20 +140,26 @@ def sentences(card: ReportCard, *, note: str = "") -> Iterator[str]:
             f"Score {card.score} of 100, grade {card.grade}, stance {card.stance}. Method {card.method}{provisional}."
         )
     yield f"Scanned {labels.moment(card.scanned_at)}{', ' + note if note else ''}."
-    for key, value in () if card.unreachable else card.pillars.items():
-        shown = "not scored" if value is None else f"{value:g} of {card.pillar_max.get(key) or 0:g} points"
-        yield f"Points for {labels.pillar(card.method, key)}: {shown}."
-    got = labels.answers(card)
-    for key, verdict in () if card.unreachable else card.matrix.items():
-        status = f", {got[key]}" if key in got else ""
-        yield f"{labels.surface(key)}: {verdict}{status}."
+    if not card.unreachable:
+        yield from _measured(card)
     for label, text in facts(card):
         yield f"{label}: {text}."
     for number, item in enumerate(card.evidence, 1):
         yield f"Finding {number} of {len(card.evidence)}. {SEVERITIES.get(item.t, item.t)}: {item.text}"
     for number, fix in enumerate(() if card.unreachable else card.recommendations, 1):
-        yield (f"Fix {number} of {len(card.recommendations)}, {gain(card, fix.k)}, {fix.pillar}: {fix.title}.")
+        yield f"Fix {number} of {len(card.recommendations)}, {gain(card, fix.k)}, {fix.pillar}: {fix.title}."
         yield fix.body
+
+
+def _measured(card: ReportCard) -> Iterator[str]:
+    """Yield a sentence per pillar and per assistant."""
+    for key, value in card.pillars.items():
+        shown = "not scored" if value is None else f"{value:g} of {card.pillar_max.get(key) or 0:g} points"
+        yield f"Points for {labels.pillar(card.method, key)}: {shown}."
+    got = labels.answers(card)
+    for key, verdict in card.matrix.items():
+        status = f", {got[key]}" if key in got else ""
+        yield f"{labels.surface(key)}: {verdict}{status}."
 
 
 def visit_lines(record: Visits, card: ReportCard | None, paint: Paint) -> Iterator[str]:

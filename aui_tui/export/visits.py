@@ -123,15 +123,7 @@ def remarks(record: Visits) -> Iterator[str]:
     elif record.ranges:
         oldest = min(found.fetched_at for found in record.ranges)[:10]
         yield f"{LIMIT} The ranges were fetched on {oldest}; visits before that may have come from earlier ones."
-    missing = [one.label for one in record.visitors if one.addresses == "not fetched"]
-    if missing and not record.verification:
-        yield f"Ranges not fetched: {', '.join(missing)}. aui-tui visits --update-ranges fetches them."
-    shared = [one for one in record.visitors if one.shared_with and one.verified]
-    for one in shared:
-        yield f"{one.label}: its list serves {', '.join(one.shared_with)} too, so it verifies the operator."
-    approximate = [one.label for one in record.visitors if not one.paths_exact]
-    if approximate:
-        yield f"Paths of {', '.join(approximate)}: too many to count each, so rare ones are missing."
+    yield from _about_clients(record)
     for gap in record.gaps[:5]:
         yield f"No line from {gap.first[:16].replace('T', ' ')} to {gap.last[:16].replace('T', ' ')} UTC."
     if len(record.gaps) > 5:
@@ -139,6 +131,19 @@ def remarks(record: Visits) -> Iterator[str]:
     if record.silent:
         yield f"{', '.join(record.silent)}: names for robots.txt alone, which send no requests."
     yield from record.notes
+
+
+def _about_clients(record: Visits) -> Iterator[str]:
+    """Yield what limits the figures of single clients."""
+    missing = [one.label for one in record.visitors if one.addresses == "not fetched"]
+    if missing and not record.verification:
+        yield f"Ranges not fetched: {', '.join(missing)}. aui-tui visits --update-ranges fetches them."
+    for one in record.visitors:
+        if one.shared_with and one.verified:
+            yield f"{one.label}: its list serves {', '.join(one.shared_with)} too, so it verifies the operator."
+    approximate = [one.label for one in record.visitors if not one.paths_exact]
+    if approximate:
+        yield f"Paths of {', '.join(approximate)}: too many to count each, so rare ones are missing."
 
 
 def visits_csv(record: Visits, card: ReportCard | None = None) -> Iterator[str]:
