@@ -246,7 +246,7 @@ def _data_dir(flags: Mapping[str, Any], environ: Mapping[str, str], origins: dic
 def _absolute(name: str, value: Any) -> Path:
     text = str(value)
     if not text.strip() or "\0" in text:
-        raise ConfigError(f"{name} names no path.")
+        raise ConfigError(f"{name} must be the path of a file or folder.")
     try:
         return Path(text).expanduser().absolute()
     except (RuntimeError, OSError) as error:

@@ -68,8 +68,8 @@ def test_a_fix_reads_as_the_sentence_that_people_say() -> None:
     before = replace(before, matrix={**before.matrix, "claude": "blocked"})
     after = card(agent_access=refusing())
     assert words(before, after) == [
-        "ScanPolicy: 34 -> 40",
-        "Claude: blocked -> allowed, +6 ScanPolicy",
+        "Access: 34 -> 40",
+        "Claude: blocked -> allowed, +6 Access",
         "Answer to Claude-User: 403 -> 200",
         "Agents served: 3 -> 4",
     ]
@@ -111,7 +111,7 @@ def test_points_that_do_not_divide_stand_on_the_count() -> None:
             {"semantic": Semantic(main=0, nav=2, aria=40, forms=2)},
             "main landmarks: 0 -> 1, +2 Surface",
         ),
-        ("robots", 15, {"agents_disallowed": 1}, "Agents disallowed by robots.txt: 1 -> 0, +1 ScanPolicy"),
+        ("robots", 15, {"agents_disallowed": 1}, "Agents disallowed by robots.txt: 1 -> 0, +1 Access"),
         ("protocols", 0, {}, "Front door (UCP or MCP): 0 of 15 points -> 15 of 15 points, +15 Protocols"),
         ("signal", 5, {}, "Content-Signal: 5 of 10 points -> 10 of 10 points, +5 Consent"),
     ],

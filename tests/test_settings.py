@@ -110,7 +110,7 @@ def test_data_folder_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_relative_data_folder_is_made_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert load({"data_dir": "here"}, {}).data_dir == tmp_path / "here"
-    with pytest.raises(ConfigError, match="--data-dir names no path"):
+    with pytest.raises(ConfigError, match="--data-dir must be the path"):
         load({"data_dir": " "}, {})
 
 

@@ -126,7 +126,7 @@ def _version(asked: bool) -> None:
 def _root(
     context: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
     theme: Annotated[
         str | None,
@@ -139,7 +139,7 @@ def _root(
         bool, typer.Option("--no-mouse", help="Leave the mouse to the terminal.", rich_help_panel=BOARD)
     ] = False,
     host: Annotated[
-        str, typer.Option("--open", metavar="HOST", help="Begin with this host's card.", rich_help_panel=BOARD)
+        str, typer.Option("--open", metavar="HOST", help="Open this host's report card first.", rich_help_panel=BOARD)
     ] = "",
     allow_private: AllowPrivate = False,
     connect_to: ConnectTo = None,
@@ -154,8 +154,8 @@ def _root(
     if context.invoked_subcommand is not None:
         if theme or ascii_only or no_mouse or host or allow_private or connect_to or no_limit:
             raise ConfigError(
-                f"Options before {context.invoked_subcommand} that belong to the dashboard or to a scan have no effect "
-                f"there; put them after it, see {streams.NAME} {context.invoked_subcommand} --help."
+                f"Options of the dashboard or of a scan have no effect before {context.invoked_subcommand}; "
+                f"put them after it. See {streams.NAME} {context.invoked_subcommand} --help."
             )
         return 0
     from aui_tui.cli import dashboard
@@ -166,7 +166,7 @@ def _root(
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line and return its exit code; whatever goes wrong is told in one sentence."""
+    """Run one command line and return its exit code; whatever goes wrong is reported in one sentence."""
     return reporting_errors(lambda: _run(list(arguments)), arguments)
 
 
@@ -192,8 +192,8 @@ def _run(arguments: list[str]) -> int:
 def _usage(sentence: str, error: Exception) -> str:
     context = getattr(error, "ctx", None)
     path = getattr(context, "command_path", streams.NAME)
-    told = " ".join(sentence.split())
-    return f"{told}{'' if told.endswith(('.', '?')) else '.'} See {path} --help."
+    words = " ".join(sentence.split())
+    return f"{words}{'' if words.endswith(('.', '?')) else '.'} See {path} --help."
 
 
 if __name__ == "__main__":

@@ -49,10 +49,10 @@ app = typer.Typer()
 def _exchanges(dossier: Dossier, form: CardForm) -> Iterator[str]:
     """Yield the exchanges of a scan: as one line of JSON, else side by side. Raises BadValue or Unavailable."""
     if form.name not in (READABLE, TEXT, RECORD):
-        raise BadValue("--exchanges goes with --json, --text or no format.")
+        raise BadValue("--exchanges can be used with --json or --text only; leave --format out.")
     seen = dossier.observations
     if seen is None:
-        raise Unavailable(f"This source keeps no exchanges of {dossier.card.host}; scan it here to have them.")
+        raise Unavailable(f"This source keeps no exchanges of {dossier.card.host}; scan it here to record them.")
     if form.name == RECORD:
         yield encode_exchanges(seen).decode() + "\n"
         return
@@ -67,10 +67,12 @@ def site(
     method: Method = "",
     at: Annotated[
         str,
-        typer.Option("--at", metavar="TIME", help="The kept scan whose time begins so.", autocompletion=complete.times),
+        typer.Option(
+            "--at", metavar="TIME", help="The kept scan whose time begins with TIME.", autocompletion=complete.times
+        ),
     ] = "",
     exchanges: Annotated[
-        bool, typer.Option("--exchanges", help="What was asked and what came back, beside the browser's.")
+        bool, typer.Option("--exchanges", help="Print each request and answer beside the browser's.")
     ] = False,
 ) -> int:
     """Print the stored report card of a host, without scanning."""
@@ -92,17 +94,17 @@ def site(
     scans = len(dossier.history)
     notes = {card.host: f"scan {scans} of this host"} if scans > 1 else {}
     visits = {card.host: dossier.visits} if dossier.visits is not None else {}
-    emit(form.chunks(run, [card], notes=notes, gates=gating.told([outcome]), visits=visits), form.path)
+    emit(form.chunks(run, [card], notes=notes, gates=gating.by_host([outcome]), visits=visits), form.path)
     return outcome.exit_code
 
 
-USAGE = "Give HOST, or HOST TIME TIME, or two of hosts and files."
+USAGE = "diff takes HOST, or HOST TIME TIME, or two names: a host or a file each."
 
 
 def _one(name: str) -> ReportCard:
     found = sources.read(name)
     if len(found) != 1:
-        raise BadValue(f"{name} holds {len(found)} cards; diff takes files of one.")
+        raise BadValue(f"{name} holds {len(found)} cards; diff takes files with one card each.")
     return found[0]
 
 
@@ -123,7 +125,9 @@ def diff(
     context: typer.Context,
     what: Annotated[
         list[str],
-        typer.Argument(metavar="HOST [TIME TIME] | A B", help="A host with two times, or two of hosts and files."),
+        typer.Argument(
+            metavar="HOST [TIME TIME] | A B", help="A host, a host with two times, or two names: a host or a file each."
+        ),
     ],
     form: Annotated[
         str,
@@ -136,7 +140,7 @@ def diff(
     deterministic: Deterministic = False,
     as_json: Report = False,
 ) -> None:
-    """Say field by field what changed between two cards: a host's last two scans, or any two.
+    """Show field by field what changed between two cards: a host's last two scans, or any two.
 
     TIME is the beginning of a kept scan's time, such as 2026-11-20, or first, or last.
     """
@@ -148,7 +152,7 @@ def diff(
     if len(what) not in (1, 2, 3) or (len(what) != 2 and sources.is_file(what[0])):
         raise BadValue(USAGE)
     if len(what) != 2 and run.settings.source:
-        raise ConfigError("A published index tells of no earlier scan; give two of hosts and files.")
+        raise ConfigError("A published index has no earlier scans; name two hosts or files.")
     sides = [_one(name) if sources.is_file(name) else name for name in what] if len(what) == 2 else []
 
     async def work() -> tuple[ReportCard, ReportCard]:

@@ -434,5 +434,5 @@ async def _workers(terms: Terms, concurrency: int, processes: int, dask: str) ->
 
         async with Pool(terms, processes or os.cpu_count() or 1) as pool:
             if pool.capacity < concurrency:
-                streams.say(f"{pool.capacity} hosts in flight at most: the system allows no more open files.")
+                streams.say(f"At most {pool.capacity} hosts in flight: the system allows no more open files.")
             yield pool, min(concurrency, pool.capacity)

@@ -177,9 +177,9 @@ class FileExporter:
 
 
 def path_of(text: str) -> Path:
-    """Return the file that the person named. Raises ConfigError when it is none."""
+    """Return the file that the user named. Raises ConfigError when it cannot be one."""
     if not text.strip() or "\0" in text:
-        raise ConfigError("No file was named.")
+        raise ConfigError("Name a file to write.")
     return Path(text.strip()).expanduser()
 
 
@@ -191,7 +191,7 @@ def format_of(path: Path, able: Callable[[Format], bool]) -> str:
     suffix = path.suffix.lower()
     if suffix not in known:
         raise BadValue(
-            f"The ending {clean(suffix, 20) or 'of the name'} means no format; use one of {', '.join(known)}.",
+            f"The name ends in {clean(suffix, 20) or 'no suffix'}, which is not a format; use {', '.join(known)}.",
             allowed=tuple(known),
         )
     return known[suffix]

@@ -88,7 +88,7 @@ def play(run: Run, *, headless: bool = False, tasks: bool = False) -> int:
 
 
 def _steps(*, quiet: bool) -> Callable[[str, TaskEvent], None]:
-    """Return what tells each step of the tasks on standard error."""
+    """Return what reports each step of the tasks on standard error."""
     from aui_tui.cli.tasks import narrator
 
     def step(host: str, event: TaskEvent) -> None:

@@ -39,7 +39,7 @@ RequireStance = Annotated[
     _option(
         "--require-stance",
         metavar="Open|Selective|Walled",
-        help="At least this open.",
+        help="The stance must be at least this open.",
         autocompletion=complete.of(STANCES),
     ),
 ]
@@ -54,18 +54,27 @@ MustServe = Annotated[
 ]
 FailOn = Annotated[
     str | None,
-    _option("--fail-on", metavar="critical|warn", help="No such finding.", autocompletion=complete.of(SEVERITIES[:2])),
+    _option(
+        "--fail-on",
+        metavar="critical|warn",
+        help="No finding of this severity or worse.",
+        autocompletion=complete.of(SEVERITIES[:2]),
+    ),
 ]
 NoRegress = Annotated[
     str | None,
-    _option("--no-regress", metavar="FILE|last", help="Nothing worse than the card in FILE, or the scan before."),
+    _option(
+        "--no-regress",
+        metavar="FILE|last",
+        help="Nothing may be worse than on the card in FILE, or in the scan before.",
+    ),
 ]
 FirstRun = Annotated[
     str,
     _option(
         "--first-run",
         metavar="pass|inconclusive",
-        help="What --no-regress says where there is no card to compare with.",
+        help="Result of --no-regress when there is no earlier card.",
         autocompletion=complete.of(("pass", "inconclusive")),
     ),
 ]
@@ -103,7 +112,7 @@ class Gating:
         baseline = asked.no_regress or ""
         first_run = choose("value of --first-run", asked.first_run, (PASS, INCONCLUSIVE))
         if first_run == PASS and not baseline:
-            raise BadValue("--first-run goes with --no-regress: it says what counts without a card to compare with.")
+            raise BadValue("--first-run needs --no-regress; add --no-regress, or leave --first-run out.")
         gates = Gates.of(
             fail_under=asked.fail_under,
             fail_grade=asked.fail_grade,
@@ -117,7 +126,7 @@ class Gating:
         return cls(gates, baseline, cards, first_run)
 
     async def judge(self, service: Service, card: ReportCard, known: Dossier | None = None) -> Outcome:
-        """Return what the gates say of ``card``, having told each failure; ``known`` is what the service knows of it.
+        """Return what the gates say of ``card``, having reported each failure; ``known``: what the service knows.
 
         Raises AuiError.
         """
@@ -130,7 +139,7 @@ class Gating:
         tell(outcome)
         return outcome
 
-    def told(self, outcomes: Iterable[Outcome]) -> dict[str, Outcome]:
+    def by_host(self, outcomes: Iterable[Outcome]) -> dict[str, Outcome]:
         """Return ``outcomes`` by host for a writer; nothing when no gate was asked for."""
         return {outcome.host: outcome for outcome in outcomes} if self.gates else {}
 

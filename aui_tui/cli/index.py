@@ -188,7 +188,7 @@ def figure_lines(figures: Overview, paint: Paint) -> Iterator[str]:
             parts = [f"{paint.glyph(word)} {word} {shares.get(word, 0):,}" for word in STANCES]
             yield "  " + fit(category, 16) + "   ".join(_tinted(part, paint) for part in parts)
     yield ""
-    yield paint.heading("Commonest failing checks")
+    yield paint.heading("Most frequent failing checks")
     failing = sorted(figures.failing.items(), key=lambda item: (-item[1], item[0]))
     for key, number in failing:
         yield _row(BY_FIX[key].lacking if key in BY_FIX else key, number, figures.hosts, paint)

@@ -64,19 +64,27 @@ _filter = partial(typer.Option, rich_help_panel="Filters")
 Category = Annotated[
     str,
     _filter(
-        "--category", metavar="NAME", help=f"Only {', '.join(CATEGORIES)}.", autocompletion=complete.of(CATEGORIES)
+        "--category",
+        metavar="NAME",
+        help=f"Only hosts of this category: {', '.join(CATEGORIES)}.",
+        autocompletion=complete.of(CATEGORIES),
     ),
 ]
 Stance = Annotated[
     str,
-    _filter("--stance", metavar="NAME", help=f"Only {', '.join(STANCES)}.", autocompletion=complete.of(STANCES)),
+    _filter(
+        "--stance",
+        metavar="NAME",
+        help=f"Only hosts of this stance: {', '.join(STANCES)}.",
+        autocompletion=complete.of(STANCES),
+    ),
 ]
 Line = Annotated[
     str, _filter("--query", metavar="TEXT", help="Words and terms: aui-tui help query.", autocompletion=complete.terms)
 ]
 Sort = Annotated[str, _filter("--sort", metavar="COLUMN", help="Order by this column.", autocompletion=complete.sorts)]
-Reverse = Annotated[bool, _filter("--reverse", help="Turn the order round.")]
-Limit = Annotated[int, _filter("--limit", metavar="N", min=0, help="At most N of each list.")]
+Reverse = Annotated[bool, _filter("--reverse", help="Reverse the order.")]
+Limit = Annotated[int, _filter("--limit", metavar="N", min=0, help="At most N rows of each list; 0: all.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,7 +195,10 @@ BasicAuth = Annotated[
 CaFile = Annotated[str | None, _option("--cacert", metavar="FILE", help="Trust the certificates in FILE too.")]
 NoLimit = Annotated[
     bool,
-    _option("--no-limit", help="No ten an hour for a host of your own, under --allow-private or --connect-to."),
+    _option(
+        "--no-limit",
+        help="Scan hosts of your own without the limit of ten an hour; needs --allow-private or --connect-to.",
+    ),
 ]
 Insecure = Annotated[bool, _option("--insecure", help="Don't check certificates; the card says so.")]
 
@@ -197,7 +208,7 @@ Pace = Annotated[
     _option(
         "--pace",
         metavar="SECONDS",
-        help="Send one request at a time, so many seconds apart (0 to 60), for hosts with strict limits; 0 is no pace.",
+        help="Send one request at a time, SECONDS apart (0 to 60), for hosts with strict limits; 0: no wait.",
         show_default=False,
     ),
 ]
@@ -218,7 +229,7 @@ class ConnectionOptions:
     def policy(self, pace: float = 0.0) -> ScanPolicy | None:
         """Return what the options allow, None when none was given. Raises BadValue or ConfigError."""
         if self.no_limit and not (self.allow_private or self.connect_to):
-            raise BadValue("--no-limit is for hosts of your own: it goes with --allow-private or --connect-to.")
+            raise BadValue("--no-limit is for hosts of your own; add --allow-private or --connect-to.")
         if not 0 <= pace <= LONGEST_PACE:
             raise BadValue(f"--pace takes the seconds between two requests, 0 to {LONGEST_PACE:g}.")
         if not (pace or any(getattr(self, field.name) for field in fields(self))):

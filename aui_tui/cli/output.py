@@ -86,7 +86,7 @@ def report(as_json: bool, record: Mapping[str, object], lines: Iterable[str]) ->
 
 
 OnProgress = Callable[..., None]
-"""Hears how much is done, and of how much where that is known."""
+"""Called with how much is done, and of how much where that is known."""
 
 
 @contextlib.contextmanager
@@ -132,7 +132,7 @@ def keys_of(word: str) -> Keys:
 def path_of(text: str) -> Path | None:
     """Return the file that ``--output`` names; None for standard output. Raises ConfigError."""
     if "\0" in text:
-        raise ConfigError("--output names no path.")
+        raise ConfigError("--output must be the path of a file.")
     return Path(text).expanduser() if text and text != "-" else None
 
 
@@ -183,7 +183,7 @@ class CardForm:
     def _check(self) -> None:
         if self.name in (READABLE, TEXT, RECORD):
             if self.fields or self.deterministic:
-                raise BadValue("--fields and --deterministic go with --format, for example --format json.")
+                raise BadValue("--fields and --deterministic need --format, for example --format json.")
             return
         from aui_tui.export.formats import write_cards
 

@@ -106,7 +106,7 @@ class Paint:
 
 
 def seconds_since(scanned_at: str, now: datetime | None = None) -> float:
-    """Return the seconds since a record's time, never negative; 0 for a text that is no time."""
+    """Return the seconds since a record's time, never negative; 0 for a text that is not a time."""
     try:
         then = datetime.fromisoformat(scanned_at)
     except ValueError:

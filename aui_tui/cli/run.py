@@ -73,10 +73,10 @@ class Run:
 
 
 def reporting_errors(work: Callable[[], int], arguments: Sequence[str]) -> int:
-    """Return the exit code of ``work``; whatever goes wrong is told in one sentence, with ``--json`` as an object."""
+    """Return the exit code of ``work``; an error is reported in one sentence, with ``--json`` as an object."""
     plain = itertools.takewhile(lambda word: word != "--", arguments)
     with streams.narrating_in_json("--json" in plain):
-        return _told(work, arguments)
+        return _exit_code(work, arguments)
 
 
 def fail(error: AuiError) -> int:
@@ -85,7 +85,7 @@ def fail(error: AuiError) -> int:
     return error.exit_code
 
 
-def _told(work: Callable[[], int], arguments: Sequence[str]) -> int:
+def _exit_code(work: Callable[[], int], arguments: Sequence[str]) -> int:
     try:
         return work()
     except KeyboardInterrupt:

@@ -80,7 +80,7 @@ def outcome_words(event: ProbeEvent) -> str:
 
 @contextmanager
 def narrated(host: str, *, quiet: bool) -> Iterator[Progress | None]:
-    """Yield the callback that tells the progress of a scan of ``host``; None when ``quiet``."""
+    """Yield the callback that reports the progress of a scan of ``host``; None when ``quiet``."""
     host = clean(host, 253)
     if quiet or sys.stderr is None:
         yield None
@@ -160,21 +160,25 @@ _tape = partial(typer.Option, rich_help_panel="Recordings")
 class Tape:
     """Where a scan is recorded, or which recording is replayed; both empty for an ordinary scan."""
 
-    record: Annotated[str, _tape("--record", metavar="FILE", help="Keep what the scan saw in FILE, to replay.")] = ""
-    replay: Annotated[str, _tape("--replay", metavar="FILE", help="Grade the scan kept in FILE, no network.")] = ""
+    record: Annotated[
+        str, _tape("--record", metavar="FILE", help="Record what the scan saw in FILE, for --replay.")
+    ] = ""
+    replay: Annotated[str, _tape("--replay", metavar="FILE", help="Grade the recording in FILE, without network.")] = ""
 
     def asked(self, urls: Sequence[str], settings: Settings) -> tuple[str, ...]:
         """Return what there is to do: ``urls``, or the recording alone. Raises BadValue and ConfigError."""
         if self.record and self.replay:
             raise BadValue("Choose one of --record and --replay.")
         if "\0" in self.record:
-            raise BadValue("--record names no path.")
+            raise BadValue("--record must be the path of a file.")
         if self.replay and urls:
-            raise BadValue("--replay reads a recording instead of scanning; name no host beside it.")
+            raise BadValue("--replay grades a recording and scans nothing; leave the host out.")
         if self.record and len(urls) > 1:
-            raise BadValue("--record keeps one scan; name one host.")
+            raise BadValue("--record records one scan; name one host.")
         if self.record and settings.source:
-            raise ConfigError("A published index does not tell what its scan saw; only a scan made here is recorded.")
+            raise ConfigError(
+                "--record cannot be used with --source; leave out --source to record a scan from this machine."
+            )
         if not urls and not self.replay:
             raise BadValue("Name a host to scan, such as example.com.")
         return tuple(urls) or (self.replay,)
@@ -184,7 +188,9 @@ class Tape:
         if not self.record:
             return
         if answer.observations is None:
-            raise ConfigError("What this scan saw is not kept, so it cannot be recorded.")
+            raise ConfigError(
+                "The observations of this scan are not kept, so it cannot be recorded; scan again with --force."
+            )
         from aui_tui.export.atomic import replace
         from aui_tui.records.recording import Recording, encode
 
@@ -220,7 +226,7 @@ class Signing:
     def policy(self, folder: Path, access: ScanPolicy | None) -> ScanPolicy | None:
         """Return ``access`` with the key kept in ``folder`` for --sign. Raises BadValue and ConfigError."""
         if self.signature_agent and not self.sign:
-            raise BadValue("--signature-agent goes with --sign.")
+            raise BadValue("--signature-agent needs --sign; add --sign.")
         if not self.sign:
             return access
         from aui_tui.engine.policy import PUBLIC
@@ -230,13 +236,15 @@ class Signing:
         return dataclasses.replace(access or PUBLIC, signer=Signer(read_key(folder), agent))
 
 
-Force = Annotated[bool, typer.Option("--force", help="Scan again; costs one of the ten an hour.")]
+Force = Annotated[
+    bool, typer.Option("--force", help="Scan again, even if the last answer is recent; uses one of ten scans an hour.")
+]
 Category = Annotated[
     str,
     typer.Option(
         "--category",
         metavar="NAME",
-        help=f"File the site under it: {', '.join(CATEGORIES)}.",
+        help=f"Category of the site in the index: {', '.join(CATEGORIES)}.",
         autocompletion=complete.of(CATEGORIES),
     ),
 ]
@@ -308,7 +316,7 @@ async def scan_one(run: Run, service: Service, url: str, asked: ScanRequest) -> 
 async def _scan_with_tasks(run: Run, service: Service, url: str, asked: ScanRequest) -> ScanAnswer:
     """Scan ``url`` and run the tasks, each step reported on a line of its own. Raises AuiError."""
     if not isinstance(service, RunsTasks):
-        raise ConfigError("A published index runs no tasks; leave out --source to run them from this machine.")
+        raise ConfigError("Tasks cannot be run with --source; leave out --source to run them from this machine.")
     from aui_tui.cli.tasks import narrator, sandbox_warning
 
     if warning := sandbox_warning():
@@ -343,7 +351,7 @@ def hints(seen: Observations) -> Iterator[str]:
 
 def not_own(url: str) -> BadValue:
     """Return the error for ``--no-limit`` on a public host."""
-    return BadValue(f"--no-limit is for hosts of your own, and {clean(url, 253)} is public: leave --no-limit out.")
+    return BadValue(f"--no-limit is for hosts of your own, and {clean(url, 253)} is public; leave --no-limit out.")
 
 
 class Batch:
@@ -390,7 +398,7 @@ class Batch:
                 self._run,
                 self._cards,
                 notes=self._notes,
-                gates=self._gating.told(self._outcomes),
+                gates=self._gating.by_host(self._outcomes),
                 many=self._many,
                 refused=self._refused,
             )
@@ -421,9 +429,9 @@ def scan(
     category = choose("category", category, CATEGORIES) if category else ""
     asked = ScanRequest(force=force, method=method_of(method), category=category, tasks=tasks, act=act)
     if act and not tasks:
-        raise BadValue("--act is a part of the tasks: give --tasks too.")
+        raise BadValue("--act needs --tasks; add --tasks.")
     if tasks and tape.replay:
-        raise BadValue("--replay reads a recording instead of scanning: leave --tasks out.")
+        raise BadValue("--tasks cannot be used with --replay; leave one of them out.")
     urls = tape.asked(url or (), run.settings)
     batch = Batch(run, form, gating, many=len(urls) > 1)
 

@@ -37,14 +37,14 @@ def service_of(run: Run, access: ScanPolicy | None = None) -> Service:
     if not run.settings.source:
         return local_of(run, access)
     if access is not None:
-        raise ConfigError("A published index scans by its own rules; leave out the options on how to reach a site.")
+        raise ConfigError("Connection options cannot be used with --source; leave out --source, or these options.")
     from aui_tui.service.remote import open_source
 
     return open_source(run.settings.source, folder=run.settings.data_dir / "sources")
 
 
 def local_of(run: Run, access: ScanPolicy | None = None) -> LocalService:
-    """Return the index of this machine, having told what had to be mended. Raises ConfigError, Unavailable."""
+    """Return the index of this machine, having reported what had to be repaired. Raises ConfigError, Unavailable."""
     from aui_tui.records.registry import Starter
     from aui_tui.service.local import LocalService
 
@@ -98,7 +98,7 @@ async def counts(service: Service, url: str) -> bool:
 
 
 async def dossier_of(service: Service, host: str, *, method: str = "", at: str = "") -> Dossier:
-    """Return what ``service`` knows of ``host`` under ``method``, having told how old the answer is.
+    """Return what ``service`` knows of ``host`` under ``method``, having reported how old the answer is.
 
     Where what was seen is not at hand, the card alone is graded again. Raises as ``Service.site``, and RecordError for
     a card that does not add up.

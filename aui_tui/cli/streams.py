@@ -28,7 +28,7 @@ def write(data: bytes | str) -> None:
     if isinstance(data, str):
         data = data.encode("utf-8", "replace")
     if sys.stdout is None:
-        raise ConfigError("There is no standard output.")
+        raise ConfigError("Standard output is closed.")
     rest = memoryview(data)
     try:
         while rest:
@@ -50,7 +50,7 @@ def put_line(data: bytes) -> None:
     """
     flush()
     if sys.stdout is None:
-        raise ConfigError("There is no standard output.")
+        raise ConfigError("Standard output is closed.")
     rest = memoryview(data + b"\n")
     try:
         while rest:
@@ -87,7 +87,7 @@ def silence() -> None:
 def source() -> BinaryIO:
     """Return standard input. Raises ConfigError when there is none."""
     if sys.stdin is None:
-        raise ConfigError("There is no standard input.")
+        raise ConfigError("Standard input is closed.")
     return sys.stdin.buffer
 
 
@@ -128,7 +128,7 @@ NO_SCREEN: Final = "This is not a terminal, and the dashboard needs one for stan
 
 
 def interactive() -> bool:
-    """Whether a person sees the dashboard: at a terminal, where Textual draws on standard error, or by ``web``."""
+    """Whether a user sees the dashboard: at a terminal, where Textual draws on standard error, or by ``web``."""
     if os.environ.get("TEXTUAL_DRIVER", "").endswith(":WebDriver"):
         return True
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.__stderr__))

@@ -1,4 +1,4 @@
-"""``tasks``: what an agent in a browser did on a site, step by step; and how a run is told while it is under way."""
+"""``tasks``: what an agent in a browser did on a site, step by step; and the progress of a run."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class NotRun(AuiError):
 
 
 def narrator(host: str, *, quiet: bool) -> TaskProgress | None:
-    """Return what tells each step of a run on standard error; None when ``quiet``."""
+    """Return what reports each step of a run on standard error; None when ``quiet``."""
     if quiet or sys.stderr is None:
         return None
     name = clean(host, 253)
@@ -115,7 +115,7 @@ def tasks(
     """Show the kept transcript of a run of the tasks (scan HOST --tasks): each step, and what to change."""
     run = run_of(context)
     if "\0" in write:
-        raise BadValue("--write names no folder.")
+        raise BadValue("--write must be the path of a folder.")
 
     async def work() -> tuple[TaskReport, dict[str, bytes]]:
         async with opened(run) as service:

@@ -280,7 +280,7 @@ def key(
     folder = run.settings.data_dir
     if chosen == "new":
         made = signing.new_key(folder, replace=replace)
-        streams.say(f"A key was made in {folder / signing.NAME}; only you can read it.")
+        streams.say(f"Made a key in {folder / signing.NAME}; only you can read it.")
         streams.write_line(made.thumbprint)
         return
     found = signing.read_key(folder)

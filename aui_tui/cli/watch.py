@@ -98,12 +98,12 @@ def watch(
     url: Annotated[str, typer.Argument(metavar="URL", help="Host name or http(s) address.")],
     every: Annotated[str, typer.Option("--every", metavar="6m", help="Scan on this interval.")] = "",
     folder: Annotated[str, typer.Option("--path", metavar="DIR", help="Scan when files under it change.")] = "",
-    count: Annotated[int, typer.Option("--count", metavar="N", min=0, help="Leave after N scans.")] = 0,
+    count: Annotated[int, typer.Option("--count", metavar="N", min=0, help="Stop after N scans.")] = 0,
     method: Method = "",
     category: Category = "",
     as_json: Json = False,
 ) -> int:
-    """Scan a site again and again, and show what moved. A key scans at once; q leaves.
+    """Scan a site again and again, and show what changed. Any key scans at once; q quits.
 
     Each scan costs one of the ten an hour; --no-limit scans a host of your own all day.
     """
@@ -173,7 +173,7 @@ class _Session:
         self.code = 0
 
     async def scan(self, why: str) -> None:
-        """Scan once and print what moved; after the first one, an error is told and the watch goes on."""
+        """Scan once and print what moved; after the first one, an error is reported and the watch goes on."""
         try:
             answer = await scan_one(self._run, self._service, self._url, self._asked)
         except AuiError as error:

@@ -403,7 +403,7 @@ def _agents(card: ReportCard) -> Iterator[Case]:
         elif known.source == "none":
             yield Case("agents", name, "skipped", verdict, f"{name}: no test is possible over plain HTTP.")
         else:
-            yield Case("agents", name, "error", verdict, f"{name}: {verdict}{answer}, so it could not be told.")
+            yield Case("agents", name, "error", verdict, f"{name}: {verdict}{answer}, so it is inconclusive.")
 
 
 def _checks(card: ReportCard) -> Iterator[Case]:

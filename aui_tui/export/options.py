@@ -16,7 +16,7 @@ from aui_tui.records.view import IndexView, Row, rows
 from aui_tui.records.visits import Visits
 
 VOLATILE: Final = ("scanned_at", "elapsed_ms")
-"""Fields that change from run to run of the same site: deterministic output leaves them out, and steadies the rest."""
+"""Fields that change from run to run of the same site: deterministic output leaves them out."""
 
 
 class Refusal(NamedTuple):

@@ -79,7 +79,7 @@ async def form(visit: Visit) -> Ending:
 
 
 def _has_entry(outline: Outline) -> bool:
-    """Say whether a page has a field to type in that is no search."""
+    """Say whether a page has a field to type in that is not a search field."""
     return any(
         node.role in ENTRIES and node.role != "searchbox" and "search" not in node.path for node in outline.nodes
     )
@@ -126,7 +126,7 @@ async def _offline(visit: Visit) -> AsyncIterator[None]:
 
 
 async def _forms(page: Page, outline: Outline) -> list[Form]:
-    """Return the forms that are no search, log-in, language picker or cart, with their visible controls.
+    """Return the forms other than search, log-in, language picker and cart, with their visible controls.
 
     Fields outside every form are one form when at least two of them take text.
     """

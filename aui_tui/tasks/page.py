@@ -280,7 +280,7 @@ class Page:
     async def clear(self, outline: Outline, tell: Callable[[Node, bool], None]) -> tuple[Outline, Cover | None]:
         """Dismiss what covers the page, at most twice, by a button with a known name.
 
-        ``tell`` hears of each dismissal. Returns the page, and what is left in the way.
+        ``tell`` is called with each dismissal. Returns the page, and what is left in the way.
         """
         touched = self.touched
         for attempt in range(3):

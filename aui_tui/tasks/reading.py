@@ -24,7 +24,7 @@ CANDIDATES: Final = 3
 CONTACT_PAGES: Final = 3
 PAUSE: Final = 0.5
 FAKES: Final = 3
-"""Elements that react to a click and are no links, from which on the site is said to offer items so."""
+"""Elements that react to a click and are not links, from which on the site is said to offer items so."""
 GONE: Final = frozenset({404, 410})
 """Statuses of a page that does not exist."""
 STEM: Final = 4

@@ -22,7 +22,7 @@ NAMED: Final = 100
 
 
 async def compare(page: Page) -> Rendered | None:
-    """Return what scripts add to the page that is open; None when it cannot be told."""
+    """Return what scripts add to the page that is open; None when that cannot be known."""
     try:
         raw = await page.response.text() if page.response is not None else None
     except Exception:

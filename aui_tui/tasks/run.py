@@ -88,7 +88,7 @@ async def run_tasks(
 ) -> TaskRunning:
     """Run the tasks on the site that ``seen`` is of, and return what they brought.
 
-    ``act`` presses "add to cart" once. ``tasks``: those to run, "read" first. ``tell`` hears each step; ``keep`` gets
+    ``act`` presses "add to cart" once. ``tasks``: those to run, "read" first. ``tell`` gets each step; ``keep``
     the same object that is returned before the first task, so that a caller who cancels has what had ended. Raises
     NoBrowser, Unavailable. Cancelling closes everything but the browser.
     """

@@ -127,7 +127,7 @@ class Context(msgspec.Struct, frozen=True):
 def sentence(error: BaseException) -> str:
     """Return what went wrong in one sentence without anything that could steer a terminal.
 
-    An error of a library may fail to give its own words; then its kind is told alone.
+    An error of a library may fail to give its own words; then its kind alone is reported.
     """
     try:
         words = str(error)

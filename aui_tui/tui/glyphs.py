@@ -100,7 +100,7 @@ def role_of(word: str) -> str:
 
 
 def bar(value: float, maximum: float, size: int) -> tuple[str, str]:
-    """Return the full and the empty part of a bar of ``size`` cells; a value over nought fills at least one cell."""
+    """Return the full and the empty part of a bar of ``size`` cells; a value over zero fills at least one cell."""
     if maximum <= 0 or size <= 0:
         return "", REST * max(size, 0)
     share = min(max(value / maximum, 0.0), 1.0)

@@ -194,7 +194,7 @@ def theme_list(names: Sequence[str], current: str) -> ThemeScreen:
 
 
 def keys(keymap: Mapping[str, str]) -> dict[str, str]:
-    """Return the person's own keys, checked. Raises ConfigError."""
+    """Return the user's own keys, checked. Raises ConfigError."""
     if not keymap:
         return {}
     from aui_tui.tui.bindings import checked

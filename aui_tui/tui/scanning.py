@@ -1,4 +1,4 @@
-"""The scans of a session: begun, followed, cancelled and told; every screen sees the same ones."""
+"""The scans of a session: begun, followed, cancelled and reported; every screen sees the same ones."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def load(folders: Iterable[Path], only: str = "") -> LoadedThemes:
     """Return every theme of the folders, later ones replacing earlier ones of the same name.
 
     ``only``: of the first folder, the packaged one, read nothing but the file of that name. Nothing is raised: what
-    is wrong with a file is told with file, key and reason.
+    is wrong with a file is reported with file, key and reason.
     """
     themes: dict[str, Theme] = {}
     problems: list[str] = []
@@ -155,7 +155,7 @@ def hard_to_read(theme: Theme) -> str:
 
 
 def first(folders: Sequence[Path], name: str, *, no_color: bool) -> tuple[LoadedThemes, str]:
-    """Return the theme to start with, the person's own themes, and its name; the others are read when asked for.
+    """Return the theme to start with, the user's own themes, and its name; the others are read when asked for.
 
     An empty ``name`` is the default: see :func:`default`. Raises ConfigError naming
     the nearest theme when there is none of that name, and what is wrong with the files that could not be used.
@@ -258,7 +258,7 @@ def _color(value: object, ansi: bool) -> str | None:
 
 
 class ThemedApp(App[int]):
-    """Begins with ``theme``, a name, or the default when it is empty; ``folders`` hold the person's own.
+    """Begins with ``theme``, a name, or the default when it is empty; ``folders`` hold the user's own.
 
     ``theme_problems``: sentences on themes that could not be used. Raises ConfigError for an unknown name.
     """
@@ -286,7 +286,7 @@ class ThemedApp(App[int]):
         return sorted(self.available_themes)
 
     def choose_theme(self, name: str | None) -> None:
-        """Put a theme on for good; without a name, the one that was chosen last."""
+        """Apply a theme permanently; without a name, the one that was chosen last."""
         self.theme = self._chosen = name or self._chosen
         if name:
             self.check_contrast()

@@ -8,7 +8,7 @@ from typing import Final
 _UNITS: Final = ((7 * 86400, "w"), (86400, "d"), (3600, "h"), (60, "m"))
 _LONG: Final = {"w": "weeks", "d": "days", "h": "h", "m": "min"}
 WEEKS_FROM: Final = 60 * 86400
-"""Ages under this many seconds are told in days, older ones in weeks."""
+"""Ages under this many seconds are given in days, older ones in weeks."""
 
 
 def instant(stamp: str) -> float:
@@ -56,7 +56,7 @@ def clock(stamp: str) -> str:
 
 
 def local_time(moment: float) -> str:
-    """Return hour and minute of epoch seconds in the time zone of the person: ``10:42``."""
+    """Return hour and minute of epoch seconds in the time zone of the user: ``10:42``."""
     return datetime.fromtimestamp(moment).astimezone().strftime("%H:%M")
 
 

@@ -90,7 +90,7 @@ def _cdns() -> tuple[tuple[str, Ranges], ...]:
 def place(text: str) -> str:
     """Return what kind of address a peer has: ``private``, ``masked``, the name of a CDN, or empty for the Internet.
 
-    ``masked``: what is no address, or one whose last part is zero, as loggers write it to protect their visitors.
+    ``masked``: what is not an address, or one whose last part is zero, as loggers write it to protect their visitors.
     """
     address = parse(text)
     if address is None:

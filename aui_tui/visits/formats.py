@@ -77,7 +77,7 @@ class Clf(Format):
         """Say that the common format has no User-Agent."""
         if not self._without:
             return ()
-        return ("The log has no User-Agent (common format), so no client can be told apart: log the combined format.",)
+        return ("The log has no User-Agent (common format), so no client can be recognised: log the combined format.",)
 
     def parse(self, line: bytes) -> Found | None:
         """Return what ``line`` says; the plain case is read without a pattern."""
@@ -180,7 +180,7 @@ class JsonLines(Format):
         """Say that no User-Agent is logged."""
         if self._marker or not self._asked:
             return ()
-        return ("The log has no User-Agent, so no client can be told apart: let the server log that field.",)
+        return ("The log has no User-Agent, so no client can be recognised: let the server log that field.",)
 
     def cut(self, line: bytes) -> bytes:
         """Return the string after the key of the User-Agent."""
@@ -297,7 +297,7 @@ class W3c(Format):
         """Say that no User-Agent is logged."""
         if not self._at or self._agent >= 0:
             return ()
-        return ("The log has no cs(User-Agent) field, so no client can be told apart: let the server log it.",)
+        return ("The log has no cs(User-Agent) field, so no client can be recognised: let the server log it.",)
 
     def is_line(self, line: bytes) -> bool:
         """Directives are not lines; ``#Fields`` takes effect."""
@@ -439,7 +439,7 @@ class Haproxy(Format):
         if self._captured:
             return ("HAProxy writes times without their zone: they are taken as UTC.",)
         return (
-            "HAProxy's log has no User-Agent, so no client can be told apart: add "
+            "HAProxy's log has no User-Agent, so no client can be recognised: add "
             "“capture request header User-Agent len 256” to the frontend.",
         )
 

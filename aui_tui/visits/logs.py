@@ -35,7 +35,7 @@ MOST: Final = 0.9
 EDGES: Final = ("edge", "origin", "unknown")
 
 Progress = Callable[[int, int], None]
-"""Hears how many bytes are done, and of how many."""
+"""Called with how many bytes are done, and of how many."""
 Part = tuple[str, int, int]
 """A file, and the bytes of it from and to which it is read; to 0 means to its end."""
 

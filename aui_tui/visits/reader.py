@@ -116,7 +116,7 @@ def open_log(name: str) -> Stream:
 def _open(name: str) -> Any:
     if name == STDIN:
         if sys.stdin is None:
-            raise ConfigError("There is no standard input.")
+            raise ConfigError("Standard input is closed.")
         return sys.stdin.buffer
     try:
         return Path(name).open("rb")

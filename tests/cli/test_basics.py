@@ -123,10 +123,10 @@ def test_help_fits_80_columns(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("paths >&-", "There is no standard output."),
-        ("validate - <&-", "There is no standard input."),
-        ("import - <&-", "There is no standard input."),
-        ("regrade - --method v0.1 <&-", "There is no standard input."),
+        ("paths >&-", "Standard output is closed."),
+        ("validate - <&-", "Standard input is closed."),
+        ("import - <&-", "Standard input is closed."),
+        ("regrade - --method v0.1 <&-", "Standard input is closed."),
         ("<&-", "not a terminal"),
         ("--help >/dev/full", "No space left on device"),
         ("export -o /dev/full", "the disk is full"),

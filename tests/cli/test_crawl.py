@@ -167,7 +167,7 @@ def test_few_open_files_mean_fewer_hosts_in_flight_and_no_wrong_card(tmp_path: P
     with begin(tmp_path, name, *web.options, "--json", "--processes", "1", preexec_fn=few_files) as process:
         out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
-    assert "3 hosts in flight at most" in err
+    assert "At most 3 hosts in flight" in err
     assert "40 hosts scanned" in err
     cards = [json.loads(line) for line in out.splitlines()]
     assert [card["live_served"] for card in cards] == [4] * 40
@@ -176,7 +176,7 @@ def test_few_open_files_mean_fewer_hosts_in_flight_and_no_wrong_card(tmp_path: P
 def test_closed_standard_input_is_said(tmp_path: Path) -> None:
     with begin(tmp_path, "-", preexec_fn=lambda: os.close(0)) as process:
         out, err = process.communicate(timeout=60)
-    assert (process.returncode, out, err) == (2, "", "aui-tui: There is no standard input.\n")
+    assert (process.returncode, out, err) == (2, "", "aui-tui: Standard input is closed.\n")
 
 
 def test_interrupt_keeps_every_finished_card(tmp_path: Path, slow_web: Served) -> None:

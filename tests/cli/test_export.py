@@ -167,4 +167,4 @@ def test_first_run_changes_nothing_once_there_is_a_card_to_compare_with(home: Pa
     dead = here(home, "site", "gone.example", "--no-regress", "last", "--first-run", "pass")
     assert dead.code == 3
     alone = here(home, "site", "shop.example", "--first-run", "pass")
-    assert (alone.code, "--first-run goes with --no-regress" in alone.sentence) == (2, True)
+    assert (alone.code, "--first-run needs --no-regress" in alone.sentence) == (2, True)

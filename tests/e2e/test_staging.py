@@ -91,8 +91,8 @@ def test_an_issuer_that_is_not_known_names_the_option(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("scan", "example.com", "--no-limit"), "--no-limit is for hosts of your own: it goes with --allow-private"),
-        (("watch", "example.com", "--no-limit"), "--no-limit is for hosts of your own: it goes with --allow-private"),
+        (("scan", "example.com", "--no-limit"), "--no-limit is for hosts of your own; add --allow-private"),
+        (("watch", "example.com", "--no-limit"), "--no-limit is for hosts of your own; add --allow-private"),
         (("scan", "8.8.8.8", "--allow-private", "--no-limit"), "--no-limit is for hosts of your own, and 8.8.8.8 is"),
         (
             ("watch", "8.8.8.8", "--allow-private", "--no-limit", "--every", "1m"),

@@ -129,4 +129,4 @@ async def test_without_a_browser_the_two_commands_are_named(tmp_path: Path, monk
 
 async def test_options_that_do_not_fit_are_refused(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     assert run(["scan", "example.com", "--act"]) == 2
-    assert b"--act is a part of the tasks" in capfdbinary.readouterr().err
+    assert b"--act needs --tasks" in capfdbinary.readouterr().err

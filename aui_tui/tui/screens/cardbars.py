@@ -18,9 +18,9 @@ from aui_tui.tui.state import CardState
 from aui_tui.tui.words import ago, day, signed
 
 TIGHT: Final = 66
-"""Cells under which a line tells the score, and little else."""
+"""Cells under which a line holds the score, and little else."""
 WIDE: Final = 110
-"""Cells from which on a line tells the rest."""
+"""Cells from which on a line holds the rest."""
 
 
 SHORTEST: Final = 16

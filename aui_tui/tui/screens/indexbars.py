@@ -67,7 +67,7 @@ def feed_line(name: str, done: int, total: int, size: int) -> Line:
 
 
 def chips_line(state: ListState, size: int) -> Line:
-    """Return the filters with the rows each would give under the others; nought is greyed, never hidden."""
+    """Return the filters with the rows each would give under the others; zero is greyed, never hidden."""
     view = state.view
     if view is None:
         return BLANK

@@ -184,7 +184,7 @@ FOOT: Final = {
 
 
 FATES: Final = (("in", "█"), ("part", "▓"), ("refused", "▒"), ("challenged", "#"), ("told no", "░"), ("unclear", "·"))
-"""The parts of an assistant's bar, told apart by their filling; what nobody tested is empty."""
+"""The parts of an assistant's bar, distinguished by their filling; what nobody tested is empty."""
 
 
 def overview(figures: Overview, changes: Changes, size: int, height: int) -> list[Line]:

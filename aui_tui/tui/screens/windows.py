@@ -30,7 +30,7 @@ from aui_tui.tui.words import ago, day, signed, span
 
 
 class AskScreen(ModalScreen[str | None]):
-    """Answers with what was typed, None when the person leaves."""
+    """Answers with what was typed, None when the user leaves."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*CHOOSE]
 
@@ -118,7 +118,7 @@ class Choice(NamedTuple):
 
 
 class ChooseScreen(ModalScreen[str | None]):
-    """Answers with the chosen value, None when the person leaves without choosing."""
+    """Answers with the chosen value, None when the user leaves without choosing."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*CHOOSE]
 

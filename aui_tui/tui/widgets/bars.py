@@ -142,7 +142,7 @@ class FindLine(Input):
         step: int
 
     class Left(Message):
-        """The person leaves the line."""
+        """The user leaves the line."""
 
     def action_step(self, step: int) -> None:
         """Ask for another line found."""
@@ -191,7 +191,7 @@ class FindBar(Horizontal):
             self.remove_class("-open")
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Find as the person types."""
+        """Find as the user types."""
         event.stop()
         self._place, self._found = self._pane.find(event.value) if self._pane is not None else (0, 0)
         self.query_one(Bar).refresh()

@@ -269,7 +269,7 @@ class TextPane(Lines):
 
 
 class FigureList(TextPane):
-    """The figure under the cursor is known by its action, so that it stays when the lines are laid out anew."""
+    """The figure under the cursor is known by its action, so that it stays when the lines are laid out again."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*FIGURES]
     _action = ""
