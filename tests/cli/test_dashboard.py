@@ -51,7 +51,7 @@ async def test_lists_marked_hosts_cards_and_snippets(tmp_path: Path) -> None:
         (ExportJob("list", "list.pdf"), BadValue, r"\.json, \.ndjson, \.csv"),
         (ExportJob("card", "card", host="shop.example"), BadValue, r"\.sarif"),
         (ExportJob("card", "card.json", host="none.example"), NeverScanned, "never been scanned"),
-        (ExportJob("snippet", " "), ConfigError, "No file was named"),
+        (ExportJob("snippet", " "), ConfigError, "Name a file to write"),
         (ExportJob("snippet", "taken.txt", text="new"), BadValue, "already there"),
     ],
 )
