@@ -1,7 +1,7 @@
 """How long a whole scan takes, in units of one request by the same client: ``python -m tests.benchmarks.scan``.
 
 The server adds 100 ms to each answer. Both sides include setting up the client, its connections and, for the scan,
-judging the bodies. The bar is a ratio of 1.3, median of 20 after a warm-up.
+judging the bodies. The bar is a ratio of 1.1, median of 20 after a warm-up.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from aui_tui.records.observations import BROWSER
 
 DELAY = 0.1
 ROUNDS = 20
-BAR = 1.3
+BAR = 1.1
 
 
 async def timed(call: Callable[[], Awaitable[object]]) -> float:

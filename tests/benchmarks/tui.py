@@ -166,7 +166,7 @@ def starts(data: Path, bytecode: Path) -> None:
     del floor[0], ours[0]
     line("start to the first frame, floor", floor)
     ratio = statistics.median(ours) / statistics.median(floor)
-    line("start to the first frame", ours, f"x floor {ratio:.2f} (bar 1.5)")
+    line("start to the first frame", ours, f"x floor {ratio:.2f} (bar 1.35)")
 
 
 def movement(base: Path, data: Path) -> None:
@@ -208,7 +208,7 @@ def typing(data: Path, quiet: float) -> None:
                 counts += [count] if count is not None else []
     line("key to the repainted screen, floor", floor)
     beyond = p(rows, 0.95) - p(floor, 0.95)
-    line("query key to the repainted list", rows, f"p95 beyond floor {beyond:.0f} ms (bar 50)")
+    line("query key to the repainted list", rows, f"p95 beyond floor {beyond:.0f} ms (bar 20)")
     line("query key to the final counts", counts, f"p95 beyond floor {p(counts, 0.95) - p(floor, 0.95):.0f} ms")
 
 
