@@ -24,7 +24,7 @@ PAGE = """<!DOCTYPE html>
 page is final and includes delivery; orders can be changed until the wood is cut, and returned within thirty days.</p>
 </main></body></html>
 """
-ROBOTS = "User-agent: *\nDisallow:\n\nUser-agent: Claude-User\nDisallow: /\n"
+ROBOTS = "User-agent: *\nDisallow:\n\nUser-agent: Claude-User\nUser-agent: Perplexity-User\nDisallow: /\n"
 AGENTS = tuple(agent.token for agent in registry().live)
 NGINX = shutil.which("nginx")
 

@@ -57,10 +57,10 @@ def test_a_cached_answer_can_be_recorded_too(tmp_path: Path, serve: Serve) -> No
     [
         (("--replay", "absent.json"), "absent.json"),
         (("--replay", "noise.json"), "not a recording"),
-        (("--replay", "noise.json", "x.com"), "name no host"),
+        (("--replay", "noise.json", "x.com"), "leave the host out"),
         (("--replay", "noise.json", "--record", "y.json"), "one of"),
         (("--record", "y.json", "a.com", "b.com"), "name one host"),
-        (("--record", "y.json", "a.com", "--source", "http://127.0.0.1:9"), "only a scan made here"),
+        (("--record", "y.json", "a.com", "--source", "http://127.0.0.1:9"), "leave out --source"),
         ((), "Name a host"),
     ],
 )

@@ -43,7 +43,7 @@ def test_tasks_show_outcome_points_and_where_they_got_stuck() -> None:
 
 def test_without_a_run_the_pane_says_how_to_start_one() -> None:
     text = "".join(plain(row) for row in agents.tasks(Dossier(card=make_card(1)), 76))
-    assert "aui-tui tasks" in text
+    assert "Not run. a opens the site" in text
     assert agents.tasks_title(Dossier(card=make_card(1))) == ""
 
 

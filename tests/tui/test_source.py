@@ -100,7 +100,7 @@ def test_every_binding_has_a_name_and_one_action_per_key_and_place() -> None:
         assert len(set(others)) == len(others), place
         assert place == "index" or len(set(digits)) == len(digits), place
     assert {binding.id for table in TABLES.values() for binding in table} >= ON_ANSWER
-    allowed = {"ctrl+p", "ctrl+q", "ctrl+z"}
+    allowed = {"ctrl+d", "ctrl+p", "ctrl+q", "ctrl+z"}
     used = {key for table in TABLES.values() for binding in table for key in binding.key.split(",")}
     assert {key for key in used if key.startswith("ctrl+")} <= allowed
 

@@ -216,7 +216,8 @@ def test_a_persons_theme_replaces_the_packaged_one_of_its_name(tmp_path: Path) -
     assert themes.load((themes.packaged(), tmp_path)).themes["dusk"].background == "#000000"
 
 
-def test_an_unknown_theme_is_named_with_its_nearest() -> None:
+def test_an_unknown_theme_is_named_with_its_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLORTERM", "truecolor")
     folders = (themes.packaged(),)
     with pytest.raises(ConfigError, match="did you mean paper"):
         themes.first(folders, "papr", no_color=False)
@@ -265,7 +266,7 @@ async def test_the_palette_shows_each_theme_and_puts_the_old_one_back() -> None:
         await under_cursor(pilot, "Theme paper")
         assert pilot.app.theme == "paper"
         assert page.styles.background.hex6.lower() == str(LOADED.themes["paper"].background).lower()
-        await pilot.press("up", "up", "up")
+        await pilot.press("up", "up", "up", "up")
         await settle(pilot)
         assert pilot.app.theme == "colour-blind"
         await pilot.press("up")
