@@ -21,7 +21,7 @@ pytestmark = [
 PALETTE, BACK, DOWN = "\x10", "\x7f", "\x1b[B"
 WALK = (
     ("m", "1 ChatGPT agent"),
-    ("mv", "Most frequent failing checks"),
+    ("mv", "What sites lack most"),
     ("vY", "Copied the row"),
     (" " + DOWN + "  =", "Pillars"),
     (BACK + "/e", "esc Cancel"),
