@@ -162,6 +162,6 @@ def test_an_empty_index_leads_to_the_demo_with_one_key(tmp_path: Path) -> None:
     with Terminal(tmp_path, []) as terminal:
         terminal.wait_for("S  scan an address", "well-known sites in the background", "D  open the demo")
         terminal.press("D")
-        terminal.wait_for("demo: ", "scans")
+        terminal.wait_for("demo: ", " of 35 scans")
         terminal.press("q")
         assert terminal.finish() == 0
