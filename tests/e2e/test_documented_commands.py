@@ -39,7 +39,7 @@ PAGES = ("README", *(topic for topic in docs.TOPICS if topic not in ("skill", "a
 """Every page with command lines; tests/e2e/test_agents.py follows the skill."""
 SCANNING = ("scan", "watch", "crawl")
 """Commands that reach sites, and are led to those on loopback."""
-WAITING = ("serve", "watch", "mcp")
+WAITING = ("serve", "watch", "mcp", "web")
 """Commands that go on until they are interrupted."""
 SCREENS = ("", "demo")
 """Commands that open the dashboard; the empty one is the dashboard itself."""
@@ -233,7 +233,8 @@ def run_all(lines: list[str], world: World) -> None:
         words = shlex.split(line, comments=True)
         command = next((word for word in words[1:] if word in COMMANDS), "")
         if words[0] == "aui-tui" and not SH_ONLY.search(line) and (command in WAITING or "--starter" in words):
-            world.interrupt(line.replace("8600", str(free_port())))
+            elsewhere = f" --port {free_port()}" if command == "web" else ""
+            world.interrupt(line.partition("#")[0].replace("8600", str(free_port())) + elsewhere)
         elif words[0] == "aui-tui" and not SH_ONLY.search(line) and command in SCREENS:
             world.look(line)
         else:
