@@ -123,7 +123,7 @@ class ResultDispatcher:
             try:
                 for done in dones:
                     self._on_result(done)
-            except Exception as raised:
+            except Exception as raised:  # handed on: whoever waits for the result raises it
                 error = raised
             with suppress(RuntimeError):  # the loop has ended: nobody waits any more
                 self._loop.call_soon_threadsafe(_resolve, reported, error)

@@ -95,7 +95,7 @@ class Page:
             async with asyncio.timeout(ACT):
                 handle = await self.locate(node).element_handle(timeout=1000 * ACT)
                 return await handle.evaluate(questions()[question], *given)
-        except Exception:
+        except Exception:  # the element or page has gone; Playwright has no one error for it
             return None
 
     async def query(self, question: str, *given: Any) -> Any:
@@ -103,7 +103,7 @@ class Page:
         try:
             async with asyncio.timeout(ACT):
                 return await self.tab.evaluate(questions()[question], *given)
-        except Exception:
+        except Exception:  # the element or page has gone; Playwright has no one error for it
             return None
 
     async def look(self) -> Outline:
@@ -184,7 +184,7 @@ class Page:
                     await self.tab.goto(url, wait_until="commit", timeout=1000 * self._allowance.settle)
                     or self.response
                 )
-        except Exception as error:
+        except Exception as error:  # Playwright has no one error for a page that does not load
             self._closed(begun)
             raise Stuck(_reason(error)) from None
         self._closed(begun)
@@ -207,7 +207,7 @@ class Page:
         try:
             async with asyncio.timeout(2 * ACT):
                 await self.locate(node).click(timeout=1000 * ACT, no_wait_after=True)
-        except Exception:
+        except Exception:  # hidden, covered, gone or a page that hangs: the caller asks which
             return False
         return True
 
@@ -220,7 +220,7 @@ class Page:
                 await field.focus(timeout=1000 * ACT)
                 await self.tab.keyboard.press("ControlOrMeta+A")
                 await self.tab.keyboard.type(text, delay=delay)
-        except Exception:
+        except Exception:  # hidden, covered, gone or a page that hangs: the caller asks which
             return False
         return True
 
@@ -230,7 +230,7 @@ class Page:
         try:
             async with asyncio.timeout(ACT):
                 await self.tab.keyboard.press(key)
-        except Exception:
+        except Exception:  # the page has gone; what it shows next is looked at anyway
             return
 
     async def snippet(self, node: Node) -> str:

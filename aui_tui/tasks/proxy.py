@@ -131,7 +131,7 @@ class Proxy:
                 await self._carry(wanted, remote, reader, writer)
         except asyncio.CancelledError:
             return  # asyncio's stream protocol would report a cancelled task as a fault
-        except Exception as error:
+        except Exception as error:  # hostile bytes bring any error; this request ends and is noted, the proxy goes on
             self.refused.append(clean(f"broken: {error!r}", 200))
         finally:
             self._serving.discard(task)

@@ -25,7 +25,7 @@ async def compare(page: Page) -> Rendered | None:
     """Return what scripts add to the page that is open; None when that cannot be known."""
     try:
         raw = await page.response.text() if page.response is not None else None
-    except Exception:
+    except Exception:  # the browser keeps no body of a page that was left
         return None
     found = await page.query("readings", raw) if raw is not None else None
     return weigh(found["live"], found["sent"]) if found else None

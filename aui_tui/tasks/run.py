@@ -202,7 +202,7 @@ class _Run:
             return self._closed(task, error)
         except Stuck as error:
             return self._stuck(task, str(error))
-        except Exception as error:
+        except Exception as error:  # whatever a page brings the browser to raise proves nothing: inconclusive
             return self._stuck(task, clean(str(error).partition("\n")[0], 120))
         if ending.outcome == BLOCKED and (self._guard.exhausted or self._proxy.exhausted):
             return self._limit()

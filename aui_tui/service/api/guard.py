@@ -12,7 +12,7 @@ import logging
 import time
 from collections.abc import MutableMapping
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, TextIO
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -59,7 +59,7 @@ def _second(epoch: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(epoch))
 
 
-class Gathered(logging.StreamHandler):  # type: ignore[type-arg]
+class Gathered(logging.StreamHandler[TextIO]):
     """Writes a line at once with those that wait; a line of the access log waits DELAY seconds for others.
 
     Writing each by itself costs a third of the time of a short answer.

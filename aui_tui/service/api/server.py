@@ -212,7 +212,7 @@ def address_of(listener: socket.socket) -> str:
     One that listens everywhere is reached by the name of this machine: a link to 127.0.0.1 leads others to themselves.
     """
     host, port = listener.getsockname()[:2]
-    name = socket.gethostname().lower() if host in ("0.0.0.0", "::") else host  # noqa: S104
+    name = socket.gethostname().lower() if host in ("0.0.0.0", "::") else host  # noqa: S104 - compared, not bound
     return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
 
 
