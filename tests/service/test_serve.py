@@ -134,21 +134,21 @@ def test_port_0_tells_the_real_address_and_the_three_commands_read_it(tmp_path: 
         other = tmp_path / "other"
         other.mkdir()
         source = ["--source", running.url]
-        scanned = aui(other, "scan", "http://shop.example", "--json", *source)
+        scanned = aui(other, "scan", "http://shop.oak-and-thread.com", "--json", *source)
         assert scanned.code == 0, scanned.err
         listed = aui(other, "index", "--json", *source)
-        card = aui(other, "site", "shop.example", "--json", *source)
+        card = aui(other, "site", "shop.oak-and-thread.com", "--json", *source)
         assert listed.code == card.code == 0
-        assert '"shop.example"' in listed.out
-        assert f'"{running.url}/site/shop.example"' in card.out
-        missing = aui(other, "site", "unknown.example", "--json", *source)
+        assert '"shop.oak-and-thread.com"' in listed.out
+        assert f'"{running.url}/site/shop.oak-and-thread.com"' in card.out
+        missing = aui(other, "site", "unknown.oak-and-thread.com", "--json", *source)
         assert missing.code == 3
         assert "has never been scanned" in missing.sentence
         assert running.stop(signal.SIGINT) == 130
         offline = aui(other, "index", "--json", *source)
         assert offline.code == 0
         assert offline.out == listed.out
-        again = aui(other, "site", "shop.example", "--json", *source)
+        again = aui(other, "site", "shop.oak-and-thread.com", "--json", *source)
         assert (again.code, again.out) == (0, card.out)
         assert "Shown is the copy of" in offline.sentence
         assert "Shown is the copy of" in again.sentence
@@ -162,7 +162,7 @@ def test_port_0_tells_the_real_address_and_the_three_commands_read_it(tmp_path: 
 def test_a_running_scan_finishes_before_the_server_stops(tmp_path: Path, web: Web) -> None:
     web.gate.clear()
     with served(tmp_path, "--connect-to", web.rule) as running, ThreadPoolExecutor(1) as pool:
-        answer = pool.submit(running.get, "/api/scan?url=http://slow.example", timeout=30)
+        answer = pool.submit(running.get, "/api/scan?url=http://slow.oak-and-thread.com", timeout=30)
         end = time.monotonic() + 10
         while not web.homepages and time.monotonic() < end:
             time.sleep(0.02)
@@ -172,9 +172,9 @@ def test_a_running_scan_finishes_before_the_server_stops(tmp_path: Path, web: We
             running.get("/healthz")
         web.gate.set()
         assert answer.result().status_code == 200
-        assert answer.result().json()["host"] == "slow.example"
+        assert answer.result().json()["host"] == "slow.oak-and-thread.com"
         assert running.process.wait(20) == 0
-    kept = aui(tmp_path, "site", "slow.example", "--json")
+    kept = aui(tmp_path, "site", "slow.oak-and-thread.com", "--json")
     assert kept.code == 0
 
 
@@ -183,12 +183,12 @@ def test_a_scan_whose_caller_went_away_is_kept(tmp_path: Path, web: Web) -> None
     web.gate.clear()
     with served(tmp_path, "--connect-to", web.rule) as running:
         with pytest.raises(httpx.ReadTimeout):
-            running.get("/api/scan?url=http://left.example", timeout=0.7)
+            running.get("/api/scan?url=http://left.oak-and-thread.com", timeout=0.7)
         web.gate.set()
         end = time.monotonic() + 10
-        while running.get("/api/site/left.example.json").status_code == 404 and time.monotonic() < end:
+        while running.get("/api/site/left.oak-and-thread.com.json").status_code == 404 and time.monotonic() < end:
             time.sleep(0.1)
-        again = running.get("/api/scan?url=http://left.example")
+        again = running.get("/api/scan?url=http://left.oak-and-thread.com")
         assert again.headers["cache-status"] == "aui-tui; hit"
         assert again.headers["ratelimit"].startswith('"scan";r=9;')
         assert web.scans == 1
@@ -243,11 +243,13 @@ def test_hundred_callers_at_once_share_one_scan_over_two_workers(tmp_path: Path,
     with served(tmp_path, "--connect-to", web.rule, "--workers", "2") as running:
         limits = httpx.Limits(max_connections=None)
         with ThreadPoolExecutor(100) as pool, httpx.Client(trust_env=False, timeout=60, limits=limits) as client:
-            answers = list(pool.map(client.get, [running.url + "/api/scan?url=http://busy.example"] * 100))
+            answers = list(pool.map(client.get, [running.url + "/api/scan?url=http://busy.oak-and-thread.com"] * 100))
         assert {answer.status_code for answer in answers} == {200}
         assert len({answer.json()["scanned_at"] for answer in answers}) == 1
         assert web.scans == 1
-        assert running.get("/api/scan?url=http://busy.example").headers["ratelimit"].startswith('"scan";r=9;')
+        assert (
+            running.get("/api/scan?url=http://busy.oak-and-thread.com").headers["ratelimit"].startswith('"scan";r=9;')
+        )
         assert running.stop() == 0
 
 
@@ -255,7 +257,9 @@ def _flood(url: str, first: int, count: int) -> Counter[int]:
     codes: Counter[int] = Counter()
     with httpx.Client(trust_env=False, timeout=60) as client:
         for number in range(first, first + count):
-            codes[client.get(f"{url}/api/scan", params={"url": f"http://h{number}.example"}).status_code] += 1
+            codes[
+                client.get(f"{url}/api/scan", params={"url": f"http://h{number}.oak-and-thread.com"}).status_code
+            ] += 1
     return codes
 
 
@@ -273,7 +277,7 @@ def test_8_processes_of_one_client_get_exactly_10_scans(tmp_path: Path, web: Web
 def test_limits_survive_a_restart(tmp_path: Path, web: Web) -> None:
     for left in (9, 8):
         with served(tmp_path, "--connect-to", web.rule) as running:
-            answer = running.get("/api/scan?force=true&url=http://again.example")
+            answer = running.get("/api/scan?force=true&url=http://again.oak-and-thread.com")
             assert answer.headers["ratelimit"].startswith(f'"scan";r={left};')
 
 
@@ -331,7 +335,7 @@ def test_index_of_an_exported_file_is_read_by_the_commands(tmp_path: Path) -> No
     piped = aui(tmp_path, "index", "--json", "--source", "-", stdin=codec.encode_card(RICH_OPEN).decode())
     assert piped.code == 0
     assert RICH_OPEN.host in piped.out
-    refused = aui(tmp_path, "scan", "a.example", "--source", str(path))
+    refused = aui(tmp_path, "scan", "a.oak-and-thread.com", "--source", str(path))
     assert refused.code == 3
     assert "cannot scan" in refused.sentence
 
