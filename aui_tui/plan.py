@@ -11,8 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from aui_tui.engine.checks import BY_FIX
-from aui_tui.engine.checks.base import Piece, Site
+from aui_tui.engine.checks import BY_FIX, Piece, Site
 from aui_tui.engine.judge import judge
 from aui_tui.engine.scoring import Labels, grade_card, site_of, what_if
 from aui_tui.errors import BadValue, Unavailable

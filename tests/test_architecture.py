@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,7 @@ def modules() -> list[Path]:
     return sorted(PACKAGE.rglob("*.py"))
 
 
+@cache
 def imports(path: Path) -> set[str]:
     """Every module a file imports, in whichever function, under ``TYPE_CHECKING`` or not."""
     found: set[str] = set()
@@ -152,6 +154,33 @@ def test_module_imports_only_what_its_part_may(path: Path) -> None:
     assert part, f"{name} belongs to no part of the layout"
     allowed = (*MAY_IMPORT[part], *EXCEPTIONS.get(name, ()))
     assert not {module for module in own if not within(module, allowed)}
+
+
+def loaded_by(package: str) -> set[str]:
+    """The modules of ``package`` that its ``__init__`` loads, and those that they load in turn."""
+    found: set[str] = set()
+    waiting = [PACKAGE.parent.joinpath(*package.split("."), "__init__.py")]
+    while waiting:
+        tree = ast.parse(waiting.pop().read_text(encoding="utf-8"))
+        named = {node.module or "" for node in tree.body if isinstance(node, ast.ImportFrom)}
+        for module in named - found:
+            file = ROOT.joinpath(*module.split(".")).with_suffix(".py")
+            if module.startswith(package + ".") and file.exists():
+                found.add(module)
+                waiting.append(file)
+    return found
+
+
+def test_a_package_that_loads_its_own_modules_is_imported_whole() -> None:
+    """Else two threads that import at once get each other's half-loaded modules, and a scan fails."""
+    packages = [name_of(path.parent) for path in modules() if path.name == "__init__.py"]
+    assert "aui_tui.engine.network.routes" in loaded_by("aui_tui.engine.network")
+    for package in packages:
+        parts = loaded_by(package)
+        for path in modules():
+            name = name_of(path)
+            if not within(name, (package,)):
+                assert not imports(path) & parts, f"{name}: import it from {package}"
 
 
 @pytest.mark.parametrize("library", FOREIGN)

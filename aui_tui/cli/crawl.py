@@ -37,8 +37,7 @@ from aui_tui.text import clean, count
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from aui_tui.crawl import BadRow, Counts, Crawl, Done, Row, Terms
-    from aui_tui.crawl.pool import Workers
+    from aui_tui.crawl import BadRow, Counts, Crawl, Done, Row, Terms, Workers
     from aui_tui.engine.policy import ScanPolicy
     from aui_tui.service.local import LocalService
 
@@ -289,8 +288,7 @@ def crawl(
         allow_private=allow_private, connect_to=connect_to, cacert=cacert, insecure=insecure
     ).policy(pace)
 
-    from aui_tui.crawl import Crawl, Terms, read, starter_rows
-    from aui_tui.crawl.listing import chunks, count_lines, groups
+    from aui_tui.crawl import Crawl, Terms, chunks, count_lines, groups, read, starter_rows
     from aui_tui.records.registry import Starter
 
     total = len(Starter()) if starter else count_lines(file)
@@ -337,8 +335,7 @@ def _watched(
     """Crawl while the dashboard shows the index; leaving it ends the crawl. Return the exit code of the dashboard."""
     from aui_tui.cli import dashboard
     from aui_tui.cli.sources import local_of
-    from aui_tui.crawl import read, starter_rows
-    from aui_tui.crawl.listing import chunks
+    from aui_tui.crawl import chunks, read, starter_rows
 
     if as_json or tasks or file == "-":
         raise BadValue("--dashboard goes with a list in a file, or --starter, and without --json and --tasks.")
@@ -364,8 +361,7 @@ async def into(
     older_than: float = 7 * 86_400.0,
 ) -> None:
     """Scan ``rows`` into the index of ``service`` without a word; ``on_result`` is called for each on this loop."""
-    from aui_tui.crawl import Crawl, Terms
-    from aui_tui.crawl.listing import groups
+    from aui_tui.crawl import Crawl, Terms, groups
 
     loop = asyncio.get_running_loop()
 
@@ -413,7 +409,7 @@ async def _try_tasks(service: LocalService, hosts: Iterable[str], *, quiet: bool
 
 def _check_fast(dask: str) -> None:
     """Raise BadValue or ConfigError when the extra ``fast`` cannot be used."""
-    from aui_tui.engine.network.fast import installed
+    from aui_tui.engine.network import installed
 
     if dask:
         raise BadValue("--fast is for scanning processes on this machine; leave out either --fast or --dask.")

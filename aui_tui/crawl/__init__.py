@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from aui_tui.crawl.crawl import Crawl
 from aui_tui.crawl.job import Counts, Done, Terms
-from aui_tui.crawl.listing import BadRow, Row, read, starter_rows
-from aui_tui.crawl.pool import Pool
+from aui_tui.crawl.listing import BadRow, Row, chunks, count_lines, groups, read, starter_rows
+from aui_tui.crawl.pool import Pool, Workers
 
-__all__ = ["BadRow", "Counts", "Crawl", "Done", "Pool", "Row", "Terms", "read", "starter_rows"]
+__all__ = [
+    "BadRow",
+    "Counts",
+    "Crawl",
+    "Done",
+    "Pool",
+    "Row",
+    "Terms",
+    "Workers",
+    "chunks",
+    "count_lines",
+    "groups",
+    "read",
+    "starter_rows",
+]

@@ -15,8 +15,7 @@ from functools import cache
 from itertools import chain, combinations
 from typing import Final, NamedTuple
 
-from aui_tui.engine.checks import BY_FIX, CHECKS, Check
-from aui_tui.engine.checks.base import Finding, Sentence, critical, good, warn
+from aui_tui.engine.checks import BY_FIX, CHECKS, Check, Finding, Sentence, critical, good, warn
 from aui_tui.engine.judge import Judgement, judge
 from aui_tui.engine.wording import clause, counted, fill, joined, quoted, sentence, silence, status
 from aui_tui.records.card import Entry, Evidence, Ledger, Points, ReportCard

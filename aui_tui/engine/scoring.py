@@ -11,8 +11,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from aui_tui.engine.checks import BY_FIX, by_fix
-from aui_tui.engine.checks.base import Site
+from aui_tui.engine.checks import BY_FIX, Site, by_fix
 from aui_tui.engine.judge import Judgement, judge, live_exchanges
 from aui_tui.engine.ledger import TASKS, detail, evidence, ledger, pillars
 from aui_tui.records.card import AgentAccess, Ledger, Recommendation, ReportCard, Semantic

@@ -327,7 +327,7 @@ class LocalService:
 
     async def owns(self, url: str) -> bool:
         """Return whether ``url`` is a host of the local user's own (see ``ScanPolicy.owns``). Raises InvalidHost."""
-        from aui_tui.engine.network.routes import system_resolver
+        from aui_tui.engine.network import system_resolver
 
         return await self.access.owns(self.access.target(url), self.access.resolver or system_resolver())
 

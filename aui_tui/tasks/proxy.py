@@ -14,10 +14,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
-from aui_tui.engine.network import NetworkError
-from aui_tui.engine.network.client import ssl_context
-from aui_tui.engine.network.routes import Routes
-from aui_tui.engine.network.streams import Stream
+from aui_tui.engine.network import NetworkError, Routes, Stream, ssl_context
 from aui_tui.engine.policy import ScanPolicy
 from aui_tui.engine.target import DEFAULT_PORTS, Origin
 from aui_tui.errors import AuiError, Unavailable

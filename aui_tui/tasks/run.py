@@ -13,8 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from aui_tui.engine import exchanges, identity, robots, walls
-from aui_tui.engine.network import Network
-from aui_tui.engine.network.routes import Routes
+from aui_tui.engine.network import Network, Routes
 from aui_tui.engine.policy import ScanPolicy
 from aui_tui.engine.probes import Plan, probe
 from aui_tui.engine.redirects import Url

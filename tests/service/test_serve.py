@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import re
 import signal
@@ -176,6 +177,20 @@ def test_a_running_scan_finishes_before_the_server_stops(tmp_path: Path, web: We
         assert running.process.wait(20) == 0
     kept = aui(tmp_path, "site", "slow.oak-and-thread.com", "--json")
     assert kept.code == 0
+
+
+@pytest.mark.slow
+def test_of_many_first_visitors_at_once_ten_get_a_card(tmp_path: Path, web: Web) -> None:
+    """The first scans load the engine in threads, while the refused ones load a part of it in the event loop."""
+    hosts = [f"s{number}.oak-and-thread.com" for number in range(30)]
+
+    async def ask(base: str) -> list[httpx.Response]:
+        async with httpx.AsyncClient(base_url=base, timeout=60, trust_env=False) as client:
+            return await asyncio.gather(*(client.get(f"/api/scan?url=http://{host}") for host in hosts))
+
+    with served(tmp_path, "--connect-to", web.rule) as running:
+        answers = asyncio.run(ask(running.url))
+    assert sorted(answer.status_code for answer in answers) == [200] * 10 + [429] * 20
 
 
 @pytest.mark.slow

@@ -10,10 +10,25 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Final
 
-from aui_tui.engine.checks.base import CardPoints, Check, Finding, Sentence
+from aui_tui.engine.checks.base import CardPoints, Check, Finding, Piece, Sentence, Site, critical, good, warn
 from aui_tui.records.vocabulary import FIXES, choose
 
-__all__ = ["BY_COMPONENT", "BY_FIX", "CHECKS", "CardPoints", "Check", "Finding", "Sentence", "by_fix", "points"]
+__all__ = [
+    "BY_COMPONENT",
+    "BY_FIX",
+    "CHECKS",
+    "CardPoints",
+    "Check",
+    "Finding",
+    "Piece",
+    "Sentence",
+    "Site",
+    "by_fix",
+    "critical",
+    "good",
+    "points",
+    "warn",
+]
 
 NAMES: Final = (
     "door",

@@ -12,11 +12,11 @@ from types import TracebackType
 from typing import Final
 
 from aui_tui.engine.addresses import is_public
-from aui_tui.engine.network.client import Client, load
-from aui_tui.engine.network.fast import ClientBatch, OriginClient, PyreqwestTransport
+from aui_tui.engine.network.client import Client, load, ssl_context
+from aui_tui.engine.network.fast import ClientBatch, OriginClient, PyreqwestTransport, installed
 from aui_tui.engine.network.reply import Field, NetworkError, Reply
-from aui_tui.engine.network.routes import Routes
-from aui_tui.engine.network.streams import save_tls_memory
+from aui_tui.engine.network.routes import Routes, system_resolver
+from aui_tui.engine.network.streams import Stream, save_tls_memory
 from aui_tui.engine.policy import ScanPolicy
 from aui_tui.engine.target import Origin
 
@@ -27,9 +27,14 @@ __all__ = [
     "NetworkError",
     "PyreqwestTransport",
     "Reply",
+    "Routes",
+    "Stream",
+    "installed",
     "is_public",
     "load",
     "save_tls_memory",
+    "ssl_context",
+    "system_resolver",
 ]
 
 
