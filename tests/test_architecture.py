@@ -103,7 +103,7 @@ FOREIGN = {
     "playwright": ("aui_tui.tasks",),
     "pyreqwest": ("aui_tui.engine.network.fast",),
     "http_message_signatures": ("aui_tui.engine.signing",),
-    "apachelogs": ("aui_tui.visits.logformat",),
+    "apachelogs": ("aui_tui.visits.lines",),
     "distributed": ("aui_tui.crawl.cluster",),
     "dask": (),
 }

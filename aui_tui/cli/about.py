@@ -1,8 +1,9 @@
-"""Commands that explain the program and its records: ``help``, ``method``, ``schema``, ``config``, ``paths``."""
+"""Commands that explain the program: ``help``, the man page, ``method``, ``schema``, ``config``, ``paths``."""
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
@@ -14,8 +15,8 @@ from aui_tui import docs
 from aui_tui.cli import complete, streams
 from aui_tui.cli.options import example, run_of, taking
 from aui_tui.cli.output import Report, emit, report
-from aui_tui.cli.paint import Paint
 from aui_tui.cli.run import Run
+from aui_tui.cli.streams import Paint
 from aui_tui.docs import TOPICS
 from aui_tui.engine.ledger import Section, sections
 from aui_tui.records.vocabulary import choose
@@ -71,9 +72,8 @@ def help_on(
     paint = Paint.for_output(ascii_only=run.settings.ascii)
     if man:
         from aui_tui.cli.app import application
-        from aui_tui.cli.man import page
 
-        emit((line + "\n" for line in page(application(["--help"]))), None)
+        emit((line + "\n" for line in man_page(application(["--help"]))), None)
         return
     if not topic:
         width = max(map(len, TOPICS)) + 2
@@ -204,3 +204,64 @@ def paths(
     width = max(map(len, found))
     for name, place in found.items():
         streams.write_line(f"{name:<{width}}  {place}")
+
+
+EXIT: Final = (
+    ("0", "done"),
+    ("1", "a gate failed, a list had bad rows, or the doctor found something wrong"),
+    ("2", "usage, configuration, or no valid host"),
+    ("3", "unreachable, never scanned, or inconclusive"),
+    ("4", "rate limited"),
+    ("130", "interrupted"),
+)
+
+
+def man_page(command: Any) -> Iterator[str]:
+    """Yield the lines of the man man_page (roff, man macros) of the whole program; ``command`` is its Click group."""
+    yield r'.TH AUI\-TUI 1 "" "aui\-tui" "User Commands"'
+    yield from _man_section("NAME", r"aui\-tui \- how usable is a website by AI agents that act live for a person")
+    yield ".SH SYNOPSIS"
+    yield from (r".B aui\-tui", r"[\fIOPTIONS\fR] [\fICOMMAND\fR [\fIARGS\fR]...]")
+    yield from _man_section("DESCRIPTION", _roff(command.help), "Without a command it opens the dashboard.")
+    yield ".SH COMMANDS"
+    for name, one in command.commands.items():
+        yield from _man_entry(rf"\fB{_roff(name)}\fR", (one.help or "").partition("\n\n")[0])
+    yield r"\fBaui\-tui\fR \fICOMMAND\fR \fB\-\-help\fR shows the options of a command."
+    yield ".SH OPTIONS"
+    for option in command.params:
+        names = ", ".join(rf"\fB{_roff(name)}\fR" for name in option.opts)
+        value = rf" \fI{_roff(option.metavar)}\fR" if option.metavar and not option.is_flag else ""
+        yield from _man_entry(names + value, option.help or "")
+    yield ".SH EXIT STATUS"
+    for code, meaning in EXIT:
+        yield from _man_entry(rf"\fB{code}\fR", meaning)
+    yield ".SH ENVIRONMENT"
+    yield from _man_entry(r"\fBAUI_TUI_HOME\fR", "Folder of cards, cache and quota.")
+    yield from _man_entry(r"\fBAUI_TUI_\fR\fISETTING\fR", "Any setting that aui-tui config lists, in capitals.")
+    yield from _man_entry(r"\fBNO_COLOR\fR", "No colour in the output of commands.")
+    yield ".SH FILES"
+    yield r"\fBaui\-tui paths\fR prints every place where the program keeps or looks for something."
+    yield ".SH SEE ALSO"
+    topics = ", ".join(docs.TOPICS)
+    yield _roff(f"aui-tui help TOPIC, where TOPIC is one of {topics}.")
+
+
+def _man_section(title: str, *paragraphs: str) -> Iterator[str]:
+    yield f".SH {title}"
+    for number, paragraph in enumerate(paragraphs):
+        if number:
+            yield ".PP"
+        yield paragraph
+
+
+def _man_entry(name: str, meaning: str) -> Iterator[str]:
+    yield ".TP"
+    yield name
+    yield _roff(meaning)
+    yield ".PP"
+
+
+def _roff(text: str) -> str:
+    """Return ``text`` so that roff shows exactly it, on one line."""
+    plain = " ".join(text.split()).replace("\\", r"\e").replace("-", r"\-")
+    return re.sub(r"^([.'])", r"\\&\1", plain)

@@ -44,7 +44,7 @@ COMMANDS: Final = MappingProxyType(
         "crawl": "crawl",
         "serve": "serve",
         "mcp": "serve",
-        "web": "web",
+        "web": "serve",
         "key": "upkeep",
         "demo": "demo",
         "regrade": "cards",

@@ -231,7 +231,7 @@ def badge(
 ) -> None:
     """Write the grade and score of a host as a self-contained SVG badge."""
     run = run_of(context)
-    from aui_tui.export.badge import badge as drawn
+    from aui_tui.export.page import badge as drawn
 
     path = path_of(output)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from aui_tui.cli.paint import Paint
+from aui_tui.cli.streams import Paint
 from aui_tui.records import labels
 from aui_tui.records.card import ReportCard
 from aui_tui.records.points import gain, gain_of_all

@@ -28,9 +28,9 @@ from aui_tui.cli.options import (
     run_of,
     taking,
 )
-from aui_tui.cli.paint import age
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import local, only_local
+from aui_tui.cli.streams import age
 from aui_tui.errors import AuiError, BadValue, ConfigError
 from aui_tui.text import clean, count
 

@@ -22,9 +22,9 @@ from aui_tui.cli.options import (
     taking,
 )
 from aui_tui.cli.output import Deterministic, Fields, File, FormatName, Json, KeyNames, Linear, emit, keys_of, path_of
-from aui_tui.cli.paint import TINTS, Paint, age, seconds_since
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import only_local, opened, service_of
+from aui_tui.cli.streams import TINTS, Paint, age, seconds_since
 from aui_tui.engine.checks import BY_FIX
 from aui_tui.errors import BadValue, NeverScanned
 from aui_tui.export.dataset import Package, card_row, write_parquet

@@ -15,8 +15,8 @@ import typer
 
 from aui_tui.cli import complete, streams
 from aui_tui.cli.options import given
-from aui_tui.cli.paint import Paint
 from aui_tui.cli.run import Run
+from aui_tui.cli.streams import Paint
 from aui_tui.errors import BadValue, ConfigError
 from aui_tui.records.card import ReportCard
 from aui_tui.records.codec import Keys, encode_card

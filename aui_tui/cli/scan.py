@@ -32,9 +32,9 @@ from aui_tui.cli.options import (
     taking,
 )
 from aui_tui.cli.output import CardForm, FormOptions, emit
-from aui_tui.cli.paint import age
 from aui_tui.cli.run import Run, fail
 from aui_tui.cli.sources import counts, opened
+from aui_tui.cli.streams import age
 from aui_tui.errors import AuiError, BadValue, ConfigError, InvalidHost
 from aui_tui.gates import Outcome, worst
 from aui_tui.records import labels

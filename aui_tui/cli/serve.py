@@ -1,9 +1,15 @@
-"""``serve`` and ``mcp``: the index over HTTP, and as tools for a coding agent over standard input and output."""
+"""Commands that serve: the index over HTTP (``serve``), tools for coding agents (``mcp``), the dashboard (``web``)."""
 
 from __future__ import annotations
 
+import ipaddress
+import shlex
+import socket
+import sys
+from collections.abc import Awaitable, Callable
 from importlib.util import find_spec
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
+from urllib.parse import urlsplit
 
 import typer
 
@@ -11,15 +17,24 @@ from aui_tui.cli import streams
 from aui_tui.cli.options import (
     AllowPrivate,
     CaFile,
+    Config,
     ConnectionOptions,
     ConnectTo,
+    DataDir,
+    Debug,
     NoLimit,
+    Quiet,
+    Source,
     example,
     run_of,
     taking,
 )
 from aui_tui.cli.sources import only_local, opened
 from aui_tui.errors import BadValue, ConfigError
+from aui_tui.text import clean
+
+if TYPE_CHECKING:
+    from aiohttp.web import Application, Request, StreamResponse
 
 app = typer.Typer()
 
@@ -132,3 +147,136 @@ def mcp(
             await run_stdio(service, allow_scan=allow_scan)
 
     run.wait(work())
+
+
+WEB_PORT: Final = 8601
+MOST: Final = 8
+"""Dashboards at a time; each is a process."""
+POLICY: Final = (
+    "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+    "font-src 'self' data:; connect-src 'self' {socket}; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+)
+"""What the page may load: nothing from elsewhere, in no frame of another page."""
+
+
+@app.command("web", epilog=example("aui-tui web --port 8601"))
+def web(
+    context: typer.Context,
+    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0 takes a free one.")
+    ] = WEB_PORT,
+    base_url: Annotated[
+        str, typer.Option("--base-url", metavar="URL", help="Address that browsers use, behind a proxy.")
+    ] = "",
+    expose: Annotated[
+        bool, typer.Option("--expose", help="Listen on an address that other machines reach, without a password.")
+    ] = False,
+    data_dir: DataDir = None,
+    source: Source = None,
+    config_file: Config = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> int:
+    """Open the dashboard in a browser, until ctrl+c. Each tab runs a dashboard of its own on this machine."""
+    run = run_of(context)
+    if find_spec("textual_serve") is None:
+        raise ConfigError(
+            "The dashboard in a browser needs textual-serve; install it with: pip install 'aui-tui[web]'."
+        )
+    local = _is_loopback(host)
+    if not local and not expose:
+        raise BadValue(
+            f"--host {clean(host, 60)} is an address that other machines reach, and whoever opens the page scans and "
+            "writes files as you do. Use 127.0.0.1, or add --expose."
+        )
+    listener = _listen(host, port)
+    names, url = _names(host, listener.getsockname()[1], base_url)
+    if not local:
+        streams.say("Warning: other machines reach this dashboard without a password, and act as you do.")
+    words = [sys.executable, "-m", "aui_tui", "--data-dir", str(run.settings.data_dir)]
+    given = {"--source": source, "--config": str(config_file) if config_file else None}
+    words += [part for name, value in given.items() if value for part in (name, value)]
+    from aiohttp.web import run_app
+
+    streams.say(f"The dashboard is at {url}/ until ctrl+c.")
+    run_app(_application(shlex.join(words), url, names), sock=listener, print=None, access_log=None)
+    return 0
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens. Raises ConfigError."""
+    try:
+        family, kind, number, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, kind, number)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ConfigError(f"{clean(host, 60)} port {port} cannot be listened on: {clean(reason, 120)}.") from None
+    return listener
+
+
+def _names(host: str, port: int, base_url: str) -> tuple[frozenset[str], str]:
+    """Return the values of Host that are answered, and the address of the page. Raises BadValue."""
+    own = f"[{host}]" if ":" in host else host
+    names = {f"{own}:{port}"}
+    if _is_loopback(host):
+        names |= {f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")}
+    if not base_url:
+        if host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not bound
+            raise BadValue(f"--host {host} has no name of its own; say with --base-url what browsers use.")
+        return frozenset(names), f"http://{own}:{port}"
+    parts = urlsplit(base_url)
+    if parts.scheme not in ("http", "https") or not parts.netloc or parts.path not in ("", "/") or parts.query:
+        raise BadValue("--base-url takes http:// or https:// with a host and no path.")
+    return frozenset(names | {parts.netloc.lower()}), f"{parts.scheme}://{parts.netloc}"
+
+
+def _application(command: str, url: str, names: frozenset[str]) -> Awaitable[Application]:
+    """Return textual-serve's application for ``command`` behind checks of Host and Origin."""
+    from aiohttp.web import HTTPForbidden, HTTPServiceUnavailable, middleware
+    from textual_serve.server import Server
+
+    origins = {f"{scheme}://{name}" for scheme in ("http", "https") for name in names}
+    policy = POLICY.format(socket=url.replace("http", "ws", 1))
+    open_now = 0
+
+    async def guard(request: Request, handler: Callable[[Request], Awaitable[StreamResponse]]) -> StreamResponse:
+        """Answer requests for this dashboard by its own pages alone: no other site's page, no rebound name."""
+        nonlocal open_now
+        origin = request.headers.get("Origin")
+        if request.host.lower() not in names or (origin is not None and origin.lower() not in origins):
+            raise HTTPForbidden(text="This address is for the dashboard's own page alone.")
+        if request.path != "/ws":
+            answer = await handler(request)
+            answer.headers["Content-Security-Policy"] = policy
+            answer.headers["X-Content-Type-Options"] = "nosniff"
+            return answer
+        if origin is None:
+            raise HTTPForbidden(text="A WebSocket needs an Origin.")
+        if open_now >= MOST:
+            raise HTTPServiceUnavailable(text=f"{MOST} dashboards are open; close one.")
+        open_now += 1
+        try:
+            return await handler(request)
+        finally:
+            open_now -= 1
+
+    async def prepared() -> Application:
+        made = await Server(command, public_url=url, title=streams.NAME)._make_app()
+        made.on_startup.clear()  # the library's banner
+        made.middlewares.append(middleware(guard))
+        return made
+
+    return prepared()

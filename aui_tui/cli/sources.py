@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
 from aui_tui.cli import streams
 from aui_tui.cli.run import Run
-from aui_tui.errors import ConfigError
+from aui_tui.errors import BadValue, ConfigError, RecordError, Unavailable
+from aui_tui.records.card import ReportCard
+from aui_tui.records.codec import MAX_BYTES, decode_card
 from aui_tui.records.view import Dossier
 from aui_tui.service.protocol import Service
+from aui_tui.text import clean
 
 if TYPE_CHECKING:
     from aui_tui.engine.policy import ScanPolicy
     from aui_tui.service.local import LocalService
-
-import json
-from pathlib import Path
-from typing import Final
-
-from aui_tui.errors import BadValue, RecordError, Unavailable
-from aui_tui.records.card import ReportCard
-from aui_tui.records.codec import MAX_BYTES, decode_card
-from aui_tui.text import clean
 
 
 def service_of(run: Run, access: ScanPolicy | None = None) -> Service:

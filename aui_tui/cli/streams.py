@@ -1,17 +1,24 @@
-"""Standard output carries data, standard error carries narration."""
+"""Standard output carries data, standard error narration; and how text is laid out for a terminal or a file.
+
+Layout: symbols, colour only where it is wanted, wrapping by cells, ages and counts.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from contextvars import ContextVar
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import BinaryIO, Final
 
 from aui_tui.errors import ConfigError
-from aui_tui.text import clean
+from aui_tui.text import cells, clean, wrap
 
 NAME: Final = "aui-tui"
 
@@ -132,3 +139,117 @@ def interactive() -> bool:
     if os.environ.get("TEXTUAL_DRIVER", "").endswith(":WebDriver"):
         return True
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.__stderr__))
+
+
+STYLES: Final = MappingProxyType({"bold": "1", "dim": "2", "good": "32", "warn": "33", "bad": "31", "key": "36"})
+
+GLYPHS: Final = MappingProxyType(
+    {
+        "Open": ("◉", "(o)"),
+        "Selective": ("◍", "(~)"),
+        "Walled": ("◌", "( )"),
+        "allowed": ("✓", "+"),
+        "allowed-robots": ("✓", "+"),
+        "partial": ("~", "~"),
+        "blocked": ("✗", "x"),
+        "disallowed": ("⊘", "/"),
+        "walled": ("#", "#"),
+        "untested": ("·", "."),
+        "unlisted": ("·", "."),
+        "critical": ("✗", "x"),
+        "warn": ("!", "!"),
+        "good": ("✓", "+"),
+        "full": ("█", "#"),
+        "empty": ("░", "."),
+        "dot": ("·", "-"),
+        "dash": ("–", "-"),
+    }
+)
+"""What stands before a word, as itself and in ASCII; never instead of the word."""
+
+TINTS: Final = MappingProxyType(
+    {
+        "Open": "good",
+        "Selective": "warn",
+        "Walled": "bad",
+        "allowed": "good",
+        "allowed-robots": "good",
+        "partial": "warn",
+        "blocked": "bad",
+        "disallowed": "bad",
+        "walled": "bad",
+        "untested": "dim",
+        "critical": "bad",
+        "warn": "warn",
+        "good": "good",
+    }
+)
+MIN_WIDTH: Final = 40
+MAX_WIDTH: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Paint:
+    """How to write: ``width`` in cells, with ``colour`` or without, with symbols or in ``ascii`` only."""
+
+    width: int = 80
+    colour: bool = False
+    ascii: bool = False
+
+    @classmethod
+    def for_output(cls, *, ascii_only: bool = False) -> Paint:
+        """Return the paint that standard output can take: colour on a terminal unless NO_COLOR is set."""
+        terminal = bool(sys.stdout and sys.stdout.isatty())
+        width = shutil.get_terminal_size((80, 24)).columns if terminal or "COLUMNS" in os.environ else 80
+        coloured = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        return cls(width=max(MIN_WIDTH, min(width, MAX_WIDTH)), colour=coloured, ascii=ascii_only)
+
+    def style(self, text: str, style: str) -> str:
+        """Return ``text`` in one of STYLES; an empty style leaves it alone."""
+        return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if self.colour and style else text
+
+    def glyph(self, name: str) -> str:
+        """Return the symbol of a word, the neutral one for a word of the future."""
+        symbol, plain = GLYPHS.get(name, GLYPHS["untested"])
+        return plain if self.ascii else symbol
+
+    def marked(self, word: str, shown: str = "") -> str:
+        """Return ``shown`` (or the word itself) after its glyph, in its colour."""
+        return self.style(f"{self.glyph(word)} {shown or word}", TINTS.get(word, ""))
+
+    def bar(self, value: float, maximum: float, size: int) -> str:
+        """Return a bar of ``size`` cells, ``value`` of ``maximum`` filled."""
+        filled = round(size * min(max(value / maximum, 0), 1)) if maximum > 0 else 0
+        return self.glyph("full") * filled + self.glyph("empty") * (size - filled)
+
+    def heading(self, text: str) -> str:
+        """Return a heading line."""
+        return self.style(text, "bold")
+
+    def hanging(self, first: str, text: str, *, style: str = "") -> Iterator[str]:
+        """Yield ``text`` wrapped to the width after ``first``, later lines indented by as much."""
+        indent = cells(first)
+        for number, line in enumerate(wrap(" ".join(text.split()), max(self.width - indent, 10))):
+            yield (self.style(first, style) if number == 0 else " " * indent) + line
+
+
+def seconds_since(scanned_at: str, now: datetime | None = None) -> float:
+    """Return the seconds since a record's time, never negative; 0 for a text that is not a time."""
+    try:
+        then = datetime.fromisoformat(scanned_at)
+    except ValueError:
+        return 0.0
+    return max(((now or datetime.now(UTC)) - then).total_seconds(), 0.0)
+
+
+def age(seconds: float) -> str:
+    """Return a duration in one unit, such as ``40s``, ``5m``, ``2h`` or ``12d``."""
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "m")):
+        if seconds >= size:
+            return f"{int(seconds // size)}{unit}"
+    return f"{int(seconds)}s"
+
+
+def clock(epoch: float) -> str:
+    """Return a moment as the local time of day, such as ``10:42``."""
+    return datetime.fromtimestamp(epoch).astimezone().strftime("%H:%M")

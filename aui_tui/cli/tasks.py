@@ -12,8 +12,8 @@ import typer
 
 from aui_tui.cli import streams
 from aui_tui.cli.options import Host, example, run_of, taking
-from aui_tui.cli.paint import Paint
 from aui_tui.cli.sources import opened
+from aui_tui.cli.streams import Paint
 from aui_tui.errors import AuiError, BadValue, ConfigError
 from aui_tui.records.tasks import TASK, Step, TaskEvent, TaskProgress, TaskReport, TaskResult, mark_of, rows, summary
 from aui_tui.service.protocol import KeepsTranscripts

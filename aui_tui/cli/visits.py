@@ -24,21 +24,21 @@ from aui_tui.cli.options import (
     taking,
 )
 from aui_tui.cli.output import File, counted, emit, path_of
-from aui_tui.cli.paint import Paint
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import local, only_local
+from aui_tui.cli.streams import Paint
 from aui_tui.errors import BadValue, ConfigError, NeverScanned
 from aui_tui.records.card import ReportCard
 from aui_tui.records.visits import Visits, encode_visits
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
+    from aui_tui.cli.gating import Limit
     from aui_tui.engine.policy import ScanPolicy
     from aui_tui.service.local import LocalService
+    from aui_tui.visits.clients import RangeBook
     from aui_tui.visits.counting import Count, Options
-    from aui_tui.visits.gate import Limit
     from aui_tui.visits.logs import Progress
-    from aui_tui.visits.published import RangeBook
 
 app = typer.Typer()
 
@@ -154,8 +154,8 @@ def visits(
     """
     run = run_of(context)
     only_local(run, "Reading logs")
+    from aui_tui.visits.clients import RangeBook
     from aui_tui.visits.counting import Options
-    from aui_tui.visits.published import RangeBook
 
     asked = _limits(fail_refused)
     form = _form(as_json, as_csv, as_markdown)
@@ -194,17 +194,16 @@ def visits(
 def _limits(texts: list[str] | None) -> tuple[Limit, ...]:
     if not texts:
         return ()
-    from aui_tui.visits.gate import limits
+    from aui_tui.cli.gating import limits
 
     return limits(texts)
 
 
 def _judge(record: Visits, asked: tuple[Limit, ...]) -> int:
     """Return the exit code of the gate, having reported each failure."""
-    from aui_tui.cli.gating import tell
-    from aui_tui.visits.gate import check
+    from aui_tui.cli.gating import refused_too_often, tell
 
-    outcome = check(record, asked)
+    outcome = refused_too_often(record, asked)
     tell(outcome)
     return outcome.exit_code
 
@@ -254,7 +253,7 @@ def _site(host: str) -> str:
 
 def _update(run: Run, book: RangeBook, access: ScanPolicy | None) -> int:
     """Fetch the published ranges, tell how that went, and return how many lists failed."""
-    from aui_tui.visits.published import Updated, summary
+    from aui_tui.visits.clients import Updated, summary
 
     def told(done: Updated) -> None:
         if done.state == "failed":
@@ -320,8 +319,8 @@ async def read_for(run: Run, service: LocalService, host: str, path: str) -> str
     Raises AuiError.
     """
     from aui_tui.visits import logs
+    from aui_tui.visits.clients import RangeBook
     from aui_tui.visits.counting import Options
-    from aui_tui.visits.published import RangeBook
     from aui_tui.visits.reader import files_of
 
     def count() -> Visits:

@@ -10,8 +10,20 @@ from typing import Any, Final
 
 import msgspec
 
-from aui_tui.export.fields import LIST, ROW_EXTRAS, Path, card_tree, columns, project, row_tree, value_at
-from aui_tui.export.options import VOLATILE, Listing, Options, Refusal
+from aui_tui.export.options import (
+    LIST,
+    ROW_EXTRAS,
+    VOLATILE,
+    Listing,
+    Options,
+    Path,
+    Refusal,
+    card_tree,
+    columns,
+    project,
+    row_tree,
+    value_at,
+)
 from aui_tui.records.card import ReportCard, SiteSummary
 from aui_tui.records.codec import MAPS, keyed, names_of, slots_of
 from aui_tui.records.registry import Agent, Crawler, registry

@@ -10,9 +10,8 @@ from typing import Final
 from aui_tui.errors import BadValue
 from aui_tui.export.ci import github_cards, gitlab_cards, junit_cards, sarif_cards
 from aui_tui.export.data import csv_cards, csv_listing, json_cards, json_listing, ndjson_cards, ndjson_listing
-from aui_tui.export.fields import card_tree, row_tree, select
 from aui_tui.export.markdown import markdown_cards, markdown_listing
-from aui_tui.export.options import Listing, Options, Refusal
+from aui_tui.export.options import Listing, Options, Refusal, card_tree, row_tree, select
 from aui_tui.export.page import html_cards, html_listing
 from aui_tui.gates import Outcome
 from aui_tui.records.card import ReportCard, card_without_volatile

@@ -1,19 +1,38 @@
-"""What a writer is given, whatever its format: how to write, hosts without a card, and the rows of an index."""
+"""What a writer is given, whatever its format: how to write, hosts without a card, rows of an index, and chosen fields.
+
+Fields are named as in ``host,matrix.claude,evidence.text``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, NamedTuple
+from difflib import get_close_matches
+from functools import cache
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from aui_tui.export.fields import Path
+from aui_tui.errors import BadValue
 from aui_tui.gates import Outcome
-from aui_tui.records.card import Index, summary_without_volatile
-from aui_tui.records.codec import Keys
+from aui_tui.records.card import (
+    AgentAccess,
+    Evidence,
+    Index,
+    Recommendation,
+    ReportCard,
+    Semantic,
+    SiteSummary,
+    summary_without_volatile,
+)
+from aui_tui.records.codec import MAPS, Keys, names_of, slots_of
+from aui_tui.records.methods import METHODS
+from aui_tui.records.registry import Agent, Crawler, Surface, fold, registry
+from aui_tui.records.registry import names_of as registry_names
 from aui_tui.records.view import IndexView, Row, rows
 from aui_tui.records.visits import Visits
+from aui_tui.text import clean
 
 VOLATILE: Final = ("scanned_at", "elapsed_ms")
 """Fields that change from run to run of the same site: deterministic output leaves them out."""
@@ -94,3 +113,188 @@ def _ranked(index: Index) -> Iterator[Row]:
         if summary.score != score:
             rank, score = position, summary.score
         yield Row(summary=summary, rank=rank)
+
+
+Path = tuple[str, ...]
+"""The names from the record down to a field: ``("matrix", "claude")``."""
+
+Tree = Mapping[str, "Tree"]
+"""The fields of a record by name; a field without parts has an empty tree."""
+
+LEAF: Final[Tree] = MappingProxyType({})
+LISTS: Final = frozenset({"evidence", "recommendations"})
+"""Fields that hold a list of parts: a chosen part is taken from each."""
+
+LIST: Final = "list"
+"""Field of the tabular formats, csv and ndjson: ``ranked``, or ``unreachable`` for a host without a score."""
+ROW_EXTRAS: Final = ("list", "rank", "change", "scans", "method", "edge", "best_fix", "best_points")
+"""What a row of an index knows beyond the specification; written when asked for."""
+
+
+@cache
+def card_tree() -> Tree:
+    """Return the fields of a report card (specification 2.2), then LIST."""
+    parts: dict[str, Tree] = {
+        "evidence": _leaves(Evidence.__struct_fields__),
+        "semantic": _leaves(Semantic.__struct_fields__),
+        "recommendations": _leaves(Recommendation.__struct_fields__),
+        "pillars": _pillars(),
+        "pillar_max": _pillars(),
+        "detail": _leaves(("robots", "door", "signal", "surface", "protocols")),
+        "agent_access": {name: _leaves(AgentAccess.__struct_fields__) for name in names_of("agent_access")},
+        **{field: _leaves(names_of(field)) for field in ("matrix", "ua_policy", "crawler_policy")},
+    }
+    return {name: parts.get(name, LEAF) for name in (*ReportCard.__struct_fields__, LIST)}
+
+
+@cache
+def row_tree() -> Tree:
+    """Return the fields of an index row (specification 2.1), then ROW_EXTRAS."""
+    parts = {"pillars": _pillars(), "matrix": _leaves(names_of("matrix"))}
+    return {name: parts.get(name, LEAF) for name in (*SiteSummary.__struct_fields__, *ROW_EXTRAS)}
+
+
+def _leaves(names: Sequence[str]) -> Tree:
+    return dict.fromkeys(names, LEAF)
+
+
+def _pillars() -> Tree:
+    return _leaves([pillar.key for method in METHODS.values() for pillar in method.pillars])
+
+
+def select(text: str, tree: Tree) -> tuple[Path, ...]:
+    """Return the fields named in ``text``, separated by commas, in that order and each once.
+
+    Case is ignored; an entry of a map may be named by any name of the registry.
+    Raises BadValue naming the unknown field, the nearest one and, in ``allowed``, all that are known.
+    """
+    found: dict[Path, None] = {}
+    for word in text.split(","):
+        if word.strip():
+            found[_path(word.strip(), tree)] = None
+    if text.strip(", ") == "" and text:
+        raise BadValue("The list of fields is empty; for example host,score,matrix.claude.")
+    return tuple(found)
+
+
+def _path(word: str, tree: Tree) -> Path:
+    path: list[str] = []
+    rest = word
+    while rest:
+        head, dot, after = rest.partition(".")
+        name = _match(head, tree, path[-1] if path else "")
+        if name is None:
+            raise _unknown(word, head, tree, path)
+        path.append(name)
+        tree = tree[name]
+        rest = after
+        if dot and not rest:
+            raise _unknown(word, "", tree, path)
+    return tuple(path)
+
+
+def _match(word: str, tree: Tree, field: str) -> str | None:
+    if word in tree:
+        return word
+    wanted = word.casefold()
+    for name in tree:
+        if wanted == name.casefold() or fold(word) in _aliases(field, name):
+            return name
+    return None
+
+
+@cache
+def _aliases(field: str, name: str) -> frozenset[str]:
+    if field not in MAPS:
+        return frozenset()
+    slot = slots_of(field)[names_of(field).index(name)]
+    known = registry()
+    entries: Sequence[Surface | Agent | Crawler] = (*known.surfaces, *known.agents, *known.crawlers)
+    entry = next(entry for entry in entries if entry.key == slot)
+    also = [agent for agent in known.live if isinstance(entry, Surface) and agent.key == entry.live]
+    return frozenset(name for one in (entry, *also) for name in registry_names(one))
+
+
+def _unknown(word: str, part: str, tree: Tree, above: Sequence[str]) -> BadValue:
+    shown = clean(word, 60)
+    if not tree:
+        return BadValue(f"Unknown field {shown!r}: {'.'.join(above)} has no parts.")
+    names = list(tree)
+    near = get_close_matches(part.casefold(), [name.casefold() for name in names], n=1, cutoff=0.5)
+    nearest = next((name for name in names if near and name.casefold() == near[0]), "")
+    prefix = ".".join(above) + "." if above else ""
+    hint = f"did you mean {prefix}{nearest}?" if nearest else f"allowed are: {prefix}{(', ' + prefix).join(names)}."
+    return BadValue(f"Unknown field {shown!r}; {hint}", allowed=tuple(prefix + name for name in names))
+
+
+def child(field: str, values: Mapping[str, Any], name: str) -> tuple[str, Any]:
+    """Return key and value of the entry ``name`` of the map ``field``; in a foreign map its position counts.
+
+    An entry that is not there has the value None.
+    """
+    if name in values or field not in MAPS:
+        return name, values.get(name)
+    position = names_of(field).index(name)
+    keys = list(values)
+    return (keys[position], values[keys[position]]) if position < len(keys) else (name, None)
+
+
+def project(record: Mapping[str, Any], paths: Sequence[Path]) -> dict[str, Any]:
+    """Return the chosen fields of a plain record, nested as they were, in the order in which they were chosen."""
+    tree: dict[str, Any] = {}
+    for path in paths:
+        here = tree
+        for name in path:
+            here = here.setdefault(name, {})
+        here[""] = True
+    return _pruned("", record, tree)
+
+
+def _pruned(field: str, values: Mapping[str, Any], tree: Mapping[str, Any]) -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for name, below in tree.items():
+        if not name:
+            continue
+        key, value = child(field, values, name)
+        if below.get("") or value is None:
+            out[key] = value
+        elif isinstance(value, list | tuple):
+            out[key] = [_pruned(name, item, below) for item in value]
+        else:
+            out[key] = _pruned(name, value, below)
+    return out
+
+
+def columns(paths: Sequence[Path], tree: Tree) -> list[Path]:
+    """Return the single-valued fields below ``paths`` (below the whole record when empty), lists whole."""
+    found: dict[Path, None] = {}
+    for path in paths or [(name,) for name in tree]:
+        below = tree
+        for name in path:
+            below = below[name]
+        for leaf in _below(path, below):
+            found[leaf] = None
+    return list(found)
+
+
+def _below(path: Path, tree: Tree) -> list[Path]:
+    if not tree or path[-1] in LISTS:
+        return [path]
+    return [leaf for name, below in tree.items() for leaf in _below((*path, name), below)]
+
+
+def value_at(record: Mapping[str, Any], path: Path) -> Any:
+    """Return what lies at ``path`` in a plain record, None when it is not there; a list of values below a list."""
+    if len(path) == 1:
+        return record.get(path[0])
+    here: Any = record
+    field = ""
+    for depth, name in enumerate(path):
+        if isinstance(here, dict):
+            here = here[name] if name in here else child(field, here, name)[1]
+        elif isinstance(here, list | tuple):
+            return [value_at(item, path[depth:]) for item in here]
+        else:
+            return None
+        field = name
+    return here

@@ -20,7 +20,7 @@ from aui_tui.records.observations import Observations
 from aui_tui.records.tasks import TASKS, TaskProgress
 from aui_tui.records.view import ScanAnswer
 from aui_tui.tasks.browser import Browser, available
-from aui_tui.tasks.proxy import Allowance
+from aui_tui.tasks.fence import Allowance
 from aui_tui.tasks.run import TaskRunning, run_tasks
 
 AT_ONCE: Final = max(1, os.cpu_count() or 1)

@@ -15,9 +15,8 @@ from aui_tui.engine.wording import counted
 from aui_tui.records.tasks import ABSENT, BLOCKED, DONE, INCONCLUSIVE
 from aui_tui.tasks.outline import ENTRIES, FIELDS, Node, Outline
 from aui_tui.tasks.page import ACT, Closed, Page, Stuck
-from aui_tui.tasks.visit import Visit
+from aui_tui.tasks.visit import Ending, Visit
 from aui_tui.tasks.vocabulary import ADD, MAIL, SEARCH, words
-from aui_tui.tasks.words import Ending
 
 LOOSE: Final = 2
 """Text fields outside every form that make one together."""

@@ -10,9 +10,8 @@ from aui_tui.records.tasks import ABSENT, BLOCKED, DONE, INCONCLUSIVE
 from aui_tui.tasks.outline import Node, Outline
 from aui_tui.tasks.page import Closed, Stuck
 from aui_tui.tasks.reading import items, pictures
-from aui_tui.tasks.visit import Visit
+from aui_tui.tasks.visit import Ending, Visit
 from aui_tui.tasks.vocabulary import ADD, CART, PRICE, SOLD_OUT, words
-from aui_tui.tasks.words import Ending
 
 PAGES: Final = 3
 PRICED: Final = 2

@@ -12,9 +12,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urldefrag
 
-from aui_tui.tasks.guard import Guard, Stop
+from aui_tui.tasks.fence import Allowance, Guard, Stop
 from aui_tui.tasks.outline import ACTIONABLE, DIALOGS, FIELDS, NAME, Node, Outline, parse
-from aui_tui.tasks.proxy import Allowance
 from aui_tui.tasks.vocabulary import DISMISS, NEVER
 from aui_tui.text import clean
 

@@ -12,9 +12,8 @@ from aui_tui.engine.wording import counted, joined
 from aui_tui.records.tasks import ABSENT, BLOCKED, DONE, INCONCLUSIVE
 from aui_tui.tasks.outline import ACTIONABLE, Node, Outline
 from aui_tui.tasks.page import Closed, Cover, Page, Stuck
-from aui_tui.tasks.visit import Visit, without_fragment
+from aui_tui.tasks.visit import Ending, Visit, without_fragment
 from aui_tui.tasks.vocabulary import ABOUT, CONTACT, EMAIL, GENERIC, MAIL, MENU, NEVER, PHONE, POSTAL, words
-from aui_tui.tasks.words import Ending
 from aui_tui.text import clean
 
 ENOUGH: Final = 200

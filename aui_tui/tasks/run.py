@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from aui_tui.engine import exchanges, identity, robots, walls
 from aui_tui.engine.network import Network, Routes
@@ -19,6 +20,7 @@ from aui_tui.engine.probes import Plan, probe
 from aui_tui.engine.redirects import Url
 from aui_tui.engine.target import DEFAULT_PORTS, Origin, parse
 from aui_tui.errors import InvalidHost
+from aui_tui.records.methods import round_half_up
 from aui_tui.records.observations import SERVED, Observations
 from aui_tui.records.tasks import (
     ALLOWED,
@@ -36,20 +38,19 @@ from aui_tui.records.tasks import (
     TaskResult,
 )
 from aui_tui.tasks.browser import Browser
+from aui_tui.tasks.fence import EVERYBODY, Allowance, Dialler, Guard, Proxy
 from aui_tui.tasks.filling import form
-from aui_tui.tasks.guard import EVERYBODY, Guard
 from aui_tui.tasks.offers import offer
 from aui_tui.tasks.page import ACT, Closed, Page, Stuck
-from aui_tui.tasks.proxy import Allowance, Dialler, Proxy
 from aui_tui.tasks.reading import contact, follow, read
-from aui_tui.tasks.rendered import compare
 from aui_tui.tasks.searching import search
-from aui_tui.tasks.visit import Tape, Visit
-from aui_tui.tasks.words import Ending
+from aui_tui.tasks.visit import Ending, Tape, Visit
+from aui_tui.tasks.vocabulary import PRICE, price_key
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext
+
 
 DOERS: Final[Mapping[str, Callable[[Visit], Awaitable[Ending]]]] = MappingProxyType(
     {"read": read, "follow": follow, "search": search, "contact": contact, "form": form, "offer": offer}
@@ -329,3 +330,39 @@ def _origin(url: str) -> str:
     """Return scheme, host and port of ``url``."""
     scheme, colon, rest = url.partition("://")
     return f"{scheme}://{rest.partition('/')[0]}" if colon else ""
+
+
+EXCERPT: Final = 2000
+LONGEST: Final = 400_000
+NAMED: Final = 100
+"""Headings and prices that are kept."""
+
+
+async def compare(page: Page) -> Rendered | None:
+    """Return what scripts add to the page that is open; None when that cannot be known."""
+    try:
+        raw = await page.response.text() if page.response is not None else None
+    except Exception:  # the browser keeps no body of a page that was left
+        return None
+    found = await page.query("readings", raw) if raw is not None else None
+    return weigh(found["live"], found["sent"]) if found else None
+
+
+def weigh(live: dict[str, Any], sent: dict[str, Any]) -> Rendered:
+    """Return the comparison of two readings: ``text`` and ``headings`` of either side."""
+    shown, had = " ".join(live["text"].split()), " ".join(sent["text"].split())
+    missing = Counter(shown.casefold().split()) - Counter(had.casefold().split())
+    lacking = sum(len(word) * count for word, count in missing.items())
+    total = sum(len(word) for word in shown.split())
+    known = price_key(had)
+    heads = dict.fromkeys(clean(" ".join(head.split()), 200) for head in live["headings"])
+    flat = had.casefold()
+    prices = dict.fromkeys(clean(found[0].strip(), 40) for found in PRICE.finditer(shown))
+    return Rendered(
+        readable=len(shown),
+        sent=len(had),
+        share=round_half_up(100 * lacking, total) if total else 0,
+        headings=tuple(head for head in heads if head and head.casefold() not in flat)[:NAMED],
+        prices=tuple(price for price in prices if price_key(price) not in known)[:NAMED],
+        text=clean(shown, EXCERPT),
+    )

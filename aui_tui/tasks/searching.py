@@ -15,9 +15,8 @@ from aui_tui.engine.wording import counted
 from aui_tui.records.tasks import ABSENT, BLOCKED, DONE, INCONCLUSIVE
 from aui_tui.tasks.outline import ENTRIES, Node, Outline
 from aui_tui.tasks.reading import items, pictures
-from aui_tui.tasks.visit import Visit, without_fragment
+from aui_tui.tasks.visit import Ending, Visit, without_fragment
 from aui_tui.tasks.vocabulary import SEARCH, words
-from aui_tui.tasks.words import Ending
 from aui_tui.text import clean
 
 NONSENSE: Final = "qzxvkj"

@@ -1,20 +1,30 @@
-"""What the tasks of one run share: the tab, what was found so far, and the transcript."""
+"""What the tasks of one run share: the tab, what was found so far, the transcript, and how a task ends.
+
+An ending is one sentence per reason and what a developer would change; the sentences are data.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
+import tomllib
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING
 from urllib.parse import urldefrag, urlsplit
 
-from aui_tui.records.tasks import Step, TaskEvent
+import msgspec
+
+from aui_tui.engine.wording import fill
+from aui_tui.records.decoding import convert
+from aui_tui.records.tasks import BLOCKED, Step, TaskEvent
 from aui_tui.tasks.outline import Node, Outline
 from aui_tui.tasks.page import Cover, Page
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
-    from aui_tui.tasks.proxy import Proxy
+    from aui_tui.tasks.fence import Proxy
 
 
 class Tape:
@@ -149,3 +159,53 @@ def without_fragment(url: str) -> str:
     """Return ``url`` without its fragment; one that names a page of a script (``#/rooms``, ``#!rooms``) is kept."""
     page, fragment = urldefrag(url)
     return url if fragment.startswith(("/", "!")) else page
+
+
+LONGEST = 400
+"""Characters of a sentence."""
+
+
+class Reason(msgspec.Struct, frozen=True):
+    """One reason: the sentence on what happened and, for a blocked task, the sentence on what to change."""
+
+    note: str
+    change: str = ""
+
+
+@cache
+def reasons() -> Mapping[str, Reason]:
+    """Return the packaged sentences by reason."""
+    data = tomllib.loads(files("aui_tui.tasks").joinpath("reasons.toml").read_text(encoding="utf-8"))
+    return convert(data, dict[str, Reason])
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a task ended: outcome, reason with its facts, the element at fault, and whether half the points are earned.
+
+    ``url`` is the page, ``snippet`` the element's start tag.
+    """
+
+    outcome: str
+    reason: str
+    facts: Mapping[str, str] = field(default_factory=dict)
+    half: bool = False
+    node: Node | None = None
+    url: str = ""
+    snippet: str = ""
+
+    @property
+    def note(self) -> str:
+        """One sentence on what happened, with a full stop."""
+        return _sentence(reasons()[self.reason].note, self.facts)
+
+    @property
+    def change(self) -> str:
+        """One sentence on what to change, empty where the task was not blocked."""
+        template = reasons()[self.reason].change if self.outcome == BLOCKED else ""
+        return _sentence(template, self.facts) if template else ""
+
+
+def _sentence(template: str, facts: Mapping[str, str]) -> str:
+    text = fill(template, {name: clean(value, 120) for name, value in facts.items()})
+    return clean(text, LONGEST).rstrip(".") + "."

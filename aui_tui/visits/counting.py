@@ -12,11 +12,9 @@ from urllib.parse import urlsplit
 from aui_tui.errors import BadValue, RecordError
 from aui_tui.records.visits import Kind
 from aui_tui.text import clean
-from aui_tui.visits.addresses import Proxies, Ranges, parse, place
-from aui_tui.visits.clients import LONGEST_KEPT, TABLE_LIMIT, Client, Names
+from aui_tui.visits.clients import LONGEST_KEPT, TABLE_LIMIT, Client, Names, Proxies, Ranges, address_of, place
 from aui_tui.visits.formats import FORMATS, Clf, JsonLines, detect
-from aui_tui.visits.lines import DOUBT, ClientField, Format, Found, Visit
-from aui_tui.visits.logformat import of_string
+from aui_tui.visits.lines import DOUBT, ClientField, Format, Found, Visit, of_string
 from aui_tui.visits.tally import HOUR, Row, Spans
 
 HEAD: Final = 1000
@@ -69,7 +67,7 @@ class Count:
     """What was counted; two of them can be joined.
 
     ``rows`` by token in lower case. ``peers`` and ``sources``: agents' lines by the place of the peer and of the client
-    (see ``addresses.place``). ``quotes``: lines that could not be parsed, without what tells of a visitor.
+    (see ``clients.place``). ``quotes``: lines that could not be parsed, without what tells of a visitor.
     ``hosts``: agents' lines of other virtual hosts than the one asked for.
     """
 
@@ -99,7 +97,7 @@ class Count:
 
 
 class _Placed(NamedTuple):
-    """Where ``peer`` and client (``source``) of a line are, see ``addresses.place``.
+    """Where ``peer`` and client (``source``) of a line are, see ``clients.place``.
 
     ``inside``: whether the client's address is published by its vendor; None when that is not known.
     """
@@ -261,7 +259,7 @@ class Reading:
     def _placed(self, client: Client, peer: str, forwarded: str) -> _Placed:
         """Return what the addresses of a line mean, and remember it."""
         address = self._proxies.client(peer, forwarded) if self._proxies else peer
-        ranges, parsed = self._ranges.get(client.ip_ranges), parse(address)
+        ranges, parsed = self._ranges.get(client.ip_ranges), address_of(address)
         inside = None if ranges is None or parsed is None else ranges.holds(parsed)
         if len(self._places) >= TABLE_LIMIT:
             self._places.clear()
@@ -307,7 +305,7 @@ def quote(line: bytes) -> str:
     for word in text.split(" "):
         bare = word.strip("\"'[](),;{}")
         head, mark, _ = word.partition("?")
-        if parse(bare) is not None or "@" in word:
+        if address_of(bare) is not None or "@" in word:
             words.append("(address)")
         else:
             words.append(head + "?…" if mark else word)

@@ -17,10 +17,8 @@ from aui_tui.errors import BadValue, RecordError
 from aui_tui.records.times import stamp
 from aui_tui.records.visits import Addresses, Kind, RangeList, Visitor, Visits
 from aui_tui.text import clean
-from aui_tui.visits.addresses import Ranges
-from aui_tui.visits.clients import clients, range_lists
+from aui_tui.visits.clients import RangeBook, Ranges, clients, range_lists
 from aui_tui.visits.counting import Count, Options, Reading
-from aui_tui.visits.published import RangeBook
 from aui_tui.visits.reader import BLOCK, STDIN, Tail, Unpacked, blocks, files_of, is_plain, open_log
 from aui_tui.visits.tally import Row
 

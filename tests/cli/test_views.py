@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from aui_tui.cli import cardview, index
-from aui_tui.cli.paint import Paint
+from aui_tui.cli.streams import Paint
 from aui_tui.records.card import Evidence, ReportCard
 from aui_tui.records.query import Query
 from aui_tui.records.view import Facets, IndexView, Row

@@ -6,9 +6,9 @@ from pathlib import Path
 from unittest import mock
 
 from aui_tui.export import ci
-from aui_tui.export.badge import badge
 from aui_tui.export.formats import FORMATS, write_cards, write_listing
 from aui_tui.export.options import Listing
+from aui_tui.export.page import badge
 from aui_tui.gates import Gates, check
 from tests.cards import DEAD, INDEX, RICH_OPEN, WALLED
 

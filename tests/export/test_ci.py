@@ -19,10 +19,10 @@ from msgspec.structs import replace
 
 from aui_tui.cli.output import located
 from aui_tui.engine.scoring import grade_card
-from aui_tui.export.badge import COLOURS, UNKNOWN, badge, svg
 from aui_tui.export.ci import problems
 from aui_tui.export.formats import write_cards
 from aui_tui.export.options import Options, Refusal
+from aui_tui.export.page import COLOURS, UNKNOWN, badge, svg
 from aui_tui.gates import Gates, check
 from aui_tui.records.card import Evidence, ReportCard
 from aui_tui.records.vocabulary import GRADES

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aui_tui.tasks.outline import parse
+from aui_tui.tasks.visit import Ending, reasons
 from aui_tui.tasks.vocabulary import ADD, CONTACT, DISMISS, EMAIL, GENERIC, NEVER, PHONE, POSTAL, PRICE, SEARCH, words
-from aui_tui.tasks.words import Ending, reasons
 
 SNAPSHOT = r"""- generic [active] [ref=e1]:
   - banner [ref=e2]:

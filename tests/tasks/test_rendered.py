@@ -10,8 +10,7 @@ import pytest
 from aui_tui.engine.scoring import grade_card
 from aui_tui.records.tasks import Rendered
 from aui_tui.tasks.browser import Browser
-from aui_tui.tasks.rendered import weigh
-from aui_tui.tasks.run import run_tasks
+from aui_tui.tasks.run import run_tasks, weigh
 from tests.engine.situations import open_rich
 from tests.tasks.pages import PROSE, Page, Site, hosted, html
 from tests.tasks.running import HOST, leading_to, seen_at

@@ -215,8 +215,7 @@ def test_gaps_and_sampling(tmp_path: Path) -> None:
 def test_forwarded_addresses_count_only_where_a_proxy_is_trusted(
     tmp_path: Path, options: dict[str, object], inside: str
 ) -> None:
-    from aui_tui.visits.addresses import Ranges
-    from aui_tui.visits.clients import clients
+    from aui_tui.visits.clients import Ranges, clients
 
     text = line().replace(b"198.51.100.7", b"192.0.2.1").rstrip() + b' "160.79.104.11, 198.51.100.8"\n'
     (tmp_path / "access.log").write_bytes(text * 20)
@@ -259,8 +258,7 @@ JSON_LINE = (
 def test_a_trusted_proxy_may_name_the_client_in_any_field(
     tmp_path: Path, name: str, text: bytes, log_format: str
 ) -> None:
-    from aui_tui.visits.addresses import Ranges
-    from aui_tui.visits.clients import clients
+    from aui_tui.visits.clients import Ranges, clients
 
     (tmp_path / "access.log").write_bytes(text)
     files, url = [str(tmp_path / "access.log")], clients()["claude-user"].ip_ranges

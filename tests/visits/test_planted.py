@@ -10,7 +10,7 @@ import pytest
 from aui_tui.records.times import stamp
 from aui_tui.records.visits import RangeList, Visits
 from aui_tui.visits import logs
-from aui_tui.visits.addresses import Ranges
+from aui_tui.visits.clients import Ranges
 from aui_tui.visits.counting import Options
 from tests.visits.planted import RANGES, Truth, plant
 

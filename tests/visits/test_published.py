@@ -14,9 +14,8 @@ from aui_tui.engine.policy import ScanPolicy
 from aui_tui.errors import RecordError
 from aui_tui.records.visits import Visits
 from aui_tui.visits import logs
-from aui_tui.visits.addresses import parse, published
+from aui_tui.visits.clients import RangeBook, address_of, published
 from aui_tui.visits.counting import Options
-from aui_tui.visits.published import RangeBook
 
 V4, V6 = "20.42.10.176/28", "2a01:4f8::/48"
 STYLES = {
@@ -204,5 +203,5 @@ def test_json_inside_a_page_is_found() -> None:
     ],
 )
 def test_addresses_as_logs_write_them(text: str, found: str | None) -> None:
-    parsed = parse(text)
+    parsed = address_of(text)
     assert (str(parsed) if parsed else None) == found

@@ -16,9 +16,9 @@ from starlette.routing import Route
 
 from aui_tui import docs
 from aui_tui.errors import InvalidHost, NeverScanned
-from aui_tui.export.badge import badge
 from aui_tui.export.data import csv_listing
 from aui_tui.export.options import Listing, Options
+from aui_tui.export.page import badge
 from aui_tui.records.query import Query
 from aui_tui.records.view import Row
 from aui_tui.service.api import answers, discovery, problems

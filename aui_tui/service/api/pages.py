@@ -19,7 +19,7 @@ from starlette.routing import Route
 from aui_tui import docs
 from aui_tui.changes import VERDICT_RANK
 from aui_tui.errors import AuiError, BadValue
-from aui_tui.export import badge as pictures
+from aui_tui.export import page as pictures
 from aui_tui.export import visits as written_visits
 from aui_tui.records import labels
 from aui_tui.records.points import gain

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from aui_tui.export.badge import SHAPES, chart, mark
+from aui_tui.export.page import SHAPES, chart, mark
 from aui_tui.records.card import Evidence
 from aui_tui.records.view import HistoryPoint
 from aui_tui.records.vocabulary import GRADES
