@@ -22,7 +22,6 @@ CHECKS = (
     "aui_tui.engine.judge",
     "aui_tui.engine.robots",
     "aui_tui.engine.robots_edit",
-    "aui_tui.engine.robots_match",
     "aui_tui.engine.wording",
 )
 """What the score is made of: pure functions over records, for everybody who reads a card."""

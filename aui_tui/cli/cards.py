@@ -29,7 +29,7 @@ from aui_tui.cli.output import (
 )
 from aui_tui.cli.run import fail
 from aui_tui.cli.sources import dossier_of, opened
-from aui_tui.engine import addresses, target
+from aui_tui.engine import target
 from aui_tui.errors import AuiError, BadValue, ConfigError, Unavailable
 from aui_tui.export.diff import FORMATS, write
 from aui_tui.gates import Outcome, worst
@@ -177,7 +177,7 @@ PARTLY = 1
 
 def _checked(public_url: str, tester: str) -> tuple[str, str]:
     """Return the addresses that advice is written for, in their usual form. Raises BadValue for one that is none."""
-    if tester and addresses.parse(tester) is None:
+    if tester and target.parse_address(tester) is None:
         raise BadValue(f"--tester takes an IP address such as 198.51.100.7, not “{clean(tester, 60)}”.")
     if public_url:
         public_url = str(target.parse(public_url, allow_private=True).origins[0])

@@ -15,7 +15,7 @@ import sys
 from typing import Final, Protocol
 
 from aui_tui.crawl.job import UNEXPECTED, Gate, Result, ScanJob, Terms, failed, scan
-from aui_tui.engine import child, identity
+from aui_tui.engine import child, probes
 from aui_tui.engine.network import PyreqwestTransport, save_tls_memory
 from aui_tui.engine.parser_pool import Parser
 from aui_tui.records.decoding import from_msgpack, msgpack_decoder
@@ -217,7 +217,7 @@ async def _serve(inbox: int, outbox: int) -> None:
     terms = from_msgpack(first, Terms)
     access, parser, gate = terms.access(), Parser(), Gate()
     parser.prestart()
-    fast = PyreqwestTransport(access, identity.versions()) if terms.fast else None
+    fast = PyreqwestTransport(access, probes.versions()) if terms.fast else None
     watch = asyncio.create_task(gate.watch())
     running: set[asyncio.Task[Result]] = set()
 

@@ -5,6 +5,10 @@ address and about its length, is not read at all. One that looks like another pa
 again with the browser as the control; at the end the mark stays only where the browser's answers agree with each other,
 and where no agent that was marked got the browser's page when it was asked again: a site that serves two pages by
 chance proves nothing.
+
+A file for agents counts where it is what its address promises. Each check takes the decoded body, the Content-Type, the
+final status and whether the final path is the one that was asked for; it returns whether the file counts, and otherwise
+a note in words, empty where there was simply nothing. A catch-all that answers 200 with a page has none of the files.
 """
 
 from __future__ import annotations
@@ -12,14 +16,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 from urllib.parse import quote, urlsplit
 
 import msgspec
 from msgspec.structs import replace
 
-from aui_tui.engine import likeness, markup, page, walls
-from aui_tui.engine.likeness import PageText
+from aui_tui.engine import charset, markup, page, walls
+from aui_tui.engine.page import PageText
 from aui_tui.engine.policy import Limits
 from aui_tui.engine.probes import HIDDEN, MAX_URL, Answer
 from aui_tui.records.decoding import convert
@@ -203,10 +207,10 @@ class Yardstick:
         browser = self._texts[0]
         text = await self._read(answer)
         paths = [urlsplit(str(url)).path for url in (answer.url, first.url)]
-        blocks = likeness.says_blocked(text, browser, (found.title, paths[0]), (self._title, paths[1]))
+        blocks = page.says_blocked(text, browser, (found.title, paths[0]), (self._title, paths[1]))
         made_for_agents = answer.content_type.lower().startswith(_FOR_AGENTS) and text.readable > 0
-        if not blocks and (made_for_agents or not likeness.is_another(text, browser)):
-            return replace(found, readable=text.readable) if likeness.much_less(text, browser) else found
+        if not blocks and (made_for_agents or not page.is_another(text, browser)):
+            return replace(found, readable=text.readable) if page.much_less(text, browser) else found
         self._marked[found.name] = text
         signal = _signal(found.title, text, browser)
         challenge = Challenge(vendor=ANOTHER_PAGE, signal=signal, tier="")
@@ -214,11 +218,11 @@ class Yardstick:
 
     def settle(self, done: Mapping[str, Exchange]) -> dict[str, Exchange]:
         """Return those of ``done`` whose mark does not hold: the browser differs from itself, or got that page too."""
-        agree = not self._varies and len(self._texts) > 1 and likeness.agree(self._texts)
+        agree = not self._varies and len(self._texts) > 1 and page.agree(self._texts)
         return {
             name: replace(done[name], challenge=None, controls=0, limited=False, attempts=())
             for name, text in self._marked.items()
-            if not (agree and all(likeness.share(text, other) < likeness.HALF for other in self._texts))
+            if not (agree and all(page.share(text, other) < page.HALF for other in self._texts))
         }
 
     def _alike(self, found: Exchange, answer: Answer, first: Answer) -> bool:
@@ -244,3 +248,131 @@ def _signal(title: str, text: PageText, browser: PageText) -> str:
         return "nothing to read"
     start = "" if title else f"“{clean(text.start, _QUOTED)}”, "
     return f"{start}{text.readable:,} readable characters where the browser’s page has {browser.readable:,}"
+
+
+_MARKUP: Final = ("<!doctype", "<html", "<head", "<body", "<script", "<title", "<meta", "<?xml", "<svg", "<div", "<p>")
+_HTML_TYPES: Final = ("text/html", "application/xhtml+xml")
+_ABSENT: Final = frozenset((0, 401, 403, 404, 405, 410, 451))
+
+
+class FileCheck(NamedTuple):
+    """Whether the file counts, and a note on why it does not; the note is empty where nothing was there."""
+
+    found: bool
+    note: str = ""
+
+
+def check_llms(body: bytes, content_type: str, status: int, path_unchanged: bool = True) -> FileCheck:
+    """Check /llms.txt: text that is not HTML and whose first heading is ``# `` (llmstxt.org)."""
+    name = "/llms.txt"
+    refused = _refuse(name, content_type, status, path_unchanged)
+    if refused is not None:
+        return refused
+    text = charset.decode(body, content_type).lstrip("\ufeff \t\r\n")
+    if _is_markup(text) or _media_type(content_type) in _HTML_TYPES:
+        return FileCheck(False, f"{name} answers 200 with an HTML page")
+    if not text:
+        return FileCheck(False, f"{name} answers 200 with nothing in it")
+    heading = _first_heading(text)
+    if not heading.startswith("# ") or not heading[2:].strip():
+        return FileCheck(False, f"{name} has no first heading that begins with '# '")
+    return FileCheck(True)
+
+
+def check_ai_plugin(body: bytes, content_type: str, status: int, path_unchanged: bool = True) -> FileCheck:
+    """Check /.well-known/ai-plugin.json: an object with schema_version, name_for_model and api."""
+    name = "/.well-known/ai-plugin.json"
+    data = _object(name, body, content_type, status, path_unchanged)
+    if isinstance(data, FileCheck):
+        return data
+    missing = [key for key in ("schema_version", "name_for_model", "api") if key not in data]
+    if missing:
+        return FileCheck(False, f"{name} has no {' and no '.join(missing)}")
+    return FileCheck(True)
+
+
+def check_ucp(body: bytes, content_type: str, status: int, path_unchanged: bool = True) -> FileCheck:
+    """Check /.well-known/ucp: ``ucp.version`` like YYYY-MM-DD and ``ucp.services`` an object."""
+    name = "/.well-known/ucp"
+    data = _object(name, body, content_type, status, path_unchanged)
+    if isinstance(data, FileCheck):
+        return data
+    root = data.get("ucp")
+    if not isinstance(root, dict):
+        return FileCheck(False, f"{name} has no object ucp")
+    if not _is_date(root.get("version")):
+        return FileCheck(False, f"{name} has no ucp.version of the form YYYY-MM-DD")
+    if not isinstance(root.get("services"), dict):
+        return FileCheck(False, f"{name} has no object ucp.services")
+    return FileCheck(True)
+
+
+def check_mcp(
+    body: bytes, content_type: str, status: int, path_unchanged: bool = True, name: str = "/.well-known/mcp.json"
+) -> FileCheck:
+    """Check an MCP server card: ``name`` with ``remotes`` or ``version``, or another key that names servers."""
+    data = _object(name, body, content_type, status, path_unchanged)
+    if isinstance(data, FileCheck):
+        return data
+    card = "name" in data and ("remotes" in data or "version" in data)
+    if not card and not any(key in data for key in ("serverInfo", "servers", "mcpServers")):
+        return FileCheck(False, f"{name} is not an MCP server card: it has no name, serverInfo, servers or mcpServers")
+    return FileCheck(True)
+
+
+def _refuse(name: str, content_type: str, status: int, path_unchanged: bool) -> FileCheck | None:
+    if status in _ABSENT:
+        return FileCheck(False)
+    if status != 200:
+        return FileCheck(False, f"{name} answers {status}")
+    if not path_unchanged:
+        return FileCheck(False, f"{name} is redirected to another path")
+    return None
+
+
+def _object(name: str, body: bytes, content_type: str, status: int, path_unchanged: bool) -> dict[str, Any] | FileCheck:
+    refused = _refuse(name, content_type, status, path_unchanged)
+    if refused is not None:
+        return refused
+    text = charset.decode(body, content_type)
+    if _is_markup(text.lstrip("\ufeff \t\r\n")):
+        return FileCheck(False, f"{name} answers 200 with an HTML page")
+    try:
+        data = msgspec.json.decode(text)
+    except (ValueError, RecursionError):
+        return FileCheck(False, f"{name} is not valid JSON")
+    if not isinstance(data, dict):
+        return FileCheck(False, f"{name} is not a JSON object")
+    return data
+
+
+def _media_type(content_type: str) -> str:
+    return content_type.partition(";")[0].strip().lower()
+
+
+def _is_markup(text: str) -> bool:
+    head = text[:256].lower()
+    return head.startswith(_MARKUP) or (
+        head.startswith("<!--") and any(mark in head for mark in ("<html", "<!doctype"))
+    )
+
+
+def _first_heading(text: str) -> str:
+    """Return the first line that is a Markdown heading, or an empty string."""
+    fenced = False
+    for line in text.splitlines():
+        if line.startswith(("```", "~~~")):
+            fenced = not fenced
+        elif not fenced and line.startswith("#") and line.lstrip("#")[:1] in (" ", "\t"):
+            return line
+    return ""
+
+
+def _is_date(value: object) -> bool:
+    return (
+        isinstance(value, str)
+        and len(value) == 10
+        and value[4] == value[7] == "-"
+        and (value[:4] + value[5:7] + value[8:]).isascii()
+        and (value[:4] + value[5:7] + value[8:]).isdigit()
+    )

@@ -2,6 +2,9 @@
 
 No parser callable from Python is safe on hostile pages, and none of them stops at a signal or when its task is
 cancelled; a process can be killed. Small bodies that cannot take a parser long are read in place.
+
+A worker imports the parsers only, reads one job after another from its standard input and writes each result to its
+output. A job that overruns ends it from inside as well, so that none is left behind when its parent is gone.
 """
 
 from __future__ import annotations
@@ -11,17 +14,20 @@ import contextlib
 import math
 import os
 import queue
+import signal
 import subprocess
+import sys
 import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Final, TypeVar
 
-from aui_tui.engine import child, parser_worker
-from aui_tui.engine.likeness import PageText
-from aui_tui.engine.parser_worker import READY, ParseJob
-from aui_tui.records.decoding import from_msgpack
+import msgspec
+
+from aui_tui.engine import child, page, robots
+from aui_tui.engine.page import PageText
+from aui_tui.records.decoding import from_msgpack, msgpack_decoder
 from aui_tui.records.observations import PageFacts, RobotsFacts
 from aui_tui.records.registry import registry
 
@@ -37,7 +43,30 @@ INLINE_BYTES: Final = 1 << 15
 INLINE_TAGS: Final = 250
 """A page within both limits, like a robots.txt within the first, is read in this process."""
 
+MEMORY: Final = 256 << 20
+"""Bytes of address space that a worker may take."""
+READY: Final = b"R"
+
 _Facts = TypeVar("_Facts", PageFacts, PageText, RobotsFacts)
+
+
+class ParseJob(msgspec.Struct, frozen=True, array_like=True):
+    """One body to analyse: ``kind`` is ``page``, ``text`` or ``robots``; ``limit`` is in seconds."""
+
+    kind: str
+    body: bytes
+    content_type: str
+    status: int
+    limit: float
+
+
+def run(job: ParseJob) -> PageFacts | PageText | RobotsFacts:
+    """Do one job, here and now. Raises nothing for any body."""
+    if job.kind == "text":
+        return page.text(job.body, job.content_type)
+    if job.kind == "robots":
+        return robots.facts(job.body, job.status, registry(), job.content_type)
+    return page.read(job.body, job.content_type)
 
 
 class Watchdog:
@@ -95,7 +124,7 @@ class _Process:
 
     def __init__(self) -> None:
         self._child: subprocess.Popen[bytes] = subprocess.Popen(  # noqa: S603
-            child.command("aui_tui.engine.parser_worker"),
+            child.command("aui_tui.engine.parser_pool"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -283,11 +312,9 @@ class Parser:
         """Return the facts of a homepage; ``problem`` says why one was not analysed, and then all counts are 0."""
         job = ParseJob("page", body, content_type, 200, self._limit)
         if _is_small(body):
-            return _as(PageFacts, parser_worker.run(job))
+            return _as(PageFacts, run(job))
         answer = await self._ask(job)
         if isinstance(answer, str):
-            from aui_tui.engine import page
-
             return PageFacts(title=page.title(body, content_type), problem=answer)
         return from_msgpack(answer, PageFacts)
 
@@ -295,7 +322,7 @@ class Parser:
         """Return what there is to read in an answer; ``problem`` says why one was not read."""
         job = ParseJob("text", body, content_type, 200, self._limit)
         if _is_small(body):
-            return _as(PageText, parser_worker.run(job))
+            return _as(PageText, run(job))
         answer = await self._ask(job)
         if isinstance(answer, str):
             return PageText(acts=True, problem=answer)
@@ -305,11 +332,9 @@ class Parser:
         """Return what a robots.txt answer is and says; ``unknown`` when its body could not be analysed in time."""
         job = ParseJob("robots", body, content_type, status, self._limit)
         if len(body) <= INLINE_BYTES or not 200 <= status <= 299:
-            return _as(RobotsFacts, parser_worker.run(job))
+            return _as(RobotsFacts, run(job))
         answer = await self._ask(job)
         if isinstance(answer, str):
-            from aui_tui.engine import robots
-
             return robots.facts(b"", 0, registry())
         return from_msgpack(answer, RobotsFacts)
 
@@ -347,3 +372,42 @@ def _is_small(body: bytes) -> bool:
 def _as(kind: type[_Facts], facts: object) -> _Facts:
     assert isinstance(facts, kind)
     return facts
+
+
+def main() -> None:
+    """Serve jobs until the input ends."""
+    pipes = child.take_pipes()
+    inbox, outbox = os.fdopen(pipes[0], "rb"), os.fdopen(pipes[1], "wb")
+    _restrain()
+    outbox.write(READY)
+    outbox.flush()
+    decoder = msgpack_decoder(ParseJob)
+    while True:
+        data = child.read_frame(inbox)
+        if data is None:
+            return
+        job = decoder.decode(data)
+        _alarm(job.limit + 1.0)
+        result = child.frame(run(job))
+        _alarm(0.0)
+        outbox.write(result)
+        outbox.flush()
+
+
+def _restrain() -> None:
+    """Leave ctrl+C to the parent, die of an alarm even inside a parser, and bound the memory."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform == "win32":
+        return
+    import resource
+
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+
+
+def _alarm(seconds: float) -> None:
+    if sys.platform != "win32":
+        signal.setitimer(signal.ITIMER_REAL, seconds)

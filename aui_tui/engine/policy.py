@@ -9,9 +9,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from aui_tui.engine import addresses
 from aui_tui.engine.signing import Signer
-from aui_tui.engine.target import Origin, Target, parse
+from aui_tui.engine.target import Origin, Target, is_public, parse, parse_address
 from aui_tui.errors import BadValue, InvalidHost
 from aui_tui.text import clean
 
@@ -150,14 +149,14 @@ class ScanPolicy:
             parse(f"https://{target.origin._replace(scheme='https', port=443).authority}/")
         except InvalidHost:
             return True
-        if addresses.parse(target.host) is not None:
+        if parse_address(target.host) is not None:
             return False
         try:
             async with asyncio.timeout(self.limits.lookup):
                 found = await resolver(target.host)
         except OSError:
             return False
-        return bool(found) and not any(addresses.is_public(address) for address in found)
+        return bool(found) and not any(is_public(address) for address in found)
 
     def rule_for(self, host: str, port: int) -> ConnectTo | None:
         """Return the first rule that covers connections to ``host`` and ``port``."""
@@ -179,7 +178,7 @@ class ScanPolicy:
 
     def may_dial(self, address: str) -> bool:
         """Return whether a look-up's ``address`` may be dialled."""
-        return addresses.parse(address) is not None if self.allow_private else addresses.is_public(address)
+        return parse_address(address) is not None if self.allow_private else is_public(address)
 
     def private_fields(self) -> tuple[tuple[str, str], ...]:
         """Return the header fields that go to the scanned origin alone."""

@@ -22,9 +22,9 @@ from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from email.utils import parsedate_to_datetime
 from typing import Final, NamedTuple
 
-from aui_tui.engine import identity
-from aui_tui.engine.identity import Fields, Profile
+from aui_tui.engine import probes
 from aui_tui.engine.policy import Limits
+from aui_tui.engine.probes import Fields, Profile
 from aui_tui.records.observations import BROWSER, CHALLENGED, FILE_PROBES, REFUSED, SERVED, Cause
 
 ROUNDS: Final = 2
@@ -452,7 +452,7 @@ def trials(name: str, alike: Collection[str], served: Collection[str], http2: bo
 
     ``alike``: the agents that it stands for, ``served``: those that got the homepage.
     """
-    agent, browser = identity.profile(name), identity.profile(BROWSER)
+    agent, browser = probes.profile(name), probes.profile(BROWSER)
     agents = tuple(sorted(alike))
     by_name = not (yield Trial(_named(browser, agent), "the agent's name with a browser's fields"))
     by_fields = not (yield Trial(_named(agent, browser), "a browser's name with the agent's fields"))
@@ -479,7 +479,7 @@ def _different(name: str, http2: bool) -> list[str]:
 
 
 def _value(group: str, name: str, http2: bool) -> Fields | bool:
-    profile = identity.profile(name)
+    profile = probes.profile(name)
     if group == VERSION:
         return http2 and profile.http2
     if group == "priority" and not (http2 and profile.http2):

@@ -11,14 +11,13 @@ from typing import Final, Protocol
 
 import msgspec
 
-from aui_tui.engine import exchanges, files, identity, recheck, redirects, signing, walls
+from aui_tui.engine import exchanges, probes, recheck, signing, walls
 from aui_tui.engine.exchanges import Reader, Yardstick
 from aui_tui.engine.judge import is_turned_away
 from aui_tui.engine.network import Client, Network, PyreqwestTransport
 from aui_tui.engine.policy import PUBLIC, ScanPolicy
-from aui_tui.engine.probes import Answer, Plan, probe
+from aui_tui.engine.probes import Answer, Plan, Url, probe
 from aui_tui.engine.recheck import Ask, Recheck, Seen
-from aui_tui.engine.redirects import Url
 from aui_tui.engine.signing import Signer
 from aui_tui.engine.target import Origin, Target
 from aui_tui.errors import InvalidHost, Unavailable
@@ -56,7 +55,7 @@ _LEAST: Final = 1.0
 """Seconds that a request has at least, however late it is in the scan."""
 SIGNED_PAUSE: Final = 0.2
 """Pause in seconds between two signed probes, unless the user sets the pace."""
-_CHECKS: Final = {"llms": files.llms, "ai-plugin": files.ai_plugin, "ucp": files.ucp}
+_CHECKS: Final = {"llms": exchanges.check_llms, "ai-plugin": exchanges.check_ai_plugin, "ucp": exchanges.check_ucp}
 
 
 class Parser(Reader, Protocol):
@@ -174,7 +173,7 @@ class _Scan:
         self._registry: Registry = registry()
         self._network = network
         self._agents = tuple(agent.key for agent in self._registry.live)
-        self._found: dict[str, files.Finding] = {}
+        self._found: dict[str, exchanges.FileCheck] = {}
         self._notes: dict[str, tuple[str, ...]] = {}
         self._mcp: dict[str, Answer] = {}
         self._pages: dict[str, Answer] = {}
@@ -250,7 +249,7 @@ class _Scan:
         """Return every exchange by name; None when ``tentative`` and nothing listened for any of them."""
         async with AsyncExitStack() as stack:
             clients = {
-                name: await stack.enter_async_context(self._network.client(http2=identity.profile(name).http2))
+                name: await stack.enter_async_context(self._network.client(http2=probes.profile(name).http2))
                 for name in (BROWSER, *self._agents)
             }
             clients |= dict.fromkeys(FILE_PROBES, clients[BROWSER])
@@ -313,7 +312,7 @@ class _Scan:
             self._mcp |= {path: task.result() for path, task in asked.items()}
         self._flooded |= any(answer.flooded for answer in self._mcp.values())
         findings = {
-            path: files.mcp(answer.body, answer.content_type, answer.status, answer.url.path == path, path)
+            path: exchanges.check_mcp(answer.body, answer.content_type, answer.status, answer.url.path == path, path)
             for path, answer in self._mcp.items()
         }
         ranked = sorted(MCP_PATHS, key=lambda path: (not findings[path].found, not _may_change(self._mcp[path])))
@@ -323,7 +322,7 @@ class _Scan:
 
     def _plan(self, name: str, path: str) -> Plan:
         limits = self._access.limits
-        fields = identity.profile(name).fields
+        fields = probes.profile(name).fields
         url = Url(self.origin, path)
         if name in FILE_PROBES:
             cap = limits.robots if name == "robots" else limits.file
@@ -365,7 +364,7 @@ class _Scan:
             finding = check(answer.body, answer.content_type, answer.status, answer.url.path == path)
             self._found[answer.name] = finding
             self._notes[answer.name] = (finding.note,) if finding.note else ()
-        finding = self._found.get(answer.name, files.Finding(False))
+        finding = self._found.get(answer.name, exchanges.FileCheck(False))
         return finding.found
 
     async def _measure(self, done: dict[str, Exchange]) -> None:
@@ -445,7 +444,7 @@ class _Scan:
 
     async def _again(self, first: Exchange, ask: Ask, end: float) -> Exchange:
         """Return the answer to ``ask``, asked alone on a fresh connection, with ``first`` among its attempts."""
-        name, speaks = ask.name, identity.profile(ask.name).http2
+        name, speaks = ask.name, probes.profile(ask.name).http2
         self._tell(
             ProbeEvent(
                 name=name,
@@ -477,8 +476,8 @@ class _Scan:
     async def _signed(self, first: Exchange, signer: Signer) -> Exchange:
         """Ask again with signatures for an agent that was turned away, each time alone and on a fresh connection."""
         self._tell(ProbeEvent(name=first.name, state="retrying", note="with signatures"))
-        profile = identity.profile(first.name)
-        url = redirects.follow(Url(self.origin, "/"), first.url, self._access)
+        profile = probes.profile(first.name)
+        url = probes.follow(Url(self.origin, "/"), first.url, self._access)
 
         async def ask(fields: Mapping[str, str]) -> Exchange:
             plan = Plan(first.name, url, (*profile.fields, *fields.items()), self._access.limits.page)

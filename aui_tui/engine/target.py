@@ -1,16 +1,21 @@
-"""What may be scanned: from the words of a person or a redirect to one site. Pure, no I/O."""
+"""What may be scanned: from the words of a person or a redirect to one site, and which IP addresses are public. No I/O.
+
+The table of addresses is our own, because ``ipaddress.is_global`` differs between Python releases and knows nothing of
+most embedded IPv4 forms. Sources: IANA IPv4 and IPv6 Special-Purpose Address Registries, IANA IPv6 Global Unicast
+Address Assignments, RFC 6890.
+"""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address
+from ipaddress import AddressValueError, IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Final, NamedTuple
 
 import idna
 
-from aui_tui.engine import addresses
 from aui_tui.errors import InvalidHost
 from aui_tui.text import clean
 
@@ -178,7 +183,7 @@ def _split_port(authority: str, shown: str) -> tuple[str, int | None]:
 
 
 def _address(name: str, shown: str) -> str:
-    found = addresses.parse(name[1:-1])
+    found = parse_address(name[1:-1])
     if not isinstance(found, IPv6Address):
         raise InvalidHost(f"“{shown}” holds a broken IPv6 address; write it as [2001:db8::1].")
     return found.compressed
@@ -199,7 +204,7 @@ def _host(name: str, shown: str) -> str:
             f"“{shown}” is not a host name; each part has 1 to 63 letters, digits or inner hyphens, parted by dots."
         )
     if _NUMBER.fullmatch(labels[-1]):
-        if not (name.isascii() and _DECIMAL_PARTS.fullmatch(host) and addresses.parse(host)):
+        if not (name.isascii() and _DECIMAL_PARTS.fullmatch(host) and parse_address(host)):
             raise InvalidHost(f"“{shown}” is a number; an IPv4 address has four decimal parts such as 192.0.2.1.")
         return str(IPv4Address(host))
     return host
@@ -238,8 +243,8 @@ def _u_label(label: str) -> str:
 
 
 def _check_public(host: str, port: int | None, shown: str) -> None:
-    if addresses.parse(host) is not None:
-        if not addresses.is_public(host):
+    if parse_address(host) is not None:
+        if not is_public(host):
             raise InvalidHost(f"“{shown}” is an address outside the public Internet.")
     elif "." not in host:
         raise InvalidHost(f"“{shown}” is a single name without a dot; a public host looks like example.com.")
@@ -247,3 +252,82 @@ def _check_public(host: str, port: int | None, shown: str) -> None:
         raise InvalidHost(f"“{shown}” is a special-use name (.{host.rpartition('.')[2]}) outside the public web.")
     if port is not None and port not in WEB_PORTS:
         raise InvalidHost(f"“{shown}” asks for port {port}; only 80 and 443 are scanned.")
+
+
+_CLOSED_V4: Final = (
+    "0.0.0.0/8",  # this network, RFC 791
+    "10.0.0.0/8",  # private use, RFC 1918
+    "100.64.0.0/10",  # shared address space, RFC 6598
+    "127.0.0.0/8",  # loopback, RFC 1122
+    "169.254.0.0/16",  # link local, RFC 3927
+    "172.16.0.0/12",  # private use, RFC 1918
+    "192.0.0.0/24",  # IETF protocol assignments, RFC 6890
+    "192.0.2.0/24",  # TEST-NET-1, RFC 5737
+    "192.88.99.0/24",  # deprecated 6to4 relay anycast, RFC 7526
+    "192.168.0.0/16",  # private use, RFC 1918
+    "198.18.0.0/15",  # benchmarking, RFC 2544
+    "198.51.100.0/24",  # TEST-NET-2, RFC 5737
+    "203.0.113.0/24",  # TEST-NET-3, RFC 5737
+    "224.0.0.0/4",  # multicast, RFC 5771
+    "240.0.0.0/4",  # reserved and limited broadcast, RFC 1112, RFC 919
+)
+_GLOBAL_UNICAST_V6: Final = "2000::/3"  # RFC 4291; everything outside is special or unassigned
+_CLOSED_V6: Final = (
+    "2001::/23",  # IETF protocol assignments: Teredo, benchmarking, ORCHID, RFC 2928
+    "2001:db8::/32",  # documentation, RFC 3849
+    "3fff::/20",  # documentation, RFC 9637
+)
+_EMBEDDED_V4: Final = (
+    ("::/96", 0),  # IPv4-compatible, RFC 4291 2.5.5.1
+    ("::ffff:0:0/96", 0),  # IPv4-mapped, RFC 4291 2.5.5.2
+    ("::ffff:0:0:0/96", 0),  # IPv4-translated, RFC 2765
+    ("64:ff9b::/96", 0),  # NAT64 well-known prefix, RFC 6052
+    ("2002::/16", 80),  # 6to4, RFC 3056
+)
+
+
+def _ranges(networks: Sequence[IPv4Network] | Sequence[IPv6Network]) -> tuple[tuple[int, int], ...]:
+    return tuple((int(network.network_address), int(network.broadcast_address)) for network in networks)
+
+
+_V4: Final = _ranges([IPv4Network(text) for text in _CLOSED_V4])
+_V6: Final = _ranges([IPv6Network(text) for text in _CLOSED_V6])
+_V6_OPEN: Final = _ranges([IPv6Network(_GLOBAL_UNICAST_V6)])
+_V6_EMBEDDED: Final = tuple((*_ranges([IPv6Network(text)])[0], shift) for text, shift in _EMBEDDED_V4)
+
+
+def parse_address(address: str) -> IPv4Address | IPv6Address | None:
+    """Return the address written as four decimal parts or in RFC 4291 form, or None; a zone index is refused."""
+    try:
+        return IPv4Address(address)
+    except AddressValueError:
+        pass
+    try:
+        return None if "%" in address else IPv6Address(address)
+    except AddressValueError:
+        return None
+
+
+def is_public(address: str) -> bool:
+    """Return whether a public client may dial ``address``: globally reachable unicast, nothing else.
+
+    An IPv6 address that embeds an IPv4 address is judged by the embedded one. Other text than an address is not public.
+    """
+    found = parse_address(address)
+    if found is None:
+        return False
+    number = int(found)
+    if isinstance(found, IPv4Address):
+        return _public_v4(number)
+    for low, high, shift in _V6_EMBEDDED:
+        if low <= number <= high:
+            return _public_v4((number >> shift) & 0xFFFF_FFFF)
+    return _within(number, _V6_OPEN) and not _within(number, _V6)
+
+
+def _public_v4(number: int) -> bool:
+    return not _within(number, _V4)
+
+
+def _within(number: int, ranges: tuple[tuple[int, int], ...]) -> bool:
+    return any(low <= number <= high for low, high in ranges)

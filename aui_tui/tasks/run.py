@@ -13,11 +13,10 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from aui_tui.engine import exchanges, identity, robots, walls
+from aui_tui.engine import exchanges, probes, robots, walls
 from aui_tui.engine.network import Network, Routes
 from aui_tui.engine.policy import ScanPolicy
-from aui_tui.engine.probes import Plan, probe
-from aui_tui.engine.redirects import Url
+from aui_tui.engine.probes import Plan, Url, probe
 from aui_tui.engine.target import DEFAULT_PORTS, Origin, parse
 from aui_tui.errors import InvalidHost
 from aui_tui.records.methods import round_half_up
@@ -315,7 +314,7 @@ class _Run:
             self._access.check(target.origin)
         except InvalidHost:
             return None
-        fields = identity.profile("robots").fields
+        fields = probes.profile("robots").fields
         own = Origin(target.origin.scheme, target.host, target.port or DEFAULT_PORTS[target.origin.scheme])
         plan = Plan("robots", Url(own, "/robots.txt"), fields, self._access.limits.robots, whole_lines=True)
         async with Network(self._access) as network, network.client() as client:

@@ -446,8 +446,7 @@ class RangeBook:
 
 
 def _plan(url: str, known: Kept | None, access: ScanPolicy) -> Plan:
-    from aui_tui.engine.probes import Plan
-    from aui_tui.engine.redirects import Url
+    from aui_tui.engine.probes import Plan, Url
     from aui_tui.engine.target import parse
 
     parts = urlsplit(url)

@@ -32,7 +32,7 @@ from aui_tui.crawl import BadRow, Crawl, Pool, Row, Terms
 from aui_tui.crawl.job import QUEUE_PATIENCE
 from aui_tui.crawl.listing import GROUP
 from aui_tui.crawl.pool import raise_file_limit
-from aui_tui.engine import identity
+from aui_tui.engine import probes
 from aui_tui.engine.network import Client, Network
 from aui_tui.engine.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.engine.scan import MCP_PATHS, PATHS
@@ -104,11 +104,11 @@ def hosts(count: int, prefix: str) -> list[str]:
 async def bare(access: ScanPolicy, names: list[str]) -> Measured:
     """Send the GETs of a scan and read the answers."""
     places = asyncio.Semaphore(IN_FLIGHT)
-    agents = [identity.profile(agent.key).fields for agent in registry().live]
-    browser = identity.profile(BROWSER).fields
-    plain = identity.profile("robots").fields
+    agents = [probes.profile(agent.key).fields for agent in registry().live]
+    browser = probes.profile(BROWSER).fields
+    plain = probes.profile("robots").fields
 
-    async def get(client: Client, origin: Origin, path: str, fields: identity.Fields) -> None:
+    async def get(client: Client, origin: Origin, path: str, fields: probes.Fields) -> None:
         encoded = [(name.encode(), value.encode()) for name, value in fields]
         async with client.get(origin, path, encoded) as reply:
             async for _ in reply.chunks:
@@ -191,8 +191,8 @@ async def crawl(
 
 def scrapy(port: int, names: list[str]) -> Measured:
     """Send the same GETs by Scrapy, in a process of its own that measures itself."""
-    agents = [identity.user_agent(agent.key) for agent in registry().live]
-    plan = {"port": port, "hosts": names, "agents": [identity.user_agent(BROWSER), *agents]}
+    agents = [probes.user_agent(agent.key) for agent in registry().live]
+    plan = {"port": port, "hosts": names, "agents": [probes.user_agent(BROWSER), *agents]}
     done = subprocess.run(
         [sys.executable, "-m", "tests.benchmarks.scrapy_side"],
         input=json.dumps(plan | {"files": FILES, "in_flight": IN_FLIGHT}),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from aui_tui.engine import identity
+from aui_tui.engine import probes
 from aui_tui.engine.scoring import Labels, grade_card
 from aui_tui.records.card import ReportCard
 from aui_tui.records.observations import (
@@ -80,7 +80,7 @@ def observations(random_: random.Random, name: str) -> Observations:
             bytes=60_000,
             http_version="HTTP/2",
             challenge=challenge,
-            request=identity.profile(probe).fields,
+            request=probes.profile(probe).fields,
             text=_text(name) if probe == "browser" else "",
             same_text=status == 200 and probe.startswith("agent"),
         )

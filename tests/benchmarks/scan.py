@@ -13,12 +13,11 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 
-from aui_tui.engine import identity
+from aui_tui.engine import probes
 from aui_tui.engine.network import Network
 from aui_tui.engine.parser_pool import Parser
 from aui_tui.engine.policy import ConnectTo, ScanPolicy
-from aui_tui.engine.probes import Plan, probe
-from aui_tui.engine.redirects import Url
+from aui_tui.engine.probes import Plan, Url, probe
 from aui_tui.engine.scan import observe
 from aui_tui.engine.target import parse
 from aui_tui.records.observations import BROWSER
@@ -38,7 +37,7 @@ async def measure(port: int) -> tuple[float, float]:
     """Return the median seconds of one request and of one scan."""
     access = ScanPolicy(connect_to=(ConnectTo("", None, "127.0.0.1", port),))
     target = parse("http://shop.test", allow_private=True)
-    fields = identity.profile(BROWSER).fields
+    fields = probes.profile(BROWSER).fields
 
     async def request() -> None:
         async with Network(access) as network, network.client() as client:

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from aui_tui.engine import likeness, page
-from aui_tui.engine.likeness import PageText
+from aui_tui.engine import page
+from aui_tui.engine.page import PageText
 from aui_tui.engine.parser_pool import Parser
 
 WORDS = [
@@ -78,7 +78,7 @@ def seen(body: bytes, kind: str = "text/html") -> PageText:
     ],
 )
 def test_nothing_to_read_or_far_less_and_other_text_is_another_page(body: bytes, kind: str) -> None:
-    assert likeness.is_another(seen(body, kind), seen(HOME))
+    assert page.is_another(seen(body, kind), seen(HOME))
 
 
 @pytest.mark.parametrize(
@@ -104,31 +104,31 @@ def test_nothing_to_read_or_far_less_and_other_text_is_another_page(body: bytes,
     ],
 )
 def test_a_version_of_the_page_is_not_another_one(body: bytes, kind: str) -> None:
-    assert not likeness.is_another(seen(body, kind), seen(HOME))
+    assert not page.is_another(seen(body, kind), seen(HOME))
 
 
 def test_a_shell_beside_a_shell_is_not_another_page_and_an_empty_answer_is() -> None:
-    assert not likeness.is_another(seen(SHELL), seen(SHELL.replace(b"></div>", b">Loading</div>")))
-    assert likeness.is_another(seen(b""), seen(SHELL))
-    assert not likeness.is_another(seen(b""), seen(b""))
+    assert not page.is_another(seen(SHELL), seen(SHELL.replace(b"></div>", b">Loading</div>")))
+    assert page.is_another(seen(b""), seen(SHELL))
+    assert not page.is_another(seen(b""), seen(b""))
 
 
 def test_text_without_spaces_is_compared_by_pairs_of_characters() -> None:
     japanese = "毎朝焼きたてのパンをお届けします。注文はオンラインで。" * 8
     light = "毎朝焼きたてのパンをお届けします。"
-    assert not likeness.is_another(seen(html(light)), seen(html(japanese * 3)))
-    assert likeness.share(seen(html("全く別の文章です", "別")), seen(html(japanese))) < likeness.HALF
+    assert not page.is_another(seen(html(light)), seen(html(japanese * 3)))
+    assert page.share(seen(html("全く別の文章です", "別")), seen(html(japanese))) < page.HALF
 
 
 def test_a_site_that_differs_from_itself_does_not_agree() -> None:
     home, other = seen(HOME), seen(html(prose(3, words=[word[::-1] for word in WORDS])))
-    assert likeness.agree([home, home])
-    assert likeness.agree([home, seen(html(prose(9))), seen(html(prose(4, 260) + " advertisement buy now"))])
-    assert likeness.agree([seen(SHELL), seen(SHELL)])
-    assert likeness.agree([seen(b""), seen(b"")])
-    assert not likeness.agree([home, other])
-    assert not likeness.agree([home, seen(html(FRAGMENT))])
-    assert not likeness.agree([home, home, seen(b"<div>" * 3_000)])
+    assert page.agree([home, home])
+    assert page.agree([home, seen(html(prose(9))), seen(html(prose(4, 260) + " advertisement buy now"))])
+    assert page.agree([seen(SHELL), seen(SHELL)])
+    assert page.agree([seen(b""), seen(b"")])
+    assert not page.agree([home, other])
+    assert not page.agree([home, seen(html(FRAGMENT))])
+    assert not page.agree([home, home, seen(b"<div>" * 3_000)])
 
 
 @pytest.mark.parametrize(
@@ -148,13 +148,13 @@ def test_a_site_that_differs_from_itself_does_not_agree() -> None:
 def test_a_short_page_that_says_that_it_blocks(title: str, path: str, text: str, blocks: bool) -> None:
     small = seen(html("Our bread, our rolls, our cakes and our coffee are on sale in the market street."))
     found = seen(f"<title>{title}</title><p>{text}</p>".encode())
-    assert likeness.says_blocked(found, small, (title, path), ("Bakery", "/")) is blocks
-    assert not likeness.says_blocked(found, small, (title, path), ("Blocked, denied, captcha: verify you", "/"))
+    assert page.says_blocked(found, small, (title, path), ("Bakery", "/")) is blocks
+    assert not page.says_blocked(found, small, (title, path), ("Blocked, denied, captcha: verify you", "/"))
 
 
 def test_much_less_text() -> None:
-    assert likeness.much_less(seen(html(FRAGMENT)), seen(HOME))
-    assert not likeness.much_less(seen(html(prose(1, 200))), seen(HOME))
+    assert page.much_less(seen(html(FRAGMENT)), seen(HOME))
+    assert not page.much_less(seen(html(prose(1, 200))), seen(HOME))
 
 
 async def test_text_is_taken_in_a_worker_where_a_page_may_hold_the_loop() -> None:
@@ -168,9 +168,9 @@ async def test_text_is_taken_in_a_worker_where_a_page_may_hold_the_loop() -> Non
 
 
 def test_the_facts_of_a_text_are_bounded() -> None:
-    found = likeness.of_text(" ".join(f"{chr(97 + n % 26)}{n // 26:x}".translate(DIGITS) for n in range(60_000)))
-    assert len(found.words) == likeness.MAX_WORDS
-    assert len(found.start) <= likeness.START
+    found = page.of_text(" ".join(f"{chr(97 + n % 26)}{n // 26:x}".translate(DIGITS) for n in range(60_000)))
+    assert len(found.words) == page.MAX_WORDS
+    assert len(found.start) <= page.START
 
 
 DIGITS = {ord(str(digit)): letter for digit, letter in enumerate("qrstuvwxyz")}

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aui_tui.engine.policy import PUBLIC, ScanPolicy
-from aui_tui.engine.redirects import MAX_COOKIES, MAX_HEADER, CookieJar, Unfollowed, Url, follow
+from aui_tui.engine.probes import MAX_COOKIES, MAX_HEADER, CookieJar, Unfollowed, Url, follow
 from aui_tui.engine.target import Origin
 
 BASE = Url(Origin("https", "shop.com", 443), "/a/b?c")

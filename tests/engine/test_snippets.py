@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from aui_tui.engine import files, page, robots
+from aui_tui.engine import exchanges, page, robots
 from aui_tui.engine.checks import points as points_of
 from aui_tui.engine.checks.base import ABOUT, edges
 from aui_tui.engine.checks.jsonld import TYPES
@@ -47,9 +47,9 @@ def pasted(fix: Recommendation, seen: Observations) -> Observations:
         opened = replace(facts, signal=kept.signal, signal_line=kept.signal_line)
         return replace(seen, robots=opened)
     if fix.k == "llms":
-        return replace(seen, files=replace(seen.files, llms=files.llms(body, "text/plain", 200).found))
+        return replace(seen, files=replace(seen.files, llms=exchanges.check_llms(body, "text/plain", 200).found))
     if fix.k == "front-door":
-        ucp, mcp = (check(body, "application/json", 200).found for check in (files.ucp, files.mcp))
+        ucp, mcp = (check(body, "application/json", 200).found for check in (exchanges.check_ucp, exchanges.check_mcp))
         return replace(seen, files=replace(seen.files, ucp=seen.files.ucp or ucp, mcp=seen.files.mcp or mcp))
     found, facts_now = page.read(body, "text/html; charset=utf-8"), seen.page
     if fix.k == "jsonld":

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from aui_tui.engine import exchanges
 from aui_tui.engine.network import Network
 from aui_tui.engine.policy import ConnectTo, Limits, ScanPolicy
-from aui_tui.engine.probes import Answer, Plan, probe
-from aui_tui.engine.redirects import Url
+from aui_tui.engine.probes import Answer, Plan, Url, probe
 from aui_tui.engine.target import Origin
 from aui_tui.records.observations import BROWSER, ERRORS
 from tests.faults.lab import check_clean

@@ -12,7 +12,7 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from aui_tui.engine import identity
+from aui_tui.engine import probes
 from aui_tui.engine.network import Network, PyreqwestTransport, streams
 from aui_tui.engine.network.reply import Reply
 from aui_tui.engine.parser_pool import Parser
@@ -45,7 +45,7 @@ def dialled(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
 
 
 def fast_for(access: ScanPolicy, *, window: float = 0.0, most: int = 8) -> PyreqwestTransport:
-    return PyreqwestTransport(access, identity.versions(), window=window, most=most)
+    return PyreqwestTransport(access, probes.versions(), window=window, most=most)
 
 
 async def fast_scan(target: Target, access: ScanPolicy, parser: Parser) -> Observations:

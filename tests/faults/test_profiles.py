@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from aui_tui.engine import identity
+from aui_tui.engine import probes
 from aui_tui.engine.network import PyreqwestTransport
 from aui_tui.engine.parser_pool import Parser
 from aui_tui.engine.policy import ConnectTo, ScanPolicy
@@ -37,7 +37,7 @@ async def received(site: Site | H2Site, access: ScanPolicy, parser: Parser, *, f
     """Return what ``site`` received for each homepage probe of one scan, by the client of ``fast`` or the ordinary."""
     scheme = "https" if isinstance(site, H2Site) else "http"
     target = access.target(f"{scheme}://shop.test")
-    async with PyreqwestTransport(access, identity.versions(), window=0.0) as fast:
+    async with PyreqwestTransport(access, probes.versions(), window=0.0) as fast:
         await observe(target, parser=parser, access=access, fast=fast or None)
     return {asked.place: asked for asked in site.asked if asked.path == "/"}
 
@@ -54,7 +54,7 @@ async def test_over_http_1_1_each_client_sends_its_own_fields_in_its_own_order(p
     for name, asked in seen.items():
         assert asked.fields[0] == ("Host", "shop.test")
         assert [value for _, value in asked.fields[1:]] == [
-            value for field, value in identity.profile(name).fields if field != "priority"
+            value for field, value in probes.profile(name).fields if field != "priority"
         ]
 
 
@@ -95,24 +95,24 @@ async def test_all_identities_at_once_offer_the_protocols_of_their_own(parser: P
 def test_chromes_version_stands_in_one_place() -> None:
     major = registry().chrome_version.partition(".")[0]
     for name in (BROWSER, GOOGLE, "robots"):
-        fields = dict(identity.profile(name).fields)
+        fields = dict(probes.profile(name).fields)
         assert set(re.findall(r"Chrome/(\d+)", fields["User-Agent"])) == {major}
         assert f'"Chromium";v="{major}"' in fields["sec-ch-ua"]
 
 
 def test_brands_are_made_up_as_chromium_does() -> None:
-    assert identity.brands(156) == '"Not:A-Brand";v="8", "Chromium";v="156", "Google Chrome";v="156"'
-    assert identity.brands(152).split(", ")[0] == '"Chromium";v="152"'
-    assert identity.brands(152).split(", ")[2] == '"Google Chrome";v="152"'
+    assert probes.brands(156) == '"Not:A-Brand";v="8", "Chromium";v="156", "Google Chrome";v="156"'
+    assert probes.brands(152).split(", ")[0] == '"Chromium";v="152"'
+    assert probes.brands(152).split(", ")[2] == '"Google Chrome";v="152"'
 
 
 def test_the_platform_is_that_of_the_user_agent() -> None:
-    assert dict(identity.profile(BROWSER).fields)["sec-ch-ua-platform"] == '"Windows"'
-    assert dict(identity.profile(GOOGLE).fields)["sec-ch-ua-platform"] == '"Linux"'
+    assert dict(probes.profile(BROWSER).fields)["sec-ch-ua-platform"] == '"Windows"'
+    assert dict(probes.profile(GOOGLE).fields)["sec-ch-ua-platform"] == '"Linux"'
 
 
 def test_every_probed_agent_has_a_profile() -> None:
     for agent in registry().live:
-        fields = dict(identity.profile(agent.key).fields)
+        fields = dict(probes.profile(agent.key).fields)
         assert fields["User-Agent"] == agent.user_agent
         assert not any("{" in value for value in fields.values())

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from aui_tui.engine import addresses, decode, redirects
+from aui_tui.engine import decode, probes, target
 from aui_tui.engine.policy import PUBLIC
-from aui_tui.engine.redirects import MAX_HEADER, CookieJar, Unfollowed, Url
+from aui_tui.engine.probes import MAX_HEADER, CookieJar, Unfollowed, Url
 from aui_tui.engine.target import WEB_PORTS, Origin
 from aui_tui.errors import RecordError
 from aui_tui.records import recording
@@ -20,12 +20,12 @@ ROOM = 5000
 def read_location(data: bytes) -> None:
     """An address on the public web in plain ASCII, or a word and a clean sentence that say why not."""
     try:
-        found = redirects.follow(HOME, data.decode("utf-8", "replace"), PUBLIC)
+        found = probes.follow(HOME, data.decode("utf-8", "replace"), PUBLIC)
     except Unfollowed as error:
         check_words(error.detail, error.kind in UNFOLLOWED)
         return
     assert found.origin.port in WEB_PORTS
-    assert addresses.parse(found.origin.host) is None or addresses.is_public(found.origin.host)
+    assert target.parse_address(found.origin.host) is None or target.is_public(found.origin.host)
     assert str(found).isascii()
     assert found.path.startswith("/")
     assert not any(char in found.path for char in "\r\n\t #")

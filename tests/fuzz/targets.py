@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import brotli
 
-from aui_tui.engine import charset, files, markup, page, robots, target, walls
+from aui_tui.engine import charset, exchanges, markup, page, robots, target, walls
 from aui_tui.errors import InvalidHost, RecordError
 from aui_tui.records import codec, recording
 from aui_tui.records.registry import registry
@@ -102,7 +102,7 @@ def read_headers(data: bytes) -> None:
 
 def read_files(data: bytes) -> None:
     """A finding, with a note only when the file does not count."""
-    for check in (files.llms, files.ai_plugin, files.ucp, files.mcp):
+    for check in (exchanges.check_llms, exchanges.check_ai_plugin, exchanges.check_ucp, exchanges.check_mcp):
         finding = check(data, "text/plain", 200)
         assert not (finding.found and finding.note)
 

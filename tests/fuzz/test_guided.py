@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from aui_tui.engine import files
+from aui_tui.engine import exchanges
 from tests.fuzz.guided import Fuzzer
 from tests.fuzz.targets import SUBJECTS
 
@@ -22,7 +22,7 @@ def test_a_short_run_breaks_nothing(name: str) -> None:
 
 def test_it_finds_a_planted_fault() -> None:
     def planted(data: bytes) -> None:
-        if files.llms(data, "text/plain", 200).found:
+        if exchanges.check_llms(data, "text/plain", 200).found:
             raise ZeroDivisionError("found")
 
     fuzzer = Fuzzer(planted, (b"x",), (b"# ", b"word"), random.Random(1))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from protego import Protego
 
 from aui_tui.engine import robots
-from aui_tui.engine.robots_match import Pattern, normal
+from aui_tui.engine.robots import Pattern, normal
 from aui_tui.records.registry import registry
 
 PATHS = ["/" + "".join(letters) for size in range(4) for letters in product("/abz", repeat=size)]

@@ -12,11 +12,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from aui_tui.engine import addresses
+from aui_tui.engine import target
 from aui_tui.engine.network import Network, streams
 from aui_tui.engine.policy import Limits, ScanPolicy
-from aui_tui.engine.probes import Plan, probe
-from aui_tui.engine.redirects import Url
+from aui_tui.engine.probes import Plan, Url, probe
 from aui_tui.engine.target import Origin
 from aui_tui.errors import InvalidHost
 from tests.faults.site import Asked, Site, answer
@@ -33,7 +32,7 @@ def rows(folder: Path) -> Iterator[Row]:
     inputs = [json.loads(row["input_json"]) for row in read(folder / "ssrf" / "inputs.csv")]
     table = [row["address"] for row in read(folder / "ssrf" / "addresses.csv") if row["strength"] == "must"]
     for name, dialled in asyncio.run(_measure(inputs, table)):
-        inside = [address for address in dialled if not addresses.is_public(address)]
+        inside = [address for address in dialled if not target.is_public(address)]
         yield Row("targets", name, f"{len(inside)} connections inside", not inside, tuple(inside))
 
 

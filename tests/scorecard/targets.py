@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from aui_tui.engine import addresses, target
+from aui_tui.engine import target
 from aui_tui.errors import InvalidHost
 from tests.scorecard import Row, share
 
@@ -22,7 +22,7 @@ def rows(folder: Path) -> Iterator[Row]:
     missed = [row["input_json"] for row in private if not _kept_out(row["input_json"])]
     yield share("targets", "inputs that lead inside: refused, or a name to look up", len(private), missed)
     table = [row for row in read(folder / "ssrf" / "addresses.csv") if row["strength"] == "must"]
-    missed = [row["address"] for row in table if addresses.is_public(row["address"]) is not (row["expect"] == "allow")]
+    missed = [row["address"] for row in table if target.is_public(row["address"]) is not (row["expect"] == "allow")]
     yield share("targets", "addresses of strength must", len(table), missed)
 
 
@@ -45,4 +45,4 @@ def _kept_out(text: str) -> bool:
         host = target.parse(json.loads(text)).host
     except InvalidHost:
         return True
-    return addresses.parse(host) is None
+    return target.parse_address(host) is None

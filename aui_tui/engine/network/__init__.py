@@ -11,14 +11,13 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Final
 
-from aui_tui.engine.addresses import is_public
 from aui_tui.engine.network.client import Client, load, ssl_context
 from aui_tui.engine.network.fast import ClientBatch, OriginClient, PyreqwestTransport, installed
 from aui_tui.engine.network.reply import Field, NetworkError, Reply
 from aui_tui.engine.network.routes import Routes, system_resolver
 from aui_tui.engine.network.streams import Stream, save_tls_memory
 from aui_tui.engine.policy import ScanPolicy
-from aui_tui.engine.target import Origin
+from aui_tui.engine.target import Origin, is_public
 
 __all__ = [
     "Client",

@@ -17,7 +17,7 @@ from itertools import chain, zip_longest
 from typing import Final
 from weakref import WeakKeyDictionary
 
-from aui_tui.engine import addresses
+from aui_tui.engine import target
 from aui_tui.engine.network import streams
 from aui_tui.engine.network.reply import NetworkError
 from aui_tui.engine.policy import ScanPolicy
@@ -162,7 +162,7 @@ class Routes:
         return found, (rule.to_port if rule is not None else None) or port
 
     async def _addresses(self, host: str) -> tuple[str, ...]:
-        if addresses.parse(host) is not None:
+        if target.parse_address(host) is not None:
             return (host,)
         pending = self._names.get(host)
         if pending is None:
