@@ -75,7 +75,7 @@ MAY_IMPORT = {
         "aui_tui.service.protocol",
         "aui_tui.service.remote",
         "aui_tui.store.blobs",
-        "aui_tui.store.listing",
+        "aui_tui.store.lists",
     ),
     "aui_tui.crawl": (*LOCAL, "aui_tui.service", "aui_tui.crawl"),
     "aui_tui.demo": (*LOCAL, "aui_tui.service", "aui_tui.crawl", "aui_tui.demo"),

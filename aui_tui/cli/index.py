@@ -32,11 +32,10 @@ from aui_tui.export.formats import write_cards, write_listing
 from aui_tui.export.options import Listing
 from aui_tui.records import labels
 from aui_tui.records.agents import turned_away, word_of
-from aui_tui.records.card import ReportCard
+from aui_tui.records.card import ReportCard, stamp
 from aui_tui.records.codec import Keys, encode_summary
 from aui_tui.records.query import Query
 from aui_tui.records.registry import surfaces
-from aui_tui.records.times import stamp
 from aui_tui.records.view import IndexView, Overview, Row, rows
 from aui_tui.records.vocabulary import STANCES
 from aui_tui.service.protocol import Service

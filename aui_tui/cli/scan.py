@@ -192,18 +192,18 @@ class Tape:
                 "The observations of this scan are not kept, so it cannot be recorded; scan again with --force."
             )
         from aui_tui.export.atomic import replace
-        from aui_tui.records.recording import Recording, encode
+        from aui_tui.records.observations import Recording, encode_recording
 
         card = answer.card
         kept = Recording(observations=answer.observations, name=card.name, category=card.category, seed=card.seed)
-        replace(Path(self.record).expanduser(), [encode(kept).decode()])
+        replace(Path(self.record).expanduser(), [encode_recording(kept).decode()])
 
     def answer(self, settings: Settings, *, method: str = "", category: str = "") -> ScanAnswer:
         """Return the card of the recording; nothing is stored and no scan is spent. Raises ConfigError, RecordError."""
         from aui_tui.engine.scoring import Labels, grade_card
-        from aui_tui.records.recording import decode
+        from aui_tui.records.observations import decode_recording
 
-        kept = decode(sources.read_bytes(self.replay))
+        kept = decode_recording(sources.read_bytes(self.replay))
         labels = Labels(
             name=kept.name, category=category or kept.category, seed=kept.seed, base_url=settings.base_url.rstrip("/")
         )

@@ -23,7 +23,8 @@ from aui_tui.crawl.pool import Workers
 from aui_tui.errors import Unavailable
 from aui_tui.records.registry import Known
 from aui_tui.service.local import LocalService
-from aui_tui.store.quota import LIFE, Lease
+from aui_tui.store.cache import LEASE_LIFE as LIFE
+from aui_tui.store.cache import Lease
 from aui_tui.store.reports import Recent
 
 PAUSE: Final = 1.0

@@ -18,10 +18,9 @@ from typing import Final
 from aui_tui.export.options import Listing, Options
 from aui_tui.export.visits import visits_html
 from aui_tui.records import labels
-from aui_tui.records.card import ReportCard
+from aui_tui.records.card import ReportCard, epoch_ms
 from aui_tui.records.labels import SIGNS
 from aui_tui.records.points import gain, gain_of_all
-from aui_tui.records.times import epoch_ms
 from aui_tui.records.view import HistoryPoint, Row
 from aui_tui.text import cells, clean
 

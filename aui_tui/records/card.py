@@ -1,8 +1,12 @@
-"""The report card and its parts, how its score came about, and the summary that the index lists (specification 2)."""
+"""The report card and its parts, how its score came about, its time stamps, and the summary that the index lists.
+
+Fields as in specification 2. A time is ISO 8601 in UTC with milliseconds (2.2).
+"""
 
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from typing import Annotated, Final
 
 import msgspec
@@ -240,3 +244,31 @@ def card_without_volatile(card: ReportCard) -> ReportCard:
 def summary_without_volatile(summary: SiteSummary) -> SiteSummary:
     """Return ``summary`` with its evidence without volatile parts."""
     return replace(summary, top_evidence=text_without_volatile(summary.top_evidence))
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_EARLIEST, _LATEST = -62135596800.0, 253402300799.0
+
+
+def stamp(epoch: float) -> str:
+    """Return ``epoch`` seconds as a record writes them, such as ``2026-07-25T10:00:00.000Z``.
+
+    A time outside the years 1 to 9999 becomes the nearest one inside.
+    """
+    moment = datetime.fromtimestamp(round(min(max(epoch, _EARLIEST), _LATEST) * 1000) / 1000, UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def epoch_ms(scanned_at: str) -> int:
+    """Return a record's time as whole milliseconds since the epoch; 0 for a text that is not such a time."""
+    try:
+        moment = datetime.fromisoformat(scanned_at)
+    except ValueError:
+        return 0
+    since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH
+    return (since.days * 86_400 + since.seconds) * 1000 + since.microseconds // 1000
+
+
+def age(scanned_at: str, now: float) -> float:
+    """Return the seconds from ``scanned_at`` to ``now`` (epoch seconds); never negative."""
+    return max(now - epoch_ms(scanned_at) / 1000, 0.0)

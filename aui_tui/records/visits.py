@@ -13,11 +13,10 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 
 from aui_tui.errors import RecordError
-from aui_tui.records.card import AgentAccess, Count, Evidence, ReportCard, Timestamp
+from aui_tui.records.card import AgentAccess, Count, Evidence, ReportCard, Timestamp, age, epoch_ms
 from aui_tui.records.decoding import convert
 from aui_tui.records.observations import CHALLENGED, INCONCLUSIVE, REFUSED, SERVED
 from aui_tui.records.registry import Agent, registry
-from aui_tui.records.times import age, epoch_ms
 from aui_tui.records.vocabulary import SEVERITIES
 from aui_tui.text import clean
 

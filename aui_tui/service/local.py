@@ -39,8 +39,7 @@ if TYPE_CHECKING:
     from aui_tui.records.tasks import TaskProgress, TaskReport
     from aui_tui.service.scans import Observer, Scans
     from aui_tui.service.tasks import TaskRuns
-    from aui_tui.store.cache import ScanCache
-    from aui_tui.store.quota import Leases
+    from aui_tui.store.cache import Leases, ScanCache
 
 T = TypeVar("T")
 PICTURES: Final = "pictures"

@@ -18,17 +18,16 @@ import msgspec
 from aui_tui.engine.policy import ScanPolicy
 from aui_tui.engine.target import Target
 from aui_tui.errors import AuiError, BadValue, InvalidHost, Unavailable
-from aui_tui.records.card import ReportCard
+from aui_tui.records.card import ReportCard, age
 from aui_tui.records.methods import method as method_called
 from aui_tui.records.observations import Observations, ProbeEvent, Progress
 from aui_tui.records.registry import Known
-from aui_tui.records.times import age
 from aui_tui.records.view import Dossier, ScanAnswer
 from aui_tui.records.visits import beside
 from aui_tui.records.vocabulary import UNCATEGORIZED
-from aui_tui.store.cache import FAULTS, Cached, DiskCache, ScanCache
+from aui_tui.store.cache import FAULTS, Cached, DiskCache, Lease, Leases, QuotaStore, ScanCache
+from aui_tui.store.cache import LEASE_LIFE as LIFE
 from aui_tui.store.folder import Places
-from aui_tui.store.quota import LIFE, Lease, Leases, QuotaStore
 from aui_tui.store.reports import Reports
 from aui_tui.text import clean
 

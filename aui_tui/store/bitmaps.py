@@ -24,7 +24,7 @@ from aui_tui.records.codec import names_of
 from aui_tui.records.query import ALL, HAS, Query, Term
 from aui_tui.records.view import Facets, Overview, decades
 from aui_tui.records.vocabulary import CATEGORIES, FIXES, GRADES, STANCES, SURFACES_TOTAL, VERDICTS
-from aui_tui.store import columns, query_sql
+from aui_tui.store import columns
 
 BITS: Final = 15
 CHUNK: Final = 1 << BITS
@@ -355,11 +355,11 @@ class Selection:
 
     def _asked(self, term: Term) -> int:
         """Return the hosts of a term that only SQL can answer."""
-        if self._trigrams and term.field == "text" and len(term.value) >= query_sql.TRIGRAM:
+        if self._trigrams and term.field == "text" and len(term.value) >= columns.TRIGRAM:
             rows = self._db.execute(
-                "SELECT rowid FROM site_text WHERE site_text MATCH ?", (query_sql.phrase(term.value),)
+                "SELECT rowid FROM site_text WHERE site_text MATCH ?", (columns.phrase(term.value),)
             )
         else:
-            condition = query_sql.of_term(term, self._now)
+            condition = columns.of_term(term, self._now)
             rows = self._db.execute(f"SELECT id FROM site WHERE {condition.sql}", condition.values)
         return of(row[0] for row in rows)

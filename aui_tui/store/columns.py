@@ -1,20 +1,29 @@
-"""The summary columns of a card: what filters and orders read, as small integers."""
+"""The summary columns of a card, what filters and orders read as small integers, and queries over them as SQL.
+
+In conditions and orders every value is a bound parameter.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
 from aui_tui.records.card import ReportCard, SiteSummary
-from aui_tui.records.match import Facts, facts_of, has_tasks, verdicts
+from aui_tui.records.codec import names_of
 from aui_tui.records.methods import METHODS
-from aui_tui.records.observations import Observations
-from aui_tui.records.query import CONTRADICTIONS, HAS
+from aui_tui.records.observations import CHALLENGED, INCONCLUSIVE, REFUSED, SERVED, Observations
+from aui_tui.records.query import ALL as ALL_OF
+from aui_tui.records.query import CONTRADICTIONS, HAS, Query, Term
+from aui_tui.records.registry import registry, surfaces
 from aui_tui.records.vocabulary import CATEGORIES, FIXES, GRADES, STANCES, SURFACES_TOTAL, VERDICTS
 
+BEST_VERDICT_FIRST: Final = ("allowed", "allowed-robots", "partial", "disallowed", "blocked", "walled")
+"""The verdicts that say something; ``untested`` and a word of the future stand last in either direction."""
+_TASK_PILLARS: Final = tuple({method.task_pillar.key for method in METHODS.values()})
 OTHER: Final = 9
 """Code of a category that is not in the list (a foreign record)."""
 
@@ -38,6 +47,96 @@ SUMMARY_AT: Final = METHOD_AT + 2
 TASKS_AT: Final = SUMMARY_AT + 1
 DIRECTION_AT: Final = TASKS_AT + 1
 """One bit for each of CONTRADICTIONS; neither is set in a row that a program before them wrote."""
+
+
+SHUT: Final = frozenset({REFUSED, CHALLENGED})
+
+
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
+    """Answers to the terms ``has``, ``signal``, ``fix``, ``edge``, ``method`` and ``contradiction`` of one card.
+
+    ``has``: members of ``query.HAS``; ``fixes``: members of ``vocabulary.FIXES``; ``edge``: the card's field.
+    """
+
+    has: frozenset[str]
+    fixes: frozenset[str]
+    edge: str
+    method: str
+    contradictions: frozenset[str]
+
+
+def facts_of(card: ReportCard, observations: Observations | None = None) -> Facts:
+    """Return the facts of ``card``; ``observations`` make ``contradictions`` exact where robots.txt names an agent."""
+    holds = {
+        "llms": "llms.txt" in card.files,
+        "ai-plugin": "ai-plugin.json" in card.files,
+        "jsonld": card.jsonld > 0,
+        "main": card.semantic.main > 0,
+        "nav": card.semantic.nav > 0,
+        "forms": card.semantic.forms > 0,
+        "signal": card.content_signal,
+        "wildcard": card.wildcard_block,
+        "shell": card.noscript_shell,
+    }
+    return Facts(
+        has=frozenset(word for word, held in holds.items() if held),
+        fixes=frozenset(item.k for item in card.recommendations),
+        edge=card.edge,
+        method=card.method,
+        contradictions=contradictions(card, observations),
+    )
+
+
+def contradictions(card: ReportCard, observations: Observations | None = None) -> frozenset[str]:
+    """Say how robots.txt and the edge disagree about a live-probed agent.
+
+    ``out``: robots.txt leaves an agent every path and its probe was refused or challenged. ``in``: robots.txt shuts it
+    out (own group, else ``*``; RFC 9309 2.2.1) and its probe was served.
+    """
+    policies, outcomes = _seen(observations) if observations is not None else _on_card(card)
+    pairs = tuple(zip(policies, outcomes, strict=False))
+    out = any(policy == "open" and outcome in SHUT for policy, outcome in pairs)
+    let_in = any(policy == "blocked" and outcome == SERVED for policy, outcome in pairs)
+    return frozenset(word for word, held in (("out", out), ("in", let_in)) if held)
+
+
+def _seen(observations: Observations) -> tuple[list[str], list[str]]:
+    live = registry().live
+    wanted = {agent.token for agent in live}
+    effective = {policy.token: policy.effective for policy in observations.robots.agents if policy.token in wanted}
+    fallback = "unknown" if observations.robots.kind == "unknown" else "open"
+    outcomes = {exchange.name: exchange.outcome for exchange in observations.live}
+    return (
+        [effective.get(agent.token, fallback) for agent in live],
+        [outcomes.get(agent.key, INCONCLUSIVE) for agent in live],
+    )
+
+
+def _on_card(card: ReportCard) -> tuple[list[str], list[str]]:
+    known = 200 <= card.robots_status <= 499
+    words = list(card.ua_policy.values())[: len(names_of("agent_access"))]
+    policies = ["unknown" if not known else _effective(word, card.wildcard_block) for word in words]
+    return policies, [access.outcome for access in card.agent_access.values()]
+
+
+def _effective(policy: str, wildcard_block: bool) -> str:
+    if policy == "unlisted":
+        return "blocked" if wildcard_block else "open"
+    return policy
+
+
+def has_tasks(summary: SiteSummary | ReportCard) -> bool:
+    """Say whether tasks were run on the site: the pillar that they fill has points."""
+    return not {None}.issuperset(map(summary.pillars.get, _TASK_PILLARS))
+
+
+def verdicts(matrix: dict[str, str]) -> list[str]:
+    """Return the verdicts of our surfaces in order; a matrix with other keys counts by position."""
+    names = names_of("matrix")
+    if tuple(matrix) == names:
+        return list(matrix.values())
+    values = [*matrix.values(), *("",) * len(names)]
+    return [matrix.get(name, values[place]) for place, name in enumerate(names)]
 
 
 class Columns(msgspec.Struct, frozen=True, kw_only=True):
@@ -129,3 +228,193 @@ def _columns(record: ReportCard | SiteSummary, bits: int, edge: str, *, ranked: 
 def search_text_of(host: str, name: str) -> str:
     """Return the text in which free text is looked for, from host and case-folded name; no match spans both."""
     return host if name in host else host + "\n" + name
+
+
+Value = str | int | float | bytes | None
+
+
+class Condition(NamedTuple):
+    """An SQL expression over ``site`` and its bound values, in order."""
+
+    sql: str
+    values: tuple[Value, ...] = ()
+
+    def __and__(self, other: Condition) -> Condition:
+        if other.sql == "1":
+            return self
+        if self.sql == "1":
+            return other
+        return Condition(f"{self.sql} AND {other.sql}", self.values + other.values)
+
+
+ALL: Final = Condition("1")
+
+
+def conditions(query: Query, now: float) -> Condition:
+    """Return what every row of ``query`` satisfies; ``now`` is in epoch seconds."""
+    return category(query.category) & stance(query.stance) & terms(query, now)
+
+
+def category(word: str) -> Condition:
+    """Return the condition of the category filter; ``ALL`` for an empty word."""
+    return Condition("category = ?", (CATEGORY.get(word, OTHER),)) if word else ALL
+
+
+def stance(word: str) -> Condition:
+    """Return the condition of the stance filter; ``ALL`` for an empty word."""
+    return Condition("stance = ?", (STANCE[word],)) if word else ALL
+
+
+def terms(query: Query, now: float) -> Condition:
+    """Return the conditions of the query line alone."""
+    found = ALL
+    for term in query.terms:
+        found &= of_term(term, now)
+    return found
+
+
+def of_term(term: Term, now: float) -> Condition:
+    """Return the condition of one term, its negation included."""
+    plain = _compound(term, now) if term.parts else _WRITERS[term.field](term, now)
+    return Condition(f"NOT ({plain.sql})", plain.values) if term.negated else Condition(f"({plain.sql})", plain.values)
+
+
+def _compound(term: Term, now: float) -> Condition:
+    parts = [of_term(part, now) for part in term.parts]
+    joined = (" AND " if term.field == ALL_OF else " OR ").join(part.sql for part in parts)
+    return Condition(joined, tuple(value for part in parts for value in part.values))
+
+
+def _contradiction(term: Term, now: float) -> Condition:
+    """Return the condition of one direction, or of either.
+
+    Rows without directions, which a program before them wrote, are judged by the verdicts of the live agents.
+    """
+    if not term.value:
+        return _bit(CONTRADICTION_AT)
+    shut = ("blocked", "walled") if term.value == "out" else ("disallowed",)
+    places = [place for place, surface in enumerate(surfaces()) if surface.live]
+    verdicts = [_verdict(place, word) for place in places for word in shut]
+    known = _bit(DIRECTION_AT + CONTRADICTIONS.index(term.value))
+    contradiction, directions = 1 << CONTRADICTION_AT, 3 << DIRECTION_AT
+    return Condition(
+        f"{known.sql} OR (bits & ? = ? AND ({' OR '.join(one.sql for one in verdicts)}))",
+        (
+            *known.values,
+            contradiction | directions,
+            contradiction,
+            *(value for one in verdicts for value in one.values),
+        ),
+    )
+
+
+def _verdict(place: int, word: str) -> Condition:
+    return _field(VERDICT_WIDTH * place, VERDICT_WIDTH, VERDICT[word])
+
+
+def _bit(position: int, *, wanted: bool = True) -> Condition:
+    mask = 1 << position
+    return Condition("bits & ? = ?", (mask, mask if wanted else 0))
+
+
+def _field(position: int, width: int, value: int) -> Condition:
+    return Condition("bits & ? = ?", (((1 << width) - 1) << position, value << position))
+
+
+def _agent(term: Term, now: float) -> Condition:
+    return _verdict(names_of("matrix").index(term.key), term.value)
+
+
+def _edge(term: Term, now: float) -> Condition:
+    return Condition("edge IN (SELECT id FROM edge WHERE instr(text, ?))", (term.value,))
+
+
+def _score(term: Term, now: float) -> Condition:
+    return Condition(f"score {_COMPARE[term.op]} ?", (term.number,))
+
+
+def _fresh(term: Term, now: float) -> Condition:
+    return Condition(f"max(? - at, 0) {_COMPARE[term.op]} ?", (now * 1000, term.number * 1000))
+
+
+def _method(term: Term, now: float) -> Condition:
+    code = METHOD.get(term.value)
+    return _field(METHOD_AT, 2, code) if code is not None else Condition("0")
+
+
+def _text(term: Term, now: float) -> Condition:
+    return Condition("instr(host, ?) OR instr(name, ?)", (term.value, term.value))
+
+
+TRIGRAM: Final = 3
+"""Shortest text in characters that the trigram index can find."""
+
+
+def phrase(text: str) -> str:
+    """Return ``text`` as one FTS5 string (FTS5 3.1): a substring for the trigram tokenizer."""
+    return '"' + text.replace('"', '""') + '"'
+
+
+_COMPARE: Final = MappingProxyType({"=": "=", "<": "<", "<=": "<=", ">": ">", ">=": ">="})
+_WRITERS: Final[MappingProxyType[str, Callable[[Term, float], Condition]]] = MappingProxyType(
+    {
+        "stance": lambda term, now: stance(term.value),
+        "category": lambda term, now: category(term.value),
+        "agent": _agent,
+        "edge": _edge,
+        "score": _score,
+        "grade": lambda term, now: _field(GRADE_AT, 3, GRADE[term.value]),
+        "has": lambda term, now: _bit(HAS_AT + HAS.index(term.value)),
+        "signal": lambda term, now: _bit(HAS_AT + HAS.index("signal"), wanted=term.value == "yes"),
+        "fresh": _fresh,
+        "method": _method,
+        "fix": lambda term, now: _bit(FIX_AT + FIXES.index(term.value)),
+        "contradiction": _contradiction,
+        "tasks": lambda term, now: _bit(TASKS_AT, wanted=term.value == "yes"),
+        "text": _text,
+    }
+)
+
+
+def order(query: Query) -> str:
+    """Return the ORDER BY expression of ``query``.
+
+    Natural directions: ``rank`` and ``score`` highest score first; ``change`` greatest gain first; ``grade`` A first;
+    ``stance`` Open first; ``host``, ``name`` and ``category`` alphabetical (names without regard to case); ``age``
+    newest first; a matrix column best verdict first. Ties: higher score, then host. ``descending`` is the exact
+    reverse, but rows without a change, or of whose verdict nothing is known, stay last.
+    """
+    keys = [*_KEYS[query.sort], ("score", True), ("host", False)] if query.sort in _KEYS else _matrix(query.sort)
+    if query.sort == "host":
+        keys = [("host", False)]
+    written = [f"{sql}{' DESC' if down != query.descending else ''}" for sql, down in keys]
+    if query.sort == "change":
+        written.insert(0, "change IS NULL")
+    elif query.sort not in _KEYS:
+        written.insert(0, f"{keys[0][0]} = {len(BEST_VERDICT_FIRST)}")
+    return ", ".join(written)
+
+
+_KEYS: Final[MappingProxyType[str, Sequence[tuple[str, bool]]]] = MappingProxyType(
+    {
+        "rank": (),
+        "score": (),
+        "change": (("change", True),),
+        "grade": ((f"bits >> {GRADE_AT} & 7", False),),
+        "stance": (("stance", False),),
+        "host": (),
+        "name": (("name", False),),
+        "category": (("category", False),),
+        "age": (("at", True),),
+    }
+)
+
+
+def _matrix(sort: str) -> list[tuple[str, bool]]:
+    place = VERDICT_WIDTH * names_of("matrix").index(sort.removeprefix("matrix."))
+    cases = " ".join(f"WHEN {VERDICT[word]} THEN {n}" for n, word in enumerate(BEST_VERDICT_FIRST))
+    return [
+        (f"CASE bits >> {place} & 7 {cases} ELSE {len(BEST_VERDICT_FIRST)} END", False),
+        ("score", True),
+        ("host", False),
+    ]

@@ -2,6 +2,8 @@
 
 A query that no set of hosts answers is counted by one pass over the rank index. It happens inside SQLite, which lets
 other threads run meanwhile and can be stopped at any row.
+
+Somebody else's index lies in a private database: every question about it has the answer that our own index would give.
 """
 
 from __future__ import annotations
@@ -11,19 +13,24 @@ import sqlite3
 import sys
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
-from aui_tui.errors import RecordError, Unavailable
+import msgspec
+
+from aui_tui.errors import BadValue, RecordError, Unavailable
+from aui_tui.records.card import ReportCard, SiteSummary, epoch_ms, stamp
 from aui_tui.records.query import Query, leaves
-from aui_tui.records.times import stamp
-from aui_tui.records.view import Facets, IndexView, Row
+from aui_tui.records.view import Facets, IndexView, Overview, Row
 from aui_tui.records.vocabulary import CATEGORIES, STANCES
-from aui_tui.store import bitmaps, columns, query_sql
+from aui_tui.store import bitmaps, blobs, columns
 from aui_tui.store.bitmaps import Selection
 from aui_tui.store.blobs import unpack_row
-from aui_tui.store.query_sql import Condition
+from aui_tui.store.columns import Columns, Condition, columns_of, columns_of_summary, method_of
+from aui_tui.store.database import schema, statements
 from aui_tui.text import clean
 
 Reader = Callable[[], sqlite3.Connection]
@@ -203,7 +210,7 @@ def first_page(db: sqlite3.Connection, reader: Reader, query: Query, now: float)
     slow = any(term.field in ("text", "fresh") for term in leaves(query.terms))
     if not slow or query.sort not in RANK_ORDERS or _hosts(db) < LONG:
         return None
-    condition = query_sql.conditions(query, now)
+    condition = columns.conditions(query, now)
     order = "score, host DESC" if query.descending else "score DESC, host"
     probe = -1 if needed(query) else PROBE
     ranks = competition_ranks(db)
@@ -250,9 +257,9 @@ def _window(
     found: Selection | Sweep | None,
     sets: dict[int, int],
 ) -> IdWindow | RankWindow:
-    condition = query_sql.conditions(query, now)
+    condition = columns.conditions(query, now)
     listed = Condition("ranked = ?", (ranked,))
-    order = query_sql.order(query)
+    order = columns.order(query)
     if isinstance(found, Selection):
         chosen = found.chosen(ranked)
         if chosen.bit_count() <= FEW:
@@ -261,7 +268,7 @@ def _window(
     elif found is not None:
         scores = found.scores[ranked]
     else:
-        scores = _per_score(db, listed & query_sql.category(query.category) & query_sql.stance(query.stance))
+        scores = _per_score(db, listed & columns.category(query.category) & columns.stance(query.stance))
         if sum(scores) <= FEW and (query.category or query.stance):
             return _few(db, reader, Selection(db, query, now, sets).chosen(ranked), order, ranks)
     few = isinstance(found, Sweep) and sum(scores) <= FEW
@@ -319,12 +326,12 @@ def _facets(db: sqlite3.Connection, query: Query) -> Facets:
     ranked = Condition("ranked = 1")
     stance = dict.fromkeys(STANCES, 0)
     category = dict.fromkeys(CATEGORIES, 0)
-    by_stance = ranked & query_sql.category(query.category)
+    by_stance = ranked & columns.category(query.category)
     for code, count in db.execute(
         f"SELECT stance, sum(hosts) FROM tally WHERE {by_stance.sql} GROUP BY stance", by_stance.values
     ):
         stance[STANCES[code]] = count
-    by_category = ranked & query_sql.stance(query.stance)
+    by_category = ranked & columns.stance(query.stance)
     for code, count in db.execute(
         f"SELECT category, sum(hosts) FROM tally WHERE {by_category.sql} GROUP BY category", by_category.values
     ):
@@ -342,7 +349,7 @@ class Sweep(NamedTuple):
 
 def needed(query: Query, *, trigrams: bool = True) -> bool:
     """Say whether a term of ``query`` has to be looked up host by host; ``trigrams``: there is an index of text."""
-    shortest = query_sql.TRIGRAM if trigrams else sys.maxsize
+    shortest = columns.TRIGRAM if trigrams else sys.maxsize
     return any(
         term.field == "fresh" or (term.field == "text" and len(term.value) < shortest) for term in leaves(query.terms)
     )
@@ -350,11 +357,11 @@ def needed(query: Query, *, trigrams: bool = True) -> bool:
 
 def sweep(db: sqlite3.Connection, query: Query, now: float) -> Sweep:
     """Return the figures of ``query`` at ``now`` (epoch seconds)."""
-    stance, category = query_sql.stance(query.stance), query_sql.category(query.category)
+    stance, category = columns.stance(query.stance), columns.category(query.category)
     wanted = [stance & category]
-    wanted += [category & query_sql.stance(word) for word in STANCES]
-    wanted += [stance & query_sql.category(word) for word in CATEGORIES]
-    terms = query_sql.terms(query, now)
+    wanted += [category & columns.stance(word) for word in STANCES]
+    wanted += [stance & columns.category(word) for word in CATEGORIES]
+    terms = columns.terms(query, now)
     sums = ", ".join(f"sum({condition.sql})" for condition in wanted)
     rows = db.execute(
         f"SELECT ranked, score, {sums} FROM site INDEXED BY site_rank WHERE {terms.sql} GROUP BY ranked, score",
@@ -371,3 +378,184 @@ def sweep(db: sqlite3.Connection, query: Query, now: float) -> Sweep:
         category=dict(zip(CATEGORIES, totals[len(STANCES) :], strict=True)),
     )
     return Sweep(scores, facets)
+
+
+CACHED: Final = 16 * 1024
+"""KiB of pages that are held in memory; the rest lies in a file that has no name and goes with this process."""
+
+NEEDS_CARD: Final = frozenset({"has", "signal", "fix", "contradiction", "edge", "method"})
+"""Terms that a summary alone (specification 2.1) cannot answer."""
+
+SiteRow = tuple[int, str, str, int, int, int, int, int, int, int]
+"""Id, host, name, list, category, stance, score, bits, edge, time: the columns of the table ``site``."""
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Raise Unavailable with a sentence for what SQLite reports, such as a full disk."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise Unavailable(f"The list cannot be kept in a temporary file: {clean(str(error), 120)}.") from None
+
+
+def check_answerable(query: Query) -> None:
+    """Raise BadValue when a term of ``query`` needs more than summaries."""
+    for term in leaves(query.terms):
+        if term.field in NEEDS_CARD:
+            sentence = f"This source lists summaries only, so the query term {term.field}: cannot be answered."
+            raise BadValue(sentence)
+
+
+class Listing:
+    """Rows of an index, one for each host: ``add`` them, then ``finish``, then ask. Every step may raise Unavailable.
+
+    Memory does not grow with the rows. Cards answer every term of the query language; where only summaries are known,
+    a term about a card raises BadValue.
+    """
+
+    def __init__(self) -> None:
+        self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False, cached_statements=256)
+        for setting in ("journal_mode = OFF", "synchronous = OFF", "temp_store = 1", f"cache_size = -{CACHED}"):
+            self._db.execute(f"PRAGMA {setting}")
+        for statement in statements(schema()):
+            self._db.execute(statement)
+        self._indexes = self._bare()
+        self._db.execute("BEGIN")
+        self._sites: list[SiteRow] = []
+        self._lines: list[tuple[int, bytes]] = []
+        self._edges: dict[str, int] = {}
+        self._next = 1
+        self._sets: dict[int, int] = {}
+        self._with_cards = False
+        self.size = 0
+        """Rows of both lists."""
+        self.repeated = 0
+        """Rows that were left out because their host had one already."""
+        self.scanned_at = ""
+
+    def add(self, summary: SiteSummary, *, ranked: bool) -> None:
+        """Add a row of one of the two lists; the first row of a host counts."""
+        method = method_of(summary)
+        line = blobs.pack_summary(summary, method)
+        self._take(summary.host, summary.scanned_at, columns_of_summary(summary, method, ranked=ranked), line)
+
+    def add_card(self, card: ReportCard) -> None:
+        """Add the row of a card to the list that it belongs to."""
+        self._with_cards = True
+        self._take(card.host, card.scanned_at, columns_of(card), blobs.pack_line(card))
+
+    @explained()
+    def finish(self, scanned_at: str = "") -> Listing:
+        """Make the list ready for questions; ``scanned_at`` is the index's own time, else that of its newest row."""
+        self._flush()
+        db = self._db
+        db.execute(
+            "INSERT INTO tally (ranked, category, stance, score, hosts) "
+            "SELECT ranked, category, stance, score, count(*) FROM site GROUP BY 1, 2, 3, 4"
+        )
+        for statement in self._indexes:
+            db.execute(statement)
+        db.execute("COMMIT")
+        db.execute("PRAGMA query_only = 1")
+        self.size, newest = db.execute("SELECT count(*), max(at) FROM site").fetchone()
+        self.scanned_at = scanned_at or ("" if newest is None else stamp(newest / 1000))
+        return self
+
+    @explained()
+    def view(self, query: Query, *, now: float, notice: str = "") -> IndexView:
+        """Return the answer to ``query``. Raises BadValue for a term that this source cannot answer."""
+        self._check(query)
+        view = index_view(self._db, lambda: self._db, query, now, self._sets, trigrams=False)
+        return msgspec.structs.replace(view, scanned_at=self.scanned_at or view.scanned_at, notice=notice)
+
+    @explained()
+    def overview(self, query: Query, *, now: float) -> Overview:
+        """Return figures over the ranked rows of ``query``; what only cards hold is empty where none are known."""
+        self._check(query)
+        figures = Selection(self._db, query, now, self._sets, trigrams=False).overview()
+        return figures if self._with_cards else msgspec.structs.replace(figures, failing={}, edges={})
+
+    @explained()
+    def position(self, host: str, query: Query, *, now: float) -> int:
+        """Return the index of ``host`` in its list of ``query``, -1 when it is absent."""
+        found = self._db.execute("SELECT id FROM site WHERE host = ?", (host,)).fetchone()
+        if found is None:
+            return -1
+        view = self.view(query, now=now)
+        return max(
+            w.position(found[0]) for w in (view.ranked, view.unreachable) if isinstance(w, IdWindow | RankWindow)
+        )
+
+    def _bare(self) -> list[str]:
+        """Drop what makes many rows slow to add; return the SQL of the indexes, to be made again at the end."""
+        db = self._db
+        named = db.execute("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
+        for kind, name, _ in named:
+            if kind in ("index", "trigger"):
+                db.execute(f"DROP {kind} {name}")
+        db.execute("DROP TABLE site_text")
+        return [sql for kind, _, sql in named if kind == "index"]
+
+    def _check(self, query: Query) -> None:
+        if not self._with_cards:
+            check_answerable(query)
+
+    def _take(self, host: str, scanned_at: str, found: Columns, line: bytes) -> None:
+        identity, at = self._next, epoch_ms(scanned_at)
+        edge = self._edge(found.edge)
+        self._sites.append(
+            (identity, host, found.name, found.ranked, found.category, found.stance, found.score, found.bits, edge, at)
+        )
+        self._lines.append((identity, line))
+        self._next += 1
+        if not self._next % bitmaps.CHUNK:
+            self._flush()
+
+    def _edge(self, text: str) -> int:
+        known = self._edges.get(text)
+        if known is None:
+            known = self._edges[text] = len(self._edges) + 1
+            self._db.execute("INSERT INTO edge (id, text) VALUES (?, ?)", (known, text))
+        return known
+
+    @explained()
+    def _flush(self) -> None:
+        sites, lines = self._sites, self._lines
+        self._sites, self._lines = [], []
+        if not sites:
+            return
+        first, last = sites[0][0], sites[-1][0]
+        before = self._db.total_changes
+        self._db.executemany(
+            "INSERT OR IGNORE INTO site "
+            "(id, host, name, ranked, category, stance, score, bits, edge, at, change, scans) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, 1)",
+            sites,
+        )
+        missing = len(sites) - (self._db.total_changes - before)
+        if missing:
+            self.repeated += missing
+            found = self._db.execute("SELECT id FROM site WHERE id BETWEEN ? AND ?", (first, last))
+            kept = {row[0] for row in found}
+            sites = [site for site in sites if site[0] in kept]
+            lines = [line for line in lines if line[0] in kept]
+        self._db.executemany("INSERT INTO line (id, line) VALUES (?, ?)", lines)
+        bitmaps.write_chunk(self._db, first >> bitmaps.BITS, _members(sites))
+
+
+def _members(sites: Iterable[SiteRow]) -> Iterator[tuple[Iterable[int], list[int]]]:
+    """Yield ids with the tags that they have in common."""
+    by_bits: defaultdict[int, list[int]] = defaultdict(list)
+    by_choice: defaultdict[tuple[int, int, int, int], list[int]] = defaultdict(list)
+    by_score: defaultdict[int, list[int]] = defaultdict(list)
+    for identity, _, _, ranked, category, stance, score, bits, edge, _ in sites:
+        by_bits[bits].append(identity)
+        by_choice[ranked, category, stance, edge].append(identity)
+        by_score[score].append(identity)
+    for bits, ids in by_bits.items():
+        yield bitmaps.tags_of_bits(bits), ids
+    for (ranked, category, stance, edge), ids in by_choice.items():
+        yield (bitmaps.RANKED + ranked, bitmaps.CATEGORY + category, bitmaps.STANCE + stance, bitmaps.EDGE + edge), ids
+    for score, ids in by_score.items():
+        yield (bitmaps.SCORE + score,), ids

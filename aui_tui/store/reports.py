@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from aui_tui.errors import NeverScanned, NoCard, RecordError
-from aui_tui.records.card import ReportCard
+from aui_tui.records.card import ReportCard, epoch_ms, stamp
 from aui_tui.records.observations import Observations
 from aui_tui.records.query import Query, leaves
-from aui_tui.records.times import epoch_ms, stamp
 from aui_tui.records.view import HistoryPoint, IndexView, Overview, Row
 from aui_tui.records.visits import Visits, decode_visits, encode_visits
 from aui_tui.records.vocabulary import STANCES

@@ -7,10 +7,9 @@ from typing import Final
 
 import msgspec
 
-from aui_tui.records.card import ReportCard, SiteSummary
+from aui_tui.records.card import ReportCard, SiteSummary, epoch_ms
 from aui_tui.records.observations import Observations
 from aui_tui.records.points import task_points, without_tasks
-from aui_tui.records.times import epoch_ms
 from aui_tui.store import bitmaps, blobs
 from aui_tui.store.bitmaps import tags_of
 from aui_tui.store.columns import SUMMARY_AT, Columns, columns_of, columns_of_summary, method_of, search_text_of

@@ -27,9 +27,9 @@ import msgspec
 
 from aui_tui import __version__
 from aui_tui.errors import BadValue, ConfigError, RecordError
+from aui_tui.records.card import stamp
 from aui_tui.records.decoding import from_json
 from aui_tui.records.registry import registry
-from aui_tui.records.times import stamp
 from aui_tui.records.visits import RangeList
 from aui_tui.text import clean
 from aui_tui.visits.lines import without_port

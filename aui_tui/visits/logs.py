@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from aui_tui.errors import BadValue, RecordError
-from aui_tui.records.times import stamp
+from aui_tui.records.card import stamp
 from aui_tui.records.visits import Addresses, Kind, RangeList, Visitor, Visits
 from aui_tui.text import clean
 from aui_tui.visits.clients import RangeBook, Ranges, clients, range_lists

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Final
 from urllib.parse import unquote
 
-from aui_tui.records.times import stamp
+from aui_tui.records.card import stamp
 from aui_tui.records.visits import Addresses, Gap, PathCount, Visitor
 from aui_tui.text import clean
 from aui_tui.visits.clients import Client

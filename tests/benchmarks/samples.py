@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from aui_tui.engine import probes
 from aui_tui.engine.scoring import Labels, grade_card
-from aui_tui.records.card import ReportCard
+from aui_tui.records.card import ReportCard, stamp
 from aui_tui.records.observations import (
     FILE_PROBES,
     Challenge,
@@ -20,7 +20,6 @@ from aui_tui.records.observations import (
     RobotsPolicy,
 )
 from aui_tui.records.registry import registry
-from aui_tui.records.times import stamp
 from aui_tui.records.vocabulary import CATEGORIES
 
 START = 1_795_000_000

@@ -311,7 +311,7 @@ async def test_with_a_pace_a_host_is_asked_one_request_at_a_time_and_its_lease_l
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     life, pace = 0.6, 0.1
-    monkeypatch.setattr("aui_tui.store.quota.LIFE", life)
+    monkeypatch.setattr("aui_tui.store.cache.LIFE", life)
     monkeypatch.setattr("aui_tui.crawl.crawl.LIFE", life)
     under_way = most = 0
 

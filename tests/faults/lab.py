@@ -19,8 +19,7 @@ from aui_tui.engine.scan import Parser, observe
 from aui_tui.engine.scoring import grade_card
 from aui_tui.records.codec import encode_card
 from aui_tui.records.methods import METHODS
-from aui_tui.records.observations import Observations, Progress
-from aui_tui.records.recording import Recording, decode, encode
+from aui_tui.records.observations import Observations, Progress, Recording, decode_recording, encode_recording
 from aui_tui.text import clean
 from tests.faults.site import PLACES, Site
 
@@ -45,7 +44,7 @@ async def scan(
 def check_record(observed: Observations) -> None:
     """Assert what holds of every record: its places, its replay, its cards under both methods, and clean text."""
     assert tuple(exchange.name for exchange in observed.exchanges) == PLACES
-    again = decode(encode(Recording(observations=observed))).observations
+    again = decode_recording(encode_recording(Recording(observations=observed))).observations
     assert again == observed
     for method in METHODS:
         card = json.loads(encode_card(grade_card(observed, method)))

@@ -9,7 +9,7 @@ from aui_tui.engine.policy import PUBLIC
 from aui_tui.engine.probes import MAX_HEADER, CookieJar, Unfollowed, Url
 from aui_tui.engine.target import WEB_PORTS, Origin
 from aui_tui.errors import RecordError
-from aui_tui.records import recording
+from aui_tui.records import observations
 from aui_tui.records.observations import UNFOLLOWED
 from aui_tui.text import clean
 
@@ -59,11 +59,11 @@ def read_cookie(data: bytes) -> None:
 def read_recording(data: bytes) -> None:
     """Observations that survive a round trip, or RecordError in one sentence."""
     try:
-        found = recording.decode(data)
+        found = observations.decode_recording(data)
     except RecordError as error:
         check_words(str(error), bool(str(error)))
     else:
-        assert recording.decode(recording.encode(found)) == found
+        assert observations.decode_recording(observations.encode_recording(found)) == found
 
 
 def check_words(text: str, known: bool) -> None:

@@ -10,7 +10,7 @@ import brotli
 
 from aui_tui.engine import charset, exchanges, markup, page, robots, target, walls
 from aui_tui.errors import InvalidHost, RecordError
-from aui_tui.records import codec, recording
+from aui_tui.records import codec, observations
 from aui_tui.records.registry import registry
 from aui_tui.text import clean
 from tests.cards import SAMPLES
@@ -226,7 +226,7 @@ SUBJECTS: dict[str, Subject] = {
     ),
     "recording": Subject(
         network.read_recording,
-        (recording.encode(EXAMPLE),),
+        (observations.encode_recording(EXAMPLE),),
         (b"null", b"-1", b'"browser"', b'"status": ', b"[]", b"{}", b"999999999999", b"\\u001b", b'"timeout"'),
     ),
 }

@@ -12,8 +12,7 @@ import pytest
 from aui_tui.engine.policy import ConnectTo, ScanPolicy
 from aui_tui.engine.scan import Parser, observe
 from aui_tui.engine.scoring import grade_card
-from aui_tui.records.observations import Observations
-from aui_tui.records.recording import Recording, decode, encode
+from aui_tui.records.observations import Observations, Recording, decode_recording, encode_recording
 from tests.faults.authority import Authority
 from tests.faults.behaviours import sends
 from tests.faults.h2_site import H2Site, Talk
@@ -56,7 +55,7 @@ RULES: dict[str, tuple[Rule, str, tuple[str, ...]]] = {
 async def look(site: Site, parser: Parser) -> Observations:
     access = site.access(LIMITS)
     found = await observe(access.target(site.url), parser=parser, access=access)
-    assert decode(encode(Recording(observations=found))).observations.cause == found.cause
+    assert decode_recording(encode_recording(Recording(observations=found))).observations.cause == found.cause
     return found
 
 

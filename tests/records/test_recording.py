@@ -10,8 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aui_tui.errors import RecordError
-from aui_tui.records.observations import BROWSER, FILE_PROBES, Attempt, Challenge, Exchange, Hop, Observations
-from aui_tui.records.recording import Recording, decode, encode
+from aui_tui.records.observations import (
+    BROWSER,
+    FILE_PROBES,
+    Attempt,
+    Challenge,
+    Exchange,
+    Hop,
+    Observations,
+    Recording,
+    decode_recording,
+    encode_recording,
+)
 from aui_tui.records.registry import registry
 from aui_tui.text import clean
 from tests.engine.situations import rules, site
@@ -41,7 +51,7 @@ EXAMPLE = Recording(observations=SEEN, name="Shop", category="Retail", seed=True
 
 
 def tampered(path: str, value: object) -> bytes:
-    data: Any = json.loads(encode(EXAMPLE))
+    data: Any = json.loads(encode_recording(EXAMPLE))
     *parents, last = path.split("/")
     place = data
     for key in parents:
@@ -51,15 +61,15 @@ def tampered(path: str, value: object) -> bytes:
 
 
 def test_a_recording_comes_back_as_it_was() -> None:
-    assert decode(encode(EXAMPLE)) == EXAMPLE
-    assert encode(EXAMPLE).endswith(b"}\n")
+    assert decode_recording(encode_recording(EXAMPLE)) == EXAMPLE
+    assert encode_recording(EXAMPLE).endswith(b"}\n")
 
 
 def test_absent_fields_read_as_their_defaults_and_unknown_ones_are_ignored() -> None:
-    data = json.loads(encode(EXAMPLE))
+    data = json.loads(encode_recording(EXAMPLE))
     assert "robots" not in data["observations"]
     data["observations"]["future"] = {"field": [1, "x"]}
-    assert decode(json.dumps(data).encode()) == EXAMPLE
+    assert decode_recording(json.dumps(data).encode()) == EXAMPLE
 
 
 @pytest.mark.parametrize(
@@ -87,7 +97,7 @@ def test_a_broken_recording_is_refused_with_a_sentence_that_names_the_field(
     path: str, value: object, words: str
 ) -> None:
     with pytest.raises(RecordError) as caught:
-        decode(tampered(path, value))
+        decode_recording(tampered(path, value))
     assert words in str(caught.value)
     assert str(caught.value) == clean(str(caught.value))
 
@@ -95,34 +105,36 @@ def test_a_broken_recording_is_refused_with_a_sentence_that_names_the_field(
 @pytest.mark.parametrize("data", [b"", b"{}", b"[]", b"null", b"\xff\xfe", b"[" * 100_000, b'{"recording": 1}'])
 def test_what_is_no_recording_is_refused(data: bytes) -> None:
     with pytest.raises(RecordError):
-        decode(data)
+        decode_recording(data)
 
 
 def test_a_huge_file_is_refused_before_it_is_parsed() -> None:
     with pytest.raises(RecordError, match="16 MiB"):
-        decode(b" " * ((16 << 20) + 1))
+        decode_recording(b" " * ((16 << 20) + 1))
 
 
 def test_every_text_is_clean_and_bounded_after_reading() -> None:
-    found = decode(tampered("observations/exchanges/0/title", "a\x1b[2J\u202eb" + "x" * 9000))
+    found = decode_recording(tampered("observations/exchanges/0/title", "a\x1b[2J\u202eb" + "x" * 9000))
     assert "\x1b" not in found.observations.browser.title
     assert "\u202e" not in found.observations.browser.title
     assert len(found.observations.browser.title) == 4000
-    found = decode(tampered("observations/exchanges/0/headers", [["server", "a\r\nb\x9b31m"]]))
+    found = decode_recording(tampered("observations/exchanges/0/headers", [["server", "a\r\nb\x9b31m"]]))
     assert found.observations.browser.headers == (("server", clean("a\r\nb\x9b31m")),)
 
 
 @given(st.binary(max_size=200), st.integers(0, 4000))
 def test_any_change_is_read_or_refused(noise: bytes, at: int) -> None:
-    data = encode(EXAMPLE)
+    data = encode_recording(EXAMPLE)
     try:
-        found = decode(data[:at] + noise + data[at + len(noise) :])
+        found = decode_recording(data[:at] + noise + data[at + len(noise) :])
     except RecordError:
         return
-    assert decode(encode(found)) == found
+    assert decode_recording(encode_recording(found)) == found
 
 
 def test_a_file_that_is_kept_whole_keeps_its_lines() -> None:
     text = "User-agent: *\nDisallow: /cart\n\x1b[2J"
     seen = site(robots=rules(text=text))
-    assert decode(encode(Recording(observations=seen))).observations.robots.text == clean(text, block=True)
+    assert decode_recording(encode_recording(Recording(observations=seen))).observations.robots.text == clean(
+        text, block=True
+    )

@@ -14,10 +14,9 @@ from aui_tui.engine.policy import ScanPolicy
 from aui_tui.engine.target import Target
 from aui_tui.errors import BadValue, InvalidHost, NeverScanned, RateLimited, Unavailable
 from aui_tui.records import codec
-from aui_tui.records.card import ReportCard
+from aui_tui.records.card import ReportCard, stamp
 from aui_tui.records.observations import Exchange, Landmarks, Observations, PageFacts, Progress
 from aui_tui.records.query import Query
-from aui_tui.records.times import stamp
 from aui_tui.records.view import IndexView, Row
 from aui_tui.service.local import LocalService
 from aui_tui.service.protocol import Service

@@ -14,9 +14,8 @@ import pytest
 
 from aui_tui.errors import Unavailable
 from aui_tui.records.query import Query
-from aui_tui.store.cache import DiskCache
+from aui_tui.store.cache import DiskCache, Leases
 from aui_tui.store.folder import places
-from aui_tui.store.quota import Leases
 from aui_tui.store.upkeep import examine
 from tests.service.test_local import Clock, Site, service, site
 

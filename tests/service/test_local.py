@@ -19,9 +19,8 @@ from aui_tui.records.observations import ProbeEvent
 from aui_tui.records.query import Query
 from aui_tui.records.registry import Starter, starter
 from aui_tui.service.local import LocalService
-from aui_tui.store.cache import DiskCache
+from aui_tui.store.cache import DiskCache, QuotaStore
 from aui_tui.store.folder import places
-from aui_tui.store.quota import QuotaStore
 
 PAGE = b"<!doctype html><title>Shop</title><main>" + b"words " * 100 + b"</main>"
 

@@ -22,9 +22,8 @@ from hypothesis import strategies as st
 
 from aui_tui.engine.scoring import grade_card
 from aui_tui.errors import Unavailable
-from aui_tui.records.card import ReportCard
+from aui_tui.records.card import ReportCard, stamp
 from aui_tui.records.observations import Exchange, Observations
-from aui_tui.records.times import stamp
 from aui_tui.store.cache import FAULTS, DiskCache, RefusedRow, SafeDisk, ScanCache
 from tests.strategies import observations
 

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.store.cache import DiskCache, ScanCache
-from aui_tui.store.quota import QuotaStore
+from aui_tui.store.cache import DiskCache, QuotaStore, ScanCache
 from aui_tui.store.reports import Reports
 from aui_tui.store.upkeep import examine
 from tests.store.test_reports import NOW, scan
@@ -38,7 +37,7 @@ import sys
 from pathlib import Path
 from aui_tui.store.cache import ScanCache
 from aui_tui.store.cache import DiskCache
-from aui_tui.store.quota import QuotaStore
+from aui_tui.store.cache import QuotaStore
 from tests.store.test_reports import NOW, scan
 folder = Path(sys.argv[1])
 cache = ScanCache(DiskCache(folder / "scans", evict=True), clock=lambda: NOW)

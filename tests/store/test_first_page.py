@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from aui_tui.errors import Unavailable
+from aui_tui.records.card import stamp
 from aui_tui.records.query import Query
-from aui_tui.records.times import stamp
 from aui_tui.store import lists, reports
 from aui_tui.store.bitmaps import Selection
 from aui_tui.store.lists import needed, sweep

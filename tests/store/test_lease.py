@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from aui_tui.errors import Unavailable
-from aui_tui.store.cache import DiskCache
-from aui_tui.store.quota import LIFE, Leases
+from aui_tui.store.cache import LEASE_LIFE as LIFE
+from aui_tui.store.cache import DiskCache, Leases
 
 NOW = 1_795_000_000.0
 

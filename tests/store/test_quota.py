@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aui_tui.errors import RateLimited
-from aui_tui.store.cache import DiskCache
-from aui_tui.store.quota import LIMIT, WINDOW, QuotaStore
+from aui_tui.store.cache import LIMIT, WINDOW, DiskCache, QuotaStore
 
 NOW = 1_795_000_000.0
 

@@ -18,15 +18,14 @@ from hypothesis import strategies as st
 
 from aui_tui.engine.scoring import Labels, grade_card
 from aui_tui.errors import ConfigError, NeverScanned, Unavailable
-from aui_tui.records.card import ReportCard
-from aui_tui.records.match import ordered
+from aui_tui.records.card import ReportCard, epoch_ms, stamp
 from aui_tui.records.observations import Exchange, FileFacts, Observations
 from aui_tui.records.query import Query, Term
-from aui_tui.records.times import epoch_ms, stamp
 from aui_tui.store import bitmaps, lists
 from aui_tui.store.database import VERSION, Database
 from aui_tui.store.reports import Reports
 from tests.cards import SAMPLES, WALLED, cards
+from tests.matching import ordered
 from tests.strategies import observations
 
 NOW = 1_795_000_000.0

@@ -14,8 +14,8 @@ from types import SimpleNamespace
 import pytest
 
 from aui_tui.errors import ConfigError
+from aui_tui.records.card import stamp
 from aui_tui.records.query import Query
-from aui_tui.records.times import stamp
 from aui_tui.store.folder import damaged
 from aui_tui.store.reports import Reports
 from aui_tui.store.upkeep import backup, examine, repair, salvage

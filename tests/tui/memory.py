@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from aui_tui.errors import AuiError, NeverScanned
 from aui_tui.records.card import ReportCard
-from aui_tui.records.match import facts_of, holds, ordered
 from aui_tui.records.methods import grade_of
 from aui_tui.records.observations import BROWSER, FILE_PROBES, ProbeEvent, Progress
 from aui_tui.records.points import Standing, estimate
@@ -17,7 +16,9 @@ from aui_tui.records.registry import registry
 from aui_tui.records.view import Dossier, Facets, HistoryPoint, IndexView, Overview, Quota, Row, ScanAnswer, counted
 from aui_tui.records.visits import Visits
 from aui_tui.records.vocabulary import CATEGORIES, GRADES, STANCES
+from aui_tui.store.columns import facts_of
 from aui_tui.tui.words import instant
+from tests.matching import holds, ordered
 
 from .cards import NOW, make_card
 

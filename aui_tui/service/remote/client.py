@@ -21,13 +21,12 @@ from urllib.parse import quote, urlencode, urlsplit
 import msgspec
 
 from aui_tui.errors import AuiError, BadValue, ConfigError, RateLimited, RecordError, Unavailable
-from aui_tui.records.card import ReportCard
+from aui_tui.records.card import ReportCard, age
 from aui_tui.records.decoding import from_json
 from aui_tui.records.observations import Progress
 from aui_tui.records.points import Standing, estimate
 from aui_tui.records.query import Query
 from aui_tui.records.tasks import TaskReport, decode_report
-from aui_tui.records.times import age
 from aui_tui.records.view import Dossier, HistoryPoint, IndexView, Overview, Quota, ScanAnswer
 from aui_tui.records.visits import Visits, decode_visits
 from aui_tui.service.remote.reading import READ_SECONDS, page_of, read_card, read_index
@@ -44,7 +43,7 @@ from aui_tui.service.remote.transport import (
     source_of,
     spoken,
 )
-from aui_tui.store.listing import Listing
+from aui_tui.store.lists import Listing
 from aui_tui.text import clean
 
 MAX_FILES: Final = 500

@@ -33,7 +33,7 @@ from aui_tui.service.remote.reading import (
     row_with_page,
 )
 from aui_tui.store.blobs import pack_card, unpack_card
-from aui_tui.store.listing import Listing
+from aui_tui.store.lists import Listing
 from aui_tui.text import clean
 
 T = TypeVar("T")

@@ -18,7 +18,7 @@ from aui_tui.records import codec
 from aui_tui.records.card import ReportCard, SiteSummary
 from aui_tui.records.decoding import json_decoder
 from aui_tui.records.vocabulary import UNCATEGORIZED
-from aui_tui.store.listing import Listing
+from aui_tui.store.lists import Listing
 from aui_tui.text import clean
 
 ROW_DEFAULTS: Final[Mapping[str, Any]] = MappingProxyType({"category": UNCATEGORIZED, "top_evidence": "", "url": ""})

@@ -23,7 +23,7 @@ from aui_tui.errors import Unavailable
 from aui_tui.records import codec
 from aui_tui.records.query import Query
 from aui_tui.service.remote.reading import read_index
-from aui_tui.store.listing import Listing
+from aui_tui.store.lists import Listing
 from tests.cards import INDEX, RICH_OPEN
 
 MIB: Final = 1 << 20

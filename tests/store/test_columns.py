@@ -12,16 +12,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aui_tui.records.card import ReportCard
+from aui_tui.records.card import ReportCard, epoch_ms
 from aui_tui.records.codec import names_of
-from aui_tui.records.match import facts_of, matches, ordered
 from aui_tui.records.query import HAS, OPERATORS, SORTS, Query
-from aui_tui.records.times import epoch_ms
 from aui_tui.records.view import Row
 from aui_tui.records.vocabulary import CATEGORIES, FIXES, GRADES, STANCES, VERDICTS
 from aui_tui.store import columns, lists
+from aui_tui.store.columns import facts_of
 from aui_tui.store.reports import Reports
 from tests.cards import RICH_OPEN, cards
+from tests.matching import matches, ordered
 
 NOW = epoch_ms("2026-11-20T12:00:00.000Z") / 1000
 
