@@ -106,6 +106,13 @@ class ConfigError(AuiError):
     title = "Bad configuration"
 
 
+class MissingExtra(ConfigError):
+    """``what`` needs libraries that are not installed; ``extra`` is the extra of the package that installs them."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs the extra “{extra}”; install it with: pip install 'aui-tui[{extra}]'.")
+
+
 class NoBrowser(AuiError):
     """Tasks need a browser and the extra that drives it; ``commands`` are the two that install them."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -140,17 +140,24 @@ def _asked(word: str) -> list[str]:
     allowed = (*(surface.short for surface in testable), *(agent.token for agent in known.agents))
     if not found:
         choose("agent", word, allowed)
+    names = _tested(found, testable)
+    if not names:
+        untested = found[0].label
+        raise BadValue(f"No gate can ask for {untested}: it cannot be tested over plain HTTP.", allowed=allowed)
+    return names
+
+
+def _tested(found: Sequence[Surface | Agent], testable: Sequence[Surface]) -> list[str]:
+    """Return the slugs of the ``testable`` surfaces among ``found`` or of its agents, then tokens of other agents.
+
+    One agent counts whatever its status; of several, those that are active.
+    """
     agents = [entry for entry in found if isinstance(entry, Agent) and (len(found) == 1 or entry.status == "active")]
     probed = {agent.key for agent in agents}
     surfaces = [surface for surface in testable if surface in found]
     surfaces += [surface for surface in testable if surface.live in probed]
     covered = {key for surface in surfaces for key in surface.agents}
-    names = [surface.slug for surface in surfaces]
-    names += [agent.token for agent in agents if agent.key not in covered]
-    if not names:
-        untested = found[0].label
-        raise BadValue(f"No gate can ask for {untested}: it cannot be tested over plain HTTP.", allowed=allowed)
-    return names
+    return [*(surface.slug for surface in surfaces), *(agent.token for agent in agents if agent.key not in covered)]
 
 
 def _lowest(card: ReportCard) -> int | None:

@@ -10,28 +10,28 @@ import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from aui_tui.cli import output, streams
 from aui_tui.cli.options import (
-    AllowPrivate,
-    CaFile,
     ConnectionOptions,
-    ConnectTo,
-    Insecure,
     Method,
     Pace,
     example,
+    given,
     method_of,
+    only,
     run_of,
     taking,
 )
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import local, only_local
 from aui_tui.cli.streams import age
-from aui_tui.errors import AuiError, BadValue, ConfigError
+from aui_tui.errors import AuiError, BadValue, ConfigError, MissingExtra
 from aui_tui.text import clean, count
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from aui_tui.crawl import BadRow, Counts, Crawl, Done, Row, Terms, Workers
     from aui_tui.engine.policy import ScanPolicy
+    from aui_tui.records.codec import Keys
     from aui_tui.service.local import LocalService
 
 app = typer.Typer()
@@ -76,6 +77,10 @@ class Narration:
     def counts(self) -> Counts | None:
         """The counts of the crawl, None before it begins."""
         return self.crawl.counts if self.crawl is not None else None
+
+    def begin(self, crawl: Crawl) -> None:
+        """Take the counts from ``crawl``."""
+        self.crawl = crawl
 
     def tell(self, done: Done) -> None:
         """Take in what became of one row."""
@@ -208,7 +213,92 @@ def seconds_of(name: str, text: str) -> float:
     return float(int(found[1]) * UNITS[found[2]])
 
 
-@app.command("crawl", cls=taking(), epilog=example("aui-tui crawl hosts.csv --older-than 7d"))
+_speed = partial(typer.Option, rich_help_panel="How fast, and on what")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Speed:
+    """How fast a crawl goes, and what scans: processes of this machine, or a cluster."""
+
+    concurrency: Annotated[
+        int | None,
+        _speed(
+            "--concurrency",
+            min=1,
+            max=10_000,
+            show_default=f"{IN_FLIGHT}; with --fast {FAST_IN_FLIGHT}",
+            help="Hosts in flight at most; a cluster takes what it can.",
+        ),
+    ] = None
+    max_per_second: Annotated[
+        float, _speed("--max-per-second", min=0, help="Hosts begun per second at most; 0: no limit.")
+    ] = 0
+    processes: Annotated[
+        int, _speed("--processes", min=0, max=MOST_PROCESSES, help="Scanning processes; 0: one per core.")
+    ] = 0
+    dask: Annotated[
+        str, _speed("--dask", metavar="ADDRESS", help="Scan on this Dask cluster, such as tcp://head:8786.")
+    ] = ""
+    fast: Annotated[bool, _speed("--fast", help="Ask by the extra fast, an HTTP client in Rust; for large crawls.")] = (
+        False
+    )
+
+    @property
+    def in_flight(self) -> int:
+        """Hosts in flight at most."""
+        return self.concurrency or (FAST_IN_FLIGHT if self.fast else IN_FLIGHT)
+
+    def check(self) -> None:
+        """Raise BadValue for a rate that is not a number, and BadValue or ConfigError where --fast cannot be used."""
+        if math.isnan(self.max_per_second):
+            raise BadValue("--max-per-second takes a number of hosts; 0 is no limit.")
+        if not self.fast:
+            return
+        from aui_tui.engine.network import installed
+
+        if self.dask:
+            raise BadValue("--fast is for scanning processes on this machine; leave out either --fast or --dask.")
+        if not installed():
+            raise MissingExtra("--fast", "fast")
+
+
+@dataclass(frozen=True, slots=True)
+class HostList:
+    """The list that a crawl goes through: ``file``, ``-`` for standard input, or empty for the packaged one."""
+
+    file: str
+
+    def total(self) -> int | None:
+        """Return how many rows there are; None when nobody knows."""
+        from aui_tui.crawl import count_lines
+        from aui_tui.records.registry import Starter
+
+        return count_lines(self.file) if self.file else len(Starter())
+
+    def rows(self, access: ScanPolicy, pause: Callable[[], None] = lambda: None) -> Iterable[Row | BadRow]:
+        """Return the rows; ``pause`` is called between two chunks of a file."""
+        from aui_tui.crawl import chunks, read, starter_rows
+
+        return read(chunks(self.file, pause), access.target) if self.file else starter_rows()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Errand:
+    """What a crawl is to do. ``keys``: those of the records to print, None to print none."""
+
+    hosts: HostList
+    method: str
+    older_than: float = 7 * 86_400.0
+    keys: Keys | None = None
+    tasks: bool = False
+    speed: Speed = Speed()
+
+
+@app.command(
+    "crawl",
+    cls=taking(Speed, only(ConnectionOptions, "allow_private", "connect_to", "cacert", "insecure")),
+    epilog=example("aui-tui crawl hosts.csv --older-than 7d"),
+)
 def crawl(
     context: typer.Context,
     file: Annotated[
@@ -221,28 +311,6 @@ def crawl(
     resume: Annotated[
         bool, typer.Option("--resume/--no-resume", help="Go by the cards that are kept, or scan every host.")
     ] = True,
-    concurrency: Annotated[
-        int | None,
-        typer.Option(
-            "--concurrency",
-            min=1,
-            max=10_000,
-            show_default=f"{IN_FLIGHT}; with --fast {FAST_IN_FLIGHT}",
-            help="Hosts in flight at most; a cluster takes what it can.",
-        ),
-    ] = None,
-    max_per_second: Annotated[
-        float, typer.Option("--max-per-second", min=0, help="Hosts begun per second at most; 0: no limit.")
-    ] = 0,
-    processes: Annotated[
-        int, typer.Option("--processes", min=0, max=MOST_PROCESSES, help="Scanning processes; 0: one per core.")
-    ] = 0,
-    dask: Annotated[
-        str, typer.Option("--dask", metavar="ADDRESS", help="Scan on this Dask cluster, such as tcp://head:8786.")
-    ] = "",
-    fast: Annotated[
-        bool, typer.Option("--fast", help="Ask by the extra fast, an HTTP client in Rust; for large crawls.")
-    ] = False,
     tasks: Annotated[
         bool,
         typer.Option(
@@ -258,10 +326,6 @@ def crawl(
         typer.Option("--json", help="Print every result, one line of JSON each.", rich_help_panel=output.OUTPUT),
     ] = False,
     keys: output.KeyNames = "names",
-    allow_private: AllowPrivate = False,
-    connect_to: ConnectTo = None,
-    cacert: CaFile = None,
-    insecure: Insecure = False,
     pace: Pace = 0.0,
 ) -> int:
     """Scan a list of hosts into the index; started again, it goes on where it ended.
@@ -274,110 +338,97 @@ def crawl(
         raise BadValue("Name one list: a FILE, - for standard input, or --starter.")
     if file == "-":
         streams.source()
-    if math.isnan(max_per_second):
-        raise BadValue("--max-per-second takes a number of hosts; 0 is no limit.")
-    if fast:
-        _check_fast(dask)
+    speed = given(context, Speed)
+    speed.check()
     if tasks:
         _check_tasks(as_json=as_json)
-    age = seconds_of("--older-than", older_than) if resume else 0.0
-    method = method_of(method) or run.settings.method
-    in_flight = concurrency or (FAST_IN_FLIGHT if fast else IN_FLIGHT)
     chosen_keys = output.keys_of(keys)
-    access = ConnectionOptions(
-        allow_private=allow_private, connect_to=connect_to, cacert=cacert, insecure=insecure
-    ).policy(pace)
-
-    from aui_tui.crawl import Crawl, Terms, chunks, count_lines, groups, read, starter_rows
-    from aui_tui.records.registry import Starter
-
-    total = len(Starter()) if starter else count_lines(file)
-    if dashboard:
-        return _watched(run, access, file, total, age=age, as_json=as_json, tasks=tasks)
-
-    async def work() -> int:
-        async with local(run, access) as service:
-            terms = Terms.of(
-                service.access,
-                method=method,
-                base_url=run.settings.base_url,
-                keys=chosen_keys if as_json else None,
-                fast=fast,
-            )
-
-            def rows(pause: Callable[[], None]) -> Iterable[Row | BadRow]:
-                return starter_rows() if starter else read(chunks(file, pause), service.access.target)
-
-            plain = run.settings.ascii
-            with narrating(total, quiet=run.quiet, as_json=as_json, ascii_only=plain) as narration:
-                narration.collecting = tasks
-                async with _workers(terms, in_flight, processes, dask) as (workers, places):
-                    narration.crawl = crawl = Crawl(
-                        service,
-                        workers,
-                        concurrency=places,
-                        older_than=age,
-                        rate=max_per_second,
-                        on_result=narration.tell,
-                        notice=streams.say,
-                    )
-                    counts = await crawl.run(groups(rows))
-            if tasks:
-                await _try_tasks(service, narration.sites, quiet=run.quiet)
-        return BAD_ROWS if counts.bad or narration.refused else 0
-
-    return run.wait(work())
+    errand = Errand(
+        hosts=HostList(file),
+        method=method_of(method) or run.settings.method,
+        older_than=seconds_of("--older-than", older_than) if resume else 0.0,
+        keys=chosen_keys if as_json else None,
+        tasks=tasks,
+        speed=speed,
+    )
+    access = given(context, ConnectionOptions).policy(pace)
+    total = errand.hosts.total()
+    return _watched(run, access, errand, total) if dashboard else run.wait(_narrated(run, access, errand, total))
 
 
-def _watched(
-    run: Run, access: ScanPolicy | None, file: str, total: int | None, *, age: float, as_json: bool, tasks: bool
-) -> int:
+async def _narrated(run: Run, access: ScanPolicy | None, errand: Errand, total: int | None) -> int:
+    """Crawl with progress on standard error; return the exit code."""
+    as_json, plain = errand.keys is not None, run.settings.ascii
+    async with local(run, access) as service:
+        with narrating(total, quiet=run.quiet, as_json=as_json, ascii_only=plain) as narration:
+            narration.collecting = errand.tasks
+            counts = await _scan_all(run, service, errand, narration.tell, begun=narration.begin)
+        if errand.tasks:
+            await _try_tasks(service, narration.sites, quiet=run.quiet)
+    return BAD_ROWS if counts.bad or narration.refused else 0
+
+
+async def _scan_all(
+    run: Run,
+    service: LocalService,
+    errand: Errand,
+    on_result: Callable[[Done], None],
+    *,
+    notice: Callable[[str], None] = streams.say,
+    begun: Callable[[Crawl], None] = lambda crawl: None,
+) -> Counts:
+    """Scan the hosts of ``errand`` into the index of ``service``; ``begun`` is called with the crawl under way."""
+    from aui_tui.crawl import Crawl, Terms, groups
+
+    speed = errand.speed
+    terms = Terms.of(
+        service.access, method=errand.method, base_url=run.settings.base_url, keys=errand.keys, fast=speed.fast
+    )
+    async with _workers(terms, speed, notice) as (workers, places):
+        crawl = Crawl(
+            service,
+            workers,
+            concurrency=places,
+            older_than=errand.older_than,
+            rate=speed.max_per_second,
+            on_result=on_result,
+            notice=notice,
+        )
+        begun(crawl)
+        return await crawl.run(groups(lambda pause: errand.hosts.rows(service.access, pause)))
+
+
+def _watched(run: Run, access: ScanPolicy | None, errand: Errand, total: int | None) -> int:
     """Crawl while the dashboard shows the index; leaving it ends the crawl. Return the exit code of the dashboard."""
     from aui_tui.cli import dashboard
     from aui_tui.cli.sources import local_of
-    from aui_tui.crawl import chunks, read, starter_rows
 
-    if as_json or tasks or file == "-":
+    if errand.keys is not None or errand.tasks or errand.hosts.file == "-":
         raise BadValue("--dashboard goes with a list in a file, or --starter, and without --json and --tasks.")
     if not streams.interactive():
         raise ConfigError(f"{streams.NO_SCREEN}; leave --dashboard out.")
     service = local_of(run, access)
 
-    def rows() -> Iterable[Row | BadRow]:
-        return read(chunks(file, lambda: None), service.access.target) if file else starter_rows()
-
     async def scans(on_card: Callable[[object], None]) -> None:
-        await into(run, service, rows, on_card, older_than=age)
+        await into(run, service, on_card, errand)
 
     return dashboard.open_on(run, service, feed=("crawl", total or 0, scans))
 
 
 async def into(
-    run: Run,
-    service: LocalService,
-    rows: Callable[[], Iterable[Row | BadRow]],
-    on_result: Callable[[object], None],
-    *,
-    older_than: float = 7 * 86_400.0,
+    run: Run, service: LocalService, on_result: Callable[[object], None], errand: Errand | None = None
 ) -> None:
-    """Scan ``rows`` into the index of ``service`` without a word; ``on_result`` is called for each on this loop."""
-    from aui_tui.crawl import Crawl, Terms, groups
+    """Scan the hosts of ``errand`` (None: the packaged list) into the index of ``service`` without a word.
 
+    ``on_result`` is called for each on this loop.
+    """
     loop = asyncio.get_running_loop()
 
     def tell(done: Done) -> None:
         loop.call_soon_threadsafe(on_result, done)
 
-    terms = Terms.of(service.access, method=run.settings.method, base_url=run.settings.base_url, keys=None, fast=False)
-    async with _workers(terms, IN_FLIGHT, 0, "") as (workers, places):
-        crawl = Crawl(
-            service,
-            workers,
-            concurrency=places,
-            older_than=older_than,
-            on_result=tell,
-        )
-        await crawl.run(groups(lambda pause: rows()))
+    errand = errand or Errand(hosts=HostList(""), method=run.settings.method)
+    await _scan_all(run, service, errand, tell, notice=lambda sentence: None)
 
 
 def _check_tasks(*, as_json: bool) -> None:
@@ -407,28 +458,18 @@ async def _try_tasks(service: LocalService, hosts: Iterable[str], *, quiet: bool
     await asyncio.gather(*(one(host) for host in hosts))
 
 
-def _check_fast(dask: str) -> None:
-    """Raise BadValue or ConfigError when the extra ``fast`` cannot be used."""
-    from aui_tui.engine.network import installed
-
-    if dask:
-        raise BadValue("--fast is for scanning processes on this machine; leave out either --fast or --dask.")
-    if not installed():
-        raise ConfigError("--fast needs the extra: pip install 'aui-tui[fast]'.")
-
-
 @asynccontextmanager
-async def _workers(terms: Terms, concurrency: int, processes: int, dask: str) -> AsyncIterator[tuple[Workers, int]]:
+async def _workers(terms: Terms, speed: Speed, notice: Callable[[str], None]) -> AsyncIterator[tuple[Workers, int]]:
     """Yield who scans, and how many hosts may be in flight."""
-    if dask:
+    if speed.dask:
         from aui_tui.crawl.cluster import Cluster
 
-        async with Cluster(dask, terms) as cluster:
+        async with Cluster(speed.dask, terms) as cluster:
             yield cluster, cluster.capacity
     else:
         from aui_tui.crawl import Pool
 
-        async with Pool(terms, processes or os.cpu_count() or 1) as pool:
-            if pool.capacity < concurrency:
-                streams.say(f"At most {pool.capacity} hosts in flight: the system allows no more open files.")
-            yield pool, min(concurrency, pool.capacity)
+        async with Pool(terms, speed.processes or os.cpu_count() or 1) as pool:
+            if pool.capacity < speed.in_flight:
+                notice(f"At most {pool.capacity} hosts in flight: the system allows no more open files.")
+            yield pool, min(speed.in_flight, pool.capacity)

@@ -113,9 +113,8 @@ def _starter(run: Run, service: LocalService) -> Feed:
 
     async def scans(on_card: Callable[[object], None]) -> None:
         from aui_tui.cli.crawl import into
-        from aui_tui.crawl import starter_rows
 
-        await into(run, service, starter_rows, on_card)
+        await into(run, service, on_card)
 
     return Feed("known sites", len(Starter()), scans)
 

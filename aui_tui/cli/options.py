@@ -1,7 +1,8 @@
 """Options that several commands share: one ``Annotated`` type each, and groups of them that belong together.
 
-A group is a dataclass whose fields are options. A command names the groups that it takes, :func:`taking`, and reads
-their values from its context, :func:`given`; its signature holds what is its own.
+A group is a dataclass whose fields are options. A command names the groups that it takes, :func:`taking`, or some
+options of a group, :func:`only`, and reads their values from its context, :func:`given`; its signature holds what is
+its own.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeVar
 
 import typer
 from typer.core import TyperCommand
@@ -108,7 +109,19 @@ class Filters:
 Group = TypeVar("Group")
 
 
-def taking(*groups: type) -> type[TyperCommand]:
+class Part(NamedTuple):
+    """Some options of a group, by the names of its fields."""
+
+    group: type
+    names: frozenset[str]
+
+
+def only(group: type, *names: str) -> Part:
+    """Return the options ``names`` of ``group``; the others keep their defaults."""
+    return Part(group, frozenset(names))
+
+
+def taking(*groups: type | Part) -> type[TyperCommand]:
     """Return the class of a command that takes the options of ``groups`` and of :class:`Common` beside its own."""
     shared = [option for group in (*groups, Common) for option in _options(group)]
     names = {option.name for option in shared}
@@ -126,14 +139,17 @@ def taking(*groups: type) -> type[TyperCommand]:
     return Command
 
 
-def _options(group: type) -> list[Any]:
+def _options(group: type | Part) -> list[Any]:
     """Return the options that the fields of a group declare."""
+    if isinstance(group, Part):
+        return [option for option in _options(group.group) if option.name in group.names]
     return get_params_convertors_ctx_param_name_from_function(group)[0]
 
 
 def given(context: typer.Context, group: type[Group]) -> Group:
-    """Return the values that the command line gave to the options of ``group``."""
-    return group(**{option.name: context.params[option.name] for option in _options(group)})
+    """Return the values that the command line gave to the options of ``group``; one that it does not take is unset."""
+    known = (option.name for option in _options(group))
+    return group(**{name: context.params[name] for name in known if name in context.params})
 
 
 def example(line: str) -> str:

@@ -7,6 +7,7 @@ import shlex
 import socket
 import sys
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Final
 from urllib.parse import urlsplit
@@ -15,22 +16,15 @@ import typer
 
 from aui_tui.cli import streams
 from aui_tui.cli.options import (
-    AllowPrivate,
-    CaFile,
-    Config,
     ConnectionOptions,
-    ConnectTo,
-    DataDir,
-    Debug,
-    NoLimit,
-    Quiet,
-    Source,
     example,
+    given,
+    only,
     run_of,
     taking,
 )
 from aui_tui.cli.sources import only_local, opened
-from aui_tui.errors import BadValue, ConfigError
+from aui_tui.errors import BadValue, ConfigError, MissingExtra
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
@@ -41,31 +35,41 @@ app = typer.Typer()
 
 PORT: Final = 8600
 MAX_WORKERS: Final = 64
+Address = Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")]
+Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0 takes a free one.")]
 
 
-@app.command("serve", cls=taking(), epilog=example("aui-tui serve --port 8600 --base-url https://index.example"))
-def serve(
-    context: typer.Context,
-    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0 takes a free one.")
-    ] = PORT,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listening:
+    """Where the index is served, by how many processes, and to the pages of which sites."""
+
+    host: Address = "127.0.0.1"
+    port: Port = PORT
     base_url: Annotated[
         str | None,
         typer.Option("--base-url", metavar="URL", help="Public address of the service; names every record."),
-    ] = None,
-    workers: Annotated[int, typer.Option("--workers", min=1, max=MAX_WORKERS, help="Processes.")] = 1,
+    ] = None
+    workers: Annotated[int, typer.Option("--workers", min=1, max=MAX_WORKERS, help="Processes.")] = 1
     trust_proxy: Annotated[
         list[str] | None,
         typer.Option("--trust-proxy", metavar="NETWORK", help="Proxy whose X-Forwarded-For names the client."),
-    ] = None,
+    ] = None
     cors: Annotated[
         list[str] | None, typer.Option("--cors", metavar="ORIGIN", help="Origin whose pages may read the API.")
-    ] = None,
+    ] = None
     allow_origin: Annotated[
         list[str] | None,
         typer.Option("--allow-origin", metavar="ORIGIN", help="Origin whose pages may also start scans."),
-    ] = None,
+    ] = None
+
+
+@app.command(
+    "serve",
+    cls=taking(Listening, only(ConnectionOptions, "connect_to", "cacert")),
+    epilog=example("aui-tui serve --port 8600 --base-url https://index.example"),
+)
+def serve(
+    context: typer.Context,
     read_only: Annotated[
         bool, typer.Option("--read-only", help="Publish what is stored; visitors scan nothing.")
     ] = False,
@@ -73,8 +77,6 @@ def serve(
         bool,
         typer.Option("--visits/--no-visits", help="Publish the figures of your access logs."),
     ] = True,
-    connect_to: ConnectTo = None,
-    cacert: CaFile = None,
 ) -> int:
     """Publish the index: JSON endpoints, pages for people, and tools for agents, until ctrl+c.
 
@@ -88,16 +90,17 @@ def serve(
     from aui_tui.service.api import run as publish
     from aui_tui.service.publication import LocalPublication
 
-    settings = run.settings
+    settings, listening = run.settings, given(context, Listening)
     if (settings.data_dir / signing.NAME).exists():
         signing.read_key(settings.data_dir)
+    base_url = listening.base_url
     if base_url is None and settings.origins["base_url"] != "default":
         base_url = settings.base_url
     publication = LocalPublication(
         folder=settings.data_dir,
         base_url=base_url or settings.base_url,
         method=settings.method,
-        access=ConnectionOptions(connect_to=connect_to, cacert=cacert).policy() or PUBLIC,
+        access=given(context, ConnectionOptions).policy() or PUBLIC,
         known=Starter(),
         read_only=read_only,
         with_visits=visits,
@@ -109,36 +112,35 @@ def serve(
         streams.say(sentence)
     return publish(
         publication,
-        host=host,
-        port=port,
+        host=listening.host,
+        port=listening.port,
         base_url=base_url,
-        workers=workers,
-        trusted_proxies=tuple(trust_proxy or ()),
-        cors=tuple(cors or ()),
-        allow_origin=tuple(allow_origin or ()),
+        workers=listening.workers,
+        trusted_proxies=tuple(listening.trust_proxy or ()),
+        cors=tuple(listening.cors or ()),
+        allow_origin=tuple(listening.allow_origin or ()),
     )
 
 
-@app.command("mcp", cls=taking(), epilog=example("aui-tui mcp --allow-scan --allow-private"))
+@app.command(
+    "mcp",
+    cls=taking(only(ConnectionOptions, "allow_private", "connect_to", "cacert", "no_limit")),
+    epilog=example("aui-tui mcp --allow-scan --allow-private"),
+)
 def mcp(
     context: typer.Context,
     allow_scan: Annotated[bool, typer.Option("--allow-scan", help="Offer the tool scan too.")] = False,
-    allow_private: AllowPrivate = False,
-    connect_to: ConnectTo = None,
-    cacert: CaFile = None,
-    no_limit: NoLimit = False,
 ) -> None:
     """Serve the index to a coding agent as MCP tools over standard input and output, until it closes them.
 
     The tools read: index, site, plan, diff, tasks, visits. --allow-scan adds scan.
     """
     run = run_of(context)
-    options = ConnectionOptions(allow_private=allow_private, connect_to=connect_to, cacert=cacert, no_limit=no_limit)
-    access = options.policy()
+    access = given(context, ConnectionOptions).policy()
     if access is not None and not allow_scan:
-        raise BadValue("Options on how to reach a site go with --allow-scan.")
+        raise BadValue("Options on how to reach a site go with --allow-scan; add --allow-scan, or leave them out.")
     if find_spec("mcp") is None:
-        raise ConfigError("The tools need the library mcp; install it with: pip install 'aui-tui[mcp]'.")
+        raise MissingExtra("aui-tui mcp", "mcp")
 
     async def work() -> None:
         from aui_tui.service.api.toolset import run_stdio
@@ -159,31 +161,22 @@ POLICY: Final = (
 """What the page may load: nothing from elsewhere, in no frame of another page."""
 
 
-@app.command("web", epilog=example("aui-tui web --port 8601"))
+@app.command("web", cls=taking(), epilog=example("aui-tui web --port 8601"))
 def web(
     context: typer.Context,
-    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0 takes a free one.")
-    ] = WEB_PORT,
+    host: Address = "127.0.0.1",
+    port: Port = WEB_PORT,
     base_url: Annotated[
         str, typer.Option("--base-url", metavar="URL", help="Address that browsers use, behind a proxy.")
     ] = "",
     expose: Annotated[
         bool, typer.Option("--expose", help="Listen on an address that other machines reach, without a password.")
     ] = False,
-    data_dir: DataDir = None,
-    source: Source = None,
-    config_file: Config = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> int:
     """Open the dashboard in a browser, until ctrl+c. Each tab runs a dashboard of its own on this machine."""
     run = run_of(context)
     if find_spec("textual_serve") is None:
-        raise ConfigError(
-            "The dashboard in a browser needs textual-serve; install it with: pip install 'aui-tui[web]'."
-        )
+        raise MissingExtra("aui-tui web", "web")
     local = _is_loopback(host)
     if not local and not expose:
         raise BadValue(
@@ -194,9 +187,12 @@ def web(
     names, url = _names(host, listener.getsockname()[1], base_url)
     if not local:
         streams.say("Warning: other machines reach this dashboard without a password, and act as you do.")
-    words = [sys.executable, "-m", "aui_tui", "--data-dir", str(run.settings.data_dir)]
-    given = {"--source": source, "--config": str(config_file) if config_file else None}
-    words += [part for name, value in given.items() if value for part in (name, value)]
+    settings = run.settings
+    words = [sys.executable, "-m", "aui_tui", "--data-dir", str(settings.data_dir)]
+    if settings.origins["source"] == "--source":
+        words += ["--source", settings.source]
+    if settings.origins["config_file"] == "--config":
+        words += ["--config", str(settings.config_file)]
     from aiohttp.web import run_app
 
     streams.say(f"The dashboard is at {url}/ until ctrl+c.")

@@ -7,19 +7,19 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from aui_tui.cli import complete, streams
+from aui_tui.cli import complete, gating, streams
 from aui_tui.cli.cardview import visit_lines
 from aui_tui.cli.options import (
-    AllowPrivate,
-    CaFile,
     ConnectionOptions,
-    ConnectTo,
     example,
+    given,
+    only,
     run_of,
     taking,
 )
@@ -33,7 +33,6 @@ from aui_tui.records.visits import Visits, encode_visits
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
-    from aui_tui.cli.gating import Limit
     from aui_tui.engine.policy import ScanPolicy
     from aui_tui.service.local import LocalService
     from aui_tui.visits.clients import RangeBook
@@ -60,56 +59,81 @@ HostOption = Annotated[
         "--host", metavar="HOST", help="Keep the figures beside this host's card.", autocompletion=complete.hosts
     ),
 ]
-LogFormatName = Annotated[
-    str,
-    typer.Option(
-        "--format", "-f", metavar="NAME", help="Format of the log; detected otherwise.", rich_help_panel=READING
-    ),
-]
-LogFormat = Annotated[
-    str,
-    typer.Option(
-        "--log-format", metavar="STRING", help="nginx log_format or Apache LogFormat string.", rich_help_panel=READING
-    ),
-]
-LogKind = Annotated[
-    str,
-    typer.Option(
-        "--log-kind", metavar="edge|origin|unknown", help="Where the log was written.", rich_help_panel=READING
-    ),
-]
-TrustedProxy = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--trusted-proxy", metavar="NETWORK", help="Proxy whose X-Forwarded-For is believed.", rich_help_panel=READING
-    ),
-]
-TrustForwarded = Annotated[
-    int,
-    typer.Option(
-        "--trust-forwarded",
-        metavar="N",
-        min=0,
-        max=20,
-        help="N proxies each added an X-Forwarded-For entry.",
-        rich_help_panel=READING,
-    ),
-]
-ClientField = Annotated[
-    str,
-    typer.Option(
-        "--client-field",
-        metavar="NAME",
-        help="Field in which a trusted proxy writes the client's address; X-Forwarded-For otherwise.",
-        rich_help_panel=READING,
-    ),
-]
-Sampled = Annotated[
-    int,
-    typer.Option(
-        "--sampled", metavar="N", min=1, max=1_000_000, help="One of N requests was logged.", rich_help_panel=READING
-    ),
-]
+_reading = partial(typer.Option, rich_help_panel=READING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadingOptions:
+    """How to read the log, as asked for."""
+
+    log_format_name: Annotated[
+        str, _reading("--format", "-f", metavar="NAME", help="Format of the log; detected otherwise.")
+    ] = ""
+    log_format: Annotated[
+        str, _reading("--log-format", metavar="STRING", help="nginx log_format or Apache LogFormat string.")
+    ] = ""
+    log_kind: Annotated[
+        str, _reading("--log-kind", metavar="edge|origin|unknown", help="Where the log was written.")
+    ] = ""
+    trusted_proxy: Annotated[
+        list[str] | None,
+        _reading("--trusted-proxy", metavar="NETWORK", help="Proxy whose X-Forwarded-For is believed."),
+    ] = None
+    trust_forwarded: Annotated[
+        int,
+        _reading(
+            "--trust-forwarded", metavar="N", min=0, max=20, help="N proxies each added an X-Forwarded-For entry."
+        ),
+    ] = 0
+    client_field: Annotated[
+        str,
+        _reading(
+            "--client-field",
+            metavar="NAME",
+            help="Field in which a trusted proxy writes the client's address; X-Forwarded-For otherwise.",
+        ),
+    ] = ""
+    sampled: Annotated[
+        int, _reading("--sampled", metavar="N", min=1, max=1_000_000, help="One of N requests was logged.")
+    ] = 1
+
+    def options(self, host: str) -> Options:
+        """Return the options of a reading for ``host`` (empty: any). Raises BadValue, InvalidHost."""
+        from aui_tui.visits import lines
+        from aui_tui.visits.counting import Options, checked_format
+
+        self._refuse_contradictions()
+        options = Options(
+            format=checked_format(self.log_format_name) if self.log_format_name else "",
+            log_format=self.log_format,
+            kind=self.log_kind or None,  # type: ignore[arg-type]
+            host=_site(host) if host else "",
+            trusted=tuple(self.trusted_proxy or ()),
+            forwarded=self.trust_forwarded,
+            client_field=self.client_field,
+            sampled=self.sampled,
+        )
+        options.proxies()
+        options.named()
+        if options.client_field:
+            lines.ClientField.of(options.client_field)
+        return options
+
+    def _refuse_contradictions(self) -> None:
+        """Raise BadValue for options that cannot be meant together, and for an unknown kind of log."""
+        if self.log_format_name and self.log_format:
+            raise BadValue("Choose one of --format and --log-format.")
+        if self.trusted_proxy and self.trust_forwarded:
+            raise BadValue("Choose one of --trusted-proxy and --trust-forwarded.")
+        if self.client_field and not (self.trusted_proxy or self.trust_forwarded):
+            raise BadValue(
+                "--client-field needs --trusted-proxy NETWORK: any client can send such a field, so it counts only "
+                "where your proxy wrote it."
+            )
+        if self.log_kind and self.log_kind not in KINDS:
+            raise BadValue(f"--log-kind takes {', '.join(KINDS)}, not {clean(self.log_kind, 40)!r}.", allowed=KINDS)
+
+
 Follow = Annotated[bool, typer.Option("--follow", "-F", help="Go on reading as the files grow, until ctrl+c.")]
 UpdateRanges = Annotated[
     bool, typer.Option("--update-ranges", help="Fetch the address ranges that vendors publish first.")
@@ -125,18 +149,15 @@ FailRefused = Annotated[
 ]
 
 
-@app.command("visits", cls=taking(), epilog=example("aui-tui visits '/var/log/nginx/access.log*' --host example.com"))
+@app.command(
+    "visits",
+    cls=taking(ReadingOptions, only(ConnectionOptions, "allow_private", "connect_to", "cacert")),
+    epilog=example("aui-tui visits '/var/log/nginx/access.log*' --host example.com"),
+)
 def visits(
     context: typer.Context,
     logs: Logs = None,
     host: HostOption = "",
-    log_format_name: LogFormatName = "",
-    log_format: LogFormat = "",
-    log_kind: LogKind = "",
-    trusted_proxy: TrustedProxy = None,
-    trust_forwarded: TrustForwarded = 0,
-    client_field: ClientField = "",
-    sampled: Sampled = 1,
     follow: Follow = False,
     update_ranges: UpdateRanges = False,
     as_json: Json = False,
@@ -144,9 +165,6 @@ def visits(
     as_markdown: Markdown = False,
     output: File = "",
     fail_refused: FailRefused = None,
-    connect_to: ConnectTo = None,
-    cacert: CaFile = None,
-    allow_private: AllowPrivate = False,
 ) -> int:
     """Count the visits of AI agents in access logs, and compare them with the probes.
 
@@ -155,24 +173,13 @@ def visits(
     run = run_of(context)
     only_local(run, "Reading logs")
     from aui_tui.visits.clients import RangeBook
-    from aui_tui.visits.counting import Options
 
-    asked = _limits(fail_refused)
+    asked = gating.limits(fail_refused or ())
     form = _form(as_json, as_csv, as_markdown)
-    given = Options(
-        format=log_format_name,
-        log_format=log_format,
-        host=host,
-        trusted=tuple(trusted_proxy or ()),
-        forwarded=trust_forwarded,
-        client_field=client_field,
-        sampled=sampled,
-    )
-    options = _checked(given, log_kind)
+    options = given(context, ReadingOptions).options(host)
     book = RangeBook(run.settings.data_dir / "ranges")
     if update_ranges:
-        access = ConnectionOptions(allow_private=allow_private, connect_to=connect_to, cacert=cacert).policy()
-        failed = _update(run, book, access)
+        failed = _update(run, book, given(context, ConnectionOptions).policy())
         if not logs and not host:
             return 3 if failed else 0
     if not logs and not host:
@@ -188,23 +195,10 @@ def visits(
         record, card = _read(run, logs, options, book)
     if not follow:
         printer.show(record, card)
-    return _judge(record, asked) if asked else 0
-
-
-def _limits(texts: list[str] | None) -> tuple[Limit, ...]:
-    if not texts:
-        return ()
-    from aui_tui.cli.gating import limits
-
-    return limits(texts)
-
-
-def _judge(record: Visits, asked: tuple[Limit, ...]) -> int:
-    """Return the exit code of the gate, having reported each failure."""
-    from aui_tui.cli.gating import refused_too_often, tell
-
-    outcome = refused_too_often(record, asked)
-    tell(outcome)
+    if not asked:
+        return 0
+    outcome = gating.refused_too_often(record, asked)
+    gating.tell(outcome)
     return outcome.exit_code
 
 
@@ -213,35 +207,6 @@ def _form(as_json: bool, as_csv: bool, as_markdown: bool) -> str:
     if len(chosen) > 1:
         raise BadValue(f"Choose one of {' and '.join('--' + name for name in chosen)}.")
     return chosen[0] if chosen else ""
-
-
-def _checked(given: Options, kind: str) -> Options:
-    """Return the options with the host's key and the kind of log. Raises BadValue for what cannot be meant."""
-    from aui_tui.visits import lines
-    from aui_tui.visits.counting import checked_format
-
-    if given.format and given.log_format:
-        raise BadValue("Choose one of --format and --log-format.")
-    if given.trusted and given.forwarded:
-        raise BadValue("Choose one of --trusted-proxy and --trust-forwarded.")
-    if given.client_field and not (given.trusted or given.forwarded):
-        raise BadValue(
-            "--client-field needs --trusted-proxy NETWORK: any client can send such a field, so it counts only where "
-            "your proxy wrote it."
-        )
-    if kind and kind not in KINDS:
-        raise BadValue(f"--log-kind takes {', '.join(KINDS)}, not {clean(kind, 40)!r}.", allowed=KINDS)
-    options = replace(
-        given,
-        format=checked_format(given.format) if given.format else "",
-        kind=kind or None,  # type: ignore[arg-type]
-        host=_site(given.host) if given.host else "",
-    )
-    options.proxies()
-    options.named()
-    if options.client_field:
-        lines.ClientField.of(options.client_field)
-    return options
 
 
 def _site(host: str) -> str:

@@ -17,7 +17,7 @@ import msgspec
 from aui_tui.crawl.job import UNEXPECTED, Gate, Result, ScanJob, Terms, failed, scan
 from aui_tui.crawl.pool import raise_file_limit
 from aui_tui.engine.parser_pool import Parser
-from aui_tui.errors import ConfigError, Unavailable
+from aui_tui.errors import MissingExtra, Unavailable
 from aui_tui.records.decoding import from_msgpack
 from aui_tui.text import clean
 
@@ -87,7 +87,7 @@ class Cluster:
         try:
             from distributed import Client
         except ImportError:
-            raise ConfigError("--dask needs the extra: pip install 'aui-tui[dask]'.") from None
+            raise MissingExtra("--dask", "dask") from None
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         make: Any = Client
         try:

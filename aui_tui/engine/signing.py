@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from aui_tui.errors import BadValue, ConfigError
+from aui_tui.errors import BadValue, ConfigError, MissingExtra
 from aui_tui.records.observations import ACCEPTS_ANYTHING, NOT_VERIFIED, SIGNED_FORMS, UNCLEAR, VERIFIED
 from aui_tui.text import clean
 
@@ -81,7 +81,7 @@ class Signer:
 
 
 def _missing() -> ConfigError:
-    return ConfigError("Signing needs the extra “sign”: pip install 'aui-tui[sign]'.")
+    return MissingExtra("Signing", "sign")
 
 
 def new_key(folder: Path, *, replace: bool = False) -> Key:

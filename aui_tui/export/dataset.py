@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, Final, NamedTuple, Self
 import msgspec
 
 from aui_tui import __version__
-from aui_tui.errors import BadValue, ConfigError
+from aui_tui.errors import BadValue, ConfigError, MissingExtra
 from aui_tui.export.data import cell
 from aui_tui.records.card import Ledger, ReportCard
 from aui_tui.records.codec import encode_card
@@ -89,7 +89,7 @@ def write_parquet(name: str, rows: Iterable[Row], path: Path) -> int:
         import pyarrow
         from pyarrow import parquet
     except ImportError:
-        raise ConfigError("Parquet needs the extra “data”: pip install 'aui-tui[data]'.") from None
+        raise MissingExtra("Parquet", "data") from None
     kinds = {
         "string": pyarrow.string(),
         "integer": pyarrow.int64(),

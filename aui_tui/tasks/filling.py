@@ -268,12 +268,7 @@ async def _pick(page: Page, node: Node) -> bool:
 
 
 async def _type(page: Page, node: Node, about: dict[str, Any]) -> bool:
-    value = TYPED.get(about["type"], "")
-    if not value:
-        number = about["type"] == "number" or node.role == "spinbutton"
-        value = (about["min"] or "1") if number else "ada@example.com" if MAIL.search(node.name) else "Ada Lovelace"
-    if about["maxlength"] > 0:
-        value = value[: about["maxlength"]]
+    value = _text_for(node, about)
     was = str(await page.ask(node, "value") or "")
     for text in dict.fromkeys((value, "12345678", "20300115")):
         if not await page.type(node, text):
@@ -285,6 +280,17 @@ async def _type(page: Page, node: Node, about: dict[str, Any]) -> bool:
         if node.role == "combobox" and await _option(page, node):
             return True
     return False
+
+
+def _text_for(node: Node, about: dict[str, Any]) -> str:
+    """Return a suitable text for a field, by its type and name."""
+    if about["type"] in TYPED:
+        text = TYPED[about["type"]]
+    elif about["type"] == "number" or node.role == "spinbutton":
+        text = about["min"] or "1"
+    else:
+        text = TYPED["email"] if MAIL.search(node.name) else "Ada Lovelace"
+    return text[: about["maxlength"]] if about["maxlength"] > 0 else text
 
 
 async def _option(page: Page, node: Node) -> bool:

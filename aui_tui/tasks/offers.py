@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 from aui_tui.records.tasks import ABSENT, BLOCKED, DONE, INCONCLUSIVE
 from aui_tui.tasks.outline import Node, Outline
@@ -17,6 +19,8 @@ PAGES: Final = 3
 PRICED: Final = 2
 """Links with a price in their list item that are tried beside the page that was followed."""
 ACTED: Final = 1.0
+NAMED: Final = frozenset({"heading", "button", "link", "cell"})
+"""Roles whose name is text that a reader sees."""
 _PRODUCT: Final = re.compile(
     r'"@type"\s*:\s*(?:\[[^\]]*)?"(?:Product|Offer|AggregateOffer|ProductGroup|Event|Hotel|HotelRoom)"'
 )
@@ -51,30 +55,37 @@ class Offer:
 async def offer(visit: Visit) -> Ending:
     """Look for an offer on the page that was followed, then behind links that stand beside a price."""
     queue: list[str] = [visit.item.url] if visit.item is not None else []
-    priced = [node for node in items(visit, visit.home) if node.group and PRICE.search(visit.home.text(node.group))]
-    queue += [node.url for node in priced[:PRICED] if node.url not in queue]
-    closed: Ending | None = None
+    queue += [url for url in _priced(visit, visit.home)[:PRICED] if url not in queue]
+    failure: Ending | None = None
     tried = 0
     while queue and tried < PAGES:
         url = queue.pop(0)
         tried += 1
         try:
             outline, ld = await _page(visit, url)
-        except Closed as error:
-            shut = error.why == "robots"
-            closed = Ending(BLOCKED, "offer-robots", url=url) if shut else Ending(INCONCLUSIVE, "read-unknown", url=url)
-            continue
-        except Stuck as error:
-            closed = Ending(INCONCLUSIVE, "stuck", {"why": str(error)}, url=url)
+        except (Closed, Stuck) as error:
+            failure = _unopened(error, url)
             continue
         found = _offer(outline, ld)
-        if found.is_one:
-            ending = await _judge(visit, found)
-            if ending is not None:
-                return ending
-        deeper = [node for node in items(visit, outline) if node.group and PRICE.search(outline.text(node.group))]
-        queue += [node.url for node in deeper[:1] if node.url not in queue]
-    return closed or Ending(ABSENT, "offer-absent", url=visit.home.url)
+        ending = await _judge(visit, found) if found.is_one else None
+        if ending is not None:
+            return ending
+        queue += [deeper for deeper in _priced(visit, outline)[:1] if deeper not in queue]
+    return failure or Ending(ABSENT, "offer-absent", url=visit.home.url)
+
+
+def _priced(visit: Visit, outline: Outline) -> list[str]:
+    """Return the addresses of the items of a page whose list item shows a price."""
+    return [node.url for node in items(visit, outline) if node.group and PRICE.search(outline.text(node.group))]
+
+
+def _unopened(error: Closed | Stuck, url: str) -> Ending:
+    """Return the ending for a page that could not be opened."""
+    if isinstance(error, Stuck):
+        return Ending(INCONCLUSIVE, "stuck", {"why": str(error)}, url=url)
+    if error.why == "robots":
+        return Ending(BLOCKED, "offer-robots", url=url)
+    return Ending(INCONCLUSIVE, "read-unknown", url=url)
 
 
 async def _page(visit: Visit, url: str) -> tuple[Outline, str]:
@@ -87,12 +98,8 @@ async def _page(visit: Visit, url: str) -> tuple[Outline, str]:
 
 def _offer(outline: Outline, ld: str) -> Offer:
     main = outline.main()
-    text = " ".join(
-        node.text or (node.name if node.role in ("heading", "button", "link", "cell") else "") for node in main
-    )
+    text = " ".join(node.text or (node.name if node.role in NAMED else "") for node in main)
     price = PRICE.search(" ".join(text.split()))
-    controls = [node for node in main if node.role in ("button", "link") and ADD.search(node.name)]
-    control = next((node for node in controls if not node.disabled), next(iter(controls), None))
     heads = [node.name for node in main if node.role == "heading" and node.name] or outline.headings()
     choices = any(node.role in ("combobox", "radio", "listbox") for node in main) or SOLD_OUT.search(text) is not None
     return Offer(
@@ -100,41 +107,72 @@ def _offer(outline: Outline, ld: str) -> Offer:
         _PRODUCT.search(ld) is not None,
         heads[0] if heads else "",
         price[0] if price else "",
-        control,
+        _control(main),
         costs=_COST.search(ld) is not None,
         choices=choices or _GONE.search(ld) is not None,
     )
 
 
+def _control(main: Sequence[Node]) -> Node | None:
+    """Return the control that adds or books, one that can be pressed before the others."""
+    controls = [node for node in main if node.role in ("button", "link") and ADD.search(node.name)]
+    return next((node for node in controls if not node.disabled), next(iter(controls), None))
+
+
 async def _judge(visit: Visit, found: Offer) -> Ending | None:
     """Return the ending for the offer of a page; None when the page sells nothing after all."""
-    outline, control, name = found.outline, found.control, found.name or found.outline.title
-    facts = {"name": name, "price": found.price, "control": "", "role": "", "pictures": "", "example": ""}
+    outline, control = found.outline, found.control
+    facts = {"name": found.name or outline.title, "price": found.price, "control": "", "role": "", "pictures": ""}
+    facts["example"] = ""
     if control is not None:
         facts |= {"control": control.name, "role": control.role}
     if found.name and found.price and control is not None and not control.disabled:
         return await _complete(visit, found, control, facts)
     if visit.page.tab.url != outline.url:
         await visit.here(outline.url)
-    fake = next((n for n in outline.nodes if n.pointer and n.role == "generic" and ADD.search(n.text or n.name)), None)
-    reason, half, node = "", True, control
-    if not found.name:
-        reason, node = "offer-name", None
-    elif not found.price:
-        facts["pictures"] = await pictures(visit)
-        if not facts["pictures"] and not found.costs and control is None:
-            return None
-        reason = "offer-price" if facts["pictures"] or found.costs else "offer-no-price"
-    elif control is None:
-        reason, half, node = "offer-control" if fake is not None else "offer-unsure", False, fake
-        facts["example"] = f"; “{fake.text or fake.name}” has no role" if fake is not None else ""
-    else:
-        reason = "offer-choose" if found.choices else "offer-disabled"
+    lack = await _lack(visit, found)
+    if lack is None:
+        return None
+    node = lack.node
     visit.tape.step("looked", node, note="for name, price and a control to add", mark="stuck", outline=outline)
     node = await visit.again(node) or node if node is not None else None
     snippet = await visit.page.snippet(node) if node is not None and node.ref else ""
-    outcome = INCONCLUSIVE if reason in UNSURE else BLOCKED
-    return Ending(outcome, reason, facts, half=half, node=node, url=outline.url, snippet=snippet)
+    outcome = INCONCLUSIVE if lack.reason in UNSURE else BLOCKED
+    return Ending(
+        outcome, lack.reason, {**facts, **lack.facts}, half=lack.half, node=node, url=outline.url, snippet=snippet
+    )
+
+
+class Lack(NamedTuple):
+    """What keeps an agent from an offer: the reason and its facts, the element at fault, and whether it earns half."""
+
+    reason: str
+    node: Node | None
+    half: bool = True
+    facts: Mapping[str, str] = MappingProxyType({})
+
+
+async def _lack(visit: Visit, found: Offer) -> Lack | None:
+    """Return what is missing first of name, price and control; None when the page sells nothing after all."""
+    if not found.name:
+        return Lack("offer-name", None)
+    if not found.price:
+        drawn = await pictures(visit)
+        if not drawn and not found.costs and found.control is None:
+            return None
+        reason = "offer-price" if drawn or found.costs else "offer-no-price"
+        return Lack(reason, found.control, facts={"pictures": drawn})
+    if found.control is None:
+        return _no_control(found.outline)
+    return Lack("offer-choose" if found.choices else "offer-disabled", found.control)
+
+
+def _no_control(outline: Outline) -> Lack:
+    """Return what is missing where no control adds: one that is drawn without a role is named."""
+    fake = next((n for n in outline.nodes if n.pointer and n.role == "generic" and ADD.search(n.text or n.name)), None)
+    if fake is None:
+        return Lack("offer-unsure", None, half=False)
+    return Lack("offer-control", fake, half=False, facts={"example": f"; “{fake.text or fake.name}” has no role"})
 
 
 async def _complete(visit: Visit, found: Offer, control: Node, facts: dict[str, str]) -> Ending:

@@ -283,25 +283,50 @@ class Page:
         """
         touched = self.touched
         for attempt in range(3):
-            reached, covered = await self.reach(outline)
-            modal = [node for node in outline.of(*DIALOGS) if node.ref]
-            outside = [node for node in reached if not DIALOGS & set(node.path)]
-            covers = len(covered) > len(outside)
-            if not covers and (outside or not modal):
-                return outline, None
+            sight = Sight(*await self.reach(outline), [node for node in outline.of(*DIALOGS) if node.ref])
+            if sight.free:
+                break
             # a consent dialog may lie in a frame of its own
-            framed = [node for node in outline.of("button", "link") if node.framed and node.name] if covers else []
-            choice = _dismissal(reached, modal) or _dismissal(framed, [])
-            if not covers and (choice is None or attempt == 2):
-                return outline, None
+            frames = outline.of("button", "link") if sight.covers else ()
+            framed = [node for node in frames if node.framed and node.name]
+            choice = _dismissal(sight.reached, sight.dialogs) or _dismissal(framed, [])
             if choice is None or attempt == 2:
-                total = len(covered) + len(reached)
-                said = [node.name for node in (*reached, *framed) if node.role == "button" and node.name]
-                return outline, Cover(len(covered), total, modal[0] if modal else None, choice, tuple(said))
+                return outline, sight.cover(choice, framed)
             tell(choice, await self.click(choice))
             outline = await self.settle()
             self.touched = touched
         return outline, None
+
+
+class Sight(NamedTuple):
+    """The links and controls of a page: those that get a click at their centre, those that do not, and its dialogs."""
+
+    reached: list[Node]
+    covered: list[Node]
+    dialogs: list[Node]
+
+    @property
+    def outside(self) -> list[Node]:
+        """What gets a click and lies outside dialogs."""
+        return [node for node in self.reached if not DIALOGS & set(node.path)]
+
+    @property
+    def covers(self) -> bool:
+        """Something covers the page: more of it is covered than can be reached."""
+        return len(self.covered) > len(self.outside)
+
+    @property
+    def free(self) -> bool:
+        """Nothing is in the way."""
+        return not self.covers and bool(self.outside or not self.dialogs)
+
+    def cover(self, tried: Node | None, framed: list[Node]) -> Cover | None:
+        """Return what is left in the way after ``tried`` was pressed; None where nothing covers the page."""
+        if not self.covers:
+            return None
+        total = len(self.covered) + len(self.reached)
+        said = [node.name for node in (*self.reached, *framed) if node.role == "button" and node.name]
+        return Cover(len(self.covered), total, self.dialogs[0] if self.dialogs else None, tried, tuple(said))
 
 
 class Cover(NamedTuple):

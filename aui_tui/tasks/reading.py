@@ -224,17 +224,10 @@ async def contact(visit: Visit) -> Ending:
     reached: Node | None = None
     failure: Ending | None = None
     for url, node in queue[:CONTACT_PAGES]:
-        name = node.name if node is not None else "/"
         try:
             outline, ld = await _page(visit, url)
-        except Closed as error:
-            shut = error.why == "robots"
-            facts = {"name": name, "why": "it is not opened here"}
-            reason = "contact-robots" if shut else "contact-failed"
-            failure = Ending(BLOCKED if shut else INCONCLUSIVE, reason, facts, node=node, url=url)
-            continue
-        except Stuck as error:
-            failure = Ending(INCONCLUSIVE, "contact-failed", {"name": name, "why": str(error)}, node=node, url=url)
+        except (Closed, Stuck) as error:
+            failure = _unopened(error, url, node)
             continue
         named = node is not None and CONTACT.search(node.name) is not None
         way = _way(outline, ld, by_name=named)
@@ -246,6 +239,17 @@ async def contact(visit: Visit) -> Ending:
     if reached is not None:
         return await _nothing_there(visit, reached)
     return failure or await _no_contact(visit)
+
+
+def _unopened(error: Closed | Stuck, url: str, node: Node | None) -> Ending:
+    """Return the ending for a page about contact that could not be opened; ``node``: the link to it."""
+    name = node.name if node is not None else "/"
+    if isinstance(error, Stuck):
+        return Ending(INCONCLUSIVE, "contact-failed", {"name": name, "why": str(error)}, node=node, url=url)
+    facts = {"name": name, "why": "it is not opened here"}
+    if error.why == "robots":
+        return Ending(BLOCKED, "contact-robots", facts, node=node, url=url)
+    return Ending(INCONCLUSIVE, "contact-failed", facts, node=node, url=url)
 
 
 async def _nothing_there(visit: Visit, reached: Node) -> Ending:

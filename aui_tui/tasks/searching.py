@@ -78,12 +78,15 @@ def queries(visit: Visit) -> list[tuple[str, bool]]:
 
 def field_of(outline: Outline) -> Node | None:
     """Return the search field: by role, else by its name, else a named field in a search landmark."""
-    fields = [node for node in outline.nodes if node.role in ENTRIES and node.ref and not node.framed]
-    fields = [node for node in fields if not node.disabled and node.name]
-    by_role = (node for node in fields if node.role == "searchbox")
-    by_name = (node for node in fields if SEARCH.search(node.name))
-    by_place = (node for node in fields if "search" in node.path)
-    return next(by_role, None) or next(by_name, None) or next(by_place, None)
+    fields = [node for node in outline.nodes if _takes_text(node) and node.name]
+    by_role = [node for node in fields if node.role == "searchbox"]
+    by_name = [node for node in fields if SEARCH.search(node.name)]
+    by_place = [node for node in fields if "search" in node.path]
+    return next(iter([*by_role, *by_name, *by_place]), None)
+
+
+def _takes_text(node: Node) -> bool:
+    return node.role in ENTRIES and bool(node.ref) and not node.framed and not node.disabled
 
 
 def appeared(outline: Outline, before: Outline) -> Counter[tuple[str, str]]:

@@ -225,16 +225,21 @@ def _flat(record: dict[str, Any], client: Sequence[str]) -> dict[str, Any]:
     return flat
 
 
-def _json_visit(flat: Mapping[str, Any], client: Sequence[str]) -> Found | None:
+def _json_fields(flat: Mapping[str, Any], client: Sequence[str]) -> dict[str, Any]:
+    """Return the values of a line by the names of ``formats.toml``, None where a field is not logged."""
     table = names()["json"]
     if client:
         peers = [key for key in table["address"] if key not in client]
         table = {**table, "forwarded": list(client), "address": peers}
-    got = {
+    return {
         field: _plain(next((flat[key] for key in keys if key in flat), None))
         for field, keys in table.items()
         if isinstance(keys, list)
     }
+
+
+def _json_visit(flat: Mapping[str, Any], client: Sequence[str]) -> Found | None:
+    got = _json_fields(flat, client)
     if got["time"] is None or got["status"] is None:
         return None
     target = str(got["target"] or "")

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from aui_tui.errors import BadValue, ConfigError
+from aui_tui.errors import BadValue, MissingExtra
 from aui_tui.records.visits import Kind
 from aui_tui.text import clean
 
@@ -382,7 +382,7 @@ class ApacheString(_Described):
         try:
             from apachelogs import LogParser
         except ImportError:
-            raise ConfigError("Apache format strings need the extra “logs”: pip install 'aui-tui[logs]'.") from None
+            raise MissingExtra("An Apache format string", "logs") from None
         try:
             self._parser = LogParser(text)
         except ValueError as error:
@@ -410,24 +410,27 @@ class ApacheString(_Described):
         headers = {str(name).lower(): value for name, value in (getattr(entry, "headers_in", None) or {}).items()}
         request = getattr(entry, "request_line", None) or getattr(entry, "request_uri", None) or ""
         status = getattr(entry, "final_status", None) or getattr(entry, "status", None) or 0
-        size = next((got[name] for name in ("%B", "%b", "%O") if got.get(name) is not None), 0)
-        address = next((got[name] for name in ("%a", "%h", "%{c}a") if got.get(name)), "")
         try:
             moment = any_time(entry.request_time.timestamp())
         except (ValueError, AttributeError):
             return None
         visit = Visit(
-            str(address),
+            _first(got, "%a", "%h", "%{c}a"),
             moment,
             target_of(request.encode("latin-1", "replace")),
             int(status),
-            int(size),
+            int(_first(got, "%B", "%b", "%O") or 0),
             _apache_seconds(got),
             _text(headers.get("accept")),
-            next((str(headers[name]) for name in self._forwarded if headers.get(name)), ""),
-            str(got.get("%v") or got.get("%V") or ""),
+            _first(headers, *self._forwarded),
+            _first(got, "%v", "%V"),
         )
         return (headers.get("user-agent") or "").encode("latin-1", "replace"), visit
+
+
+def _first(values: Mapping[str, Any], *names: str) -> str:
+    """Return the first value that is there and not empty; empty for none."""
+    return next((str(values[name]) for name in names if values.get(name) not in (None, "")), "")
 
 
 def _apache_seconds(got: Mapping[str, Any]) -> float | None:

@@ -223,19 +223,10 @@ def record(
     Raises RecordError when more than half of the examined lines could not be parsed, or when the log names other
     sites alone.
     """
-    if 2 * whole.unparsable > whole.examined:
-        raise RecordError(
-            f"{whole.unparsable:,} of {whole.examined:,} examined lines could not be understood; name the format by "
-            "--format, or describe it by --log-format."
-        )
-    if whole.hosts and not whole.agent_lines:
-        named = ", ".join(host for host, _ in whole.hosts.most_common(3))
-        raise BadValue(f"No line of an agent is of {clean(options.host, 100)}: the log names {named}.")
+    _check(whole, options)
     kind, reason = _kind(whole, options)
     off = _off(whole, options)
-    merged = whole.spans.merged()
-    moments = [row.first for row in whole.rows.values()] + [span[0] for span in merged]
-    ends = [row.last for row in whole.rows.values()] + [span[1] for span in merged]
+    first, last = _period(whole)
     rows = sorted(whole.rows.items(), key=lambda item: (-item[1].requests, item[0].token))
     used = {client.ip_ranges for client in whole.rows}
     return Visits(
@@ -246,8 +237,8 @@ def record(
         formats=tuple(whole.formats),
         kind=kind,
         kind_reason=reason,
-        first=stamp(min(moments)) if moments else "",
-        last=stamp(max(ends)) if ends else "",
+        first=first,
+        last=last,
         lines=whole.lines,
         examined=whole.examined,
         unparsable=whole.unparsable,
@@ -260,6 +251,26 @@ def record(
         notes=tuple(whole.notes),
         visitors=tuple(_visitor(client.token, row, whole, off, fetched, options.sampled) for client, row in rows),
     )
+
+
+def _check(whole: Count, options: Options) -> None:
+    """Raise RecordError where most lines could not be parsed, BadValue where the log is of other sites."""
+    if 2 * whole.unparsable > whole.examined:
+        raise RecordError(
+            f"{whole.unparsable:,} of {whole.examined:,} examined lines could not be understood; name the format by "
+            "--format, or describe it by --log-format."
+        )
+    if whole.hosts and not whole.agent_lines:
+        named = ", ".join(host for host, _ in whole.hosts.most_common(3))
+        raise BadValue(f"No line of an agent is of {clean(options.host, 100)}: the log names {named}.")
+
+
+def _period(whole: Count) -> tuple[str, str]:
+    """Return the times of the first and the last line; empty where no line has one."""
+    merged = whole.spans.merged()
+    begins = [row.first for row in whole.rows.values()] + [span[0] for span in merged]
+    ends = [row.last for row in whole.rows.values()] + [span[1] for span in merged]
+    return (stamp(min(begins)), stamp(max(ends))) if begins else ("", "")
 
 
 def _visitor(token: str, row: Row, whole: Count, off: str, fetched: Mapping[str, RangeList], factor: int) -> Visitor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import glob
 import lzma
+import math
 import os
 import select
 import sys
@@ -160,31 +161,29 @@ def blocks(stream: Stream, owned: int | None = None) -> Iterator[bytes]:
 
     ``owned``: stop after the line that covers that many bytes. Of a line over LINE_LIMIT only the beginning is given.
     """
+    left: float = math.inf if owned is None else owned
     tail, skipping = b"", False
     while block := stream.read(BLOCK):
         if skipping:
             end = block.find(b"\n") + 1
-            if owned is not None:
-                owned -= end or len(block)
+            left -= end or len(block)
             if not end:
                 continue
             skipping, block = False, block[end:]
-            if owned is not None and owned <= 0:
+            if left <= 0:
                 return
         block = tail + block
-        if owned is not None and len(block) >= owned:
-            yield from _last(stream, block, owned)
+        if len(block) >= left:
+            yield from _last(stream, block, int(left))
             return
         end = block.rfind(b"\n") + 1
         if not end and len(block) > LINE_LIMIT:
             yield block[:SHORTENED] + b"\n"
             skipping, tail = True, b""
-            if owned is not None:
-                owned -= len(block)
+            left -= len(block)
             continue
         tail = block[end:]
-        if owned is not None:
-            owned -= end
+        left -= end
         if end:
             yield block[:end]
     if tail:

@@ -123,7 +123,7 @@ sys.exit(run(["crawl", "--starter", "--fast"]))
 def test_without_the_extra_fast_one_sentence_says_how_to_get_it(tmp_path: Path) -> None:
     done = python(tmp_path, WITHOUT)
     assert done.code == 2
-    assert done.sentence.endswith("--fast needs the extra: pip install 'aui-tui[fast]'.")
+    assert done.sentence.endswith("--fast needs the extra “fast”; install it with: pip install 'aui-tui[fast]'.")
     assert done.out == ""
 
 

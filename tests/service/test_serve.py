@@ -250,7 +250,7 @@ sys.exit(run(["serve"]))
 def test_without_the_extra_one_sentence_says_how_to_get_it(tmp_path: Path) -> None:
     done = python(tmp_path, WITHOUT)
     assert done.code == 2
-    assert "Serving needs starlette, jinja2; install it with: pip install 'aui-tui[serve]'." in done.sentence
+    assert "Serving needs the extra “serve”; install it with: pip install 'aui-tui[serve]'." in done.sentence
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Final
 
-from aui_tui.errors import ConfigError
+from aui_tui.errors import MissingExtra
 from aui_tui.service.protocol import Published
 
 NEEDED: Final = ("starlette", "uvicorn", "jinja2")
@@ -32,9 +32,8 @@ def run(
 
     Raises ConfigError: the extra is not installed, the address cannot be bound, or a setting is malformed.
     """
-    missing = [name for name in NEEDED if find_spec(name) is None]
-    if missing:
-        raise ConfigError(f"Serving needs {', '.join(missing)}; install it with: pip install 'aui-tui[serve]'.")
+    if any(find_spec(name) is None for name in NEEDED):
+        raise MissingExtra("Serving", "serve")
     from aui_tui.service.api.server import serve
 
     return serve(
