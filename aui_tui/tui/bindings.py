@@ -40,14 +40,22 @@ APP: Final = (
     _key("q,ctrl+q", "quit", "quit", "Quit", "Leave the dashboard", show=False, display="q"),
 )
 
+
+def _moves(step: str, one: str, page: str = "pagedown") -> tuple[Binding, ...]:
+    """Return the keys that move through a list; ``one``: what its lines are called."""
+    return (
+        _key("up,k", step + "(-1)", "up", "Up", "One " + one + " up", show=False),
+        _key("down,j", step + "(1)", "down", "Down", "One " + one + " down", show=False),
+        _key("pageup", "page(-1)", "page-up", "Page up", "One page up", show=False),
+        _key(page, "page(1)", "page-down", "Page down", "One page down", show=False),
+        _key("home,g", "jump(0)", "top", "First", "First " + one, show=False),
+        _key("end,G", "jump(-1)", "bottom", "Last", "Last " + one, show=False),
+    )
+
+
 TABLE: Final = (
     _key("enter", "open", "open", "Open", "Open the report card of the host under the cursor"),
-    _key("up,k", "move(-1)", "up", "Up", "One row up", show=False),
-    _key("down,j", "move(1)", "down", "Down", "One row down", show=False),
-    _key("pageup", "page(-1)", "page-up", "Page up", "One page up", show=False),
-    _key("pagedown", "page(1)", "page-down", "Page down", "One page down", show=False),
-    _key("home,g", "jump(0)", "top", "First", "First row", show=False),
-    _key("end,G", "jump(-1)", "bottom", "Last", "Last row", show=False),
+    *_moves("move", "row"),
     _key("left", "column(-1)", "column-left", "Column left", "Column at the left", show=False),
     _key("right", "column(1)", "column-right", "Column right", "Column at the right", show=False),
 )
@@ -170,14 +178,7 @@ EXCHANGE: Final = (
 
 FIXES: Final = (_key("space", "tick", "what-if", "What if", "Suppose the chosen fix done, and see the score"),)
 
-LINES: Final = (
-    _key("up,k", "step(-1)", "up", "Up", "One line up, or the fix or figure above", show=False),
-    _key("down,j", "step(1)", "down", "Down", "One line down, or the fix or figure below", show=False),
-    _key("pageup", "page(-1)", "page-up", "Page up", "One page up", show=False),
-    _key("pagedown,space", "page(1)", "page-down", "Page down", "One page down", show=False),
-    _key("home,g", "jump(0)", "top", "First", "First line", show=False),
-    _key("end,G", "jump(-1)", "bottom", "Last", "Last line", show=False),
-)
+LINES: Final = _moves("step", "line, fix or figure", "pagedown,space")
 
 CLOSE: Final = (
     _key("escape,question_mark,q", "close", "close", "Close", display="esc"),
@@ -197,10 +198,13 @@ CHOOSE_MANY: Final = (
     _key("space", "mark", "columns-mark", "Mark", first=True),
 )
 
+SEARCH: Final = (
+    _key("escape", "close", "search-close", "Cancel", display="esc"),
+    _key("down", "move(1)", "search-next", "Next", first=True),
+    _key("up", "move(-1)", "search-previous", "Previous", first=True),
+)
+
 VIEWS: Final = (
-    _key("escape", "close", "views-cancel", "Cancel", display="esc"),
-    _key("down", "move(1)", "views-next", "Next", first=True),
-    _key("up", "move(-1)", "views-previous", "Previous", first=True),
     _key("delete,ctrl+d", "forget", "views-forget", "Forget", "Forget the list under the cursor", first=True),
 )
 
@@ -269,14 +273,17 @@ TABLES: Final = {
     "choice": CHOOSE,
     "address": ADDRESS,
     "columns": CHOOSE_MANY,
-    "saved lists": VIEWS,
+    "key list": SEARCH,
+    "saved lists": (*SEARCH, *VIEWS),
     "histogram": HISTOGRAM,
     "everywhere": APP,
 }
 """Every table by the place where it works. Keys of ``everywhere`` work in all others too."""
 
 
-MODAL: Final = frozenset({"window", "choice", "search", "find", "address", "columns", "saved lists", "histogram"})
+MODAL: Final = frozenset(
+    {"window", "choice", "search", "find", "address", "columns", "key list", "saved lists", "histogram"}
+)
 """Places where the keys of everywhere do not work."""
 MODIFIERS: Final = frozenset({"ctrl", "shift", "alt", "super"})
 _NAMED: Final = frozenset(key.value for key in Keys if "<" not in key.value and "+" not in key.value)

@@ -15,9 +15,9 @@ from aui_tui.records.registry import registry
 from aui_tui.tui import messages, open_screens
 from aui_tui.tui.context import Context, attempt
 from aui_tui.tui.draw import paragraph
-from aui_tui.tui.panes.foot import TERMS
 from aui_tui.tui.preferences import SETTINGS, PreferringApp
 from aui_tui.tui.themes import ThemeChoice, ThemedApp
+from aui_tui.tui.words import TERMS
 
 HOSTS: Final = 12
 """Hosts that one search shows."""

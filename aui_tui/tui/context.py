@@ -5,20 +5,29 @@ No worker may end the application. The dashboard knows no file format: it asks i
 
 from __future__ import annotations
 
+import asyncio
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
-from typing import Any, Final, Literal, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, ParamSpec, Protocol, TypeVar
 
 import msgspec
+from textual import events
 from textual.app import App
+from textual.command import CommandPalette
 from textual.dom import DOMNode
+from textual.widget import Widget
 from textual.worker import Worker
 
 from aui_tui.errors import AuiError
 from aui_tui.records.query import Query
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
+from aui_tui.tui.bindings import ON_ANSWER
+
+if TYPE_CHECKING:
+    from textual.message_pump import MessagePump
 
 Kind = Literal["list", "card", "snippet"]
 ENDINGS: Final = {"list": (".json", ".ndjson", ".csv"), "card": (".json", ".md"), "snippet": ()}
@@ -178,3 +187,67 @@ def _run(node: DOMNode, group: str, exclusive: bool, call: Any) -> Worker[Any]:
 def reading(app: App[Any], node: DOMNode) -> bool:
     """Whether what ``node`` shows is still on its way from the source."""
     return any(worker.node is node and worker.group in READING and not worker.is_finished for worker in app.workers)
+
+
+# Type-ahead
+
+ANSWER_TIMEOUT: Final = 5.0
+"""Seconds that a key waits for an answer of the source at most."""
+NAP: Final = 0.002
+"""Seconds between two looks at a screen that is not at rest."""
+
+
+class TypeAhead:
+    """The keys that were typed and not yet acted on, in order."""
+
+    def __init__(self, app: App[Any]) -> None:
+        self._app = app
+        self._kept: deque[events.Key | events.Paste] = deque()
+        self._turn: events.Event | None = None
+
+    def keeps(self, event: events.Event) -> bool:
+        """Whether ``event`` is a key that has to wait; the application gets it again when its turn has come."""
+        if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
+            return False
+        if event is self._turn:
+            self._turn = None
+            return False
+        if not self._kept and self._turn is None and at_rest(self._app) and not self._early(event):
+            return False
+        self._kept.append(event)
+        if len(self._kept) == 1:
+            start_beside(self._app, "keys", self._hand_out)
+        return True
+
+    async def _hand_out(self) -> None:
+        while self._kept:
+            event = self._kept[0]
+            end = time.monotonic() + ANSWER_TIMEOUT
+            while not at_rest(self._app) or self._early(event):
+                if time.monotonic() > end:
+                    break
+                await asyncio.sleep(NAP)
+            self._turn = self._kept.popleft()
+            self._app.post_message(self._turn)
+
+    def _early(self, event: events.Key | events.Paste) -> bool:
+        """Whether ``event`` acts on an answer that has not come yet."""
+        screen = self._app.screen
+        if not isinstance(event, events.Key):
+            return False
+        if isinstance(screen, CommandPalette):
+            return not event.is_printable and any(w.node is screen and not w.is_finished for w in self._app.workers)
+        if not reading(self._app, screen) or not getattr(screen, "stale", True):
+            return False
+        active = screen.active_bindings.get(event.key)
+        return active is not None and active.binding.id in ON_ANSWER
+
+
+def at_rest(app: App[Any]) -> bool:
+    """Whether the screen is complete, and no message waits for it or for the application."""
+    widgets = app.screen.walk_children(Widget, with_self=True)
+    return not _busy(app) and all(widget.is_mounted and not _busy(widget) for widget in widgets)
+
+
+def _busy(pump: MessagePump) -> bool:
+    return pump.message_queue_size > 0 or pump._pending_message is not None

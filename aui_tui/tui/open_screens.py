@@ -143,7 +143,7 @@ def key_question(name: str, problem: Callable[[str], str]) -> Screen[str | None]
 
 def histogram(context: Context, query: Query, column: Column) -> Screen[Query | None]:
     """Return a window that counts the values of ``column``."""
-    from aui_tui.tui.screens.overview import HistogramScreen
+    from aui_tui.tui.screens.histogram import HistogramScreen
 
     return HistogramScreen(context, query, column)
 

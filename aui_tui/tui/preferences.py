@@ -6,19 +6,22 @@ The dashboard itself writes no settings: it is given what does (``Preferences.wr
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
+
+from textual.reactive import reactive
 
 from aui_tui.errors import AuiError, ConfigError
 from aui_tui.records.query import Query
 from aui_tui.text import clean
 from aui_tui.tui import messages, open_screens
 from aui_tui.tui.bindings import checked
-from aui_tui.tui.context import ExportJob, attempt, sentence, start_beside
-from aui_tui.tui.scanning import ScanningApp
+from aui_tui.tui.context import Context, ExportJob, attempt, sentence, start_beside
 from aui_tui.tui.state import list_of
+from aui_tui.tui.themes import ThemedApp
 
 COMMANDS: Final = {
     "scan": ("ADDRESS", "scan an address"),
@@ -48,8 +51,14 @@ SETTINGS: Final = {
 """What can be set in the dashboard, by name."""
 
 
-class PreferringApp(ScanningApp):
-    """An application that remembers what is chosen in it."""
+class PreferringApp(ThemedApp):
+    """An application that remembers what is chosen in it; ``stored`` counts what changes the lists on show."""
+
+    stored: reactive[int] = reactive(0, init=False, repaint=False)
+
+    def __init__(self, context: Context, folders: Iterable[Path], theme: str, *, no_color: bool) -> None:
+        super().__init__(folders, theme, no_color=no_color)
+        self.context = context
 
     @property
     def own_keys(self) -> dict[str, str]:

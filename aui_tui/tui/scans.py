@@ -1,4 +1,4 @@
-"""Scans that run or have just ended, as frozen data: one line per probe."""
+"""Scans as frozen data and as lines: those that run, and the log of one that has ended. No Textual here."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import msgspec
 from msgspec.structs import replace
 
 from aui_tui.records import labels
-from aui_tui.records.observations import BROWSER, FILE_PROBES, ProbeEvent
+from aui_tui.records.observations import BROWSER, FILE_PROBES, Exchange, ProbeEvent
 from aui_tui.records.registry import registry
 from aui_tui.records.tasks import TASK, TaskEvent
-from aui_tui.records.view import ScanAnswer
+from aui_tui.records.view import Dossier, ScanAnswer
 from aui_tui.text import clean, fit
 from aui_tui.tui import glyphs
-from aui_tui.tui.draw import Line, Piece, cut, line
-from aui_tui.tui.words import seconds
+from aui_tui.tui.draw import BLANK, Line, Piece, cut, hang, line, pad, spread
+from aui_tui.tui.words import clock, seconds
 
 PROBE_LIMIT: Final = 12.0
 """Seconds in all that one probe has (specification 8)."""
@@ -161,3 +161,124 @@ class TaskRun(msgspec.Struct, frozen=True):
 def changed(scans: tuple[Scan, ...], number: int, change: Callable[[Scan], Scan]) -> tuple[Scan, ...]:
     """Return ``scans`` with scan ``number`` changed while it runs; one that has ended stays as it is."""
     return tuple(change(scan) if scan.number == number and scan.running else scan for scan in scans)
+
+
+# Running scans
+
+COLUMN: Final = 38
+"""Cells of one column of the checklist."""
+
+
+def strip_line(scan: Scan, width: int, now: float, *, detail: bool) -> Line:
+    """Return a scan in one line: host, the probes as signs where ``detail`` asks for them, how far it is."""
+    left = line(" ", ("scan", "accent"), " ", (scan.url, "strong"), "  ")
+    right = line(
+        (" ".join((str(scan.finished) + "/" + str(len(scan.probes)), "probes", glyphs.DOT, "esc cancels ")), "muted")
+    )
+    if not detail:
+        return spread(left, right, width)
+    parts: list[Piece] = [*left]
+    for probe in scan.probes:
+        sign, role = (glyphs.DOT, "muted")
+        if probe.state == "done":
+            sign, role = glyphs.OUTCOME.get(probe.outcome, glyphs.DOT), glyphs.role_of(probe.outcome)
+        elif probe.state:
+            sign, role = glyphs.WAIT, "accent"
+        parts += [Piece(labels.probe(probe.name) + " ", "muted"), Piece(sign + "  ", role)]
+    return spread(parts, right, width)
+
+
+def checklist(scan: Scan, width: int, now: float) -> list[Line]:
+    """Return one cell per probe, in as many columns as fit, filled downwards."""
+    columns = max(width // COLUMN, 1)
+    rows = -(-len(scan.probes) // columns)
+    room = width // columns
+    out: list[Line] = []
+    for row in range(rows):
+        parts: list[Piece] = []
+        for probe in scan.probes[row::rows]:
+            parts.extend(pad((Piece("  "), *probe.line(now)), room))
+        out.append(tuple(parts))
+    return out
+
+
+# The log
+
+
+NAME = 14
+
+
+def scan_log(dossier: Dossier, size: int) -> list[Line]:
+    """Return the kept exchanges of a scan laid out to ``size`` cells."""
+    card = dossier.card
+    head = [
+        cut(
+            line(
+                (card.scanned_at[:10] + " " + clock(card.scanned_at), "muted"),
+                "  ",
+                (seconds(card.elapsed_ms) + " in all, from " + card.vantage, "muted"),
+            ),
+            size,
+        )
+    ]
+    seen = dossier.observations
+    if seen is None:
+        return [*head, BLANK, *hang((), "This source keeps no probes. Press s to scan the host from here.", size)]
+    out: list[Line] = [*head]
+    for exchange in seen.exchanges:
+        out.extend(_exchange(exchange, size))
+    for warning in (*seen.warnings, *seen.files.notes):
+        out.extend(hang((Piece("! ", "warn"),), warning, size))
+    return out
+
+
+def scan_lines(scan: Scan, size: int, now: float) -> list[Line]:
+    """Return a scan of this session laid out to ``size`` cells."""
+    out: list[Line] = [cut(line((scan.url, "strong")), size)]
+    out += [cut(probe.line(now), size) for probe in scan.probes]
+    total = " ".join((str(scan.finished), "of", str(len(scan.probes)), "probes"))
+    tail = scan.words or total + " " + glyphs.DOT + " esc cancels"
+    return [*out, BLANK, *hang((), tail, size, "muted")]
+
+
+def _exchange(exchange: Exchange, size: int) -> list[Line]:
+    is_file = exchange.name in ("robots", "llms", "ai-plugin", "ucp", "mcp")
+    outcome = exchange.outcome
+    quiet = is_file and outcome in ("refused", "inconclusive") and exchange.status in (404, 410)
+    sign, role = (glyphs.DOT, "muted") if quiet else (glyphs.OUTCOME[outcome], glyphs.role_of(outcome))
+    status = str(exchange.status) if exchange.status else "none"
+    action = "screen.exchange('" + exchange.name + "')"
+    out: list[Line] = [
+        cut(
+            line(
+                Piece("  " + sign + " ", role, action),
+                Piece(fit(labels.probe(exchange.name), NAME) + " ", "", action),
+                Piece(status.rjust(4), role, action),
+                Piece(seconds(exchange.elapsed_ms).rjust(9), "muted", action),
+                Piece("  " + _notes(exchange), "muted", action),
+            ),
+            size,
+        )
+    ]
+    if exchange.detail:
+        out += hang((Piece("    "),), exchange.detail, size, "muted")
+    if exchange.challenge is not None:
+        found = exchange.challenge
+        words = [found.vendor, "challenge:", found.signal]
+        if exchange.another_page:
+            words = ["another page than the browser’s:", found.signal]
+        if found.reference:
+            words += ["reference", found.reference]
+        out += hang((Piece("    "),), " ".join(words), size, "warn")
+    return out
+
+
+def _notes(exchange: Exchange) -> str:
+    parts = []
+    if exchange.attempts:
+        parts.append("asked twice")
+    if exchange.hops:
+        parts.append(" ".join((str(len(exchange.hops)), "redirect" if len(exchange.hops) == 1 else "redirects")))
+    if exchange.cut:
+        parts.append("body cut")
+    return ", ".join(parts)

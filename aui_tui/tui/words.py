@@ -1,9 +1,14 @@
-"""Ages, times and changes in words."""
+"""Ages, times, sizes and quotas in words, and the terms that the line above the keys explains."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Final
+
+from aui_tui.records import card
+from aui_tui.records.view import Quota
+from aui_tui.tui.draw import Line, cut, line
 
 _UNITS: Final = ((7 * 86400, "w"), (86400, "d"), (3600, "h"), (60, "m"))
 _LONG: Final = {"w": "weeks", "d": "days", "h": "h", "m": "min"}
@@ -11,18 +16,9 @@ WEEKS_FROM: Final = 60 * 86400
 """Ages under this many seconds are given in days, older ones in weeks."""
 
 
-def instant(stamp: str) -> float:
-    """Return an ISO 8601 time as epoch seconds, 0.0 when it is none."""
-    try:
-        moment = datetime.fromisoformat(stamp)
-    except ValueError:
-        return 0.0
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-
-
 def age(stamp: str, now: float) -> str:
     """Return how long ago ``stamp`` was, in two to four characters: ``now``, ``5m``, ``2h``, ``12d``, ``9w``."""
-    return span(now - instant(stamp)) if stamp else ""
+    return span(card.age(stamp, now)) if stamp else ""
 
 
 def span(seconds: float) -> str:
@@ -78,3 +74,70 @@ def seconds(milliseconds: int) -> str:
     """Return a duration in seconds with two decimals, ``0.12 s``; from ten seconds on with one."""
     value = milliseconds / 1000
     return format(value, ".1f" if value >= 9.995 else ".2f") + " s"
+
+
+def quota_words(quota: Quota | None, *, full: bool) -> str:
+    """Return the scans left: ``scans 7/10`` and, where there is room, when the next slot frees."""
+    if quota is None:
+        return ""
+    words = "scans " + str(quota.left) + "/" + str(quota.limit)
+    if quota.next_slot and (full or quota.left == 0):
+        words += " · next slot " + local_time(quota.next_slot)
+    return words
+
+
+# Terms, explained at the foot
+
+
+TERMS: Final = MappingProxyType(
+    {
+        "in": "The site serves the page to this name, or robots.txt says yes and nobody asked.",
+        "part": "The page is served, but robots.txt closes some of the other pages to this name.",
+        "refused": "An error came back for this name, and the page for a browser.",
+        "challenged": "A test for humans came back instead of the page.",
+        "told no": "robots.txt tells this name to stay out.",
+        "unclear": "It was asked, and no answer came that proves anything.",
+        "not tested": "It drives a browser of its own: no request of ours can stand for it, only a task run can.",
+        "front door": "A file that tells agents which services they may call: UCP for shops, MCP for tools.",
+        "wba": "Web Bot Auth: proof of who asks, by signature.",
+        "Content-Signal": "A line of robots.txt on what the content may be used for.",
+        "Works": "What an assistant can get done here, half of the score; only a task run measures it.",
+        "llms.txt": "A short guide to the site for language models.",
+        "JSON-LD": "Facts about the page, written for machines.",
+        "landmarks": "Named parts of a page, such as main and nav, by which software finds its way.",
+        "served by": "The CDN or server that answered.",
+        "provisional": "A score without tasks: half of it is unmeasured.",
+        "readable": "Whether the text of the page is there before any script has run.",
+        "robots.txt": "The file in which a site says which pages which programs may fetch (RFC 9309).",
+        "evidence": "What was found, worst first; d shows what changed since the scan before.",
+        "log": "Every request of the scan; enter shows what was sent and what came back.",
+        "tasks": "A browser that an agent drives tries to read, follow, search, contact, fill in and offer.",
+        "visits": "The site's own access log says what the real agents got.",
+        "overview": "Every figure opens the list of its hosts.",
+        "stance": "Open: agents get in. Selective: some do. Walled: they are shut out.",
+        "scores": "Hosts per ten points of 100, and per grade; half of a score needs a run of the tasks.",
+        "lacking": "Checks that most hosts fail; each has a fix that can be copied.",
+        "movers": "Hosts whose score changed most since the scan before.",
+        "disagree": "robots.txt says yes and the site says no, or the other way round.",
+        "ledger": "How the score came about, point by point.",
+    }
+)
+"""One sentence per term."""
+
+FIX_TERMS: Final = MappingProxyType(
+    {
+        "wba": "wba",
+        "front-door": "front door",
+        "llms": "llms.txt",
+        "jsonld": "JSON-LD",
+        "landmarks": "landmarks",
+        "ssr": "readable",
+        "signal": "Content-Signal",
+        "robots": "robots.txt",
+    }
+)
+
+
+def term(name: str, size: int, sentence: str = "") -> Line:
+    """Return a term in bold and its sentence, cut to ``size`` cells."""
+    return cut(line(" ", (name, "strong"), "  ", sentence or TERMS.get(name, "")), size)

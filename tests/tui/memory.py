@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from aui_tui.errors import AuiError, NeverScanned
-from aui_tui.records.card import ReportCard
+from aui_tui.records.card import ReportCard, epoch_ms
 from aui_tui.records.methods import grade_of
 from aui_tui.records.observations import BROWSER, FILE_PROBES, ProbeEvent, Progress
 from aui_tui.records.points import Standing, estimate
@@ -17,7 +17,6 @@ from aui_tui.records.view import Dossier, Facets, HistoryPoint, IndexView, Overv
 from aui_tui.records.visits import Visits
 from aui_tui.records.vocabulary import CATEGORIES, GRADES, STANCES
 from aui_tui.store.columns import facts_of
-from aui_tui.tui.words import instant
 from tests.matching import holds, ordered
 
 from .cards import NOW, make_card
@@ -169,7 +168,9 @@ class MemoryService:
         return msgspec.structs.replace(base, host=url, name=url, score=score, grade=grade_of(score), scanned_at=when)
 
     async def quota(self) -> Quota | None:
-        return Quota(left=self.left, limit=10, next_slot=instant("2026-11-20T10:42:00.000Z") if self.left < 10 else 0.0)
+        return Quota(
+            left=self.left, limit=10, next_slot=epoch_ms("2026-11-20T10:42:00.000Z") / 1000 if self.left < 10 else 0.0
+        )
 
     async def position(self, host: str, query: Query) -> int:
         view = await self.index(query)

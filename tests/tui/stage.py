@@ -12,8 +12,7 @@ from textual.pilot import Pilot
 from aui_tui.records.query import Query
 from aui_tui.service.protocol import Service
 from aui_tui.tui.app import AuiApp
-from aui_tui.tui.context import Context
-from aui_tui.tui.typeahead import at_rest
+from aui_tui.tui.context import Context, at_rest
 
 from .cards import NOW
 

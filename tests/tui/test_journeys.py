@@ -16,7 +16,7 @@ from aui_tui.tui.app import AuiApp
 from aui_tui.tui.bindings import checked
 from aui_tui.tui.screens.card import CardScreen
 from aui_tui.tui.screens.index import IndexScreen
-from aui_tui.tui.screens.indexbars import chips_line
+from aui_tui.tui.screens.listparts import chips_line
 from aui_tui.tui.widgets.lines import FigureList
 from aui_tui.tui.widgets.querybar import DropDown, QueryLine
 

@@ -41,7 +41,7 @@ SINKS = frozenset(
     }
 )
 TITLES = frozenset({"border_title", "border_subtitle", "tooltip"})
-PURE = ("draw.py", "glyphs.py", "words.py", "columns.py", "scans.py", "state.py", "cardstate.py", "export.py", "panes")
+PURE = ("draw.py", "glyphs.py", "words.py", "columns.py", "scans.py", "state.py", "panes")
 
 
 def calls(tree: ast.AST) -> Iterator[tuple[str, ast.Call]]:

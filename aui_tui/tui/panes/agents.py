@@ -10,7 +10,7 @@ from aui_tui.records import agents
 from aui_tui.records import tasks as names
 from aui_tui.records.agents import AgentRow
 from aui_tui.records.registry import registry
-from aui_tui.records.tasks import TASK, TaskReport, TaskResult
+from aui_tui.records.tasks import TASK, TaskReport, TaskResult, TaskRun
 from aui_tui.records.view import Dossier
 from aui_tui.records.visits import VisitRow, Visits, visit_rows
 from aui_tui.text import cells, count, fit
@@ -245,20 +245,28 @@ def tasks(dossier: Dossier, size: int) -> list[Line]:
         return paragraph(NO_TASKS, size, "muted")
     report = dossier.observations.tasks if dossier.observations is not None else None
     results = {result.task: result for result in report.results} if report is not None else {}
-    note = size - 2 - 24 - 15 - 8
-    head = "  " + fit("Task", 24) + fit("outcome", 15) + "points  " + ("what happened" if note > 12 else "")
+    words = size - 2 - 24 - 15 - 8 > 12
+    head = "  " + fit("Task", 24) + fit("outcome", 15) + "points  " + ("what happened" if words else "")
     out = [cut(line((head, "header")), size)]
-    for run in runs:
-        half = run.task in results and results[run.task].half and run.outcome == names.BLOCKED
-        mark, role = MARKS.get("half" if half else run.outcome, (glyphs.UNKNOWN + " " + run.outcome, ""))
-        points = "/".join((str(run.points), str(run.possible))) if run.possible else glyphs.DASH
-        label = TASK[run.task].label if run.task in TASK else run.task
-        row = [Piece("  " + fit(label, 23) + " "), Piece(fit(mark, 15), role), Piece(points.rjust(6) + "  ")]
-        out.append(cut((*row, Piece(run.note if note > 12 else "", "muted")), size))
-    stuck = [result for result in results.values() if result.outcome == names.BLOCKED]
-    for result in stuck:
-        out += [BLANK, *_steps(result, size)]
+    out += [cut(_task(run, results.get(run.task), words=words), size) for run in runs]
+    for result in results.values():
+        if result.outcome == names.BLOCKED:
+            out += [BLANK, *_steps(result, size)]
     return out
+
+
+def _task(run: TaskRun, result: TaskResult | None, *, words: bool) -> Line:
+    """Return one task: its name, outcome, points and, where ``words`` fit, what happened."""
+    half = result is not None and result.half and run.outcome == names.BLOCKED
+    mark, role = MARKS.get("half" if half else run.outcome, (glyphs.UNKNOWN + " " + run.outcome, ""))
+    points = "/".join((str(run.points), str(run.possible))) if run.possible else glyphs.DASH
+    label = TASK[run.task].label if run.task in TASK else run.task
+    return (
+        Piece("  " + fit(label, 23) + " "),
+        Piece(fit(mark, 15), role),
+        Piece(points.rjust(6) + "  "),
+        Piece(run.note if words else "", "muted"),
+    )
 
 
 def _steps(result: TaskResult, size: int) -> list[Line]:

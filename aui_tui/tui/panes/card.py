@@ -1,27 +1,28 @@
-"""The panes of a report card by number."""
+"""The panes of a report card by number, and the lines around them: headline, names of the panes, foot."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterable
 from shlex import quote
-from typing import Final
+from typing import Final, NamedTuple
 
 from aui_tui.changes import Change, Diff, diff
 from aui_tui.engine.checks import BY_FIX
-from aui_tui.records import labels
-from aui_tui.records.card import Entry, Ledger, Recommendation, ReportCard
+from aui_tui.records.agents import agent_rows, crawler_rows, outcomes
+from aui_tui.records.card import Recommendation, ReportCard
 from aui_tui.records.methods import WALLED_CEILING
-from aui_tui.records.observations import INCONCLUSIVE, Exchange
-from aui_tui.records.points import gain
-from aui_tui.records.view import Dossier
-from aui_tui.text import count, fit
+from aui_tui.records.observations import INCONCLUSIVE
+from aui_tui.records.points import comparable, gain
+from aui_tui.records.view import Dossier, Quota
+from aui_tui.text import cells, count, fit
 from aui_tui.tui import glyphs
-from aui_tui.tui.draw import BLANK, Line, Piece, beside, cut, hang, line, paragraph, width
+from aui_tui.tui.draw import BLANK, Line, Piece, beside, cut, hang, line, paragraph, spread, width
 from aui_tui.tui.panes import agents
-from aui_tui.tui.panes.common import history_line, pillar_label, pillar_lines
-from aui_tui.tui.scans import Scan, TaskRun
+from aui_tui.tui.panes.verdict import history_line, ledger, stance
+from aui_tui.tui.scans import Scan, TaskRun, scan_lines, scan_log
 from aui_tui.tui.state import CardState
-from aui_tui.tui.words import ago, clock, day, seconds
+from aui_tui.tui.words import FIX_TERMS, ago, day, quota_words, seconds, signed, term
 
 
 def absent(host: str, problem: str, size: int, can_scan: bool) -> list[Line]:
@@ -107,46 +108,6 @@ def file_of(fix: Recommendation) -> str:
     return " ".join((names.get(fix.k, fix.k), "snippet"))
 
 
-COMPONENT = 11
-FIGURES = 6
-
-
-def ledger(dossier: Dossier, size: int) -> list[Line]:
-    """Return the pane laid out to ``size`` cells; a source that keeps no ledger is told to be one."""
-    card = dossier.card
-    kept = dossier.ledger
-    if kept is None:
-        words = "This source does not say how the points came about; the card has only their sums."
-        return [*paragraph(words, size, "muted"), BLANK, *pillar_lines(card.pillars, card.pillar_max, size)]
-    out: list[Line] = []
-    pillar = ""
-    for entry in kept.entries:
-        if entry.pillar != pillar:
-            pillar = entry.pillar
-            out += [BLANK] if out else []
-            out.append(line((pillar_label(pillar), "title")))
-        out += _entry(entry, size)
-    return [*out, BLANK, *_sums(kept, size)]
-
-
-def _entry(entry: Entry, size: int) -> list[Line]:
-    figures = (str(entry.earned) + "/" + str(entry.possible)).rjust(FIGURES) if entry.measured else "not".rjust(FIGURES)
-    full = entry.earned >= entry.possible
-    role = "muted" if not entry.measured else "good" if full else "critical" if entry.earned == 0 else "warn"
-    head = (Piece(fit(entry.component, COMPONENT)), Piece(figures + "  ", role))
-    words = entry.reason if entry.measured else "not measured: " + entry.reason
-    return hang(head, words, size)
-
-
-def _sums(kept: Ledger, size: int) -> list[Line]:
-    sums = " ".join((str(kept.earned), "of", str(kept.possible), "points", glyphs.ARROW, str(kept.raw) + "/100"))
-    out = [line(("Sum ", "strong"), sums, "  grade ", (kept.grade, glyphs.role_of(kept.grade[:1])))]
-    if kept.capped:
-        words = " ".join(("A walled site scores at most", str(WALLED_CEILING) + ":", "so", str(kept.score) + "."))
-        out += paragraph(words, size, "warn")
-    return out
-
-
 LABEL = 22
 
 
@@ -199,85 +160,6 @@ def _change(change: Change, label: int, size: int) -> list[Line]:
     if change.points:
         words += " ".join(("  ", format(change.points, "+d"), change.pillar))
     return hang((Piece(sign + " ", role), Piece(fit(change.label, label) + " ")), words, size, role)
-
-
-NAME = 14
-
-
-def scan_log(dossier: Dossier, size: int) -> list[Line]:
-    """Return the kept exchanges of a scan laid out to ``size`` cells."""
-    card = dossier.card
-    head = [
-        cut(
-            line(
-                (card.scanned_at[:10] + " " + clock(card.scanned_at), "muted"),
-                "  ",
-                (seconds(card.elapsed_ms) + " in all, from " + card.vantage, "muted"),
-            ),
-            size,
-        )
-    ]
-    seen = dossier.observations
-    if seen is None:
-        return [*head, BLANK, *hang((), "This source keeps no probes. Press s to scan the host from here.", size)]
-    out: list[Line] = [*head]
-    for exchange in seen.exchanges:
-        out.extend(_exchange(exchange, size))
-    for warning in (*seen.warnings, *seen.files.notes):
-        out.extend(hang((Piece("! ", "warn"),), warning, size))
-    return out
-
-
-def scan_lines(scan: Scan, size: int, now: float) -> list[Line]:
-    """Return a scan of this session laid out to ``size`` cells."""
-    out: list[Line] = [cut(line((scan.url, "strong")), size)]
-    out += [cut(probe.line(now), size) for probe in scan.probes]
-    total = " ".join((str(scan.finished), "of", str(len(scan.probes)), "probes"))
-    tail = scan.words or total + " " + glyphs.DOT + " esc cancels"
-    return [*out, BLANK, *hang((), tail, size, "muted")]
-
-
-def _exchange(exchange: Exchange, size: int) -> list[Line]:
-    is_file = exchange.name in ("robots", "llms", "ai-plugin", "ucp", "mcp")
-    outcome = exchange.outcome
-    quiet = is_file and outcome in ("refused", "inconclusive") and exchange.status in (404, 410)
-    sign, role = (glyphs.DOT, "muted") if quiet else (glyphs.OUTCOME[outcome], glyphs.role_of(outcome))
-    status = str(exchange.status) if exchange.status else "none"
-    action = "screen.exchange('" + exchange.name + "')"
-    out: list[Line] = [
-        cut(
-            line(
-                Piece("  " + sign + " ", role, action),
-                Piece(fit(labels.probe(exchange.name), NAME) + " ", "", action),
-                Piece(status.rjust(4), role, action),
-                Piece(seconds(exchange.elapsed_ms).rjust(9), "muted", action),
-                Piece("  " + _notes(exchange), "muted", action),
-            ),
-            size,
-        )
-    ]
-    if exchange.detail:
-        out += hang((Piece("    "),), exchange.detail, size, "muted")
-    if exchange.challenge is not None:
-        found = exchange.challenge
-        words = [found.vendor, "challenge:", found.signal]
-        if exchange.another_page:
-            words = ["another page than the browser’s:", found.signal]
-        if found.reference:
-            words += ["reference", found.reference]
-        out += hang((Piece("    "),), " ".join(words), size, "warn")
-    return out
-
-
-def _notes(exchange: Exchange) -> str:
-    parts = []
-    if exchange.attempts:
-        parts.append("asked twice")
-    if exchange.hops:
-        parts.append(" ".join((str(len(exchange.hops)), "redirect" if len(exchange.hops) == 1 else "redirects")))
-    if exchange.cut:
-        parts.append("body cut")
-    return ", ".join(parts)
 
 
 def site_facts(dossier: Dossier, size: int, now: float) -> list[Line]:
@@ -443,21 +325,192 @@ def lines(
 
     ``scan`` and ``run``: the newest scan and run of the tasks of this session.
     """
-    dossier = state.dossier
     if number == SCAN_LOG and scan is not None and (scan.running or scan.state != "done"):
         return scan_lines(scan, size, now)
-    if dossier is None:
+    if number == TASKS and run is not None and run.running:
+        return run.lines(size)
+    if state.dossier is None:
         return absent(state.host, state.problem, size, can_scan) if number == SUMMARY and state.problem else []
-    if number == SUMMARY:
-        return ledger(dossier, size) if state.ledger else site_facts(dossier, size, now)
-    if number == AGENTS:
-        return agents.agent_table(dossier, size, crawlers=state.crawlers)
-    if number == EVIDENCE:
-        return changes(state.before, dossier.card, size, now) if state.changes else evidence(dossier, size)
-    if number == FIXES:
-        return fixes(state, size)
-    if number == TASKS:
-        return run.lines(size) if run is not None and run.running else agents.tasks(dossier, size)
-    if number == VISITS:
-        return agents.visits(dossier.visits, dossier, size)
-    return scan_log(dossier, size)
+    return _turned(number, state, state.dossier, size, now) or _of_card(number, state, state.dossier, size, now)
+
+
+def _turned(number: int, state: CardState, dossier: Dossier, size: int, now: float) -> list[Line]:
+    """Return the other side of a pane that was turned over, nothing where it was not."""
+    if number == SUMMARY and state.ledger:
+        return ledger(dossier, size)
+    if number == EVIDENCE and state.changes:
+        return changes(state.before, dossier.card, size, now)
+    return []
+
+
+def _of_card(number: int, state: CardState, dossier: Dossier, size: int, now: float) -> list[Line]:
+    panes: dict[int, Callable[[], list[Line]]] = {
+        SUMMARY: lambda: site_facts(dossier, size, now),
+        AGENTS: lambda: agents.agent_table(dossier, size, crawlers=state.crawlers),
+        EVIDENCE: lambda: evidence(dossier, size),
+        FIXES: lambda: fixes(state, size),
+        SCAN_LOG: lambda: scan_log(dossier, size),
+        TASKS: lambda: agents.tasks(dossier, size),
+        VISITS: lambda: agents.visits(dossier.visits, dossier, size),
+    }
+    return panes[number]()
+
+
+# The lines around the panes
+
+WIDE: Final = 110
+"""Cells from which on a line holds the rest."""
+
+
+SHORTEST: Final = 16
+"""Cells that are left of a name at least."""
+
+
+class Place(NamedTuple):
+    """Where a host stands in its list: place from 1, hosts in the list, the list's filters in words."""
+
+    number: int
+    total: int
+    filters: str
+
+    def words(self, *, full: bool) -> str:
+        """Return ``4 of 212 Walled in Retail``, or without the filters."""
+        short = " ".join((format(self.number, ","), "of", format(self.total, ",")))
+        return " ".join((short, self.filters)).strip() if full else short
+
+
+def headline_of(state: CardState, place: Place | None, quota: Quota | None, rank: int, now: float, size: int) -> Line:
+    """Return the host at the left; place in the list, age and quota at the right as far as they fit."""
+    dossier = state.dossier
+    if dossier is None:
+        words = ("no report card", "warn") if state.problem else ("reading …", "")
+        return _fitted(line((state.host, "title")), line("  ", words), [quota_words(quota, full=False)], size)
+    card = dossier.card
+    wide = size >= WIDE
+    facts = [
+        place.words(full=wide) if place is not None and place.total > 1 else "",
+        " ".join(("scan of", day(card.scanned_at, now))) if state.at else "scanned " + ago(card.scanned_at, now),
+        quota_words(quota, full=size >= 140),
+    ]
+    name = line((card.host, "title"))
+    rest = what_if_words(state, rank, wide=wide)
+    change = change_words(dossier, now)
+    if change and wide:
+        rest += line("  ", (change, "good" if change.startswith("+") else "critical"))
+    if state.method:
+        rest += line("  ", (card.method, "muted"))
+    more = " · ".join(("", *([card.name] if card.name != card.host else []), card.category))
+    if width((*name, *rest)) + cells(more) + cells(" · ".join(fact for fact in facts if fact)) + 4 <= size:
+        name = (*name, Piece(more))
+    return _fitted(name, rest, facts, size)
+
+
+def _fitted(name: Line, rest: Line, facts: Iterable[str], size: int) -> Line:
+    """Return the name and what is said of it, and facts at the right end, the last of them the most important.
+
+    When not all fit, facts go first, then the end of the name.
+    """
+    kept = [fact for fact in facts if fact]
+    while len(kept) > 1 and cells(" · ".join(kept)) + 3 > size - 1 - width((*name, *rest)):
+        kept.pop(-2)
+    right = line("  ", (" · ".join(kept), "muted"), " ")
+    room = size - 1 - width((*rest, *right))
+    if room < min(width(name), SHORTEST):
+        right, room = BLANK, size - 1 - width(rest)
+    return spread((Piece(" "), *cut(name, max(room, SHORTEST)), *rest), right, size)
+
+
+def what_if_words(state: CardState, rank: int, *, wide: bool) -> Line:
+    """Return score, grade, a changed stance and the rank that the marked fixes would give; nothing without any."""
+    if not state.done or state.dossier is None:
+        return ()
+    lead = line(("  " + glyphs.ARROW + " ", "accent"))
+    reached = state.reached
+    if reached is None:
+        return (*lead, Piece(glyphs.WAIT, "muted"))
+    out = [
+        *lead,
+        Piece(str(reached.score), "strong"),
+        Piece(" "),
+        Piece(reached.grade, glyphs.role_of(reached.grade[:1])),
+    ]
+    if reached.stance != state.dossier.card.stance:
+        known = stance(reached.stance)
+        out += [Piece(" "), known if wide else known._replace(text=known.text[:1])]
+    if rank:
+        out.append(Piece(" rank " + format(rank, ","), "accent"))
+    return tuple(out)
+
+
+def what_if_foot(state: CardState) -> str:
+    """Return the keys of the pane of fixes, and what the marked ones would change."""
+    if not state.done or state.dossier is None:
+        return "space what if · y copies the snippet" if state.fixes else ""
+    words = ["what if", count(len(state.done), "fix", "fixes")]
+    if state.reached is not None:
+        words[-1] += ":"
+        words += [str(state.dossier.card.score), glyphs.ARROW, str(state.reached.score)]
+        if state.reached.stance == "Walled" and state.reached.score == WALLED_CEILING:
+            words[-1] += ","
+            words += ["no more while Walled"]
+    return " ".join(words)
+
+
+def change_words(dossier: Dossier, now: float) -> str:
+    """Return the change of the score since the scan before: ``+8 since 11-12``; empty for none."""
+    if dossier.previous is None:
+        return ""
+    before, now_is = comparable(dossier.previous, dossier.card)
+    change = signed(now_is - before)
+    return " ".join((change, "since", day(dossier.previous.scanned_at, now))) if change else ""
+
+
+def tabs_line(state: CardState, size: int) -> Line:
+    """Return the names of the panes with their digits and what is in them, the shown one in brackets."""
+    found = next((out for out in (_tabs(state, room) for room in ("full", "names")) if width(out) <= size), None)
+    return found if found is not None else cut(_tabs(state, "digits"), size)
+
+
+def _tabs(state: CardState, room: str) -> Line:
+    out: list[Piece] = []
+    for number in NUMBERS:
+        shown = number == state.pane
+        inside = amount(number, state) if room == "full" else ""
+        name = short_title(number, state) if room != "digits" or shown else str(number)
+        text = " ".join(part for part in (name, inside) if part)
+        action = "screen.pane(" + str(number) + ")"
+        out.append(Piece(" [" + text + "]" if shown else " " + text + " ", "title" if shown else "", action))
+    return tuple(out)
+
+
+PANE_TERMS: Final = ("", "provisional", "in", "evidence", "front door", "log", "tasks", "visits")
+
+
+def card_foot(state: CardState, action: str, size: int) -> Line:
+    """Return the sentence on what is under the cursor of the card; ``action`` is that of the chosen line."""
+    if state.dossier is None:
+        return cut(line(" ", state.problem), size)
+    if state.pane == 4 and state.fix is not None:
+        return term(FIX_TERMS.get(state.fix.k, state.fix.k), size)
+    if state.pane == 1 and state.ledger:
+        return term("ledger", size)
+    key = action.partition("'")[2].partition("'")[0]
+    word = _word(state, key)
+    return term(word or PANE_TERMS[state.pane], size)
+
+
+def _word(state: CardState, key: str) -> str:
+    """Return the verdict on the line with the key ``key`` of pane 1 or 2, empty elsewhere."""
+    dossier = state.dossier
+    if dossier is None or not key:
+        return ""
+    if state.pane == 1:
+        found = outcomes(dossier.card, dossier.observations)
+        return next((one.verdict for one in found if key in (one.probe, *one.keys)), "")
+    if state.pane == 2:
+        rows = (
+            *agent_rows(dossier.card, dossier.observations),
+            *crawler_rows(dossier.card, dossier.observations),
+        )
+        return next((row.verdict for row in rows if row.key == key), "")
+    return ""

@@ -1,4 +1,4 @@
-"""The answer of a report card, above every pane: one sentence, who gets in and why, the score, the next step."""
+"""The answer of a report card: one sentence, who gets in and why, the score and how it came about, the next step."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from typing import Final
 
 from aui_tui.records import agents
 from aui_tui.records.agents import Outcome
-from aui_tui.records.card import ReportCard
-from aui_tui.records.methods import WALLED_CEILING
+from aui_tui.records.card import Entry, Ledger, Points, ReportCard
+from aui_tui.records.methods import METHODS, WALLED_CEILING
 from aui_tui.records.points import totals
-from aui_tui.records.view import Dossier
-from aui_tui.text import cells, fit, wrap
+from aui_tui.records.view import Dossier, HistoryPoint, comparable_scores
+from aui_tui.text import cells, count, fit, wrap
 from aui_tui.tui import glyphs
-from aui_tui.tui.draw import BLANK, Line, Piece, beside, cut, line, width
-from aui_tui.tui.panes.common import number, pillar_label, stance
+from aui_tui.tui.draw import BLANK, Line, Piece, beside, cut, hang, line, paragraph, width
 from aui_tui.tui.state import CardState
 from aui_tui.tui.words import day
 
@@ -205,9 +204,127 @@ def _parts(dossier: Dossier) -> dict[str, list[str]]:
     return {pillar: [words for _, words in sorted(items)] for pillar, items in found.items()}
 
 
-def since(dossier: Dossier, now: float) -> str:
-    """Return the change of the score since the scan before, empty for none."""
-    before = dossier.previous
-    if before is None or before.score == dossier.card.score:
-        return ""
-    return format(dossier.card.score - before.score, "+d") + " since " + day(before.scanned_at, now)
+# Pieces that several panes share
+
+NAME_WIDTH = 10
+"""Cells of a pillar's name."""
+
+
+def pillar_label(key: str) -> str:
+    """Return the label of a pillar under either method; an unknown key as it came."""
+    for method in METHODS.values():
+        for pillar in method.pillars:
+            if pillar.key == key:
+                return pillar.label
+    return key
+
+
+def maxima(pillars: Points) -> Points:
+    """Return the full points of each pillar of a summary, from the method that has exactly these pillars."""
+    for method in METHODS.values():
+        if {pillar.key for pillar in method.pillars} == set(pillars):
+            return {pillar.key: pillar.maximum for pillar in method.pillars}
+    return dict.fromkeys(pillars)
+
+
+def number(value: float | None) -> str:
+    """Return points as they came."""
+    return "" if value is None else str(value)
+
+
+def pillar_lines(pillars: Points, most: Points, size: int) -> list[Line]:
+    """Return one bar per pillar in ``size`` cells; a pillar that is null reads ``not scored``."""
+    room = min(max(size - NAME_WIDTH - 8, 4), 24)
+    out: list[Line] = []
+    for key, value in pillars.items():
+        name = Piece(fit(pillar_label(key), NAME_WIDTH))
+        top = most.get(key)
+        if value is None:
+            out.append((name, Piece("not scored", "muted")))
+            continue
+        if top is None:
+            out.append((name, Piece(number(value), "strong")))
+            continue
+        full, rest = glyphs.bar(value, top, room)
+        figures = (number(value) + "/" + number(top)).rjust(6)
+        out.append((name, Piece(full, "bar"), Piece(rest, "rest"), Piece(figures)))
+    return out
+
+
+def verdict(word: str) -> tuple[Piece, Piece]:
+    """Return the sign and the word of a verdict."""
+    role = glyphs.role_of(word)
+    return Piece(glyphs.VERDICT.get(word, glyphs.UNKNOWN) + " ", role), Piece(word, role)
+
+
+def stance(word: str) -> Piece:
+    """Return a stance as sign and word."""
+    return Piece(glyphs.STANCE.get(word, glyphs.UNKNOWN) + " " + word, glyphs.role_of(word))
+
+
+def headline(score: int, grade: str, stance_word: str, *, unreachable: bool = False) -> Line:
+    """Return score, grade and stance; of an unreachable host, that nothing was measured."""
+    if unreachable:
+        return line((glyphs.DASH, "muted"), "  ", ("unreachable, not graded", "warn"))
+    letter = (grade, glyphs.role_of(grade[:1]))
+    return line((str(score), "strong"), ("/100", "muted"), "  ", letter, "  ", stance(stance_word))
+
+
+def history_line(history: Sequence[HistoryPoint], now: float, room: int) -> Line:
+    """Return the scores of the kept scans as a sparkline with words."""
+    if not history:
+        return line(("no history kept", "muted"))
+    shown = history[-room:]
+    words = count(len(history), "scan")
+    if len(history) > 1:
+        words = words + " since " + day(history[0].scanned_at, now)
+    return line((glyphs.spark(comparable_scores(shown)), "bar"), " ", (words, "muted"))
+
+
+def status_words(status: int) -> str:
+    """Return an HTTP status, or ``none`` for no answer."""
+    return str(status) if status else "none"
+
+
+# How the score came about
+
+
+COMPONENT = 11
+
+EARNED = 6
+
+
+def ledger(dossier: Dossier, size: int) -> list[Line]:
+    """Return the pane laid out to ``size`` cells; a source that keeps no ledger is told to be one."""
+    card = dossier.card
+    kept = dossier.ledger
+    if kept is None:
+        words = "This source does not say how the points came about; the card has only their sums."
+        return [*paragraph(words, size, "muted"), BLANK, *pillar_lines(card.pillars, card.pillar_max, size)]
+    out: list[Line] = []
+    pillar = ""
+    for entry in kept.entries:
+        if entry.pillar != pillar:
+            pillar = entry.pillar
+            out += [BLANK] if out else []
+            out.append(line((pillar_label(pillar), "title")))
+        out += _entry(entry, size)
+    return [*out, BLANK, *_ledger_sums(kept, size)]
+
+
+def _entry(entry: Entry, size: int) -> list[Line]:
+    figures = (str(entry.earned) + "/" + str(entry.possible)).rjust(EARNED) if entry.measured else "not".rjust(EARNED)
+    full = entry.earned >= entry.possible
+    role = "muted" if not entry.measured else "good" if full else "critical" if entry.earned == 0 else "warn"
+    head = (Piece(fit(entry.component, COMPONENT)), Piece(figures + "  ", role))
+    words = entry.reason if entry.measured else "not measured: " + entry.reason
+    return hang(head, words, size)
+
+
+def _ledger_sums(kept: Ledger, size: int) -> list[Line]:
+    sums = " ".join((str(kept.earned), "of", str(kept.possible), "points", glyphs.ARROW, str(kept.raw) + "/100"))
+    out = [line(("Sum ", "strong"), sums, "  grade ", (kept.grade, glyphs.role_of(kept.grade[:1])))]
+    if kept.capped:
+        words = " ".join(("A walled site scores at most", str(WALLED_CEILING) + ":", "so", str(kept.score) + "."))
+        out += paragraph(words, size, "warn")
+    return out

@@ -21,14 +21,13 @@ from aui_tui.tui.bindings import CARD
 from aui_tui.tui.context import Context, ExportJob, attempt, file_name, start
 from aui_tui.tui.draw import Line
 from aui_tui.tui.panes import card as cardpanes
-from aui_tui.tui.panes import foot, verdict
+from aui_tui.tui.panes import verdict
 from aui_tui.tui.panes.agents import why
+from aui_tui.tui.panes.card import Place, headline_of, tabs_line, what_if_foot
 from aui_tui.tui.scans import Scan, TaskRun
-from aui_tui.tui.screens.cardbars import Place, tabs_line, title_line, what_if_foot
 from aui_tui.tui.state import CardState
-from aui_tui.tui.widgets.bars import Bar, FindBar, KeyBar
+from aui_tui.tui.widgets.bars import Bar, FindBar, KeyBar, ScanPanel
 from aui_tui.tui.widgets.lines import FigureList, FixList, Lines, TextPane
-from aui_tui.tui.widgets.scanpanel import ScanPanel
 
 PANES: Final = len(cardpanes.NUMBERS)
 OF_CARD: Final = frozenset(
@@ -228,7 +227,7 @@ class CardScreen(Screen[str]):
     def _title(self, size: int) -> Line:
         place = Place(self._index + 1, len(self._window), self._words) if self._window is not None else None
         quota = getattr(self.app, "quota", None)
-        return title_line(self.state, place, quota, self._rank, self.context.clock(), size)
+        return headline_of(self.state, place, quota, self._rank, self.context.clock(), size)
 
     def _tabs(self, size: int) -> Line:
         return tabs_line(self.state, size)
@@ -236,7 +235,7 @@ class CardScreen(Screen[str]):
     def _foot(self, size: int) -> Line:
         focused = self.focused
         here = focused.here if isinstance(focused, FigureList) else None
-        return foot.card_foot(self.state, here.action if here is not None else "", size)
+        return cardpanes.card_foot(self.state, here.action if here is not None else "", size)
 
     @property
     def scan(self) -> Scan | None:

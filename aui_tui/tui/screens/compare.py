@@ -17,7 +17,7 @@ from aui_tui.tui import glyphs, messages
 from aui_tui.tui.bindings import COMPARE
 from aui_tui.tui.context import Context, attempt, start
 from aui_tui.tui.draw import BLANK, Line, Piece, line
-from aui_tui.tui.panes.common import number, pillar_label, stance, status_words, verdict
+from aui_tui.tui.panes.verdict import number, pillar_label, stance, status_words, verdict
 from aui_tui.tui.widgets.bars import Bar, KeyBar
 from aui_tui.tui.widgets.lines import TextPane
 from aui_tui.tui.words import ago

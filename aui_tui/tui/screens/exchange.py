@@ -19,9 +19,9 @@ from aui_tui.tui import glyphs, messages, open_screens
 from aui_tui.tui.bindings import EXCHANGE
 from aui_tui.tui.context import ExportJob, file_name
 from aui_tui.tui.draw import BLANK, Line, Piece, cut, hang, line, paragraph, spread
-from aui_tui.tui.panes.foot import term
 from aui_tui.tui.widgets.bars import Bar, FindBar, KeyBar
 from aui_tui.tui.widgets.lines import FigureList
+from aui_tui.tui.words import term
 
 SIDES: Final = ("both", "left", "right", "text")
 EXPLAINED: Final = {

@@ -21,7 +21,8 @@ from aui_tui.tui.columns import RANKED, cell
 from aui_tui.tui.context import Context, ExportJob, attempt, list_name, start
 from aui_tui.tui.draw import Line, cut, line
 from aui_tui.tui.scans import Scan
-from aui_tui.tui.screens.indexbars import (
+from aui_tui.tui.screens.listparts import (
+    PreviewPane,
     chips_line,
     command_line,
     empty_lines,
@@ -32,11 +33,9 @@ from aui_tui.tui.screens.indexbars import (
     title_line,
 )
 from aui_tui.tui.state import ListState
-from aui_tui.tui.widgets.bars import Bar, KeyBar
+from aui_tui.tui.widgets.bars import Bar, KeyBar, ScanPanel
 from aui_tui.tui.widgets.hosttable import HostTable
-from aui_tui.tui.widgets.preview import PreviewPane
 from aui_tui.tui.widgets.querybar import SHOWN, DropDown, FilterBar, Reading, read_line
-from aui_tui.tui.widgets.scanpanel import ScanPanel
 
 
 class HostScreen(Screen[None]):

@@ -10,9 +10,7 @@ from typing import ClassVar, Final
 from msgspec.structs import replace as with_fields
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
-from textual.content import Content
-from textual.screen import ModalScreen, Screen
+from textual.screen import Screen
 
 from aui_tui.engine.checks import BY_FIX
 from aui_tui.records.agents import SHUT, word_of
@@ -22,15 +20,13 @@ from aui_tui.records.view import Overview, Row
 from aui_tui.records.vocabulary import FIXES, STANCES
 from aui_tui.text import count, fit
 from aui_tui.tui import glyphs, messages, open_screens
-from aui_tui.tui.bindings import HISTOGRAM, OVERVIEW
-from aui_tui.tui.columns import Column
+from aui_tui.tui.bindings import OVERVIEW
 from aui_tui.tui.context import Context, attempt, start
-from aui_tui.tui.draw import BLANK, Line, Piece, beside, cut, line, pad, paragraph, width
-from aui_tui.tui.panes.foot import FIX_TERMS, term
+from aui_tui.tui.draw import BLANK, Line, Piece, beside, cut, line, pad, width
 from aui_tui.tui.state import Changes, ListState
 from aui_tui.tui.widgets.bars import Bar, KeyBar
 from aui_tui.tui.widgets.lines import FigureList
-from aui_tui.tui.words import day
+from aui_tui.tui.words import FIX_TERMS, day, term
 
 MOVERS: Final = 8
 """Hosts whose score rose most, and as many that fell most, that the last pane names."""
@@ -281,36 +277,44 @@ def _assistants(figures: Overview, size: int) -> list[Line]:
 
 
 def _assistant(surface: Surface, found: Counter[str], room: int, *, words: bool) -> Line:
-    name = Piece(" " + fit(surface.short, 16) + " ", "", _of_agent(surface, "in"))
+    name = Piece(" " + fit(surface.short, 16) + " ", "", of_agent(surface, "in"))
     known = sum(number for word, number in found.items() if word not in ("not tested", "unclear"))
-    whole = sum(found.values())
-    pieces = [name]
     if not known:
         return (name, Piece(fit("only task runs can tell", room), "muted"), Piece(glyphs.DASH.rjust(7), "muted"))
-    used = 0
-    for word, fill in FATES:
-        cells_of = found[word] * room // whole
-        cells_of = max(cells_of, 1) if found[word] and used < room else cells_of
-        cells_of = min(cells_of, room - used)
-        used += cells_of
-        pieces.append(Piece(fill * cells_of, glyphs.role_of(word), _of_agent(surface, word)))
-    pieces.append(Piece(" " * (room - used)))
     inside = found["in"] + found["part"]
     share = glyphs.DASH if surface.source == "none" and not inside else _percent(inside, known)
-    pieces.append(Piece(share.rjust(7), "good", _of_agent(surface, "gets-in")))
-    if not words:
-        out = sum(found[word] for word in ("refused", "challenged", "told no"))
-        pieces.append(Piece(format(out, ",").rjust(8), "critical" if out else "muted", _of_agent(surface, "out")))
-        return tuple(pieces)
-    for word, cells_of in (("in", 8), ("part", 7), ("refused", 9), ("challenged", 12), ("told no", 9)):
+    gets_in = Piece(share.rjust(7), "good", of_agent(surface, "gets-in"))
+    figures = _fates(surface, found) if words else [_turned_away(surface, found)]
+    return (name, *_filled(surface, found, room), gets_in, *figures)
+
+
+def _filled(surface: Surface, found: Counter[str], room: int) -> list[Piece]:
+    """Return the bar of an assistant in ``room`` cells; what is there has one cell at least."""
+    whole, used = found.total(), 0
+    pieces: list[Piece] = []
+    for word, fill in FATES:
+        share = found[word] * room // whole
+        share = min(max(share, 1) if found[word] else share, room - used)
+        used += share
+        pieces.append(Piece(fill * share, glyphs.role_of(word), of_agent(surface, word)))
+    return [*pieces, Piece(" " * (room - used))]
+
+
+def _turned_away(surface: Surface, found: Counter[str]) -> Piece:
+    out = sum(found[word] for word in SHUT)
+    return Piece(format(out, ",").rjust(8), "critical" if out else "muted", of_agent(surface, "out"))
+
+
+def _fates(surface: Surface, found: Counter[str]) -> list[Piece]:
+    pieces = []
+    for word, room in (("in", 8), ("part", 7), ("refused", 9), ("challenged", 12), ("told no", 9)):
         role = glyphs.role_of(word) if found[word] else "muted"
-        pieces.append(Piece(format(found[word], ",").rjust(cells_of), role, _of_agent(surface, word)))
-    asked = "robots.txt only" if surface.source == "robots" else format(found["unclear"], ",").rjust(11)
-    pieces.append(Piece("  " + asked.lstrip() if surface.source == "robots" else asked, "muted"))
-    return tuple(pieces)
+        pieces.append(Piece(format(found[word], ",").rjust(room), role, of_agent(surface, word)))
+    asked = "  robots.txt only" if surface.source == "robots" else format(found["unclear"], ",").rjust(11)
+    return [*pieces, Piece(asked, "muted")]
 
 
-def _of_agent(surface: Surface, word: str) -> str:
+def of_agent(surface: Surface, word: str) -> str:
     plain = "allowed" if surface.source == "live" else "allowed-robots"
     fate = {"told no": "disallowed", "in": plain, "gets-in": "in"}.get(word, word)
     return "screen.choose_figure('agent', '" + surface.slug + "=" + fate + "')"
@@ -358,12 +362,11 @@ def _decade(place: int) -> str:
 
 def _edges(figures: Overview, size: int) -> list[Line]:
     out: list[Line] = []
+    room = max(NAME, min(size - 32, 26))
     for name, number in figures.edges.items():
         plain = name and "'" not in name and '"' not in name
         action = "screen.choose_figure('edge', '" + name.split(" ")[0] + "')" if plain else ""
-        out.append(
-            _row(name or "none recognised", number, figures.hosts, size, "bar", action, max(NAME, min(size - 32, 26)))
-        )
+        out.append(bar_row(name or "none recognised", number, figures.hosts, size, "bar", action, room))
     return out or [line((" nothing recognised", "muted"))]
 
 
@@ -401,7 +404,7 @@ def _percent(part: int, whole: int) -> str:
     return "<1 %" if 0 < share < 1 else format(share, ".0f") + " %"
 
 
-def _row(name: str, part: int, whole: int, size: int, role: str, action: str = "", width: int = NAME) -> Line:
+def bar_row(name: str, part: int, whole: int, size: int, role: str, action: str = "", width: int = NAME) -> Line:
     room = max(min(size - width - FIGURE - 9, 40), 6)
     full, rest = glyphs.bar(part, whole, room)
     return (
@@ -419,7 +422,7 @@ def _failing(figures: Overview, size: int) -> list[Line]:
     for key, number in sorted(figures.failing.items(), key=lambda item: (-item[1], item[0])):
         name = BY_FIX[key].lacking if name_width >= 32 and key in BY_FIX else FIX_TERMS.get(key, key)
         action = "screen.choose_figure('fix', '" + key + "')" if key in FIXES else ""
-        out.append(_row(name, number, figures.hosts, size, "bar", action, name_width))
+        out.append(bar_row(name, number, figures.hosts, size, "bar", action, name_width))
     return out or [line((" nothing", "muted"))]
 
 
@@ -450,115 +453,6 @@ def _stacked(shares: dict[str, int], whole: int, room: int) -> list[Piece]:
         Piece(glyphs.STACK[stance] * (places[number + 1] - places[number]), glyphs.role_of(stance))
         for number, stance in enumerate(STANCES)
     ]
-
-
-class HistogramScreen(ModalScreen[Query | None]):
-    """Counts the values of one column of the list; answers with the query narrowed to the chosen one."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [*HISTOGRAM]
-    AUTO_FOCUS = "FigureList"
-
-    def __init__(self, context: Context, query: Query, column: Column) -> None:
-        super().__init__()
-        self.context = context
-        self._asked = query
-        self._column = column
-
-    def compose(self) -> ComposeResult:
-        """Lay the bars into a window."""
-        with Vertical(classes="window") as window:
-            window.border_title = Content("Histogram of " + (self._column.label or self._column.key))
-            window.border_subtitle = Content("enter filters by the line · esc closes")
-            yield FigureList(id="histogram")
-
-    def on_mount(self) -> None:
-        """Count."""
-        start(self, "overview", self._read)
-
-    async def _read(self) -> None:
-        figures, problem = await attempt(self.context.service.overview(self._asked))
-        if figures is None:
-            self.post_message(messages.Notification(problem, "error"))
-            return
-        ages: list[int] = []
-        for age in AGES if self._column.key == "age" else ():
-            text = " ".join((self._asked.line, "fresh:" + age)).strip()
-            view, _ = await attempt(self.context.service.index(with_fields(self._asked, line=text, terms=parse(text))))
-            ages.append(len(view.ranked) if view is not None else 0)
-        self._show(figures, ages)
-
-    def _show(self, figures: Overview, ages: Sequence[int]) -> None:
-        found = values_of(self._column, figures, ages)
-        block = self.query_one(FigureList)
-        if not found:
-            words = "This column is not counted; score, Δ, grade, stance, category, by, age and the assistants are."
-            block.show(lambda size: paragraph(words, size, "muted"))
-            return
-        whole = max(sum(number for _, number, _ in found), 1)
-        block.show(
-            lambda size: [_row(name, number, whole, size, "bar", action, 24) for name, number, action in found],
-            top=True,
-        )
-
-    def action_choose_figure(self, kind: str, value: str) -> None:
-        """Answer with the query narrowed to a value."""
-        self.dismiss(narrowed(self._asked, kind, value))
-
-    def action_close(self) -> None:
-        """Leave the list as it was."""
-        self.dismiss(None)
-
-
-AGES: Final = ("<1d", "1d..7d", "7d..30d", ">30d")
-
-
-def values_of(column: Column, figures: Overview, ages: Sequence[int]) -> list[tuple[str, int, str]]:
-    """Return the values of a column: in words, how many hosts have it, and the action that narrows the list to it."""
-    key = column.key
-    if key == "score":
-        spans = [(10 * place, 100 if place == 9 else 10 * place + 9) for place in range(len(figures.scores))]
-        pairs = [
-            (f"{low} to {high}", number, f"{low}..{high}")
-            for (low, high), number in zip(spans, figures.scores, strict=True)
-        ]
-        return [(name, number, _narrow_to("score", value)) for name, number, value in pairs]
-    if key == "grade":
-        return [(name, number, _narrow_to("grade", name.lower())) for name, number in figures.grades.items()]
-    if key == "stance":
-        sums = {stance: sum(shares.get(stance, 0) for shares in figures.stances.values()) for stance in STANCES}
-        return [(name, number, _narrow_to("stance", name)) for name, number in sums.items()]
-    if key == "category":
-        return [(name, sum(shares.values()), _narrow_to("category", name)) for name, shares in figures.stances.items()]
-    if key in ("by", "edge"):
-        return [
-            (name or "none recognised", number, _narrow_to("edge", name.split(" ")[0]) if name else "")
-            for name, number in figures.edges.items()
-        ]
-    if key == "change":
-        same = figures.hosts - figures.risen - figures.fallen
-        return [("up", figures.risen, ""), ("down", figures.fallen, ""), ("same or new", same, "")]
-    if key == "age":
-        return [(age, number, _narrow_to("fresh", age)) for age, number in zip(AGES, ages, strict=True)]
-    if key == "out":
-        return [
-            (surface.short + " out", _turned_away(figures, surface), _of_agent(surface, "out"))
-            for surface in surfaces()
-        ]
-    surface = next((one for one in surfaces() if key == "matrix." + one.slug), None)
-    found = Counter[str]()
-    for verdict, number in figures.verdicts.get(surface.slug, {}).items() if surface is not None else ():
-        found[word_of(verdict, surface.source)] += number  # type: ignore[union-attr]
-    return [(word, number, _of_agent(surface, word)) for word, number in found.most_common()] if surface else []
-
-
-def _turned_away(figures: Overview, surface: Surface) -> int:
-    verdicts = figures.verdicts.get(surface.slug, {})
-    return sum(number for verdict, number in verdicts.items() if word_of(verdict, surface.source) in SHUT)
-
-
-def _narrow_to(kind: str, value: str) -> str:
-    plain = "'" not in value and '"' not in value
-    return "screen.choose_figure('" + kind + "', '" + value + "')" if plain else ""
 
 
 def narrowed(query: Query, kind: str, value: str) -> Query:

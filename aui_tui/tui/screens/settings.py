@@ -16,7 +16,7 @@ from textual.widgets.option_list import Option
 
 from aui_tui.text import fit
 from aui_tui.tui import glyphs
-from aui_tui.tui.bindings import CHOOSE, CHOOSE_MANY, TABLES, VIEWS, written
+from aui_tui.tui.bindings import CHOOSE_MANY, SEARCH, TABLES, VIEWS, written
 from aui_tui.tui.columns import every_column
 from aui_tui.tui.context import Context
 from aui_tui.tui.preferences import SETTINGS
@@ -54,63 +54,89 @@ class SettingsScreen(ChooseScreen):
         self.query_one(".window").mount(Static(where, markup=False, classes="hint"))
 
 
-class KeyListScreen(ModalScreen[str | None]):
-    """Shows every id with its keys and what it does; answers with the id to give another key."""
+class SearchScreen(ModalScreen[str | None]):
+    """A list of names with a line of input above that narrows it; answers with the name under the cursor."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*CHOOSE]
-
-    def __init__(self, own: Mapping[str, str]) -> None:
+    def __init__(self, title: str, keys: str, placeholder: str) -> None:
         super().__init__()
-        self._own = own
-        self._entries = keys_by_id(own)
-        self._shown = list(self._entries)
+        self._words = (title, keys, placeholder)
+        self._shown: list[str] = []
 
     def compose(self) -> ComposeResult:
-        """Lay the list into a window, a line to search it above."""
+        """Lay line and list into a window."""
+        title, keys, placeholder = self._words
         with Vertical(classes="window") as window:
-            window.border_title = Content("Keys")
-            window.border_subtitle = Content("type to search · enter gives another key · esc closes")
-            yield Input(placeholder="an id, a key or a word", compact=True, max_length=60)
+            window.border_title = Content(title)
+            window.border_subtitle = Content(keys)
+            yield Input(placeholder=placeholder, compact=True, max_length=60)
             yield OptionList(markup=False)
+
+    def rows(self, words: str) -> dict[str, str]:
+        """Return the names that have ``words`` in lower case, each with its line."""
+        raise NotImplementedError
 
     def on_mount(self) -> None:
         """Show all."""
         self._fill("")
 
     def _fill(self, words: str) -> None:
-        listed = self.query_one(OptionList)
+        listed, rows = self.query_one(OptionList), self.rows(words.lower())
         listed.clear_options()
-        wanted = words.lower()
-        self._shown = [name for name, row in self._entries.items() if wanted in (name + " " + row).lower()]
-        for name in self._shown:
-            sign = "▪ " if name in self._own else "  "
-            listed.add_option(Option(Content(fit(sign + fit(name, NAME) + " " + self._entries[name], ROW))))
-        listed.highlighted = 0 if self._shown else None
+        listed.add_options(Option(Content(row)) for row in rows.values())
+        self._shown = list(rows)
+        listed.highlighted = 0 if rows else None
+
+    @property
+    def here(self) -> str | None:
+        """The name under the cursor, None in an empty list."""
+        place = self.query_one(OptionList).highlighted
+        return None if place is None else self._shown[place]
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Search as the user types."""
         self._fill(event.value.strip())
 
-    def on_input_submitted(self) -> None:
-        """Choose the line under the cursor."""
-        here = self.query_one(OptionList).highlighted
-        if here is not None:
-            self.dismiss(self._shown[here])
+    def answer(self, typed: str) -> str | None:
+        """Return what enter answers with: the name under the cursor."""
+        return self.here
 
-    def on_key(self, event: events.Key) -> None:
-        """Move the cursor from the line of input."""
-        listed = self.query_one(OptionList)
-        if event.key in ("up", "down") and not listed.has_focus:
-            event.stop()
-            (listed.action_cursor_up if event.key == "up" else listed.action_cursor_down)()
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Answer, if there is an answer."""
+        found = self.answer(event.value.strip())
+        if found:
+            self.dismiss(found)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Choose a line that was clicked."""
+        """Answer with the name that was clicked."""
         self.dismiss(self._shown[event.option_index])
+
+    def action_move(self, step: int) -> None:
+        """Move the cursor from the line of input."""
+        listed = self.query_one(OptionList)
+        (listed.action_cursor_up if step < 0 else listed.action_cursor_down)()
 
     def action_close(self) -> None:
         """Leave."""
         self.dismiss(None)
+
+
+class KeyListScreen(SearchScreen):
+    """Shows every id with its keys and what it does; answers with the id to give another key."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*SEARCH]
+
+    def __init__(self, own: Mapping[str, str]) -> None:
+        super().__init__("Keys", "type to search · enter gives another key · esc closes", "an id, a key or a word")
+        self._own = own
+        self._entries = keys_by_id(own)
+
+    def rows(self, words: str) -> dict[str, str]:
+        """Return the ids whose line has the words, own keys marked."""
+        return {
+            name: fit((glyphs.MARK if name in self._own else " ") + " " + fit(name, NAME) + " " + row, ROW)
+            for name, row in self._entries.items()
+            if words in (name + " " + row).lower()
+        }
 
 
 def keys_by_id(own: Mapping[str, str]) -> dict[str, str]:
@@ -204,68 +230,28 @@ class ColumnsScreen(ModalScreen[tuple[str, ...] | None]):
         self.dismiss(None)
 
 
-class ViewsScreen(ModalScreen[str | None]):
+class ViewsScreen(SearchScreen):
     """Answers with the name of a saved list, a new name, or ``-`` and the name of one to forget."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*VIEWS]
+    BINDINGS: ClassVar[list[BindingType]] = [*SEARCH, *VIEWS]
 
     def __init__(self, views: Mapping[str, Mapping[str, str]]) -> None:
-        super().__init__()
+        super().__init__("Saved lists", "enter shows it, or saves this list under a new name", "a name")
         self._views = views
-        self._shown = list(views)
 
-    def compose(self) -> ComposeResult:
-        """Lay a line for a name and the saved lists into a window."""
-        with Vertical(classes="window") as window:
-            window.border_title = Content("Saved lists")
-            window.border_subtitle = Content("enter shows it, or saves this list under a new name")
-            yield Input(placeholder="a name", compact=True, max_length=60)
-            yield OptionList(markup=False)
+    def rows(self, words: str) -> dict[str, str]:
+        """Return the names that have the words, the newest first."""
+        return {
+            name: fit(name, 24) + "  " + fit(" · ".join(filter(None, map(view.get, ("query", "sort", "show")))), 44)
+            for name, view in self._views.items()
+            if words in name.lower()
+        }
 
-    def on_mount(self) -> None:
-        """Show all, the newest first."""
-        self._fill("")
-
-    def _fill(self, words: str) -> None:
-        listed = self.query_one(OptionList)
-        listed.clear_options()
-        self._shown = [name for name in self._views if words.lower() in name.lower()]
-        for name in self._shown:
-            view = self._views[name]
-            facts = " · ".join(
-                part for part in (view.get("query", ""), view.get("sort", ""), view.get("show", "")) if part
-            )
-            listed.add_option(Option(Content(fit(name, 24) + "  " + fit(facts, 44))))
-        listed.highlighted = 0 if self._shown else None
-
-    def on_input_changed(self, event: Input.Changed) -> None:
-        """Show the names that have what is typed."""
-        self._fill(event.value.strip())
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Answer with the typed name; without one, with the list under the cursor."""
-        typed = event.value.strip()
-        here = self.query_one(OptionList).highlighted
-        if typed:
-            self.dismiss(typed.lstrip("-") or None)
-        elif here is not None:
-            self.dismiss(self._shown[here])
-
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Answer with the list that was clicked."""
-        self.dismiss(self._shown[event.option_index])
-
-    def action_move(self, step: int) -> None:
-        """Move the cursor from the line of input."""
-        listed = self.query_one(OptionList)
-        (listed.action_cursor_up if step < 0 else listed.action_cursor_down)()
+    def answer(self, typed: str) -> str | None:
+        """Return the typed name; without one, the list under the cursor."""
+        return typed.lstrip("-") if typed else self.here
 
     def action_forget(self) -> None:
         """Forget the list under the cursor."""
-        here = self.query_one(OptionList).highlighted
-        if here is not None:
-            self.dismiss("-" + self._shown[here])
-
-    def action_close(self) -> None:
-        """Leave."""
-        self.dismiss(None)
+        if self.here is not None:
+            self.dismiss("-" + self.here)

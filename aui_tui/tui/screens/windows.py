@@ -26,7 +26,7 @@ from aui_tui.tui.bindings import ADDRESS, CHOOSE, CLOSE, HELP, METHOD, TABLES, w
 from aui_tui.tui.draw import BLANK, Line, Piece, hang, line, paragraph
 from aui_tui.tui.scans import Scan
 from aui_tui.tui.widgets.lines import Block, TextPane
-from aui_tui.tui.words import ago, day, signed, span
+from aui_tui.tui.words import ago, day, span
 
 
 class AskScreen(ModalScreen[str | None]):
@@ -374,11 +374,6 @@ def _cancelled(scan: Scan) -> str:
 def _old(seconds: float) -> str:
     short = span(seconds)
     return "just made" if short == "now" else short + " old"
-
-
-def change_of(before: int | None, after: int) -> str:
-    """Return the signed difference of two scores; empty without an earlier one."""
-    return signed(after - before) if before is not None else ""
 
 
 def help_sections(screen: Screen[Any]) -> Sections:

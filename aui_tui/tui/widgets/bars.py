@@ -1,4 +1,4 @@
-"""Lines across the screen: a bar of pieces that may be clicked, the keys that work now, the line that finds words."""
+"""Lines across the screen: pieces that may be clicked, the keys that work now, the find line, the running scans."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from textual.dom import DOMNode
 from textual.message import Message
 from textual.screen import Screen
 from textual.strip import Strip
+from textual.timer import Timer
 from textual.widgets import Input
 
 from aui_tui.text import cells, count
 from aui_tui.tui.bindings import FIND, TABLES
 from aui_tui.tui.draw import Line, Piece, line, width
+from aui_tui.tui.scans import COLUMN, Scan, checklist, strip_line
 from aui_tui.tui.widgets.lines import Lines, Painted
 
 Layout = Callable[[int], Line]
@@ -209,3 +211,67 @@ class FindBar(Horizontal):
         self.close()
         if pane is not None:
             pane.focus()
+
+
+TICK: Final = 0.2
+"""Seconds between two drawings while a probe waits."""
+
+
+class ScanPanel(Painted):
+    """Hidden while no scan runs."""
+
+    DEFAULT_CSS = """
+    ScanPanel { height: auto; display: none; }
+    """
+
+    def __init__(self, clock: Callable[[], float], *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._clock = clock
+        self._scans: tuple[Scan, ...] = ()
+        self._timer: Timer | None = None
+        self._compact = False
+
+    def on_mount(self) -> None:
+        """Count the limit only while something runs."""
+        self._timer = self.set_interval(TICK, self.refresh, pause=True)
+
+    def show(self, scans: tuple[Scan, ...], *, compact: bool) -> None:
+        """Show the running ones of ``scans``, the newest in full unless ``compact``."""
+        running = tuple(scan for scan in scans if scan.running)
+        before = self._height(), bool(self._scans)
+        self._scans, self._compact = running, compact
+        self.display = bool(running)
+        if self._timer is not None:
+            if running:
+                self._timer.resume()
+            else:
+                self._timer.pause()
+        self.refresh(layout=(self._height(), bool(running)) != before)
+
+    def _height(self) -> int:
+        if not self._scans:
+            return 0
+        return len(self._scans) if self._compact else len(self._scans) + self._rows(self._scans[-1])
+
+    def _rows(self, scan: Scan) -> int:
+        width = self.app.size.width
+        columns = max(width // COLUMN, 1)
+        return -(-len(scan.probes) // columns)
+
+    def get_content_height(self, container: object, viewport: object, width: int) -> int:
+        """Return the lines that are needed."""
+        return self._height()
+
+    def render_line(self, y: int) -> Strip:
+        """Draw one line of the panel."""
+        width, now = self.size.width, self._clock()
+        lines = self._lines(width, now)
+        return self.strip(lines[y] if y < len(lines) else (), width)
+
+    def _lines(self, width: int, now: float) -> list[Line]:
+        out = [
+            strip_line(scan, width, now, detail=self._compact or scan is not self._scans[-1]) for scan in self._scans
+        ]
+        if self._scans and not self._compact:
+            out += checklist(self._scans[-1], width, now)
+        return out

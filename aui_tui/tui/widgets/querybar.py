@@ -72,35 +72,33 @@ class Choice(NamedTuple):
 
 def read_line(text: str) -> Reading:
     """Return what of ``text`` can be searched for."""
-    try:
-        parse(text)
-    except BadValue as error:
-        whole = clean(str(error), 300)
-    else:
+    whole = _problem(text)
+    if not whole:
         return Reading(text)
-    bad: list[tuple[int, int]] = []
-    problem = ""
-    good: list[str] = []
-    for found in WORD.finditer(text):
-        word = found[0]
-        if word.upper() in OPERATORS:
-            good.append(word)
-            continue
-        try:
-            parse(word)
-        except BadValue as error:
-            bad.append(found.span())
-            problem = problem or clean(str(error), 300)
-        else:
-            good.append(word)
+    words = list(WORD.finditer(text))
+    problems = {found.span(): _problem(found[0]) for found in words if found[0].upper() not in OPERATORS}
+    bad = tuple(span for span, problem in problems.items() if problem)
+    good = [found[0] for found in words if found.span() not in bad]
     line = " ".join(good)
+    if _problem(line):
+        line = " ".join(word for word in good if word.upper() not in OPERATORS)
+    return Reading(line, bad, problems[bad[0]] if bad else whole, _unfinished(text, bad))
+
+
+def _unfinished(text: str, bad: Sequence[tuple[int, int]]) -> bool:
+    """Whether only the last word is wrong, and it may become a term while it is typed on."""
+    if not bad:
+        return text.split()[-1].upper() in OPERATORS
+    return len(bad) == 1 and bad[0][1] == len(text) and bool(choices(text))
+
+
+def _problem(line: str) -> str:
+    """Return why ``line`` cannot be searched for, empty when it can."""
     try:
         parse(line)
-    except BadValue:
-        line = " ".join(word for word in good if word.upper() not in OPERATORS)
-    last = bool(bad) and len(bad) == 1 and bad[0][1] == len(text)
-    open_end = (last and bool(choices(text))) or (not bad and text.split()[-1].upper() in OPERATORS)
-    return Reading(line, tuple(bad), problem or whole, open_end)
+    except BadValue as error:
+        return clean(str(error), 300)
+    return ""
 
 
 def values_of(field: str) -> tuple[tuple[str, str], ...]:
@@ -136,28 +134,26 @@ def choices(text: str) -> tuple[Choice, ...]:
     """Return how the last word of ``text`` may go on: names of terms, then their values."""
     start = max((found.start() for found in WORD.finditer(text) if found.end() == len(text)), default=len(text))
     head, word = text[:start], text[start:]
-    sign, body = ("-", word[1:]) if word.startswith("-") else ("", word)
-    name, colon, value = body.partition(":")
-    name = name.lower()
+    sign = "-" if word.startswith("-") else ""
+    name, colon, value = word.removeprefix("-").lower().partition(":")
     if not colon:
-        names = [field for field in FIELDS if field.startswith(name) and (name or not text.strip())]
-        if text.strip() and not name:
-            names = list(FIELDS)
-        return tuple(Choice(head + sign + field + ":", field + ":", MEANINGS.get(field, "")) for field in names)
-    if name == "agent" and "=" in value:
+        offered = [(field + ":", field + ":", meaning) for field, meaning in _fields(name)]
+    elif name == "agent" and "=" in value:
         agent, _, fate = value.partition("=")
-        return tuple(
-            Choice(head + sign + name + ":" + agent + "=" + word, word)
-            for word in FATES
-            if word.startswith(fate.lower())
-        )
-    known = [pair for pair in values_of(name) if pair[0].strip('"').startswith(value.lower().strip('"'))]
-    tail = "=" if name == "agent" else ""
-    return tuple(
-        Choice(head + sign + name + ":" + word + tail, word, meaning)
-        for word, meaning in known
-        if word != value.lower()
-    )
+        offered = [(f"agent:{agent}={one}", one, "") for one in FATES if one.startswith(fate)]
+    else:
+        tail = "=" if name == "agent" else ""
+        offered = [
+            (name + ":" + one + tail, one, meaning)
+            for one, meaning in values_of(name)
+            if one.strip('"').startswith(value.strip('"')) and one != value
+        ]
+    return tuple(Choice(head + sign + line, words, meaning) for line, words, meaning in offered)
+
+
+def _fields(name: str) -> list[tuple[str, str]]:
+    """Return the terms that begin with ``name``, each with its meaning."""
+    return [(field, MEANINGS.get(field, "")) for field in FIELDS if field.startswith(name)]
 
 
 SEARCHING: Final = "-searching"
@@ -320,10 +316,6 @@ class FilterBar(Horizontal):
         """Change the query line without telling."""
         with self._line.prevent(Input.Changed):
             self._line.value = text
-
-    def redraw(self) -> None:
-        """Draw the chips again."""
-        self._chips.refresh()
 
     def on_descendant_focus(self, _event: events.DescendantFocus) -> None:
         """Give the line its room, and tell."""
