@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from aui_tui.crawl.crawl import Crawl
-from aui_tui.crawl.job import Counts, Done, Terms
+from aui_tui.crawl.crawl import Counts, Crawl, Done
 from aui_tui.crawl.listing import BadRow, Row, chunks, count_lines, groups, read, starter_rows
-from aui_tui.crawl.pool import Pool, Workers
+from aui_tui.crawl.pool import Pool, Terms, Workers
 
 __all__ = [
     "BadRow",

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from aui_tui.crawl.job import UNEXPECTED, Gate, Result, ScanJob, Terms, failed, scan
-from aui_tui.crawl.pool import raise_file_limit
+from aui_tui.crawl.pool import UNEXPECTED, Gate, Result, ScanJob, Terms, failed, raise_file_limit, scan
 from aui_tui.engine.parser_pool import Parser
 from aui_tui.errors import MissingExtra, Unavailable
 from aui_tui.records.decoding import from_msgpack

@@ -15,20 +15,69 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeVar
 
-from aui_tui.crawl.job import BAD, FRESH, Counts, Done, Result, ScanJob
 from aui_tui.crawl.listing import BadRow, Row
-from aui_tui.crawl.pool import Workers
+from aui_tui.crawl.pool import Result, ScanJob, Workers
 from aui_tui.errors import Unavailable
 from aui_tui.records.registry import Known
 from aui_tui.service.local import LocalService
-from aui_tui.store.cache import LEASE_LIFE as LIFE
-from aui_tui.store.cache import Lease
+from aui_tui.store.cache import LEASE_LIFE, Lease
 from aui_tui.store.reports import Recent
 
 PAUSE: Final = 1.0
 """Seconds between two scans that lead to the same host name: another port, or with and without ``www.``."""
+
+
+SCANNED: Final = "scanned"
+UNREACHABLE: Final = "unreachable"
+FAILED: Final = "failed"
+FRESH: Final = "fresh"
+BAD: Final = "bad"
+
+
+class Done(NamedTuple):
+    """What became of a row: one of the words above; ``result`` where it was scanned, ``saved`` once it is kept."""
+
+    row: Row | BadRow
+    kind: str
+    result: Result | None = None
+    saved: bool = False
+
+    @classmethod
+    def of(cls, row: Row, result: Result, *, written: bool) -> Done:
+        """Return the outcome of a scan; ``written`` says whether the index took what there was to write."""
+        kind = FAILED if result.packed is None else UNREACHABLE if result.unreachable else SCANNED
+        return cls(row, kind, result, written and result.packed is not None)
+
+
+@dataclass(slots=True)
+class Counts:
+    """Rows by what became of them; ``unsaved`` results could not be written."""
+
+    scanned: int = 0
+    unreachable: int = 0
+    failed: int = 0
+    fresh: int = 0
+    bad: int = 0
+    unsaved: int = 0
+
+    def add(self, done: Done) -> None:
+        """Count one row."""
+        setattr(self, done.kind, getattr(self, done.kind) + 1)
+        if done.result is not None and done.result.packed is not None and not done.saved:
+            self.unsaved += 1
+
+    @property
+    def total(self) -> int:
+        """Rows that are dealt with."""
+        return self.scanned + self.unreachable + self.failed + self.fresh + self.bad
+
+    @property
+    def worked(self) -> int:
+        """Hosts that were asked."""
+        return self.scanned + self.unreachable + self.failed
 
 
 class HostScheduler:
@@ -391,7 +440,7 @@ class Crawl:
 
     async def _renew(self) -> None:
         while True:
-            await asyncio.sleep(LIFE / 3)
+            await asyncio.sleep(LEASE_LIFE / 3)
             held = list(self._leases.values())
             await self._call(lambda held=held: self._service.leases.renew(held))  # type: ignore[misc]
 

@@ -1,7 +1,8 @@
-"""Scanning processes on this machine: a job goes to the one with the least to do; a lost one is replaced.
+"""The work of a crawl, one host at a time, and the processes of this machine that do it.
 
-In such a process, terms and jobs come in on standard input and results leave on standard output as they are ready, in
-the frames of ``engine.child``. The process ends when its input does, whatever it is doing then.
+A job may travel to another process or machine. It goes to the process with the least to do; a lost one is replaced. In
+such a process, terms and jobs come in on standard input and results leave on standard output as they are ready, in the
+frames of ``engine.child``. The process ends when its input does, whatever it is doing then.
 """
 
 from __future__ import annotations
@@ -12,13 +13,161 @@ import gc
 import os
 import signal
 import sys
+from dataclasses import replace
 from typing import Final, Protocol
 
-from aui_tui.crawl.job import UNEXPECTED, Gate, Result, ScanJob, Terms, failed, scan
-from aui_tui.engine import child, probes
+import msgspec
+
+from aui_tui.engine import child, parser_pool, probes
 from aui_tui.engine.network import PyreqwestTransport, save_tls_memory
-from aui_tui.engine.parser_pool import Parser
+from aui_tui.engine.policy import ConnectTo, Limits, ScanPolicy
+from aui_tui.engine.scan import Parser, observe
+from aui_tui.engine.scoring import Labels, grade_card
+from aui_tui.errors import AuiError
+from aui_tui.records.codec import Keys, encode_card
 from aui_tui.records.decoding import from_msgpack, msgpack_decoder
+from aui_tui.records.methods import DEFAULT_METHOD
+from aui_tui.store.writer import Packed
+from aui_tui.text import clean
+
+UNEXPECTED: Final = "Unexpected error"
+QUEUE_PATIENCE: Final = 3.0
+"""Seconds as in ``Limits.patience``: a crawl has time, and saves both sides half the connections."""
+BUDGET: Final = 20.0
+"""Seconds as in ``Limits.budget``: in a crawl a refusal is looked at again, but no host holds a place for a minute."""
+
+
+class Terms(msgspec.Struct, frozen=True, kw_only=True):
+    """What holds for every scan of a crawl.
+
+    ``connect_to``, ``insecure``, ``cafile``, ``allow_private``, ``limits``: as in ``engine.policy.ScanPolicy``;
+    ``keys``: names in the cards that are handed out, empty when none are wanted; ``fast``: scanning processes ask by
+    the extra ``fast``.
+    """
+
+    method: str = DEFAULT_METHOD
+    base_url: str = ""
+    allow_private: bool = False
+    connect_to: tuple[tuple[str, int | None, str, int | None], ...] = ()
+    cafile: str = ""
+    insecure: bool = False
+    limits: Limits = Limits()
+    keys: Keys | None = None
+    fast: bool = False
+
+    @classmethod
+    def of(
+        cls, access: ScanPolicy, *, method: str, base_url: str, keys: Keys | None = None, fast: bool = False
+    ) -> Terms:
+        """Return the terms under which ``access`` scans; its header fields and credentials stay here."""
+        return cls(
+            method=method,
+            base_url=base_url,
+            allow_private=access.allow_private,
+            connect_to=tuple((rule.host, rule.port, rule.to_host, rule.to_port) for rule in access.connect_to),
+            cafile=access.cafile,
+            insecure=access.insecure,
+            limits=replace(
+                access.limits,
+                patience=QUEUE_PATIENCE,
+                budget=BUDGET,
+                whole=BUDGET + 15,
+                retry_after=BUDGET / 4,
+                causes=0,
+            ),
+            keys=keys,
+            fast=fast,
+        )
+
+    def access(self) -> ScanPolicy:
+        """Return the access of the scans."""
+        return ScanPolicy(
+            allow_private=self.allow_private,
+            connect_to=tuple(ConnectTo(*rule) for rule in self.connect_to),
+            cafile=self.cafile,
+            insecure=self.insecure,
+            limits=self.limits,
+        )
+
+
+class ScanJob(msgspec.Struct, frozen=True, array_like=True):
+    """A host to scan: ``number`` tells it apart, the rest are its address and labels."""
+
+    number: int
+    url: str
+    name: str = ""
+    category: str = "Uncategorized"
+    seed: bool = False
+
+
+class Result(msgspec.Struct, frozen=True, array_like=True):
+    """What became of a job: ``packed`` is ready to be written; without it ``title`` and ``error`` say why.
+
+    ``card``: the record as JSON where the terms ask for it. ``status``: the HTTP status of the error.
+    """
+
+    number: int
+    packed: Packed | None = None
+    card: bytes = b""
+    unreachable: bool = False
+    title: str = ""
+    error: str = ""
+    status: int = 0
+
+
+async def scan(
+    job: ScanJob, terms: Terms, access: ScanPolicy, parser: Parser, fast: PyreqwestTransport | None = None
+) -> Result:
+    """Scan one host, grade and pack it. Raises nothing but CancelledError: an error is a result."""
+    try:
+        observed = await observe(access.target(job.url), parser=parser, access=access, fast=fast)
+        labels = Labels(name=job.name, category=job.category, seed=job.seed, base_url=terms.base_url)
+        card = grade_card(observed, terms.method, labels=labels)
+        packed = Packed.of(card, observed)
+    except AuiError as error:
+        return failed(job, type(error).title, str(error), type(error).http_status)
+    except Exception as error:
+        return failed(job, UNEXPECTED, f"{type(error).__name__}: {clean(str(error), 200)}")
+    record = b"" if terms.keys is None else encode_card(card, terms.keys)
+    return Result(job.number, packed, record, card.unreachable)
+
+
+def failed(job: ScanJob, title: str, error: str, status: int = 500) -> Result:
+    """Return the result of a job that gave no card."""
+    return Result(job.number, title=title, error=error, status=status)
+
+
+class Gate:
+    """Lets scans begin only while the event loop keeps up, so that our own load never looks like a slow site.
+
+    ``watch`` must run beside the scans. At most ``burst`` scans begin between two looks at the loop.
+    """
+
+    TICK: Final = 0.02
+    LATE: Final = 0.15
+    """Seconds by which the loop may be late."""
+
+    def __init__(self, burst: int = 4) -> None:
+        self._burst = burst
+        self._places = asyncio.Semaphore(burst)
+        self._free = burst
+
+    async def watch(self) -> None:
+        """Look at the loop for ever."""
+        loop = asyncio.get_running_loop()
+        while True:
+            due = loop.time() + self.TICK
+            await asyncio.sleep(self.TICK)
+            if loop.time() - due < self.LATE:
+                for _ in range(self._burst - self._free):
+                    self._places.release()
+                self._free = self._burst
+
+    async def __call__(self) -> None:
+        """Wait until one more scan may begin."""
+        await self._places.acquire()
+        self._free -= 1
+
 
 ATTEMPTS: Final = 3
 """Processes that may be lost over one host before it counts as failed."""
@@ -215,7 +364,7 @@ async def _serve(inbox: int, outbox: int) -> None:
     if first is None:
         return
     terms = from_msgpack(first, Terms)
-    access, parser, gate = terms.access(), Parser(), Gate()
+    access, parser, gate = terms.access(), parser_pool.Parser(), Gate()
     parser.prestart()
     fast = PyreqwestTransport(access, probes.versions()) if terms.fast else None
     watch = asyncio.create_task(gate.watch())

@@ -25,8 +25,7 @@ from aui_tui.records.registry import Known
 from aui_tui.records.view import Dossier, ScanAnswer
 from aui_tui.records.visits import beside
 from aui_tui.records.vocabulary import UNCATEGORIZED
-from aui_tui.store.cache import FAULTS, Cached, DiskCache, Lease, Leases, QuotaStore, ScanCache
-from aui_tui.store.cache import LEASE_LIFE as LIFE
+from aui_tui.store.cache import FAULTS, LEASE_LIFE, Cached, DiskCache, Lease, Leases, QuotaStore, ScanCache
 from aui_tui.store.folder import Places
 from aui_tui.store.reports import Reports
 from aui_tui.text import clean
@@ -380,7 +379,7 @@ class Scans:
 
         async def renew() -> None:
             while True:
-                await asyncio.sleep(LIFE / 3)
+                await asyncio.sleep(LEASE_LIFE / 3)
                 await self._call(lambda: self.leases.renew([lease]))
 
         task = asyncio.create_task(renew())

@@ -29,9 +29,8 @@ import trustme
 
 from aui_tui.cli.crawl import FAST_IN_FLIGHT, IN_FLIGHT
 from aui_tui.crawl import BadRow, Crawl, Pool, Row, Terms
-from aui_tui.crawl.job import QUEUE_PATIENCE
 from aui_tui.crawl.listing import GROUP
-from aui_tui.crawl.pool import raise_file_limit
+from aui_tui.crawl.pool import QUEUE_PATIENCE, raise_file_limit
 from aui_tui.engine import probes
 from aui_tui.engine.network import Client, Network
 from aui_tui.engine.policy import ConnectTo, Limits, ScanPolicy

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from aui_tui.crawl import BadRow, Row, Terms
-from aui_tui.crawl.job import Result, ScanJob, scan
+from aui_tui.crawl.pool import Result, ScanJob, scan
 from aui_tui.engine.parser_pool import Parser
 from aui_tui.engine.policy import ConnectTo, ScanPolicy
 from aui_tui.engine.target import parse

@@ -15,7 +15,7 @@ import pytest
 
 from aui_tui.crawl import Crawl
 from aui_tui.crawl.cluster import Cluster
-from aui_tui.crawl.job import ScanJob
+from aui_tui.crawl.pool import ScanJob
 from aui_tui.engine.policy import Limits
 from aui_tui.errors import Unavailable
 from aui_tui.service.local import LocalService

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from aui_tui.crawl import BadRow, Crawl, Done, Pool, Terms
-from aui_tui.crawl.job import Result, ScanJob, failed
 from aui_tui.crawl.listing import Row
+from aui_tui.crawl.pool import Result, ScanJob, failed
 from aui_tui.engine.policy import Limits
 from aui_tui.errors import NeverScanned, Unavailable
 from aui_tui.records.query import Query
@@ -311,8 +311,8 @@ async def test_with_a_pace_a_host_is_asked_one_request_at_a_time_and_its_lease_l
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     life, pace = 0.6, 0.1
-    monkeypatch.setattr("aui_tui.store.cache.LIFE", life)
-    monkeypatch.setattr("aui_tui.crawl.crawl.LIFE", life)
+    monkeypatch.setattr("aui_tui.store.cache.LEASE_LIFE", life)
+    monkeypatch.setattr("aui_tui.crawl.crawl.LEASE_LIFE", life)
     under_way = most = 0
 
     async def serve(asked: Asked, writer: asyncio.StreamWriter) -> None:

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from aui_tui.crawl import Crawl, Pool
-from aui_tui.crawl.job import ScanJob, Terms
+from aui_tui.crawl.pool import ScanJob, Terms
 from aui_tui.service.local import LocalService
 from tests.crawl.conftest import access_to, grouped, homepages, hosts, rows, terms_of
 from tests.faults.site import Site

@@ -25,7 +25,7 @@ from aui_tui.records.codec import (
     names_of,
     slots_of,
 )
-from aui_tui.service.remote.reading import row_of
+from aui_tui.service.remote.file import row_of
 from aui_tui.text import clean
 from tests.cards import INDEX, RICH_OPEN, SAMPLES, WALLED, cards, indexes, summaries
 

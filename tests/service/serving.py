@@ -11,8 +11,8 @@ from typing import Any
 
 import httpx
 
-from aui_tui.service.api import config as settings
-from aui_tui.service.api import server
+from aui_tui.service import api
+from aui_tui.service.api import app
 from aui_tui.service.protocol import Published
 
 
@@ -23,7 +23,7 @@ class Running:
     base_url: str
     port: int
     service: Published
-    server: server.Server
+    server: app.Server
     thread: threading.Thread
 
     def stop(self) -> None:
@@ -51,10 +51,12 @@ def serving(
     allow_origin: tuple[str, ...] = (),
 ) -> Iterator[Running]:
     """Serve ``service`` on a free port of the loopback interface."""
-    listener = server.listen("127.0.0.1", 0)
-    address = server.address_of(listener)
-    config = settings.check(base_url or address, trusted_proxies=trusted_proxies, cors=cors, allow_origin=allow_origin)
-    running = server.Server(server.uvicorn_config(lambda: server.build(lambda: service, config)))
+    listener = app.listen("127.0.0.1", 0)
+    address = app.address_of(listener)
+    config = api.checked_config(
+        base_url or address, trusted_proxies=trusted_proxies, cors=cors, allow_origin=allow_origin
+    )
+    running = app.Server(app.uvicorn_config(lambda: app.build(lambda: service, config)))
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     end = time.monotonic() + 20

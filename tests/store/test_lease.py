@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from aui_tui.errors import Unavailable
-from aui_tui.store.cache import LEASE_LIFE as LIFE
-from aui_tui.store.cache import DiskCache, Leases
+from aui_tui.store.cache import LEASE_LIFE, DiskCache, Leases
 
 NOW = 1_795_000_000.0
 
@@ -48,7 +47,7 @@ def test_second_taker_waits_for_the_release(leases: Leases) -> None:
 
 def test_lease_of_a_dead_process_runs_out(leases: Leases, clock: Clock) -> None:
     first = leases.take("a.example")
-    clock.now += LIFE - 0.1
+    clock.now += LEASE_LIFE - 0.1
     assert leases.take("a.example") is None
     clock.now += 0.2
     second = leases.take("a.example")

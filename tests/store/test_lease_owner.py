@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from aui_tui.store.cache import LEASE_LIFE as LIFE
-from aui_tui.store.cache import DiskCache, Leases
+from aui_tui.store.cache import LEASE_LIFE, DiskCache, Leases
 
 NOW = 1_795_000_000.0
 
@@ -51,9 +50,9 @@ def test_bulk_takes_what_is_free_and_gives_it_back(leases: Leases) -> None:
 def test_renewed_lease_runs_on(leases: Leases, clock: Clock) -> None:
     lease = leases.take("a.example")
     assert lease is not None
-    clock.now += LIFE - 1
+    clock.now += LEASE_LIFE - 1
     leases.renew([lease])
-    clock.now += LIFE - 1
+    clock.now += LEASE_LIFE - 1
     assert leases.take("a.example") is None
     clock.now += 2
     theirs = leases.take("a.example")

@@ -1,13 +1,149 @@
-"""Publishing an index over HTTP (specification 4): the extra ``serve``."""
+"""Publishing an index over HTTP (specification 4), the extra ``serve``: how it is started, what the operator decides.
+
+Limits that are not the operator's to raise stand here too.
+"""
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Final
+from urllib.parse import urlsplit
 
-from aui_tui.errors import MissingExtra
+import msgspec
+
+from aui_tui.errors import ConfigError, MissingExtra
 from aui_tui.service.protocol import Published
+from aui_tui.text import clean
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+MAX_TARGET: Final = 4096
+"""Longest request target (path and query) in bytes; above it 414."""
+MAX_FIELDS: Final = 100
+"""Most header fields of a request; above it 431."""
+MAX_HEAD: Final = 16 * 1024
+"""Most bytes of all header fields of a request; above it 431."""
+MAX_BODY: Final = 64 * 1024
+"""Most bytes of a request body (only ``/mcp`` and the scan form take one); above it 413."""
+MAX_CONNECTIONS: Final = 1000
+"""Connections and requests one worker serves at once; above it 503."""
+MAX_PER_PEER: Final = 256
+"""Connections one peer address may hold open in one worker, trusted proxies excepted; the next is closed."""
+HEAD_SECONDS: Final = 10.0
+"""A connection must send a whole request head within this time."""
+STALL_SECONDS: Final = 30.0
+"""A peer that takes nothing of a waiting answer for this time is cut off."""
+REQUEST_SECONDS: Final = 120.0
+"""A request is answered within this time, or not at all."""
+SHUTDOWN_SECONDS: Final = 60
+"""Running scans have this long to finish after a request to stop."""
+
+
+class ApiConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """Settings of the HTTP API.
+
+    ``base_url``: address under which people reach the service, no trailing slash; it names the records' ``url`` and
+    the accepted Host. ``trusted_proxies``: networks whose X-Forwarded-For counts. ``cors``: origins whose pages may
+    read the API, ``*`` for any. ``allow_origin``: origins whose pages may read it and start scans.
+    """
+
+    base_url: str
+    trusted_proxies: tuple[str, ...] = ()
+    cors: tuple[str, ...] = ()
+    allow_origin: tuple[str, ...] = ()
+
+    @property
+    def host(self) -> str:
+        """Host of ``base_url``, lower case, without port and brackets."""
+        return urlsplit(self.base_url).hostname or ""
+
+    @property
+    def root(self) -> str:
+        """Path of ``base_url`` without a trailing slash; links of the pages start with it."""
+        return urlsplit(self.base_url).path
+
+    @property
+    def origin(self) -> str:
+        """Origin of our own pages, as users know it."""
+        return origin_of(self.base_url) or ""
+
+    @property
+    def readers(self) -> tuple[str, ...]:
+        """Origins whose pages may read the API."""
+        return (*self.cors, *self.allow_origin)
+
+    def networks(self) -> tuple[Network, ...]:
+        """The trusted proxies as networks."""
+        return tuple(ipaddress.ip_network(text) for text in self.trusted_proxies)
+
+
+def checked_config(
+    base_url: str,
+    *,
+    trusted_proxies: tuple[str, ...] = (),
+    cors: tuple[str, ...] = (),
+    allow_origin: tuple[str, ...] = (),
+) -> ApiConfig:
+    """Return the checked settings. Raises ConfigError with one sentence that names the setting at fault."""
+    return ApiConfig(
+        base_url=_base_url(base_url),
+        trusted_proxies=tuple(_network(text) for text in trusted_proxies),
+        cors=tuple("*" if text == "*" else _origin(text, "A CORS origin must be like {}, or *") for text in cors),
+        allow_origin=tuple(_origin(text, "An admitted origin must be like {}") for text in allow_origin),
+    )
+
+
+def _base_url(text: str) -> str:
+    problem = f"base_url must be an http or https address such as https://index.example, not {clean(text, 80)!r}."
+    try:
+        parts = urlsplit(text)
+        valid = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1)
+    except ValueError:
+        raise ConfigError(problem) from None
+    if (
+        not valid
+        or parts.query
+        or parts.fragment
+        or "@" in parts.netloc
+        or not text.isascii()
+        or not text.isprintable()
+    ):
+        raise ConfigError(problem)
+    return f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"
+
+
+def _network(text: str) -> str:
+    try:
+        return str(ipaddress.ip_network(text, strict=False))
+    except ValueError:
+        raise ConfigError(
+            f"A trusted proxy must be an address or a network such as 10.0.0.0/8, not {clean(text, 60)!r}."
+        ) from None
+
+
+def _origin(text: str, problem: str) -> str:
+    origin = origin_of(text)
+    parts = urlsplit(text) if origin else None
+    if origin is None or parts is None or parts.path.strip("/") or parts.query or parts.fragment or "@" in parts.netloc:
+        raise ConfigError(f"{problem.format('https://app.example')}, not {clean(text, 60)!r}.")
+    return origin
+
+
+def origin_of(url: str) -> str | None:
+    """Return the origin of an http or https address as a browser writes it (RFC 6454 6.2); None when it has none."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        return None
+    if parts.scheme not in ("http", "https") or not host or not host.isascii():
+        return None
+    name = f"[{host}]" if ":" in host else host
+    default = 443 if parts.scheme == "https" else 80
+    return f"{parts.scheme}://{name}" if port in (None, default) else f"{parts.scheme}://{name}:{port}"
+
 
 NEEDED: Final = ("starlette", "uvicorn", "jinja2")
 """Packages of the extra ``serve`` without which nothing can be served."""
@@ -32,9 +168,10 @@ def run(
 
     Raises ConfigError: the extra is not installed, the address cannot be bound, or a setting is malformed.
     """
-    if any(find_spec(name) is None for name in NEEDED):
-        raise MissingExtra("Serving", "serve")
-    from aui_tui.service.api.server import serve
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        raise ConfigError(f"Serving needs {', '.join(missing)}; install it with: pip install 'aui-tui[serve]'.")
+    from aui_tui.service.api.app import serve
 
     return serve(
         service_factory,

@@ -1,4 +1,4 @@
-"""The ASGI application: routes, error answers, the layers around them, and the MCP server at ``/mcp``.
+"""The application and its server: routes, layers, the MCP server at ``/mcp``, sockets, workers, an orderly stop.
 
 The ``mcp`` library takes most of a second to import, so it is loaded with the first request to ``/mcp``.
 """
@@ -6,10 +6,22 @@ The ``mcp`` library takes most of a second to import, so it is loaded with the f
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+import contextlib
+import functools
+import ipaddress
+import logging
+import logging.config
+import multiprocessing
+import signal
+import socket
+import sys
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
+from types import FrameType
 from typing import TYPE_CHECKING, Final
 
+import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
@@ -17,21 +29,21 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.supervisors.multiprocess import Multiprocess, Process
 
-from aui_tui.errors import AuiError
-from aui_tui.service.api import discovery, problems
-from aui_tui.service.api.config import ApiConfig
-from aui_tui.service.api.feeds import Feeds
-from aui_tui.service.api.guard import GuardMiddleware, TooLarge
+from aui_tui.errors import AuiError, ConfigError
+from aui_tui.service import api
+from aui_tui.service.api import ApiConfig, discovery, problems
+from aui_tui.service.api.guard import LOGGING, Connection, GuardMiddleware, TooLarge
+from aui_tui.service.api.messages import is_cross_site
 from aui_tui.service.api.pages import Pages
 from aui_tui.service.api.problems import Problem
-from aui_tui.service.api.requests import is_cross_site
-from aui_tui.service.api.routes import Endpoints
+from aui_tui.service.api.routes import Endpoints, Feeds
 from aui_tui.service.protocol import Published
+from aui_tui.text import clean
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-
 
 EXPOSED: Final = ("ETag", "Last-Modified", "RateLimit", "RateLimit-Policy", "Retry-After", "Cache-Status")
 """Response fields that a page of a configured origin may read."""
@@ -170,3 +182,194 @@ def _build(service: Published, config: ApiConfig) -> StreamableHTTPSessionManage
     from aui_tui.service.api.toolset import build
 
     return build(service, config)
+
+
+ServiceFactory = Callable[[], Published]
+
+log = logging.getLogger("aui_tui.serve")
+
+
+INTERRUPTED: Final = 128 + signal.SIGINT
+"""Exit code of a server that ctrl+c ended."""
+
+
+class Server(uvicorn.Server):
+    """A server that ends quietly when it is asked to stop: the signal is not raised again afterwards."""
+
+    interrupted = False
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Stop on SIGINT and SIGTERM; a second SIGINT stops at once."""
+        handled = [signal.SIGINT, signal.SIGTERM]
+        before = {}
+        with contextlib.suppress(ValueError):
+            before = {number: signal.signal(number, self.handle_exit) for number in handled}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Take note of a signal to stop."""
+        if not self.should_exit:
+            log.info("Stopping; running scans finish first.")
+        self.interrupted |= sig == signal.SIGINT
+        super().handle_exit(sig, frame)
+
+
+class Supervisor(Multiprocess):
+    """The parent of several workers."""
+
+    interrupted = False
+
+    def handle_int(self) -> None:
+        """Stop every worker."""
+        self.interrupted = True
+        super().handle_int()
+
+    def keep_subprocess_alive(self) -> None:
+        """Put another worker in the place of each that has died.
+
+        uvicorn's own also asks every worker for a sign of life; while it waits for one that was killed in that moment
+        it receives no signal.
+        """
+        for place, worker in enumerate(self.processes):
+            if self.should_exit.is_set() or worker.process.is_alive():
+                continue
+            worker.kill()
+            worker.join()
+            if worker.exitcode == uvicorn.config.STARTUP_FAILURE:
+                log.error("Worker process %s cannot start; stopping.", worker.pid)
+                self.should_exit.set()
+                return
+            log.warning("Worker process %s has died; another takes its place.", worker.pid)
+            self.processes[place] = Process(self.config, self.sockets)
+            self.processes[place].start()
+
+
+def serve(
+    factory: ServiceFactory,
+    *,
+    host: str,
+    port: int,
+    base_url: str | None,
+    workers: int,
+    trusted_proxies: tuple[str, ...],
+    cors: tuple[str, ...],
+    allow_origin: tuple[str, ...],
+) -> int:
+    """Publish the services that ``factory`` makes (one for each worker) until asked to stop; see ``api.run``."""
+    if workers < 1:
+        raise ConfigError(f"The number of workers must be at least 1, not {workers}.")
+    listener = listen(host, port)
+    with contextlib.closing(listener):
+        address = address_of(listener)
+        config = api.checked_config(
+            address if base_url is None else base_url,
+            trusted_proxies=trusted_proxies,
+            cors=cors,
+            allow_origin=allow_origin,
+        )
+        logging.config.dictConfig(LOGGING)
+        if base_url is None and not ipaddress.ip_address(listener.getsockname()[0].partition("%")[0]).is_loopback:
+            log.warning(
+                "Others can reach this service, but its links say %s; give its public address with --base-url.", address
+            )
+        log.info("Serving on %s%s", address, "" if address == config.base_url else f" as {config.base_url}")
+        app = functools.partial(build, factory, config)
+        server_config = uvicorn_config(app, workers)
+        running: Server | Supervisor
+        if workers == 1:
+            running = Server(server_config)
+            running.run(sockets=[listener])
+        else:
+            running = Supervisor(server_config, [listener])
+            running.run()
+    log.info("Stopped.")
+    return INTERRUPTED if running.interrupted else 0
+
+
+def build(factory: ServiceFactory, config: ApiConfig) -> ASGIApp:
+    """Return the application of one worker process."""
+    Connection.trusted = config.networks()
+    _follow_parent()
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
+    try:
+        return create_app(factory(), config)
+    except AuiError as error:
+        log.error("%s", error)
+        sys.exit(uvicorn.config.STARTUP_FAILURE)
+
+
+def _follow_parent() -> None:
+    """In a worker process: stop in order when the parent dies without having said so."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+
+    def follow() -> None:
+        parent.join()
+        signal.raise_signal(signal.SIGTERM)
+
+    threading.Thread(target=follow, name="aui-parent", daemon=True).start()
+
+
+def uvicorn_config(app: Callable[[], ASGIApp], workers: int = 1) -> uvicorn.Config:
+    """Return the settings of the HTTP server: our limits, no trust in proxies, no log of its own.
+
+    The event loop is asyncio's own whatever is installed: the engine's sockets and the limits are tested on it.
+    """
+    return uvicorn.Config(
+        app,
+        factory=True,
+        loop="asyncio",
+        http=Connection,
+        ws="none",
+        lifespan="on",
+        log_config=LOGGING,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        workers=workers,
+        backlog=512,
+        timeout_keep_alive=5,
+        timeout_graceful_shutdown=api.SHUTDOWN_SECONDS,
+    )
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a listening socket. Raises ConfigError when the address cannot be bound."""
+    if not host.strip():
+        raise ConfigError("The address to listen on is empty; name one, such as 127.0.0.1, or 0.0.0.0 for every one.")
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, kind, protocol, _, place = found[0]
+        listener = socket.socket(family, kind, protocol)
+    except (OSError, OverflowError) as error:
+        raise ConfigError(f"Cannot listen on {clean(host, 80)} port {port}: {_reason(error)}.") from None
+    try:
+        if sys.platform != "win32":
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(place)
+        listener.listen(512)
+        listener.set_inheritable(True)
+    except OSError as error:
+        listener.close()
+        raise ConfigError(f"Cannot listen on {clean(host, 80)} port {port}: {_reason(error)}.") from None
+    return listener
+
+
+def address_of(listener: socket.socket) -> str:
+    """Return the address under which a listening socket is reached, such as http://127.0.0.1:8000.
+
+    One that listens everywhere is reached by the name of this machine: a link to 127.0.0.1 leads others to themselves.
+    """
+    host, port = listener.getsockname()[:2]
+    name = socket.gethostname().lower() if host in ("0.0.0.0", "::") else host  # noqa: S104 - compared, not bound
+    return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
+
+
+def _reason(error: Exception) -> str:
+    return clean((getattr(error, "strerror", None) or str(error)).rstrip("."), 120).lower()

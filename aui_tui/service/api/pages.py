@@ -28,10 +28,9 @@ from aui_tui.records.tasks import rows as task_rows
 from aui_tui.records.view import IndexView
 from aui_tui.records.visits import visit_rows
 from aui_tui.records.vocabulary import CATEGORIES, STANCES
-from aui_tui.service.api import answers, discovery, problems
-from aui_tui.service.api.answers import Representation, answer
+from aui_tui.service.api import discovery, messages, problems
+from aui_tui.service.api.messages import Parameters, Representation, answer
 from aui_tui.service.api.problems import KINDS, Problem
-from aui_tui.service.api.requests import Parameters
 from aui_tui.service.api.routes import STATIC_CACHE, Endpoints
 
 HTML: Final = "text/html; charset=utf-8"
@@ -71,13 +70,13 @@ class Pages:
             title=discovery.NAME,
             tools=discovery.serves_tools(),
             scans=endpoints.service.can_scan,
-            site_path=lambda host: answers.site_url(self._config.root, host),
-            site_url=lambda host: answers.site_url(self._config.base_url, host),
-            data_path=lambda host: answers.data_url(self._config.root, host),
-            visits_path=lambda host: answers.visits_url(self._config.root, host),
-            tasks_path=lambda host: answers.tasks_url(self._config.root, host),
-            badge_path=lambda host: answers.badge_url(self._config.root, host),
-            badge_url=lambda host: answers.badge_url(self._config.base_url, host),
+            site_path=lambda host: messages.site_url(self._config.root, host),
+            site_url=lambda host: messages.site_url(self._config.base_url, host),
+            data_path=lambda host: messages.data_url(self._config.root, host),
+            visits_path=lambda host: messages.visits_url(self._config.root, host),
+            tasks_path=lambda host: messages.tasks_url(self._config.root, host),
+            badge_path=lambda host: messages.badge_url(self._config.root, host),
+            badge_url=lambda host: messages.badge_url(self._config.base_url, host),
         )
         static = files("aui_tui.service.api").joinpath("static")
         self._style = Representation(static.joinpath("style.css").read_bytes(), "text/css; charset=utf-8")
@@ -172,7 +171,7 @@ class Pages:
         if found.observations is not None and found.observations.unresolved:
             detail = f"The name {found.card.host} does not resolve, so nothing is kept of it."
             return self.problem(request, problems.not_found(detail))
-        return RedirectResponse(answers.site_url(self._config.root, found.card.host), status_code=303)
+        return RedirectResponse(messages.site_url(self._config.root, found.card.host), status_code=303)
 
     async def topics(self, request: Request) -> Response:
         """GET /help: the topics of the documentation."""
@@ -282,7 +281,7 @@ def _review(host: str, score: int, scanned_at: str, base_url: str) -> dict[str, 
         "@context": "https://schema.org",
         "@type": "Review",
         "name": f"Agentic usability of {host}",
-        "url": answers.site_url(base_url, host),
+        "url": messages.site_url(base_url, host),
         "datePublished": scanned_at,
         "author": {"@type": "Organization", "name": discovery.NAME, "url": f"{base_url}/"},
         "itemReviewed": {"@type": "WebSite", "name": host, "url": host if "://" in host else f"https://{host}/"},

@@ -29,8 +29,7 @@ from aui_tui.records.codec import encode_card
 from aui_tui.records.query import Query
 from aui_tui.records.tasks import encode_report
 from aui_tui.records.visits import encode_visits
-from aui_tui.service.api import answers, discovery, problems
-from aui_tui.service.api.config import MAX_BODY, ApiConfig, origin_of
+from aui_tui.service.api import MAX_BODY, ApiConfig, discovery, messages, origin_of, problems
 from aui_tui.service.protocol import Published, Service
 
 LARGEST_PAGE: Final = 100
@@ -147,11 +146,11 @@ class Tools:
         return _members(encode_visits(record))
 
     def _row(self, summary: SiteSummary) -> dict[str, Any]:
-        return answers.summary_members(summary, self._base) if self._base else msgspec.to_builtins(summary)
+        return messages.summary_members(summary, self._base) if self._base else msgspec.to_builtins(summary)
 
     def _card(self, card: ReportCard) -> CallToolResult:
         """Return a card as structured content; the text has what matters most of it, so that it is sent once."""
-        members = _members(answers.card_bytes(card, self._base) if self._base else encode_card(card))
+        members = _members(messages.card_bytes(card, self._base) if self._base else encode_card(card))
         lines = [f"{card.host}: score {card.score}, grade {card.grade}, {card.stance}; scanned {card.scanned_at}"]
         lines += [f"{found.t}: {found.text}" for found in card.evidence]
         lines += [f"fix {fix.k} (+{fix.pts} points): {fix.title}" for fix in card.recommendations]

@@ -29,7 +29,7 @@ from aui_tui.records.query import Query
 from aui_tui.records.tasks import TaskReport, decode_report
 from aui_tui.records.view import Dossier, HistoryPoint, IndexView, Overview, Quota, ScanAnswer
 from aui_tui.records.visits import Visits, decode_visits
-from aui_tui.service.remote.reading import READ_SECONDS, page_of, read_card, read_index
+from aui_tui.service.remote.file import READ_SECONDS, page_of, read_card, read_index
 from aui_tui.service.remote.transport import (
     INDEX,
     SCAN,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from aui_tui.service.api.connection import FULL, Joined
+from aui_tui.service.api.guard import FULL, Joined
 
 
 class Wire(asyncio.Transport):

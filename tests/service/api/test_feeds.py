@@ -16,7 +16,7 @@ from aui_tui.export.page import SHAPES, chart, mark
 from aui_tui.records.card import Evidence
 from aui_tui.records.view import HistoryPoint
 from aui_tui.records.vocabulary import GRADES
-from aui_tui.service.api import feeds
+from aui_tui.service.api import routes
 from tests.cards import DEAD, RICH_OPEN, WALLED
 from tests.memory_service import MemoryService, many
 from tests.service.serving import Running, serving
@@ -58,7 +58,7 @@ def test_feed_is_atom_with_the_newest_scans_first(site: Running) -> None:
     for name in ("id", "title", "updated", "author"):
         assert feed.find(ATOM + name) is not None
     entries = feed.findall(f"{ATOM}entry")
-    assert len(entries) == feeds.ENTRIES
+    assert len(entries) == routes.ENTRIES
     times = [entry.findtext(f"{ATOM}updated") or "" for entry in entries]
     assert times == sorted(times, reverse=True)
     assert len({entry.findtext(f"{ATOM}id") for entry in entries}) == len(entries)
@@ -91,7 +91,7 @@ def test_sitemap_names_pages_that_exist_once(site: Running) -> None:
 
 
 def test_a_long_index_has_several_sitemaps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(feeds, "PART", 20)
+    monkeypatch.setattr(routes, "PART", 20)
     with serving(MemoryService.of(many(45))) as running:
         index = ET.fromstring(running.get("/sitemap.xml").content)
         parts = [node.text or "" for node in index.iter(f"{SITEMAP}loc")]

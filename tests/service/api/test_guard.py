@@ -12,9 +12,8 @@ import httpx
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from aui_tui.service.api import config
-from aui_tui.service.api.connection import Connection
-from aui_tui.service.api.guard import GuardMiddleware
+from aui_tui.service import api
+from aui_tui.service.api.guard import Connection, GuardMiddleware
 from tests.cards import WALLED
 from tests.memory_service import MemoryService, many
 from tests.service.serving import Running, serving
@@ -76,7 +75,7 @@ async def test_a_service_that_never_answers_is_given_up(caplog: pytest.LogCaptur
     async def never(scope: Scope, receive: Receive, send: Send) -> None:
         await asyncio.sleep(60)
 
-    guard = GuardMiddleware(never, config.check("http://127.0.0.1:1"), seconds=0.1)
+    guard = GuardMiddleware(never, api.checked_config("http://127.0.0.1:1"), seconds=0.1)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(guard), base_url="http://127.0.0.1:1") as client:
         answer = await client.get("/api/index.json")
     assert answer.status_code == 503
@@ -104,9 +103,9 @@ def test_a_request_with_two_lengths_is_refused_and_the_connection_closed(site: R
 
 
 def test_long_addresses_and_many_fields_are_refused(site: Running) -> None:
-    assert site.get("/api/index.json?x=" + "a" * config.MAX_TARGET).status_code == 414
-    assert site.get("/healthz", headers={f"X-{n}": "1" for n in range(config.MAX_FIELDS)}).status_code == 431
-    assert site.get("/healthz", headers={"X-Big": "a" * config.MAX_HEAD}).status_code == 431
+    assert site.get("/api/index.json?x=" + "a" * api.MAX_TARGET).status_code == 414
+    assert site.get("/healthz", headers={f"X-{n}": "1" for n in range(api.MAX_FIELDS)}).status_code == 431
+    assert site.get("/healthz", headers={"X-Big": "a" * api.MAX_HEAD}).status_code == 431
     endless = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 20_000
     assert raw(site, endless).startswith(b"HTTP/1.1 400")
     fields = b"".join(b"X-%d: 1\r\n" % n for n in range(10_000))
@@ -131,7 +130,7 @@ def test_bytes_that_are_no_request_are_answered_400_and_closed(site: Running, da
 
 
 def test_a_body_is_bounded(site: Running) -> None:
-    answer = site.request("POST", "/scan", content=b"url=" + b"a" * (config.MAX_BODY + 1))
+    answer = site.request("POST", "/scan", content=b"url=" + b"a" * (api.MAX_BODY + 1))
     assert answer.status_code == 413
 
 

@@ -22,7 +22,7 @@ import pytest
 from aui_tui.errors import Unavailable
 from aui_tui.records import codec
 from aui_tui.records.query import Query
-from aui_tui.service.remote.reading import read_index
+from aui_tui.service.remote.file import read_index
 from aui_tui.store.lists import Listing
 from tests.cards import INDEX, RICH_OPEN
 

@@ -16,7 +16,7 @@ from aui_tui.errors import (
 )
 from aui_tui.records import codec
 from aui_tui.records.query import Query
-from aui_tui.service.remote.reading import read_card
+from aui_tui.service.remote.file import read_card
 from aui_tui.service.remote.transport import Reply, complaint
 from tests.cards import INDEX, RICH_OPEN, WALLED, cards
 from tests.service.remote.reader import BODY, CARD, JSON, remote
