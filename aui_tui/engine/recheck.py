@@ -106,29 +106,62 @@ def retry_after(value: str, now: float | None = None) -> float:
     return max(0.0, due.timestamp() - (time.time() if now is None else now))
 
 
-class Recheck:
-    """The second look at one scan: ``first`` has the answer to each probe of it, by name.
+class History:
+    """Every answer of a scan by the name of its probe, and what the answers say of the site. Pure.
 
-    Drive :meth:`steps`; then ``limited`` names the probes that the site's limits left without a verdict (a homepage is
-    inconclusive, a file not measured), ``controls`` counts for each client the controlled rounds that turned it away,
-    and ``random`` says that the site fails at random. ``deadline``: the time at which the last request may begin.
+    ``first``: the answers before anybody was asked again; ``latest``: the last one of each probe.
     """
 
-    def __init__(self, first: Mapping[str, Seen], limits: Limits, now: float, deadline: float) -> None:
-        self.limited: set[str] = set()
-        self.controls: dict[str, int] = {}
-        self._first = dict(first)
-        self._latest = dict(first)
-        self._history: dict[str, list[Seen]] = {name: [seen] for name, seen in first.items()}
-        self._limits = limits
-        self._now = now
-        self._deadline = deadline
-        self._quiet = max(limits.pause, 2 * limits.pace)
-        self._served_at = now if self._serves(BROWSER) else None
-        self._served_before: float | None = None
-        self._tight = False
-        self._steady_pace = self._just_before = False
-        self._wait = self._quiet
+    def __init__(self, first: Mapping[str, Seen]) -> None:
+        self.first = dict(first)
+        self.latest = dict(first)
+        self._all = {name: [seen] for name, seen in first.items()}
+
+    def add(self, name: str, seen: Seen) -> None:
+        """Keep one more answer."""
+        self.latest[name] = seen
+        self._all[name].append(seen)
+
+    @property
+    def pages(self) -> list[Seen]:
+        """The latest answers to the homepage."""
+        return [seen for name, seen in self.latest.items() if name not in FILE_PROBES]
+
+    @property
+    def silent(self) -> bool:
+        """No probe got an answer at first."""
+        return all(seen.status == 0 for seen in self.first.values())
+
+    @property
+    def alike(self) -> bool:
+        """Every homepage probe got one refusal that no limit answers with, such as 404."""
+        page = self.pages[0]
+        plain = page.outcome == REFUSED and not page.by_limit and page.status != 403
+        return plain and len({(seen.outcome, seen.status) for seen in self.pages}) == 1
+
+    @property
+    def served(self) -> bool:
+        """The browser got the page at least once."""
+        return any(seen.outcome == SERVED for seen in self._all[BROWSER])
+
+    @property
+    def hopeless(self) -> bool:
+        """No probe of the scan was served or met a plain 404 at first: the site is down, or shut for everybody."""
+        return all(
+            seen.status == 0
+            or (seen.turned_away and (seen.by_limit or seen.status == 403 or seen.outcome == CHALLENGED))
+            for seen in self.first.values()
+        )
+
+    @property
+    def down(self) -> bool:
+        """The site fails for everybody: never a page, and a 5xx or nothing at last."""
+        return not self.served and self.hopeless and all(seen.failing or seen.status == 0 for seen in self.pages)
+
+    @property
+    def shut(self) -> bool:
+        """The site turns everybody away, and nothing hints at a limit on requests."""
+        return not self.served and not self._limit_at_work()
 
     @property
     def random(self) -> bool:
@@ -136,58 +169,110 @@ class Recheck:
         return any(
             any(seen.failing and seen.status != BUSY for seen in answers)
             and any(seen.outcome == SERVED for seen in answers)
-            for name, answers in self._history.items()
-            if name not in FILE_PROBES
+            for answers in self._of_pages()
         )
 
-    @property
-    def served(self) -> bool:
-        """The browser got the page at least once."""
-        return any(seen.outcome == SERVED for seen in self._history[BROWSER])
+    def may_be_limit(self, seen: Seen) -> bool:
+        """Return whether ``seen`` may come from a limit; a 403 or a challenge where some get it and others do not."""
+        if seen.outcome == CHALLENGED or (seen.outcome == REFUSED and seen.status == 403):
+            if any(other.outcome == SERVED for answers in self._of_pages() for other in answers):
+                return True
+            return seen.outcome == REFUSED and any(self.first[name].status == 403 for name in FILE_PROBES)
+        return seen.by_limit
 
-    @property
-    def tight(self) -> bool:
-        """The site turned the browser away too when it was asked alone."""
-        return self._tight
+    def unlike_limit(self, name: str) -> bool:
+        """Return whether ``name`` gets what the limit gives to nobody: the answer of another rule.
 
-    def steps(self) -> Steps:
-        """Yield whom to ask next, and take what came back."""
-        if all(seen.status == 0 for seen in self._first.values()) or self._alike():
-            return
-        agents = [name for name in self._first if name not in (BROWSER, *FILE_PROBES)]
-        yield from self._browser()
-        open_agents = [name for name in agents if self._latest[name].turned_away]
-        if self._serves(BROWSER):
-            yield from self._clients(open_agents, "it was turned away")
-        else:
-            yield from self._each_once(open_agents)
-        files = self._open_files()
-        if self.served:
-            yield from self._clients(files, "the file was not served")
-        self._conclude(open_agents, files)
+        The limit's answers are those that the browser got, and those of clients that got something else besides. Of
+        the answers to ``name`` the last one counts that is not by its kind an answer of limits.
+        """
+        seen = next((seen for seen in reversed(self._all[name]) if not seen.by_limit), None)
+        if seen is None or seen.another or not seen.turned_away:
+            return False
+        kind = (seen.outcome, seen.status)
+        return not any(
+            (other.outcome, other.status) == kind
+            for client, answers in self._all.items()
+            if client == BROWSER or any(not a.by_limit and (a.outcome, a.status) != kind for a in answers)
+            for other in answers
+        )
 
-    def _alike(self) -> bool:
-        """Whether every homepage probe got one refusal that no limit answers with, such as 404."""
-        pages = self._pages()
-        plain = pages[0].outcome == REFUSED and not pages[0].by_limit and pages[0].status != 403
-        return plain and len({(seen.outcome, seen.status) for seen in pages}) == 1
+    def steady(self, name: str) -> bool:
+        """Return whether ``name`` got the same each time it was asked."""
+        return len({(seen.outcome, seen.status) for seen in self._all[name]}) == 1
 
-    def _serves(self, name: str) -> bool:
-        return self._latest[name].outcome == SERVED
+    def still_away(self, name: str) -> bool:
+        """Return whether ``name`` is turned away by its latest answer; a file by what a limit or a rule may answer."""
+        seen = self.latest[name]
+        return seen.turned_away and (name not in FILE_PROBES or seen.by_limit or seen.status == 403)
 
-    def _open_files(self) -> list[str]:
+    def open_files(self) -> list[str]:
         """Return the files that may be there although they were not served; a 403 only where a limit may be at work.
 
         A server that keeps names with a dot to itself answers 403 to all below ``/.well-known/`` alike.
         """
-        hidden = {name: self._first[name].status for name in ("ai-plugin", "ucp", "mcp")}
-        others = [seen.status for name, seen in self._first.items() if name not in hidden]
+        hidden = {name: self.first[name].status for name in ("ai-plugin", "ucp", "mcp")}
+        others = [seen.status for name, seen in self.first.items() if name not in hidden]
         doubtful = 403 in others or (403 in hidden.values() and len(set(hidden.values())) > 1)
         return [
-            name
-            for name in FILE_PROBES
-            if self._latest[name].by_limit or (doubtful and self._latest[name].status == 403)
+            name for name in FILE_PROBES if self.latest[name].by_limit or (doubtful and self.latest[name].status == 403)
         ]
+
+    def _of_pages(self) -> list[list[Seen]]:
+        return [answers for name, answers in self._all.items() if name not in FILE_PROBES]
+
+    def _limit_at_work(self) -> bool:
+        """Whether the browser, which was never served, may have met a limit on requests."""
+        return (
+            self.may_be_limit(self.latest[BROWSER])
+            or any(seen.by_limit for seen in self._all[BROWSER])
+            or any(seen.status == LIMIT_STATUS for answers in self._all.values() for seen in answers)
+        )
+
+
+class Recheck:
+    """The second look at one scan: ``first`` has the answer to each probe of it, by name.
+
+    Drive :meth:`steps`; then ``limited`` names the probes that the site's limits left without a verdict (a homepage is
+    inconclusive, a file not measured), ``controls`` counts for each client the controlled rounds that turned it away,
+    ``tight`` says that the site turned the browser away too when it was asked alone, and ``history`` has the answers.
+    ``deadline``: the time at which the last request may begin.
+    """
+
+    def __init__(self, first: Mapping[str, Seen], limits: Limits, now: float, deadline: float) -> None:
+        self.limited: set[str] = set()
+        self.controls: dict[str, int] = {}
+        self.tight = False
+        self.history = History(first)
+        self._latest = self.history.latest
+        self._limits = limits
+        self._now = now
+        self._deadline = deadline
+        self._quiet = max(limits.pause, 2 * limits.pace)
+        self._served_at = now if self._serves(BROWSER) else None
+        self._served_before: float | None = None
+        self._steady_pace = self._just_before = False
+        self._wait = self._quiet
+
+    def steps(self) -> Steps:
+        """Yield whom to ask next, and take what came back."""
+        if self.history.silent or self.history.alike:
+            return
+        yield from self._browser()
+        agents = [
+            name for name, seen in self._latest.items() if name not in (BROWSER, *FILE_PROBES) and seen.turned_away
+        ]
+        if self._serves(BROWSER):
+            yield from self._clients(agents, "it was turned away")
+        else:
+            yield from self._each_once(agents)
+        files = self.history.open_files()
+        if self.history.served:
+            yield from self._clients(files, "the file was not served")
+        self._conclude(agents, files)
+
+    def _serves(self, name: str) -> bool:
+        return self._latest[name].outcome == SERVED
 
     def _browser(self) -> Steps:
         """Ask the browser, where it was turned away, until it is served or that is hopeless."""
@@ -196,41 +281,25 @@ class Recheck:
             seen = self._latest[BROWSER]
             if not seen.turned_away:
                 return
-            why = "the site turned everybody away" if self._hopeless() else "the browser was turned away"
+            hopeless = self.history.hopeless
+            why = "the site turned everybody away" if hopeless else "the browser was turned away"
             asked = self._asked_for((seen,)) if number == 0 else 0.0
             if not (yield from self._ask(BROWSER, max(pause, asked), why)):
                 return
-            self._tight = self._latest[BROWSER].turned_away
-            pause *= 4 if self._hopeless() or seen.status == 403 else 2
+            self.tight = self._latest[BROWSER].turned_away
+            pause *= 4 if hopeless or seen.status == 403 else 2
 
     def _tries(self) -> int:
         """Return how often to ask the browser again: often where a limit lets others in, once where a wall stands."""
         seen = self._latest[BROWSER]
         if not seen.turned_away:
             return 0
-        if not self._may_be_limit(seen):
+        if not self.history.may_be_limit(seen):
             return 3 if seen.status == 403 and seen.outcome == REFUSED else 1
-        if self._hopeless():
+        if self.history.hopeless:
             return 2 if seen.failing or seen.broken else 3
-        others = any(other.turned_away for name, other in self._first.items() if name != BROWSER)
+        others = any(other.turned_away for name, other in self.history.first.items() if name != BROWSER)
         return 100 if others else 4
-
-    def _hopeless(self) -> bool:
-        """Whether no probe of the scan was served or met a plain 404: the site is down, or shut for everybody."""
-        return all(
-            seen.status == 0
-            or (seen.turned_away and (seen.by_limit or seen.status == 403 or seen.outcome == CHALLENGED))
-            for seen in self._first.values()
-        )
-
-    def _may_be_limit(self, seen: Seen) -> bool:
-        """Whether ``seen`` may come from a limit; a 403 or a challenge where some get it and others do not."""
-        if seen.outcome == CHALLENGED or (seen.outcome == REFUSED and seen.status == 403):
-            pages = [answers for name, answers in self._history.items() if name not in FILE_PROBES]
-            if any(other.outcome == SERVED for answers in pages for other in answers):
-                return True
-            return seen.outcome == REFUSED and any(self._first[name].status == 403 for name in FILE_PROBES)
-        return seen.by_limit
 
     def _each_once(self, names: Sequence[str]) -> Steps:
         for name in names:
@@ -246,30 +315,43 @@ class Recheck:
             left = yield from self._round(group, pause, why)
             if left is None:
                 return
-            if left and not self._serves(BROWSER):
-                self._tight = True
-                for name in waiting:
-                    if not self._unlike_limit(name):
-                        self.controls.pop(name, None)
-                asked = self._asked_for((self._latest[BROWSER],))
-                self._wait *= 1 if asked > pause else 2  # a site that says when to come is taken at its word first
-                pause = max(self._wait, asked)
-                why = "the site turned the browser away too, so it limits everybody"
+            if left and self._serves(BROWSER):
+                pause = self._count_round(group, left)
             elif left:
-                for name in left if len(left) == len(group) else ():
-                    if not (self._latest[name].by_limit and self._unlike_limit(name)):
-                        self.controls[name] = self.controls.get(name, 0) + 1
-                self._wait = self._wait if self._tight else self._quiet
-                pause = max(self._wait, self._stretch(left))
-            done = {name for name in group if name not in left or self.controls.get(name, 0) >= self._needed(name)}
-            rest = [name for name in waiting if name not in group]
-            waiting = [name for name in group if name not in done] + rest
+                pause = self._slow_down(waiting, pause)
+                why = "the site turned the browser away too, so it limits everybody"
+            again = [name for name in group if name in left and not self._proven(name)]
+            waiting = again + [name for name in waiting if name not in group]
+
+    def _count_round(self, group: Sequence[str], left: Sequence[str]) -> float:
+        """Count a round whose control was served, for all who were turned away in it; return the next pause.
+
+        Where only a part of the group was turned away, its order may have decided: such a round counts for nobody.
+        """
+        for name in left if len(left) == len(group) else ():
+            if not (self._latest[name].by_limit and self.history.unlike_limit(name)):
+                self.controls[name] = self.controls.get(name, 0) + 1
+        self._wait = self._wait if self.tight else self._quiet
+        return max(self._wait, self._stretch(left))
+
+    def _slow_down(self, waiting: Sequence[str], pause: float) -> float:
+        """Return the pause after a round that turned the control away too.
+
+        What was counted is void, but for clients whose answer the limit gives to nobody.
+        """
+        self.tight = True
+        for name in waiting:
+            if not self.history.unlike_limit(name):
+                self.controls.pop(name, None)
+        asked = self._asked_for((self._latest[BROWSER],))
+        self._wait *= 1 if asked > pause else 2  # a site that says when to come is taken at its word first
+        return max(self._wait, asked)
 
     def _affordable(self, waiting: Sequence[str], pause: float) -> list[str]:
         """Return whom to ask in the next round: where requests are limited, as many as the time is enough for."""
-        if not self._tight:
+        if not self.tight:
             return list(waiting)
-        if not self._serves(BROWSER) and pause <= self._wait and self._unlike_limit(waiting[0]):
+        if not self._serves(BROWSER) and pause <= self._wait and self.history.unlike_limit(waiting[0]):
             return list(waiting[:1])
         rounds = self._needed(waiting[0]) - self.controls.get(waiting[0], 0)
         left = (self._deadline - self._now - pause) / max(rounds, 1)
@@ -277,68 +359,58 @@ class Recheck:
 
     def _round(self, group: Sequence[str], pause: float, why: str) -> Generator[Ask, Seen, list[str] | None]:
         """Ask every one of ``group`` and, when one was turned away, the browser; return who was, None out of time."""
-        apart = self._wait if self._tight else 0.0
+        apart = self._wait if self.tight else 0.0
         for number, name in enumerate(group):
             if not (yield from self._ask(name, max(self._gap(name), apart if number else pause), why)):
                 return None
-        left = [name for name in group if self._still(name)]
-        before, self._just_before = self._just_before, False
-        if not left or (before and not any(self._latest[name].by_limit for name in left)):
+        left = [name for name in group if self.history.still_away(name)]
+        controlled, self._just_before = self._just_before, False
+        if controlled and not any(self._latest[name].by_limit for name in left):
             return left
-        limit, pause = max(self._limit(name) for name in left), max(self._limits.pace, apart)
-        if not (yield from self._ask(BROWSER, pause, "as the control", limit=limit, last=True)):
+        if left and not (yield from self._control(left, max(self._limits.pace, apart))):
             return None
-        if self._tight and self._serves(BROWSER) and any(map(self._unlike_limit, left)) and not self._steady_pace:
-            yield from self._keeps_pace(pause)
         return left
 
-    def _keeps_pace(self, pause: float) -> Steps:
-        """Ask the browser once more, with no longer quiet than the agents had, where requests are limited.
+    def _control(self, left: Sequence[str], pause: float) -> Generator[Ask, Seen, bool]:
+        """Ask the browser as the control of ``left``; False out of time.
 
-        When it is served, their refusals do not come from a limit that the last of a round escapes, and it is the
-        control of the next round too, which follows at once.
+        Where requests are limited and an answer is of another rule, the browser is asked once more with no longer quiet
+        than the agents had. When it is served again, their refusals do not come from a limit that the last of a round
+        escapes, and it is the control of the next round too, which follows at once.
         """
-        served = self._latest[BROWSER]
-        if (yield from self._ask(BROWSER, pause, "as the control, once more")):
-            self._steady_pace = self._just_before = self._serves(BROWSER)
-            self._latest[BROWSER] = served
-
-    def _unlike_limit(self, name: str) -> bool:
-        """Whether ``name`` gets, the limit's own answers aside, what the limit gives to nobody: another rule's answer.
-
-        The limit's answers are those that the browser got, and those of clients that got something else besides.
-        """
-        seen = next((seen for seen in reversed(self._history[name]) if not seen.by_limit), None)
-        if seen is None or seen.another or not seen.turned_away:
+        limit = max(self._limit(name) for name in left)
+        if not (yield from self._ask(BROWSER, pause, "as the control", limit=limit, last=True)):
             return False
-        kind = (seen.outcome, seen.status)
-        return not any(
-            (other.outcome, other.status) == kind
-            for client, answers in self._history.items()
-            if client == BROWSER or any(not a.by_limit and (a.outcome, a.status) != kind for a in answers)
-            for other in answers
-        )
-
-    def _still(self, name: str) -> bool:
-        seen = self._latest[name]
-        return seen.turned_away and (name not in FILE_PROBES or seen.by_limit or seen.status == 403)
+        control = self._latest[BROWSER]
+        if self._steady_pace or not self.tight or not self._serves(BROWSER):
+            return True
+        if any(map(self.history.unlike_limit, left)) and (
+            yield from self._ask(BROWSER, pause, "as the control, once more")
+        ):
+            self._steady_pace = self._just_before = self._serves(BROWSER)
+            self._latest[BROWSER] = control
+        return True
 
     def _stretch(self, left: Sequence[str]) -> float:
         """Return the quiet that the control had before it was served, which the next client gets too."""
         quiet = self._now - (self._now if self._served_before is None else self._served_before)
-        if self._tight:
-            return 0.0 if all(map(self._unlike_limit, left)) else TIGHT_STRETCH * quiet
+        if self.tight:
+            return 0.0 if all(map(self.history.unlike_limit, left)) else TIGHT_STRETCH * quiet
         if max(self.controls.get(name, 0) for name in left) > 1:
             return 0.0
         return min(quiet, LONGEST_STRETCH * self._quiet)
 
     def _needed(self, name: str) -> int:
+        """Return in how many controlled rounds ``name`` must be turned away until its refusal counts."""
         by_chance = self._latest[name].failing or self._latest[name].another
         if by_chance and (name not in FILE_PROBES or name == "robots"):
             return FAILING_ROUNDS
-        if not self._tight or name in FILE_PROBES or (self._steady_pace and self._unlike_limit(name)):
+        if not self.tight or name in FILE_PROBES or (self._steady_pace and self.history.unlike_limit(name)):
             return ROUNDS
         return TIGHT_ROUNDS
+
+    def _proven(self, name: str) -> bool:
+        return self.controls.get(name, 0) >= self._needed(name)
 
     def _gap(self, name: str) -> float:
         """Return the quiet before ``name`` within a round: as long as it may keep us waiting, where it did."""
@@ -349,7 +421,7 @@ class Recheck:
         """Return the seconds that ``name`` has: of a client that got no answer before, a few times the browser's."""
         if self._latest[name].error != "timeout":
             return self._limits.probe
-        return min(self._limits.probe, max(self._limits.again, 3 * self._first[BROWSER].elapsed))
+        return min(self._limits.probe, max(self._limits.again, 3 * self.history.first[BROWSER].elapsed))
 
     def _asked_for(self, answers: Iterable[Seen]) -> float:
         return min(self._limits.retry_after, max((seen.retry_after for seen in answers), default=0.0))
@@ -364,57 +436,52 @@ class Recheck:
             return False
         seen = yield Ask(name, pause if whole else min(pause, left), limit or self._limit(name), why)
         self._now = seen.at
-        self._latest[name] = seen
-        self._history[name].append(seen)
+        self.history.add(name, seen)
         if seen.outcome == SERVED:
             self._served_before, self._served_at = self._served_at, seen.at
         return True
 
     def _conclude(self, agents: Sequence[str], files: Sequence[str]) -> None:
-        """Put down who is left without a verdict."""
-        lasting = self._latest[BROWSER]
-        if not self.served and (self._hopeless_failure() or not self._limit_at_work()):
-            undecided = [name for name in agents if self._latest[name].turned_away and not self._steady(name)]
-            undecided = [] if self._hopeless_failure() else undecided
-        else:
-            undecided = [name for name in agents if self._latest[name].turned_away]
-            undecided = [name for name in undecided if self.controls.get(name, 0) < self._needed(name)]
-            if lasting.turned_away and not self.served and (agents or not lasting.failing or lasting.status == BUSY):
-                undecided.append(BROWSER)
-        for name in files:
-            if not self._still(name):
-                continue
-            counted = self.controls.get(name, 0) >= self._needed(name)
-            stays = counted and (self._latest[name].status == 403 or (name == "robots" and not self._is_429(name)))
-            if not stays and (self.served or self._is_429(name) or BROWSER in undecided):
-                undecided.append(name)
-        self.limited = set(undecided)
-        self.controls = {name: count for name, count in self.controls.items() if self._counts(name, count)}
+        """Put down who is left without a verdict, and whose refusal counts."""
+        undecided = self._undecided_pages(agents)
+        self.limited = {*undecided, *self._undecided_files(files, browser=BROWSER in undecided)}
+        self.controls = {
+            name: count
+            for name, count in self.controls.items()
+            if name not in FILE_PROBES and self._latest[name].turned_away and self._proven(name)
+        }
 
-    def _limit_at_work(self) -> bool:
-        """Whether the browser, which was never served, may have met a limit on requests."""
-        answers = [seen for found in self._history.values() for seen in found]
-        return (
-            self._may_be_limit(self._latest[BROWSER])
-            or any(seen.by_limit for seen in self._history[BROWSER])
-            or any(seen.status == LIMIT_STATUS for seen in answers)
-        )
+    def _undecided_pages(self, agents: Sequence[str]) -> list[str]:
+        """Return the homepage probes without a verdict.
 
-    def _steady(self, name: str) -> bool:
-        """Whether ``name`` got the same each time it was asked."""
-        return len({(seen.outcome, seen.status) for seen in self._history[name]}) == 1
+        A site that is down for everybody has its verdict. One that is shut for everybody has it from each client that
+        got the same answer every time. Else a refusal must be proven, and a browser that was never served must have
+        failed by itself: 5xx other than 503, with no agent turned away.
+        """
+        away = [name for name in agents if self._latest[name].turned_away]
+        if self.history.down:
+            return []
+        if self.history.shut:
+            return [name for name in away if not self.history.steady(name)]
+        browser = self._latest[BROWSER]
+        by_itself = browser.failing and browser.status != BUSY and not agents
+        limited = browser.turned_away and not self.history.served and not by_itself
+        return [name for name in away if not self._proven(name)] + [BROWSER] * limited
 
-    def _hopeless_failure(self) -> bool:
-        return self._hopeless() and all(seen.failing or seen.status == 0 for seen in self._pages())
+    def _undecided_files(self, files: Sequence[str], *, browser: bool) -> list[str]:
+        """Return the files that may be there although they were not served; ``browser``: it has no verdict either.
 
-    def _pages(self) -> list[Seen]:
-        return [seen for name, seen in self._latest.items() if name not in FILE_PROBES]
+        What is proven is a 403, and for robots.txt whatever it answers but 429. Where the browser was never served and
+        still has its verdict, a file that was not served shares it, unless its answer was 429.
+        """
 
-    def _is_429(self, name: str) -> bool:
-        return self._latest[name].status == LIMIT_STATUS
+        def may_be_there(name: str) -> bool:
+            status = self._latest[name].status
+            if self._proven(name) and (status == 403 or (name == "robots" and status != LIMIT_STATUS)):
+                return False
+            return self.history.served or browser or status == LIMIT_STATUS
 
-    def _counts(self, name: str, count: int) -> bool:
-        return name not in FILE_PROBES and count >= self._needed(name) and self._latest[name].turned_away
+        return [name for name in files if self.history.still_away(name) and may_be_there(name)]
 
 
 NAME: Final = "user-agent"

@@ -399,10 +399,10 @@ class _Scan:
             done[name] = msgspec.structs.replace(
                 found, limited=name in second.limited, controls=second.controls.get(name, 0)
             )
-        self.random = second.random
-        self.unsettled = second.served and not (second.tight or second.random)
+        self.random = second.history.random
+        self.unsettled = second.history.served and not (second.tight or self.random)
         self.unsettled &= not second.limited.isdisjoint(self._agents)
-        if not (second.random or second.tight):
+        if not (self.random or second.tight):
             await self._look_for_cause(done, end)
         for name in second.limited:
             self._notes.pop(name, None)  # what was not measured is not said to be wrong

@@ -156,7 +156,7 @@ def layered(seed: int) -> World:
 def test_limits_of_any_kind_behind_one_another_accuse_nobody() -> None:
     for seed in range(1000):
         policy, latest = look_again(layered(seed))
-        assert not (policy.served and accused(policy, latest)), seed
+        assert not (policy.history.served and accused(policy, latest)), seed
 
 
 @pytest.mark.parametrize("early", [False, True])
@@ -195,7 +195,7 @@ def test_random_502_accuses_nobody_and_is_named(share: float) -> None:
         policy, latest = look_again(World(None, "", site, seed))
         blamed += bool(accused(policy, latest))
         failed += failures > 0
-        named += policy.random
+        named += policy.history.random
     assert blamed <= (2 if share == 0.5 else 0)
     assert named >= 0.9 * failed
 
