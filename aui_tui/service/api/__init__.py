@@ -168,9 +168,8 @@ def run(
 
     Raises ConfigError: the extra is not installed, the address cannot be bound, or a setting is malformed.
     """
-    missing = [name for name in NEEDED if find_spec(name) is None]
-    if missing:
-        raise ConfigError(f"Serving needs {', '.join(missing)}; install it with: pip install 'aui-tui[serve]'.")
+    if any(find_spec(name) is None for name in NEEDED):
+        raise MissingExtra("Serving", "serve")
     from aui_tui.service.api.app import serve
 
     return serve(
