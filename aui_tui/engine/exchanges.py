@@ -42,7 +42,7 @@ _BEGINNING: Final = 1 << 16
 _HIDDEN: Final = HIDDEN
 _FOREIGN: Final = frozenset(
     {"headers", "request", "text", "url", "location", "title", "site_name", "detail", "signal", "reference"}
-    | {"rule", "spelling", "notes"}
+    | {"rule", "spelling", "notes", "where"}
 )
 """Fields of the observation types whose texts come from a site."""
 
@@ -269,7 +269,7 @@ def check_llms(body: bytes, content_type: str, status: int, path_unchanged: bool
     if refused is not None:
         return refused
     text = charset.decode(body, content_type).lstrip("\ufeff \t\r\n")
-    if _is_markup(text) or _media_type(content_type) in _HTML_TYPES:
+    if is_markup(text) or media_type(content_type) in _HTML_TYPES:
         return FileCheck(False, f"{name} answers 200 with an HTML page")
     if not text:
         return FileCheck(False, f"{name} answers 200 with nothing in it")
@@ -335,7 +335,7 @@ def _object(name: str, body: bytes, content_type: str, status: int, path_unchang
     if refused is not None:
         return refused
     text = charset.decode(body, content_type)
-    if _is_markup(text.lstrip("\ufeff \t\r\n")):
+    if is_markup(text.lstrip("\ufeff \t\r\n")):
         return FileCheck(False, f"{name} answers 200 with an HTML page")
     try:
         data = msgspec.json.decode(text)
@@ -346,11 +346,13 @@ def _object(name: str, body: bytes, content_type: str, status: int, path_unchang
     return data
 
 
-def _media_type(content_type: str) -> str:
+def media_type(content_type: str) -> str:
+    """Return the media type of a Content-Type, in lower case and without parameters."""
     return content_type.partition(";")[0].strip().lower()
 
 
-def _is_markup(text: str) -> bool:
+def is_markup(text: str) -> bool:
+    """Tell whether a text without leading white space begins as HTML or XML does."""
     head = text[:256].lower()
     return head.startswith(_MARKUP) or (
         head.startswith("<!--") and any(mark in head for mark in ("<html", "<!doctype"))

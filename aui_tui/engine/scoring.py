@@ -170,6 +170,7 @@ def _card(
         seed=labels.seed,
         url=f"{labels.base_url.rstrip('/')}/site/{quote(observations.host, safe=':')}",
         recommendations=recommendations(site_of(observations, judgement, name, labels), book, method),
+        declared=observations.declared or msgspec.UNSET,
     )
 
 

@@ -144,7 +144,8 @@ def card_tree() -> Tree:
         "agent_access": {name: _leaves(AgentAccess.__struct_fields__) for name in names_of("agent_access")},
         **{field: _leaves(names_of(field)) for field in ("matrix", "ua_policy", "crawler_policy")},
     }
-    return {name: parts.get(name, LEAF) for name in (*ReportCard.__struct_fields__, LIST)}
+    named = (name for name in ReportCard.__struct_fields__ if name != "declared")
+    return {name: parts.get(name, LEAF) for name in (*named, LIST)}
 
 
 @cache

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
 
-from aui_tui.records.observations import CHALLENGED, INCONCLUSIVE, REDIRECTS, REFUSED, SERVED
+from aui_tui.records.observations import CHALLENGED, INCONCLUSIVE, REDIRECTS, REFUSED, SERVED, Declared
 from aui_tui.records.tasks import TaskRun
 
 Count = Annotated[int, Meta(ge=0, le=2**53 - 1)]
@@ -71,7 +71,10 @@ class Recommendation(msgspec.Struct, frozen=True):
 
 
 class ReportCard(msgspec.Struct, frozen=True, kw_only=True):
-    """The full record (2.2), fields in the specification's order; the last three belong to v0.2 (2.3)."""
+    """The full record (2.2), fields in the specification's order; the three after them belong to v0.2 (2.3).
+
+    ``declared`` is there only when it was asked for; the specification does not name it.
+    """
 
     found: bool
     method: str
@@ -118,6 +121,7 @@ class ReportCard(msgspec.Struct, frozen=True, kw_only=True):
     detail: Points | UnsetType = UNSET
     provisional: bool | UnsetType = UNSET
     task_runs: tuple[TaskRun, ...] | UnsetType = UNSET
+    declared: Declared | UnsetType = UNSET
 
     @property
     def unreachable(self) -> bool:

@@ -19,6 +19,7 @@ from msgspec import UNSET, Meta, UnsetType
 from aui_tui.errors import RecordError
 from aui_tui.records.card import Index, Percent, Points, ReportCard, SiteSummary
 from aui_tui.records.decoding import convert, json_decoder
+from aui_tui.records.observations import Declared
 from aui_tui.records.registry import registry, surfaces
 from aui_tui.records.tasks import TaskRun
 from aui_tui.records.vocabulary import (
@@ -223,7 +224,7 @@ def _decode(data: bytes, kind: type[T], check: Callable[[T], None], what: str) -
     if not isinstance(raw, dict):
         raise RecordError(f"The {what} is not a JSON object.")
     try:
-        record = convert(_with_runs(_wash(_known(raw, kind), "")), kind)
+        record = convert(_ours(_wash(_known(raw, kind), "")), kind)
     except (msgspec.ValidationError, RecursionError) as error:
         raise RecordError(f"Broken {what}: {_sentence(error)}.") from None
     check(record)
@@ -240,15 +241,19 @@ def _known(raw: dict[str, Any], kind: type[msgspec.Struct]) -> dict[str, Any]:
     return kept
 
 
-def _with_runs(washed: dict[str, Any]) -> dict[str, Any]:
-    """Drop the elements of ``task_runs`` that are not ours: the specification leaves open what others put there."""
+def _ours(washed: dict[str, Any]) -> dict[str, Any]:
+    """Drop ``declared`` and the elements of ``task_runs`` that are not ours: what others put there is open."""
     runs = washed.get("task_runs")
-    return washed | {"task_runs": [run for run in runs if _is_run(run)]} if isinstance(runs, list) else washed
+    if isinstance(runs, list):
+        washed = washed | {"task_runs": [run for run in runs if _is_a(TaskRun, run)]}
+    if "declared" in washed and not _is_a(Declared, washed["declared"]):
+        del washed["declared"]
+    return washed
 
 
-def _is_run(value: Any) -> bool:
+def _is_a(kind: type[msgspec.Struct], value: Any) -> bool:
     try:
-        convert(value, TaskRun)
+        convert(value, kind)
     except msgspec.ValidationError:
         return False
     return True

@@ -291,6 +291,54 @@ class Cause(Record, frozen=True):
     fields: tuple[str, ...] = ()
 
 
+DECLARED, ABSENT = "declared", "absent"
+"""What a site may do with a declaration; ``INCONCLUSIVE`` where that could not be settled."""
+DISALLOWED, PAYMENT = "disallowed", "payment"
+"""What may meet an agent at a declared place besides the outcomes of a probe: robots.txt, or an offer (402)."""
+
+
+class Declaration(Record, frozen=True):
+    """Whether a site makes one of the declarations of ``engine/declared.toml``; never scored.
+
+    ``key``, ``name``: of the row. ``state``: ``declared``, ``absent`` or ``inconclusive``. ``where``: the path, line,
+    field or page that declares it. ``detail``: a few words of it. ``agent``: what the agent got at that path:
+    ``served``, ``refused``, ``challenged``, ``disallowed`` (by robots.txt alone), ``payment`` (a 402 with terms) or
+    ``inconclusive``; empty where there is no path to ask or it was not asked. ``status``: the agent's last status
+    there, 0 when none came. ``why``: what was not settled, a clause without a full stop.
+    """
+
+    key: str
+    name: str
+    state: str
+    where: str = ""
+    detail: str = ""
+    agent: str = ""
+    status: int = 0
+    why: str = ""
+
+    @property
+    def contradicted(self) -> bool:
+        """Declared, yet an agent was turned away there in two rounds while the browser got it each time."""
+        return self.state == DECLARED and self.agent in (REFUSED, CHALLENGED)
+
+
+class Declared(Record, frozen=True):
+    """What a site declares for agents: one entry per row of ``engine/declared.toml``.
+
+    ``at``: ISO 8601 UTC with milliseconds. ``agent``: the product token that the places were asked under.
+    ``requests``: how many were sent.
+    """
+
+    at: str
+    agent: str
+    requests: int
+    entries: tuple[Declaration, ...]
+
+    def of(self, state: str) -> tuple[Declaration, ...]:
+        """Return the entries in ``state``."""
+        return tuple(entry for entry in self.entries if entry.state == state)
+
+
 class Observations(Record, frozen=True):
     """One scan of one host.
 
@@ -302,6 +350,7 @@ class Observations(Record, frozen=True):
     client got a 5xx and was served at another time. ``unsettled``: the time of the scan ended before a refusal could
     be settled, although the browser was served. ``cause``: what a refusal goes by, None when nobody looked.
     ``incomplete``: the scan was stopped before its end; a probe without a verdict has the error ``stopped``.
+    ``declared``: what the site declares for agents, None when nobody asked.
     """
 
     host: str
@@ -322,6 +371,7 @@ class Observations(Record, frozen=True):
     cause: Cause | None = None
     tasks: TaskReport | None = None
     incomplete: bool = False
+    declared: Declared | None = None
 
     def with_tasks(self, report: TaskReport, rendered: Rendered | None) -> Observations:
         """Return this scan with a run of the tasks; what the browser rendered decides ``noscript_shell``.

@@ -1,0 +1,489 @@
+"""What sites declare for agents: every row of the table, the traps, the budget, and an agent turned away there."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import itertools
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import jsonschema
+import msgspec
+import pytest
+
+from aui_tui.engine.declared import MAX_REQUESTS, look, rows
+from aui_tui.engine.parser_pool import Parser
+from aui_tui.engine.policy import ScanPolicy
+from aui_tui.engine.scan import observe
+from aui_tui.engine.scoring import grade_card
+from aui_tui.records.card import ReportCard
+from aui_tui.records.codec import decode_card, encode_card
+from aui_tui.records.observations import Declaration, Declared, Observations
+from aui_tui.records.recording import Recording, decode, encode
+from aui_tui.validate import schema
+from tests.faults.lab import check_clean, responsive
+from tests.faults.site import GOOD, PAGE, QUICK, Asked, Behaviour, Site, answer, good
+
+JSON = "application/json"
+AGENT = "ChatGPT-User"
+A2A = {
+    "name": "Shop agent",
+    "version": "1.0.0",
+    "supportedInterfaces": [{"url": "https://shop.test/a2a", "protocolBinding": "JSONRPC"}],
+    "capabilities": {"extensions": [{"uri": "https://github.com/google-agentic-commerce/ap2/tree/v0.1"}]},
+    "skills": [{"id": "order", "name": "Order"}],
+}
+TERMS = base64.b64encode(json.dumps({"x402Version": 2, "accepts": [{"scheme": "exact"}]}).encode())
+DOCUMENTS: Mapping[str, object] = {
+    "/.well-known/agent-card.json": A2A,
+    "/.well-known/agent-skills/index.json": {"skills": [{"name": "order", "type": "skill-md", "url": "/s"}]},
+    "/.well-known/acp.json": {"protocol": {"name": "acp", "version": "2026-01-30"}, "api_base_url": "https://x"},
+    "/.well-known/ard.json": {"specVersion": "0.91", "entries": [{"identifier": "urn:air:shop.test:a"}]},
+    "/openapi.json": {"openapi": "3.1.0", "info": {"title": "Shop API", "version": "1"}, "paths": {}},
+    "/.well-known/x402": {"x402Version": 2, "resources": ["https://shop.test/paid"]},
+    "/ask": {"query_id": "1", "results": []},
+}
+Files = dict[str, bytes]
+"""Whole answers by path."""
+
+
+def everything() -> Files:
+    """Return the answers of a site that declares all there is."""
+    files = {path: answer(json.dumps(data).encode(), content_type=JSON) for path, data in DOCUMENTS.items()}
+    files["/.well-known/api-catalog"] = answer(
+        b'{"linkset":[{"anchor":"https://shop.test/api","service-desc":[{"href":"/openapi.json"}]}]}',
+        content_type="application/linkset+json",
+    )
+    files["/rsl.xml"] = answer(b'<?xml version="1.0"?><rsl xmlns="https://rslstandard.org/rsl"></rsl>')
+    files["/llms-full.txt"] = answer(b"# Shop\n\nAll of it.\n", content_type="text/markdown")
+    return files
+
+
+PAGE_WITH_TOOLS = PAGE.replace(
+    b"<main>", b'<main><form toolname="search_products" tooldescription="Find"><input name=q aria-label=q></form>'
+)
+
+
+def serving(files: Mapping[str, bytes], page: bytes = PAGE_WITH_TOOLS, extra: bytes = b"") -> Behaviour:
+    """Return the behaviour of a healthy site that also has ``files``, and negotiates Markdown where ``extra`` says."""
+
+    async def behave(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        if asked.path == "/" and "text/markdown" in asked.field("accept") and extra:
+            writer.write(answer(b"# Shop\n\nAs Markdown.\n", content_type="text/markdown; charset=utf-8", extra=extra))
+        elif asked.path == "/":
+            writer.write(answer(page, content_type="text/html; charset=utf-8", extra=extra))
+        elif asked.path in files:
+            writer.write(files[asked.path])
+        else:
+            await good(asked, writer)
+        await writer.drain()
+
+    return behave
+
+
+def is_agent(asked: Asked) -> bool:
+    return AGENT in asked.field("user-agent")
+
+
+def turning_away(
+    inner: Behaviour, path: str, reply: bytes, *, also_browser: Callable[[int], bool] = lambda n: False
+) -> Behaviour:
+    """Return ``inner`` with ``reply`` for the agent at ``path``; ``also_browser`` by the browser's number there."""
+    seen = Counter[str]()
+
+    async def behave(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        if asked.path == path:
+            who = "agent" if is_agent(asked) else "browser"
+            seen[who] += 1
+            if who == "agent" or also_browser(seen[who]):
+                writer.write(reply)
+                await writer.drain()
+                if not reply:
+                    writer.close()
+                return
+        await inner(asked, writer)
+
+    return behave
+
+
+async def found(
+    site: Site, parser: Parser, access: ScanPolicy | None = None, **more: object
+) -> tuple[Declared, Observations]:
+    """Return what ``site`` declares, after a scan of it; the requests of the scan are forgotten."""
+    access = access or site.access()
+    seen = await observe(access.target(site.url), parser=parser, access=access)
+    site.forget()
+    async with responsive():
+        declared = await look(seen, access=access, **more)  # type: ignore[arg-type]
+    assert declared.requests == len(site.asked) <= MAX_REQUESTS
+    assert [entry.key for entry in declared.entries] == [row.key for row in rows()]
+    check_clean(json.loads(encode_card(with_card(seen, declared))))
+    return declared, seen
+
+
+def with_card(seen: Observations, declared: Declared) -> ReportCard:
+    return grade_card(msgspec.structs.replace(seen, declared=declared))
+
+
+def entry(declared: Declared, key: str) -> Declaration:
+    return next(entry for entry in declared.entries if entry.key == key)
+
+
+def keys(declared: Declared, state: str = "declared") -> set[str]:
+    return {entry.key for entry in declared.of(state)}
+
+
+def test_the_table_says_of_each_row_what_it_is_and_where_that_is_written() -> None:
+    assert len({row.key for row in rows()}) == len({row.name for row in rows()}) == len(rows()) == 14
+    for row in rows():
+        assert row.what.endswith(".")
+        assert row.recognised
+        assert row.source.startswith("https://")
+        assert row.places or row.accept or row.header or row.markup or row.within
+        assert all(place.startswith("/") for place in row.places)
+
+
+async def test_a_site_that_declares_everything(parser: Parser) -> None:
+    async with Site(default=serving(everything(), extra=b"Content-Usage: train-ai=n\r\n")) as site:
+        declared, seen = await found(site, parser)
+    assert keys(declared) == {row.key for row in rows()}
+    assert {entry.agent for entry in declared.entries if entry.agent} == {"served"}
+    assert entry(declared, "a2a") == Declaration(
+        key="a2a",
+        name="A2A agent card",
+        state="declared",
+        where="/.well-known/agent-card.json",
+        detail="Shop agent",
+        agent="served",
+        status=200,
+    )
+    assert entry(declared, "aipref").detail == "train-ai=n"
+    assert entry(declared, "webmcp").detail == "search_products"
+    assert entry(declared, "openapi").detail == "Shop API"
+    assert declared.agent == AGENT
+    card = with_card(seen, declared)
+    plain = grade_card(seen)
+    assert (card.score, card.grade, card.stance, card.evidence) == (
+        plain.score,
+        plain.grade,
+        plain.stance,
+        plain.evidence,
+    )
+    assert b'"declared"' not in encode_card(plain)
+    assert decode_card(encode_card(card)) == card
+    jsonschema.validate(json.loads(encode_card(card)), schema("card"))
+    kept = Recording(observations=msgspec.structs.replace(seen, declared=declared))
+    assert decode(encode(kept)) == kept
+
+
+async def test_a_site_that_declares_nothing_is_asked_sixteen_times_at_most(parser: Parser) -> None:
+    async with Site() as site:
+        declared, _ = await found(site, parser)
+    assert keys(declared, "absent") == {row.key for row in rows()}
+    assert len(site.asked) == MAX_REQUESTS
+    assert len({asked.path for asked in site.asked}) == MAX_REQUESTS
+
+
+LINES = b"User-agent: *\nDisallow: /cart\n\nLicense: http://shop.test/terms.xml\nAgentmap: http://other.test/ard.json\n"
+LINES += b"Content-Usage: train-ai=n\nSchemamap: /feeds.xml\n# License: https://comment.test/\n"
+
+
+async def test_lines_of_robots_txt_declare_and_say_where_to_ask(parser: Parser) -> None:
+    files = {
+        "/robots.txt": answer(LINES, content_type="text/plain"),
+        "/terms.xml": answer(
+            b"<!-- terms -->\n<rsl:rsl xmlns:rsl='https://rslstandard.org/rsl'/>", content_type="text/xml"
+        ),
+    }
+    async with Site(default=serving(files, page=PAGE)) as site:
+        declared, _ = await found(site, parser)
+    assert keys(declared) == {"rsl", "ard", "aipref", "nlweb"}
+    assert entry(declared, "rsl").where == "/terms.xml, named in robots.txt, line 4"
+    assert entry(declared, "rsl").agent == "served"
+    assert entry(declared, "ard").where == "robots.txt, line 5"
+    assert "/ask" not in {asked.path for asked in site.asked}
+    assert {asked.field("host") for asked in site.asked} == {"shop.test"}
+
+
+async def test_links_of_the_homepage_say_where_to_ask(parser: Parser) -> None:
+    page = PAGE.replace(
+        b"</head>",
+        b"<link rel='license' type='application/rsl+xml' href='/l.xml'><link rel=license href=/cc>"
+        b"<script>document.modelContext?.registerTool({})</script></head>",
+    )
+    files = {
+        "/api.json": answer(json.dumps(DOCUMENTS["/openapi.json"]).encode(), content_type=JSON),
+        "/l.xml": answer(b"nothing of the kind", content_type="text/plain"),
+    }
+    extra = b'Link: </api.json>; rel="service-desc"; type="application/json", <https://other.test/a>; rel=ard\r\n'
+    async with Site(default=serving(files, page=page, extra=extra)) as site:
+        declared, _ = await found(site, parser)
+    assert entry(declared, "openapi").where == "/api.json"
+    assert entry(declared, "rsl").where == "link element of the homepage"
+    assert entry(declared, "rsl").why == "/l.xml does not have it"
+    assert entry(declared, "ard").where == "Link field of the homepage"
+    assert entry(declared, "webmcp").detail == "registered by a script"
+    assert keys(declared) == {"openapi", "rsl", "ard", "webmcp", "markdown"}
+
+
+async def test_older_places_and_forms_count(parser: Parser) -> None:
+    files = {
+        "/.well-known/agent.json": answer(b'{"name":"A","url":"https://x","capabilities":{"streaming":true}}'),
+        "/license.xml": answer(b"<rsl/>"),
+        "/ask": answer(b'data: {"query_id":"1","message_type":"begin"}\n\n', content_type="text/event-stream"),
+        "/.well-known/x402": answer(b'{"x402Version":1,"accepts":[{}]}', "402 Payment Required", JSON),
+    }
+    async with Site(default=serving(files, page=PAGE)) as site:
+        declared, _ = await found(site, parser)
+    assert {"a2a", "nlweb", "x402"} <= keys(declared)
+    assert entry(declared, "a2a").where == "/.well-known/agent.json"
+    assert entry(declared, "x402").agent == "payment"
+    assert not any(entry.contradicted for entry in declared.entries)
+
+
+async def test_a_402_of_a_homepage_declares_its_terms(parser: Parser) -> None:
+    reply = answer(b"pay", "402 Payment Required", extra=b"PAYMENT-REQUIRED: " + TERMS + b"\r\n")
+    async with Site(default=turning_away(good, "/", reply)) as site:
+        declared, _ = await found(site, parser)
+    assert entry(declared, "x402").where == "the homepage (402)"
+
+
+HTML = answer(b"<!doctype html><title>Shop</title><p>The same page for every path", content_type="text/html")
+HOSTILE = "\x1b]0;owned\x07[link=x]<b>" + "A" * 5000
+TRAPS: dict[str, bytes] = {
+    "a page for every path": HTML,
+    "a page called JSON": answer(b"<!doctype html><title>Shop</title>", content_type=JSON),
+    "a soft 404": answer(b"<!doctype html><title>Not found</title><h1>404</h1>", content_type="text/html"),
+    "a soft 404 as Markdown": answer(b"# 404 Not found\n", content_type="text/markdown"),
+    "one text for every path": answer(b"# Welcome\n\nto our shop\n", content_type="text/markdown"),
+    "an error as JSON": answer(b'{"error":"not found","status":404}', content_type=JSON),
+    "an empty object": answer(b"{}", content_type=JSON),
+    "one document for every path": answer(
+        json.dumps(A2A | {"openapi": "3.1.0", "info": {"title": "x"}}).encode(), content_type=JSON
+    ),
+    "a list": answer(b'[{"name":"x"}]', content_type=JSON),
+    "nothing": answer(b"", content_type=JSON),
+    "the homepage by redirect": answer(b"", "302 Found", extra=b"Location: /\r\n"),
+    "a page to log in": answer(b"", "302 Found", extra=b"Location: /login?next=x\r\n"),
+    "another site": answer(b"", "301 Moved", extra=b"Location: https://other.test/.well-known/agent-card.json\r\n"),
+    "a redirect to itself": answer(b"", "307 Temporary", extra=b"Location: ?again\r\n"),
+    "deep JSON": answer(b"[" * 200_000, content_type=JSON),
+    "wrong kinds": answer(
+        b'{"name":[1],"url":{},"skills":"x","linkset":{},"openapi":3,"entries":[]}', content_type=JSON
+    ),
+    "a block page": answer(
+        b"<title>Attention Required! | Cloudflare</title>", "403 Forbidden", extra=b"cf-mitigated: challenge\r\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("trap", TRAPS)
+async def test_what_a_site_answers_to_every_path_declares_nothing(parser: Parser, trap: str) -> None:
+    async def behave(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        if asked.path in GOOD:
+            await good(asked, writer)
+        else:
+            writer.write(TRAPS[trap])
+            await writer.drain()
+
+    async with Site(default=behave) as site:
+        declared, _ = await found(site, parser)
+    assert keys(declared) == set()
+    assert not any(entry.contradicted for entry in declared.entries)
+
+
+async def test_a_long_body_is_read_as_far_as_the_limits_allow(parser: Parser) -> None:
+    padding = b'"x-padding":"' + b"a" * (600 << 10) + b'"'
+    files = {
+        "/openapi.json": answer(b'{"openapi":"3.1.0","info":{"title":"Long"},' + padding + b"}", content_type=JSON),
+        "/.well-known/agent-card.json": answer(
+            b'{"name":"Long","url":"https://x",' + padding + b"}", content_type=JSON
+        ),
+        "/llms-full.txt": answer(b"# Long\n" + b"words " * (100 << 10), content_type="text/plain"),
+    }
+    async with Site(default=serving(files, page=PAGE)) as site:
+        declared, _ = await found(site, parser)
+    assert keys(declared) == {"openapi", "llms-full"}
+    assert entry(declared, "a2a").why == "/.well-known/agent-card.json is longer than is read"
+
+
+async def test_hostile_text_is_cleaned(parser: Parser) -> None:
+    card = {"name": HOSTILE, "url": "https://x", "skills": [1]}
+    page = PAGE.replace(b"<main>", b'<main><form toolname="' + HOSTILE.replace('"', "").encode() + b'">')
+    files = {
+        "/.well-known/agent-card.json": answer(json.dumps(card).encode(), content_type=JSON),
+        "/robots.txt": answer(b"License: https://x/" + HOSTILE.encode() + b"\n", content_type="text/plain"),
+    }
+    async with Site(default=serving(files, page=page, extra=b"Content-Usage: train-ai=n \x1b[2J\r\n")) as site:
+        declared, _ = await found(site, parser)
+    assert {"a2a", "webmcp"} <= keys(declared)
+    assert all(len(entry.detail) <= 80 for entry in declared.entries)
+
+
+PATH = "/.well-known/agent-card.json"
+REFUSAL = answer(b"no", "403 Forbidden")
+CHALLENGE = answer(b"<title>Just a moment...</title>", "403 Forbidden", extra=b"cf-mitigated: challenge\r\n")
+
+
+@pytest.mark.parametrize(
+    ("reply", "verdict", "status"),
+    [
+        (REFUSAL, "refused", 403),
+        (CHALLENGE, "challenged", 403),
+        (b"", "refused", 0),
+        (answer(b"", "401 No"), "refused", 401),
+    ],
+    ids=["refused", "challenged", "dropped", "sign-in"],
+)
+async def test_an_agent_that_is_turned_away_where_the_site_declares(
+    parser: Parser, reply: bytes, verdict: str, status: int
+) -> None:
+    async with Site(default=turning_away(serving(everything()), PATH, reply)) as site:
+        declared, _ = await found(site, parser)
+    assert [(entry.key, entry.agent, entry.status) for entry in declared.entries if entry.contradicted] == [
+        ("a2a", verdict, status)
+    ]
+    rounds = [is_agent(asked) for asked in site.asked if asked.path == PATH]
+    assert rounds == [True, False, True, False]  # two rounds, the browser after the agent each time
+
+
+async def test_a_site_that_shuts_agents_out_and_declares_for_them(parser: Parser) -> None:
+    async def behave(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        files = {PATH: answer(json.dumps(A2A).encode(), content_type=JSON)}
+        await (serving({}, page=PAGE) if asked.place == "browser" and asked.path not in files else serving(files))(
+            asked, writer
+        )
+
+    async def shut(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        if is_agent(asked):
+            writer.write(REFUSAL)
+            await writer.drain()
+        else:
+            await behave(asked, writer)
+
+    async with Site(default=shut) as site:
+        declared, seen = await found(site, parser)
+    assert next(probe for probe in seen.live if probe.name == "agent_01").controls
+    assert [entry.key for entry in declared.entries if entry.contradicted] == ["a2a"]
+
+
+@pytest.mark.parametrize(
+    ("also_browser", "reply", "why"),
+    [
+        (lambda number: True, REFUSAL, "answers the browser 403"),
+        (lambda number: number > 1, REFUSAL, "the browser was turned away too"),
+        (lambda number: False, answer(b"", "503 Busy"), "it answers 503, as a limit on requests may"),
+        (lambda number: False, answer(b"", "429 Slow down"), "the site limits requests (429)"),
+    ],
+    ids=["refused to all", "refused to all later", "busy", "limited"],
+)
+async def test_without_a_control_nobody_is_accused(
+    parser: Parser, also_browser: Callable[[int], bool], reply: bytes, why: str
+) -> None:
+    behave = turning_away(serving(everything()), PATH, reply, also_browser=also_browser)
+    async with Site(default=behave) as site:
+        declared, _ = await found(site, parser)
+    assert not any(entry.contradicted for entry in declared.entries)
+    assert entry(declared, "a2a").agent in ("", "inconclusive")
+    assert why in entry(declared, "a2a").why
+
+
+async def test_an_agent_that_is_let_in_later_was_met_by_chance(parser: Parser) -> None:
+    inner, refusals = serving(everything()), Counter[bool]()
+
+    async def behave(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        if asked.path == PATH and is_agent(asked) and not refusals[True]:
+            refusals[True] += 1
+            writer.write(REFUSAL)
+            await writer.drain()
+            return
+        await inner(asked, writer)
+
+    async with Site(default=behave) as site:
+        declared, _ = await found(site, parser)
+    assert entry(declared, "a2a").agent == "served"
+
+
+async def test_a_site_that_turns_the_agent_away_everywhere_it_declares_is_asked_sixteen_times(parser: Parser) -> None:
+    inner = serving(everything())
+
+    async def behave(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        if is_agent(asked) and asked.path not in GOOD:
+            writer.write(REFUSAL)
+            await writer.drain()
+        else:
+            await inner(asked, writer)
+
+    async with Site(default=behave) as site:
+        declared, _ = await found(site, parser)
+    assert len(site.asked) == MAX_REQUESTS
+    assert any(entry.contradicted for entry in declared.entries)
+    left = [entry for entry in declared.entries if entry.agent == "inconclusive"]
+    assert left
+    assert all(entry.why == "the limit of 16 requests was reached" for entry in left)
+
+
+async def test_robots_txt_that_disallows_a_declared_path(parser: Parser) -> None:
+    rules = answer(b"User-agent: *\nDisallow: /.well-known/\n", content_type="text/plain")
+    async with Site(default=serving(everything() | {"/robots.txt": rules})) as site:
+        declared, _ = await found(site, parser)
+    assert entry(declared, "a2a").agent == "disallowed"
+    assert entry(declared, "openapi").agent == "served"
+    assert not any(entry.contradicted for entry in declared.entries)
+
+
+async def test_requests_keep_the_pace_and_the_time_of_the_scan(parser: Parser) -> None:
+    times: list[float] = []
+
+    async def behave(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        times.append(time.monotonic())
+        await good(asked, writer)
+
+    async with Site(default=behave) as site:
+        access = site.access()
+        seen = await observe(access.target(site.url), parser=parser, access=access)
+        times.clear()
+        await look(seen, access=replace(access, limits=replace(QUICK, pace=0.1)))
+        assert min(b - a for a, b in itertools.pairwise(times)) >= 0.09
+        site.forget()
+        declared = await look(seen, access=access, spent=QUICK.whole)
+    assert not site.asked
+    assert keys(declared, "declared") == set()
+    assert entry(declared, "a2a").why.endswith("the time of the scan ended")
+
+
+async def test_cancelling_ends_the_requests_and_the_connections(parser: Parser) -> None:
+    reached = asyncio.Event()
+
+    async def behave(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        if asked.path == PATH:
+            reached.set()
+            await asyncio.sleep(60)
+        await good(asked, writer)
+
+    async with Site(default=behave) as site:
+        access = site.access()
+        seen = await observe(access.target(site.url), parser=parser, access=access)
+        task: asyncio.Task[Declared] = asyncio.create_task(look(seen, access=access))
+        await reached.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        for _ in range(50):
+            if not site.open_now:
+                break
+            await asyncio.sleep(0.02)
+        assert site.open_now == 0
+
+
+async def test_private_fields_go_to_the_scanned_origin_alone_and_into_no_record(parser: Parser) -> None:
+    files = {PATH: answer(json.dumps(A2A | {"name": "echo s3cret-token"}).encode(), content_type=JSON)}
+    async with Site(default=serving(files, page=PAGE)) as site:
+        access = site.access(headers=(("X-Key", "s3cret-token"),))
+        declared, _ = await found(site, parser, access)
+        assert {asked.field("x-key") for asked in site.asked} == {"s3cret-token"}
+    assert entry(declared, "a2a").detail == "echo …"
