@@ -30,6 +30,11 @@ def lines(card: ReportCard, paint: Paint, *, note: str = "") -> Iterator[str]:
         yield from _verdicts(card, paint)
     yield ""
     yield from _facts(card, paint)
+    if card.declared:
+        yield ""
+        yield paint.heading("Declared for agents, not scored")
+        for mark, text in labels.declared(card.declared):
+            yield from paint.hanging(f"  {paint.glyph(mark)} ", text, style=_tint(mark))
     yield ""
     yield paint.heading(f"Evidence, {count(len(card.evidence), 'finding')}")
     for item in card.evidence:
@@ -144,6 +149,8 @@ def sentences(card: ReportCard, *, note: str = "") -> Iterator[str]:
         yield from _measured(card)
     for label, text in facts(card):
         yield f"{label}: {text}."
+    for _, text in labels.declared(card.declared) if card.declared else ():
+        yield f"Declared, not scored: {text}."
     for number, item in enumerate(card.evidence, 1):
         yield f"Finding {number} of {len(card.evidence)}. {SEVERITIES.get(item.t, item.t)}: {item.text}"
     for number, fix in enumerate(() if card.unreachable else card.recommendations, 1):

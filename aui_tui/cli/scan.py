@@ -42,7 +42,7 @@ from aui_tui.records.card import ReportCard
 from aui_tui.records.observations import Observations, ProbeEvent, Progress
 from aui_tui.records.view import ScanAnswer
 from aui_tui.records.vocabulary import CATEGORIES, choose
-from aui_tui.service.protocol import RunsTasks, Service
+from aui_tui.service.protocol import LooksForDeclared, RunsTasks, Service
 from aui_tui.settings import Settings
 from aui_tui.text import clean
 
@@ -255,6 +255,10 @@ Tasks = Annotated[
     bool, _tasks("--tasks", help="Try six tasks in a browser: read, follow, search, contact, form, offer.")
 ]
 Act = Annotated[bool, _tasks("--act", help="Press “add to cart” once; for hosts of your own.")]
+Declared = Annotated[
+    bool,
+    typer.Option("--declared", help="Also ask what the site declares for agents; at most 16 requests, never scored."),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,6 +270,7 @@ class ScanRequest:
     category: str = ""
     tasks: bool = False
     act: bool = False
+    declared: bool = False
 
 
 UNAUTHORIZED: Final = 401
@@ -301,6 +306,9 @@ async def scan_one(run: Run, service: Service, url: str, asked: ScanRequest) -> 
                 answer = await service.scan(
                     url, force=asked.force, method=asked.method, category=asked.category, progress=progress
                 )
+        if asked.declared and isinstance(service, LooksForDeclared):
+            with narrated(url, quiet=run.quiet) as progress:
+                answer = await service.with_declared(url, answer, progress=progress)
     except InvalidHost as error:
         if run.settings.source or not _admitted(url):
             raise
@@ -420,6 +428,7 @@ def scan(
     category: Category = "",
     tasks: Tasks = False,
     act: Act = False,
+    declared: Declared = False,
 ) -> int:
     """Scan a site as a browser and as AI agents, and print its report card."""
     run = run_of(context)
@@ -427,11 +436,16 @@ def scan(
     access = given(context, ConnectionOptions).policy(pace)
     access = given(context, Signing).policy(run.settings.data_dir, access)
     category = choose("category", category, CATEGORIES) if category else ""
-    asked = ScanRequest(force=force, method=method_of(method), category=category, tasks=tasks, act=act)
+    asked = ScanRequest(
+        force=force, method=method_of(method), category=category, tasks=tasks, act=act, declared=declared
+    )
     if act and not tasks:
         raise BadValue("--act needs --tasks; add --tasks.")
-    if tasks and tape.replay:
-        raise BadValue("--tasks cannot be used with --replay; leave one of them out.")
+    if tape.replay and (tasks or declared):
+        name = "--tasks" if tasks else "--declared"
+        raise BadValue(f"{name} cannot be used with --replay; leave one of them out.")
+    if declared and run.settings.source:
+        raise ConfigError("--declared cannot be used with --source; leave out --source to ask from this machine.")
     urls = tape.asked(url or (), run.settings)
     batch = Batch(run, form, gating, many=len(urls) > 1)
 

@@ -5,6 +5,7 @@ Two topics are made from the tables that the program itself works by: the query 
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator
 from importlib.resources import files
 from types import MappingProxyType
@@ -18,7 +19,7 @@ from aui_tui.records.vocabulary import choose
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-QUERY, METHOD = "query", "method"
+QUERY, METHOD, DECLARED = "query", "method", "declared"
 TOPICS: Final = MappingProxyType(
     {
         "scanning": "scan a site, a staging site, or one of your own",
@@ -29,6 +30,7 @@ TOPICS: Final = MappingProxyType(
         "tasks": "what an agent gets done in a browser",
         "visits": "what your access log says of real agents",
         "signing": "probes with your own signature",
+        DECLARED: "what sites declare for agents",
         "lists": "many hosts, on one machine or several",
         "serving": "publish an index, or read a published one",
         "agents": "tools and a skill for coding agents",
@@ -54,7 +56,24 @@ def read(topic: str, *, method: str = DEFAULT_METHOD) -> str:
         return "\n".join(_page(query_sections(), code=True))
     if name == METHOD:
         return "\n".join(_page(sections(method)))
-    return files(__name__).joinpath(FILES.get(name, f"{name}.md")).read_text(encoding="utf-8")
+    text = files(__name__).joinpath(FILES.get(name, f"{name}.md")).read_text(encoding="utf-8")
+    return text + "\n".join(("", *_declarations())) if name == DECLARED else text
+
+
+def _declarations() -> Iterator[str]:
+    """Yield the table of declarations as Markdown, one part each."""
+    table = tomllib.loads(files("aui_tui.engine").joinpath("declared.toml").read_text(encoding="utf-8"))
+    for row in table["declaration"]:
+        asked = [f"`{place}`" for place in row.get("places", ())]
+        asked += [f"`{row['robots'].capitalize()}:` in robots.txt"] if "robots" in row else []
+        asked += [f"the field {row['header'].title()} of the homepage"] if "header" in row else []
+        asked += [f"a link of the homepage with rel={' or '.join(row['link'])}"] if "link" in row else []
+        asked += [f"the homepage with Accept: {row['accept']}"] if "accept" in row else []
+        asked += ["the HTML of the homepage"] if "markup" in row else []
+        asked += ["the A2A agent card"] if "within" in row else []
+        yield from (f"## {row['name']}", "", row["what"], "")
+        yield from (f"- Asked for: {'; '.join(asked)}.", f"- Recognised by: {row['recognised']}.")
+        yield from (f"- Source: [{row['source']}]({row['source']})", "")
 
 
 def title(topic: str) -> str:

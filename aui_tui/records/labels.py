@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from types import MappingProxyType
 from typing import Final
 
 from aui_tui.records.card import AgentAccess, ReportCard
 from aui_tui.records.methods import METHODS
-from aui_tui.records.observations import Observations
+from aui_tui.records.observations import (
+    ABSENT,
+    CHALLENGED,
+    DECLARED,
+    DISALLOWED,
+    INCONCLUSIVE,
+    PAYMENT,
+    REFUSED,
+    SERVED,
+    Declaration,
+    Declared,
+    Observations,
+)
 from aui_tui.records.registry import registry
 
 SIGNS: Final = MappingProxyType({"critical": "✗", "warn": "!", "good": "✓"})
@@ -108,3 +121,30 @@ def web_address(text: str) -> str:
 def moment(scanned_at: str) -> str:
     """Return a time of a record as ``2026-11-20 10:00 UTC``."""
     return f"{scanned_at[:10]} {scanned_at[11:16]} UTC"
+
+
+def declared(found: Declared) -> Iterator[tuple[str, str]]:
+    """Yield what a site declares for agents as a severity (empty for a neutral line) and a clause without full stop."""
+    name = agent(found.agent)
+    for entry in sorted(found.of(DECLARED), key=lambda entry: not entry.contradicted):
+        yield "critical" if entry.contradicted else "good", _declaration(entry, name)
+    for entry in found.of(INCONCLUSIVE):
+        yield "", f"{entry.name}: inconclusive; {entry.why}"
+    absent = ", ".join(entry.name for entry in found.of(ABSENT))
+    if absent:
+        yield "", f"not found: {absent}"
+
+
+def _declaration(entry: Declaration, name: str) -> str:
+    """Return what is declared, where, and whether the agent called ``name`` gets it."""
+    status = str(entry.status) if entry.status else "no answer"
+    gets = {
+        SERVED: f"{name} gets it",
+        REFUSED: f"declared, yet {name} is turned away there ({status}) while the browser gets it",
+        CHALLENGED: f"declared, yet {name} meets a challenge there ({status}) while the browser gets it",
+        DISALLOWED: f"robots.txt disallows it for {name}, who gets it",
+        PAYMENT: f"{name} is asked to pay ({status})",
+        INCONCLUSIVE: f"whether {name} gets it is inconclusive: {entry.why}",
+    }.get(entry.agent, entry.why)
+    detail = f" ({entry.detail})" if entry.detail else ""
+    return f"{entry.name}: {entry.where}{detail}" + (f"; {gets}" if gets else "")

@@ -258,12 +258,30 @@ class LocalService:
         free = free or (self.access.no_limit and await self.owns(url))
         order = Order(None if free else client or self._client, name, category)
         try:
-            return await self.scans.scan(target, order, force=force, method=wanted, progress=progress)
+            answer = await self.scans.scan(target, order, force=force, method=wanted, progress=progress)
+            return _undeclared(answer)
         except RateLimited as error:
             if not await self.owns(url):
                 raise
             sentence = f"{error} {target.site} is a host of your own: --no-limit scans it without that limit."
             raise RateLimited(sentence, retry_after=error.retry_after, reset_at=error.reset_at) from None
+
+    async def with_declared(self, url: str, answer: ScanAnswer, *, progress: Progress | None = None) -> ScanAnswer:
+        """Return ``answer`` with what its site declares for agents (see ``protocol.LooksForDeclared``)."""
+        seen = answer.observations
+        if seen is None or seen.unreachable:
+            sentence = f"{answer.card.host} was not reached, so it was not asked what it declares."
+            return msgspec.structs.replace(answer, warnings=(*answer.warnings, sentence))
+        if seen.declared is not None and answer.source == "cache":
+            card = msgspec.structs.replace(answer.card, declared=seen.declared)
+            return msgspec.structs.replace(answer, card=card)
+        from aui_tui.engine.declared import look
+
+        spent = 0.0 if answer.source == "cache" else seen.elapsed_ms / 1000
+        declared = await look(seen, access=self.access, progress=progress, spent=spent)
+        seen = msgspec.structs.replace(seen, declared=declared)
+        card, warnings = await self._keep_added(answer, seen, url)
+        return msgspec.structs.replace(answer, card=card, observations=seen, warnings=(*answer.warnings, *warnings))
 
     async def run_tasks(
         self,
@@ -289,8 +307,8 @@ class LocalService:
         answer = await self.scan(url, force=force, method=method, category=category, progress=progress, free=free)
         if self._task_runs is None:
             folder = self.places.folder / PICTURES if pictures else None
-            self._task_runs = TaskRuns(self.access, self._keep_tasks, pictures=folder)
-        return await self._task_runs.run(answer, act=act, live=live)
+            self._task_runs = TaskRuns(self.access, self._keep_added, pictures=folder)
+        return _undeclared(await self._task_runs.run(answer, act=act, live=live))
 
     async def run_tasks_again(self, host: str, *, live: TaskProgress | None = None) -> ScanAnswer:
         """Run the tasks on the kept scan of ``host``, without scanning it again and without pictures.
@@ -302,14 +320,16 @@ class LocalService:
         TaskRuns.check(act=False, own=False)
         found = await self.site(host)
         if self._task_runs is None:
-            self._task_runs = TaskRuns(self.access, self._keep_tasks)
+            self._task_runs = TaskRuns(self.access, self._keep_added)
         return await self._task_runs.run(
             ScanAnswer(card=found.card, observations=found.observations), act=False, live=live
         )
 
-    async def _keep_tasks(self, answer: ScanAnswer, seen: Observations) -> tuple[ReportCard, tuple[str, ...]]:
+    async def _keep_added(
+        self, answer: ScanAnswer, seen: Observations, url: str = ""
+    ) -> tuple[ReportCard, tuple[str, ...]]:
         stored = self._grading.again(answer.card, seen)
-        target = self.access.target(seen.input_host if "://" not in seen.host else seen.host)
+        target = self.access.target(url or (seen.input_host if "://" not in seen.host else seen.host))
         warnings = await self.scans.keep(target, stored, seen)
         return self._grading.under(stored, seen, answer.card.method), warnings
 
@@ -368,6 +388,11 @@ def _leave(scans: Scans, together: threading.Barrier) -> None:
     with suppress(threading.BrokenBarrierError):
         together.wait(SHUTDOWN_TIMEOUT)
     scans.leave()
+
+
+def _undeclared(answer: ScanAnswer) -> ScanAnswer:
+    """Return ``answer`` with a card that says nothing of declarations: they are shown where they were asked for."""
+    return msgspec.structs.replace(answer, card=msgspec.structs.replace(answer.card, declared=msgspec.UNSET))
 
 
 def _key(host: str) -> str:

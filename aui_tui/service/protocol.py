@@ -123,6 +123,19 @@ class RunsTasks(Protocol):
 
 
 @runtime_checkable
+class LooksForDeclared(Protocol):
+    """A service that can ask a site what it declares for agents (``records.observations.Declared``)."""
+
+    async def with_declared(self, url: str, answer: ScanAnswer, *, progress: Progress | None = None) -> ScanAnswer:
+        """Return ``answer``, a scan of ``url``, with what its site declares for agents, kept with its card.
+
+        A cached answer for which that was asked before is not asked again. Cancelling keeps the scan without it.
+        Raises Unavailable when this machine has no room for connections.
+        """
+        ...
+
+
+@runtime_checkable
 class ReadsLogs(Protocol):
     """A service that reads access logs on this machine; a remote one never does."""
 

@@ -1,0 +1,84 @@
+"""``scan --declared``: shown as text and JSON, kept for ``site``, absent without the option."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from importlib.resources import files
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from aui_tui import docs
+from aui_tui.engine.declared import rows
+from tests.cli.runner import Result, aui, here
+from tests.faults.site import Site
+from tests.faults.test_declared import PATH, REFUSAL, everything, serving, turning_away
+
+CARD = json.loads(files("aui_tui.records").joinpath("schemas/card.schema.json").read_text(encoding="utf-8"))
+
+
+async def run(home: Path, *arguments: str) -> Result:
+    return await asyncio.to_thread(aui, home, *arguments)
+
+
+async def test_a_site_that_declares_and_turns_an_agent_away(tmp_path: Path) -> None:
+    async with Site(default=turning_away(serving(everything()), PATH, REFUSAL)) as site:
+        url = f"http://127.0.0.1:{site.port}"
+        plain = await run(tmp_path, "scan", url, "--allow-private", "--json")
+        asked = len(site.asked)
+        shown = await run(tmp_path, "scan", url, "--allow-private", "--declared")
+        cached = len(site.asked) - asked
+        again = await run(tmp_path, "scan", url, "--allow-private", "--declared", "--json")
+        assert len(site.asked) == asked + cached, "a scan of the last 24 hours is used again"
+        without = await run(tmp_path, "scan", url, "--allow-private", "--json")
+        kept = await run(tmp_path, "site", url, "--text")
+        listed = await run(tmp_path, "export", "--cards", "-f", "csv")
+    assert (plain.code, shown.code, again.code, without.code, kept.code) == (0, 0, 0, 0, 0)
+    assert 0 < cached <= 16
+    assert (
+        "Declared for agents, not scored\n  ✗ A2A agent card: /.well-known/agent-card.json (Shop agent); declared,"
+        in (shown.out)
+    )
+    assert "Declared, not scored: API catalog: /.well-known/api-catalog" in kept.out
+    first, second = json.loads(plain.out), json.loads(again.out)
+    found = second.pop("declared")
+    assert first == second == json.loads(without.out)
+    assert {entry["key"]: entry.get("agent", "") for entry in found["entries"]}["a2a"] == "refused"
+    jsonschema.validate(second | {"declared": found}, CARD)
+    assert "declared" not in listed.out.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (
+            ("--source", "http://127.0.0.1:9", "scan", "example.com", "--declared"),
+            "--declared cannot be used with --source",
+        ),
+        (("scan", "--replay", "x", "--declared"), "--declared cannot be used with --replay"),
+    ],
+)
+def test_where_it_cannot_be_asked_one_sentence_says_so(
+    tmp_path: Path, arguments: tuple[str, ...], sentence: str
+) -> None:
+    result = here(tmp_path, *arguments)
+    assert (result.code, result.out) == (2, "")
+    assert sentence in result.sentence
+
+
+async def test_a_site_that_is_not_reached_is_not_asked(tmp_path: Path) -> None:
+    async with Site() as site:
+        url = f"http://127.0.0.1:{site.port}"
+    result = await run(tmp_path, "--quiet", "scan", url, "--allow-private", "--declared")
+    assert result.code == 3
+    assert "was not asked what it declares" in result.err
+
+
+def test_the_page_of_the_topic_has_every_row() -> None:
+    text = docs.read("declared")
+    for row in rows():
+        assert f"## {row.name}\n" in text
+        assert row.source in text
+        assert all(f"`{place}`" in text for place in row.places)
