@@ -22,8 +22,14 @@ from aui_tui.engine.scan import observe
 from aui_tui.engine.scoring import grade_card
 from aui_tui.records.card import ReportCard
 from aui_tui.records.codec import decode_card, encode_card
-from aui_tui.records.observations import Declaration, Declared, Observations
-from aui_tui.records.recording import Recording, decode, encode
+from aui_tui.records.observations import (
+    Declaration,
+    Declared,
+    Observations,
+    Recording,
+    decode_recording,
+    encode_recording,
+)
 from aui_tui.validate import schema
 from tests.faults.lab import check_clean, responsive
 from tests.faults.site import GOOD, PAGE, QUICK, Asked, Behaviour, Site, answer, good
@@ -177,7 +183,7 @@ async def test_a_site_that_declares_everything(parser: Parser) -> None:
     assert decode_card(encode_card(card)) == card
     jsonschema.validate(json.loads(encode_card(card)), schema("card"))
     kept = Recording(observations=msgspec.structs.replace(seen, declared=declared))
-    assert decode(encode(kept)) == kept
+    assert decode_recording(encode_recording(kept)) == kept
 
 
 async def test_a_site_that_declares_nothing_is_asked_sixteen_times_at_most(parser: Parser) -> None:
