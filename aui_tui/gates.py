@@ -84,6 +84,11 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     by: int = 0
     inconclusive: bool = False
 
+    @property
+    def sign(self) -> str:
+        """The sign that stands before the failure."""
+        return "?" if self.inconclusive else labels.SIGNS["critical"]
+
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """What the gates said of one host; ``unreachable``: no probe was answered, which never is a success."""

@@ -214,33 +214,39 @@ def _from(where: str, field: Field, value: Any, *, name: str = "") -> Any:
 
 
 def _config_file(flags: Mapping[str, Any], environ: Mapping[str, str], origins: dict[str, str]) -> Path:
-    if "config_file" in flags:
-        origins["config_file"] = "--config"
-        return _absolute("--config", flags["config_file"])
-    if environ.get(CONFIG_VARIABLE):
-        origins["config_file"] = CONFIG_VARIABLE
-        return _absolute(CONFIG_VARIABLE, environ[CONFIG_VARIABLE])
+    named = _named_path("config_file", "--config", CONFIG_VARIABLE, flags, environ, origins)
+    if named is not None:
+        return named
     import platformdirs
 
-    origins["config_file"] = "default"
     return platformdirs.user_config_path(APP, appauthor=False) / CONFIG_NAME
 
 
 def _data_dir(flags: Mapping[str, Any], environ: Mapping[str, str], origins: dict[str, str]) -> Path:
-    if "data_dir" in flags:
-        origins["data_dir"] = "--data-dir"
-        return _absolute("--data-dir", flags["data_dir"])
-    if environ.get(HOME_VARIABLE):
-        origins["data_dir"] = HOME_VARIABLE
-        return _absolute(HOME_VARIABLE, environ[HOME_VARIABLE])
+    named = _named_path("data_dir", "--data-dir", HOME_VARIABLE, flags, environ, origins)
+    if named is not None:
+        return named
     checkout = checkout_root()
     if checkout is not None:
         origins["data_dir"] = "source checkout"
         return checkout / "cache"
     import platformdirs
 
-    origins["data_dir"] = "default"
     return platformdirs.user_data_path(APP, appauthor=False)
+
+
+def _named_path(
+    name: str,
+    option: str,
+    variable: str,
+    flags: Mapping[str, Any],
+    environ: Mapping[str, str],
+    origins: dict[str, str],
+) -> Path | None:
+    """Return the path that an option or a variable names, None for neither, and note its origin."""
+    value = flags.get(name) or environ.get(variable)
+    origins[name] = option if name in flags else variable if value else "default"
+    return _absolute(origins[name], flags.get(name, value)) if name in flags or value else None
 
 
 def _absolute(name: str, value: Any) -> Path:

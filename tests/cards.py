@@ -16,6 +16,7 @@ from aui_tui.engine.checks import BY_FIX, CHECKS
 from aui_tui.engine.checks import points as points_of
 from aui_tui.engine.ledger import detail
 from aui_tui.engine.ledger import pillars as pillars_of
+from aui_tui.export.options import Listing
 from aui_tui.records.card import (
     AgentAccess,
     Evidence,
@@ -27,6 +28,7 @@ from aui_tui.records.card import (
 )
 from aui_tui.records.codec import names_of
 from aui_tui.records.methods import METHODS, V01, V02, WALLED_CEILING, Method, grade_of
+from aui_tui.records.view import Row
 from aui_tui.records.vocabulary import (
     AGENT_POLICIES,
     AGENTS_TOTAL,
@@ -53,6 +55,16 @@ TITLES = {
     "signal": "Add a Content-Signal line",
     "robots": "Remove disallow rules for agents",
 }
+
+
+def listing_of(index: Index, title: str = "") -> Listing:
+    """Return a whole index as what writers take, each host ranked by its place."""
+    return Listing(
+        scanned_at=index.scanned_at,
+        ranked=(Row(summary=summary, rank=place) for place, summary in enumerate(index.ranked, 1)),
+        unreachable=(Row(summary=summary) for summary in index.unreachable),
+        title=title,
+    )
 
 
 def sums(method: Method, earned: dict[str, int], stance: str) -> dict[str, Any]:

@@ -12,10 +12,9 @@ from jsonschema import Draft202012Validator
 
 from aui_tui.errors import BadValue
 from aui_tui.export.formats import write_cards, write_listing
-from aui_tui.export.options import Listing
 from aui_tui.records.codec import encode_card, encode_index, encode_summary
 from aui_tui.validate import KINDS, MAX_PROBLEMS, Verdict, schema, validate
-from tests.cards import INDEX, RICH_OPEN, SAMPLES, WALLED, cards, indexes
+from tests.cards import INDEX, RICH_OPEN, SAMPLES, WALLED, cards, indexes, listing_of
 
 BASE: dict[str, Any] = json.loads(encode_card(RICH_OPEN))
 
@@ -41,8 +40,8 @@ def test_what_we_write_is_valid(keys: Any) -> None:
     [
         ("".join(write_cards("json", SAMPLES)), "cards", 2),
         ("".join(write_cards("ndjson", SAMPLES)), "cards", 2),
-        ("".join(write_listing("ndjson", Listing.of_index(INDEX))), "summaries", 3),
-        ("".join(write_listing("json", Listing.of_index(INDEX))), "index", 1),
+        ("".join(write_listing("ndjson", listing_of(INDEX))), "summaries", 3),
+        ("".join(write_listing("json", listing_of(INDEX))), "index", 1),
         ("\ufeff" + "".join(write_cards("json", [WALLED])), "card", 1),
         ("[]", "nothing", 0),
     ],

@@ -14,7 +14,7 @@ from aui_tui.cli.gating import (
     GateOptions,
     Gating,
 )
-from aui_tui.cli.options import Host, Method, example, method_of, run_of, taking
+from aui_tui.cli.options import Host, Method, example, method_of, one_of, run_of, taking
 from aui_tui.cli.output import (
     READABLE,
     RECORD,
@@ -39,7 +39,6 @@ from aui_tui.records.exchanges import as_text, compared, encode_exchanges, names
 from aui_tui.records.view import Dossier
 from aui_tui.records.vocabulary import GRADES, choose
 from aui_tui.regrade import regrade
-from aui_tui.regrade import regrade as graded_again
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
 
@@ -145,8 +144,7 @@ def diff(
     TIME is the beginning of a kept scan's time, such as 2026-11-20, or first, or last.
     """
     run = run_of(context)
-    if as_json and form:
-        raise BadValue("Choose one of --json and --format.")
+    one_of(json=as_json, format=form)
     form, path = choose("format", form or ("json" if as_json else "text"), FORMATS), path_of(output)
     method = method_of(method)
     if len(what) not in (1, 2, 3) or (len(what) != 2 and sources.is_file(what[0])):
@@ -264,7 +262,7 @@ def regrade_cards(
     def of_file(name: str) -> None:
         for card in sources.read(name):
             try:
-                found.append(graded_again(card, method))
+                found.append(regrade(card, method))
             except AuiError as error:
                 codes.append(fail(error))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import math
 import os
-import re
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
@@ -26,13 +25,14 @@ from aui_tui.cli.options import (
     method_of,
     only,
     run_of,
+    seconds_of,
     taking,
 )
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import local, only_local
 from aui_tui.cli.streams import age
 from aui_tui.errors import AuiError, BadValue, ConfigError, MissingExtra
-from aui_tui.text import clean, count
+from aui_tui.text import count
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -202,17 +202,6 @@ MOST_PROCESSES: Final = 64
 IN_FLIGHT: Final = 100
 FAST_IN_FLIGHT: Final = 300
 """A client that asks for more in the same time needs more hosts that it can wait for."""
-UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
-
-
-def seconds_of(name: str, text: str) -> float:
-    """Return a duration such as ``7d``, ``12h`` or ``90s`` in seconds. Raises BadValue."""
-    found = re.fullmatch(r"(\d{1,6})([smhdw])", text.strip().lower())
-    if found is None:
-        raise BadValue(f"{name} takes a number and a unit such as 7d, 12h, 30m or 90s, not {clean(text, 40)!r}.")
-    return float(int(found[1]) * UNITS[found[2]])
-
-
 _speed = partial(typer.Option, rich_help_panel="How fast, and on what")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ import typer
 from aui_tui.cli import streams
 from aui_tui.cli.index import json_parts
 from aui_tui.cli.options import example, run_of, taking
+from aui_tui.cli.output import counted
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import only_local
 from aui_tui.errors import ConfigError
@@ -102,27 +104,15 @@ def _steps(*, quiet: bool) -> Callable[[str, TaskEvent], None]:
 @contextmanager
 def _progress(total: int, *, quiet: bool) -> Iterator[Callable[[ReportCard], None]]:
     """Yield what is called with every finished scan: a bar on a terminal, a line elsewhere, nothing when ``quiet``."""
-    if quiet or sys.stderr is None:
-        yield lambda card: None
-    elif sys.stderr.isatty():
-        with _bar(total) as on_card:
-            yield on_card
-    else:
+    if not quiet and sys.stderr is not None and not sys.stderr.isatty():
         streams.say(f"serving and scanning a small web on this machine, {total} scans")
+        yield _say_score
+        return
+    with counted("Scanning a small web here, 15 s", quiet=quiet) as tell:
+        number = itertools.count(1)
+        yield lambda card: tell(next(number), total)
 
-        def on_card(card: ReportCard) -> None:
-            score = "unreachable" if card.unreachable else f"{card.score} {card.grade} {card.stance}"
-            streams.say(f"{card.host}: {score}")
 
-        yield on_card
-
-
-@contextmanager
-def _bar(total: int) -> Iterator[Callable[[ReportCard], None]]:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(20), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True, highlight=False), transient=True) as progress:
-        task = progress.add_task("Scanning a small web here, 15 s", total=total)
-        yield lambda card: progress.advance(task)
+def _say_score(card: ReportCard) -> None:
+    score = "unreachable" if card.unreachable else f"{card.score} {card.grade} {card.stance}"
+    streams.say(f"{card.host}: {score}")

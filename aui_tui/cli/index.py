@@ -18,6 +18,7 @@ from aui_tui.cli.options import (
     Filters,
     example,
     given,
+    one_of,
     run_of,
     taking,
 )
@@ -219,8 +220,7 @@ def index(
 ) -> None:
     """List every scanned host by score, and the unreachable ones."""
     run = run_of(context)
-    if linear and as_json:
-        raise BadValue("Choose one of --text and --json.")
+    one_of(text=linear, json=as_json)
     chosen_keys = keys_of(keys)
     filters = given(context, Filters)
     query = filters.query()
@@ -293,8 +293,7 @@ def export(
 ) -> int:
     """Write the list, or the cards behind it, in one of the formats; or the whole index as a data package."""
     run = run_of(context)
-    if as_json and format_name:
-        raise BadValue("Choose one of --json and --format.")
+    one_of(json=as_json, format=format_name)
     _check_data(context, format_name=format_name, package=package, output=output)
     if package:
         only_local(run, "Writing a data package")

@@ -8,6 +8,7 @@ its own.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import partial
@@ -183,6 +184,29 @@ def refuse_empty(context: Any) -> None:
                 raise BadValue(f"An argument is empty: {context.command.name} takes {option.metavar}.")
             name = option.opts[0]
             raise BadValue(f"{name} is empty: it takes {option.metavar or 'a value'}. Give one, or leave {name} out.")
+
+
+def one_of(**wanted: object) -> str:
+    """Return the name of the one option that is given, such as ``--json``; empty for none. Raises BadValue for two."""
+    named = [f"--{name.rstrip('_').replace('_', '-')}" for name, value in wanted.items() if value]
+    if len(named) > 1:
+        raise BadValue(f"Choose one of {' and '.join(named)}.")
+    return named[0] if named else ""
+
+
+UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+
+
+def seconds_of(name: str, text: str, allowed: str = "smhdw") -> float:
+    """Return the duration ``text`` of the option ``name`` in seconds, such as ``7d``, ``12h`` or ``90s``.
+
+    ``allowed``: the units. Raises BadValue.
+    """
+    found = re.fullmatch(r"\s*(\d{1,6})\s*([a-z])\s*", text.lower(), re.ASCII)
+    if found is None or found[2] not in allowed:
+        examples = [word for word in ("7d", "12h", "30m", "90s") if word[-1] in allowed]
+        raise BadValue(f"{name} takes a number with a unit, such as {', '.join(examples)}, not {clean(text, 40)!r}.")
+    return float(int(found[1]) * UNITS[found[2]])
 
 
 def method_of(word: str) -> str:

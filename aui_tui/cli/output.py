@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from aui_tui.cli import complete, streams
-from aui_tui.cli.options import given
+from aui_tui.cli.options import given, one_of
 from aui_tui.cli.run import Run
 from aui_tui.cli.streams import Paint
 from aui_tui.errors import BadValue, ConfigError
@@ -166,12 +166,9 @@ class CardForm:
     def of(cls, context: typer.Context) -> CardForm:
         """Return the form that the options ask for. Raises BadValue or ConfigError."""
         asked = given(context, FormOptions)
-        forms = (("--json", asked.as_json), ("--text", asked.linear), ("--format", asked.format_name))
-        chosen = [name for name, on in forms if on]
-        if len(chosen) > 1:
-            raise BadValue(f"Choose one of {' and '.join(chosen)}.")
+        chosen = one_of(json=asked.as_json, text=asked.linear, format=asked.format_name)
         form = cls(
-            name={"--json": RECORD, "--text": TEXT}.get(chosen[0], asked.format_name) if chosen else READABLE,
+            name={"--json": RECORD, "--text": TEXT}.get(chosen, asked.format_name or READABLE),
             keys=keys_of(asked.keys),
             fields=asked.fields,
             deterministic=asked.deterministic,

@@ -28,6 +28,7 @@ from aui_tui.cli.options import (
     example,
     given,
     method_of,
+    one_of,
     run_of,
     taking,
 )
@@ -167,8 +168,7 @@ class Tape:
 
     def asked(self, urls: Sequence[str], settings: Settings) -> tuple[str, ...]:
         """Return what there is to do: ``urls``, or the recording alone. Raises BadValue and ConfigError."""
-        if self.record and self.replay:
-            raise BadValue("Choose one of --record and --replay.")
+        one_of(record=self.record, replay=self.replay)
         if "\0" in self.record:
             raise BadValue("--record must be the path of a file.")
         if self.replay and urls:

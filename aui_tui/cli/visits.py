@@ -19,6 +19,7 @@ from aui_tui.cli.options import (
     ConnectionOptions,
     example,
     given,
+    one_of,
     only,
     run_of,
     taking,
@@ -121,10 +122,8 @@ class ReadingOptions:
 
     def _refuse_contradictions(self) -> None:
         """Raise BadValue for options that cannot be meant together, and for an unknown kind of log."""
-        if self.log_format_name and self.log_format:
-            raise BadValue("Choose one of --format and --log-format.")
-        if self.trusted_proxy and self.trust_forwarded:
-            raise BadValue("Choose one of --trusted-proxy and --trust-forwarded.")
+        one_of(format=self.log_format_name, log_format=self.log_format)
+        one_of(trusted_proxy=self.trusted_proxy, trust_forwarded=self.trust_forwarded)
         if self.client_field and not (self.trusted_proxy or self.trust_forwarded):
             raise BadValue(
                 "--client-field needs --trusted-proxy NETWORK: any client can send such a field, so it counts only "
@@ -175,7 +174,7 @@ def visits(
     from aui_tui.visits.clients import RangeBook
 
     asked = gating.limits(fail_refused or ())
-    form = _form(as_json, as_csv, as_markdown)
+    form = one_of(json=as_json, csv=as_csv, markdown=as_markdown).removeprefix("--")
     options = given(context, ReadingOptions).options(host)
     book = RangeBook(run.settings.data_dir / "ranges")
     if update_ranges:
@@ -200,13 +199,6 @@ def visits(
     outcome = gating.refused_too_often(record, asked)
     gating.tell(outcome)
     return outcome.exit_code
-
-
-def _form(as_json: bool, as_csv: bool, as_markdown: bool) -> str:
-    chosen = [name for name, on in (("json", as_json), ("csv", as_csv), ("markdown", as_markdown)) if on]
-    if len(chosen) > 1:
-        raise BadValue(f"Choose one of {' and '.join('--' + name for name in chosen)}.")
-    return chosen[0] if chosen else ""
 
 
 def _site(host: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import sys
 import time
 from collections.abc import Iterator
@@ -18,12 +17,14 @@ import typer
 from aui_tui.changes import diff
 from aui_tui.cli import streams
 from aui_tui.cli.options import (
+    UNITS,
     ConnectionOptions,
     Method,
     example,
     given,
     method_of,
     run_of,
+    seconds_of,
     taking,
 )
 from aui_tui.cli.output import Json
@@ -205,7 +206,6 @@ SKIPPED: Final = frozenset({"node_modules", "__pycache__", "venv"})
 """Folders that are never looked into, besides hidden ones."""
 MAX_FILES: Final = 50_000
 HOUR: Final = 3600
-UNITS: Final = {"": 1, "s": 1, "m": 60, "h": HOUR}
 SETTLE: Final = 0.5
 """Seconds without a further change after which files count as written."""
 
@@ -219,14 +219,13 @@ def interval(text: str, limit: int = 0) -> float:
     ``limit`` is the number of scans an hour that the source allows, 0 when it sets none.
     Raises BadValue when ``text`` is not such a time, or shorter than the limit allows.
     """
-    found = re.fullmatch(r"\s*(\d{1,6})\s*([smh]?)\s*", text, re.ASCII | re.IGNORECASE)
-    if found is None or not int(found[1]):
-        raise BadValue(f"An interval is a number with s, m or h, such as 6m, not {clean(text, 40)!r}.")
-    seconds = int(found[1]) * UNITS[found[2].lower()]
+    seconds = seconds_of("--every", f"{text}s" if text.strip().isdecimal() else text, "smh")
+    if not seconds:
+        raise BadValue("--every takes a time above zero, such as 6m.")
     if limit and seconds * limit < HOUR:
         least = -(-HOUR // limit)
         raise BadValue(f"At most {limit} scans an hour are allowed, so the shortest interval is {words(least)}.")
-    return float(seconds)
+    return seconds
 
 
 def words(seconds: float) -> str:

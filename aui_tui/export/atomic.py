@@ -1,12 +1,10 @@
-"""Files that are there whole or not at all, under names that a host cannot choose."""
+"""Files that are there whole or not at all."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
-import hashlib
 import os
-import re
 import secrets
 import stat
 from collections.abc import Iterable
@@ -17,7 +15,7 @@ from aui_tui.errors import BadValue, ConfigError
 from aui_tui.text import clean
 
 MAX_NAME: Final = 80
-"""Characters of a host that its file name keeps."""
+"""Characters of its name that a temporary file keeps."""
 
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _REASONS: Final = {
@@ -33,16 +31,6 @@ _REASONS: Final = {
     errno.ENAMETOOLONG: "the name is too long",
     errno.EIO: "the disk reports an error",
 }
-
-
-def safe_name(host: str, suffix: str) -> str:
-    """Return a file name for ``host``: its characters ``[a-z0-9.-]``, a short hash of all of it, and ``suffix``.
-
-    Two hosts never share a name, and no host leads out of the folder or to a hidden file.
-    """
-    kept = re.sub(r"[^a-z0-9.-]+", "-", host.lower(), flags=re.ASCII)[:MAX_NAME].strip(".-")
-    short = hashlib.sha256(host.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return f"{kept or 'host'}-{short}{suffix}".replace("..", "-")
 
 
 def replace(path: Path, chunks: Iterable[str]) -> int:

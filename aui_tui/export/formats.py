@@ -11,7 +11,7 @@ from aui_tui.errors import BadValue
 from aui_tui.export.ci import github_cards, gitlab_cards, junit_cards, sarif_cards
 from aui_tui.export.data import csv_cards, csv_listing, json_cards, json_listing, ndjson_cards, ndjson_listing
 from aui_tui.export.markdown import markdown_cards, markdown_listing
-from aui_tui.export.options import Listing, Options, Refusal, card_tree, row_tree, select
+from aui_tui.export.options import Listing, Options, Path, Refusal, Tree, card_tree, row_tree, select
 from aui_tui.export.page import html_cards, html_listing
 from aui_tui.gates import Outcome
 from aui_tui.records.card import ReportCard, card_without_volatile
@@ -141,8 +141,7 @@ def write_cards(
     """
     chosen = FORMATS[choose("format", name, CARD_FORMATS)]
     assert chosen.cards is not None
-    _fields_fit(chosen, fields, CARD_FORMATS)
-    paths = select(fields, card_tree())
+    paths = _paths(chosen, fields, card_tree())
     return chosen.cards(
         map(card_without_volatile, cards) if deterministic else cards,
         Options(
@@ -167,17 +166,18 @@ def write_listing(
     """
     chosen = FORMATS[choose("format of a list", name, LIST_FORMATS)]
     assert chosen.listing is not None
-    _fields_fit(chosen, fields, LIST_FORMATS)
-    paths = select(fields, row_tree())
+    paths = _paths(chosen, fields, row_tree())
     if deterministic:
         listing = listing.without_volatile()
     return chosen.listing(listing, Options(keys=keys, paths=paths, deterministic=deterministic, title=listing.title))
 
 
-def _fields_fit(chosen: Format, fields: str, names: Iterable[str]) -> None:
+def _paths(chosen: Format, fields: str, tree: Tree) -> tuple[Path, ...]:
+    """Return the chosen fields. Raises BadValue for an unknown one, and where the format has no fields to choose."""
     if fields and not chosen.fields:
-        able = [name for name in names if FORMATS[name].fields]
+        able = [name for name, entry in FORMATS.items() if entry.fields]
         raise BadValue(
             f"Fields cannot be chosen for {chosen.name}; they can for {', '.join(able)}.",
             allowed=able,
         )
+    return select(fields, tree)

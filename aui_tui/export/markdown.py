@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from aui_tui.export.options import Listing, Options
+from aui_tui.export.options import HEADER, Listing, Options, reasons, row_texts
 from aui_tui.records import labels
 from aui_tui.records.card import ReportCard
 from aui_tui.records.labels import SIGNS
@@ -96,13 +96,7 @@ def _head(card: ReportCard, options: Options) -> Iterator[str]:
 
 def _points(card: ReportCard) -> Iterator[str]:
     yield "\n## Points\n\n"
-    rows = (
-        (
-            escape(labels.pillar(card.method, key)),
-            labels.points(value, card.pillar_max.get(key)),
-        )
-        for key, value in card.pillars.items()
-    )
+    rows = ((escape(label), points) for label, points in labels.pillars(card))
     yield from table(("Pillar", "Points"), rows, right=(1,))
 
 
@@ -122,7 +116,7 @@ def _gates(card: ReportCard, options: Options) -> Iterator[str]:
         return
     yield "\n## Gates\n\n"
     for failure in outcome.failures:
-        yield f"- {'?' if failure.inconclusive else SIGNS['critical']} **{failure.gate}**: {escape(failure.message)}\n"
+        yield f"- {failure.sign} **{failure.gate}**: {escape(failure.message)}\n"
     if not outcome.failures:
         yield f"- {SIGNS['good']} All gates passed.\n"
 
@@ -146,33 +140,17 @@ def _fixes(card: ReportCard) -> Iterator[str]:
 def markdown_listing(listing: Listing, options: Options) -> Iterator[str]:
     """Yield the ranked and the unreachable hosts as two tables."""
     yield f"# Agentic Usability Index{': ' + escape(listing.title) if listing.title else ''}\n\n"
-    header = ["#", "Score", "Grade", "Stance", "Host", "Category", "Finding"]
-    if not options.deterministic:
+    times = not options.deterministic
+    if times:
         yield f"As of {labels.moment(listing.scanned_at)}.\n\n"
-        header.append("Scanned")
-    yield from table(header, (_row(row, options) for row in listing.ranked), right=(0, 1))
-    unreachable = iter(listing.unreachable)
-    first = next(unreachable, None)
-    if first is not None:
+    header = (*HEADER, "Scanned") if times else HEADER
+    yield from table(header, (_row(row, times) for row in listing.ranked), right=(0, 1))
+    unreachable = reasons(listing.unreachable)
+    if unreachable is not None:
         yield "\n## Unreachable\n\n"
-        yield from table(("Host", "Finding"), _reasons(first, unreachable))
+        yield from table(("Host", "Finding"), ((escape(host), escape(reason)) for host, reason in unreachable))
 
 
-def _row(row: Row, options: Options) -> list[str]:
-    summary = row.summary
-    cells = [
-        str(row.rank or ""),
-        str(summary.score),
-        escape(summary.grade),
-        summary.stance,
-        escape(summary.host),
-        escape(summary.category),
-        escape(summary.top_evidence),
-    ]
-    return cells if options.deterministic else [*cells, labels.moment(summary.scanned_at)]
-
-
-def _reasons(first: Row, rest: Iterator[Row]) -> Iterator[tuple[str, str]]:
-    yield escape(first.summary.host), escape(first.summary.top_evidence)
-    for row in rest:
-        yield escape(row.summary.host), escape(row.summary.top_evidence)
+def _row(row: Row, times: bool) -> list[str]:
+    texts = [escape(text) for text in row_texts(row)]
+    return [*texts, labels.moment(row.summary.scanned_at)] if times else texts

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cache
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -19,7 +20,6 @@ from aui_tui.gates import Outcome
 from aui_tui.records.card import (
     AgentAccess,
     Evidence,
-    Index,
     Recommendation,
     ReportCard,
     Semantic,
@@ -92,27 +92,29 @@ class Listing:
             title=view.query.words(),
         )
 
-    @classmethod
-    def of_index(cls, index: Index, title: str = "") -> Listing:
-        """Return a whole Index record, its rows ranked by their order of scores ("1, 2, 2, 4")."""
-        return cls(
-            scanned_at=index.scanned_at,
-            ranked=_ranked(index),
-            unreachable=(Row(summary=summary) for summary in index.unreachable),
-            title=title,
-        )
+
+HEADER: Final = ("#", "Score", "Grade", "Stance", "Host", "Category", "Finding")
+"""Columns of the ranked hosts in a document; ``Scanned`` follows where the output may differ from run to run."""
+
+
+def row_texts(row: Row) -> list[str]:
+    """Return the texts of a ranked host under HEADER."""
+    seen = row.summary
+    figures = [str(row.rank or ""), str(seen.score), seen.grade, seen.stance]
+    return [*figures, seen.host, seen.category, seen.top_evidence]
+
+
+def reasons(unreachable: Iterable[Row]) -> Iterator[tuple[str, str]] | None:
+    """Return host and finding of each unreachable host; None when there is none."""
+    seen = iter(unreachable)
+    first = next(seen, None)
+    if first is None:
+        return None
+    return ((row.summary.host, row.summary.top_evidence) for row in chain([first], seen))
 
 
 def _steady(row: Row) -> Row:
     return msgspec.structs.replace(row, summary=summary_without_volatile(row.summary))
-
-
-def _ranked(index: Index) -> Iterator[Row]:
-    rank, score = 0, -1
-    for position, summary in enumerate(index.ranked, 1):
-        if summary.score != score:
-            rank, score = position, summary.score
-        yield Row(summary=summary, rank=rank)
 
 
 Path = tuple[str, ...]

@@ -15,7 +15,7 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Final
 
-from aui_tui.export.options import Listing, Options
+from aui_tui.export.options import HEADER, Listing, Options, reasons, row_texts
 from aui_tui.export.visits import visits_html
 from aui_tui.records import labels
 from aui_tui.records.card import ReportCard, epoch_ms
@@ -61,16 +61,16 @@ def html_listing(listing: Listing, options: Options) -> Iterator[str]:
     title = f"{TITLE}: {listing.title}" if listing.title else TITLE
     yield from _head(title)
     yield f"<h1>{_text(title)}</h1>\n"
-    columns = ["#", "Score", "Grade", "Stance", "Host", "Category", "Finding"]
-    if not options.deterministic:
+    times = not options.deterministic
+    if times:
         yield f'<p class="soft">As of {_time(listing.scanned_at)}.</p>\n'
-        columns.append("Scanned")
-    yield from _table("Ranked hosts", columns, (_row(row, options) for row in listing.ranked), numbers=(0, 1))
-    unreachable = iter(listing.unreachable)
-    first = next(unreachable, None)
-    if first is not None:
+    columns = (*HEADER, "Scanned") if times else HEADER
+    yield from _table("Ranked hosts", columns, (_row(row, times) for row in listing.ranked), numbers=(0, 1))
+    unreachable = reasons(listing.unreachable)
+    if unreachable is not None:
         yield "<h2>Unreachable</h2>\n"
-        yield from _table("Hosts that could not be measured", ("Host", "Finding"), _reasons(first, unreachable))
+        rows = ((_text(host), _text(reason)) for host, reason in unreachable)
+        yield from _table("Hosts that could not be measured", ("Host", "Finding"), rows)
     yield "</main>\n</body>\n</html>\n"
 
 
@@ -116,13 +116,7 @@ def _article(card: ReportCard, options: Options) -> Iterator[str]:
 
 def _points(card: ReportCard) -> Iterator[str]:
     yield "<h2>Points</h2>\n"
-    rows = (
-        (
-            _text(labels.pillar(card.method, key)),
-            labels.points(value, card.pillar_max.get(key)),
-        )
-        for key, value in card.pillars.items()
-    )
+    rows = ((_text(label), points) for label, points in labels.pillars(card))
     yield from _table("Points per pillar", ("Pillar", "Points"), rows, numbers=(1,))
 
 
@@ -151,8 +145,7 @@ def _gates(card: ReportCard, options: Options) -> Iterator[str]:
         return
     yield "<h2>Gates</h2>\n<ul>\n"
     for failure in outcome.failures:
-        sign = "?" if failure.inconclusive else SIGNS["critical"]
-        yield f'<li><span class="critical">{sign} {_text(failure.gate)}</span>: {_text(failure.message)}</li>\n'
+        yield f'<li><span class="critical">{failure.sign} {_text(failure.gate)}</span>: {_text(failure.message)}</li>\n'
     if not outcome.failures:
         yield '<li><span class="good">✓ All gates passed.</span></li>\n'
     yield "</ul>\n"
@@ -195,24 +188,10 @@ def _fixes(card: ReportCard) -> Iterator[str]:
             yield f'<pre tabindex="0"><code>{escape(clean(fix.code, block=True).rstrip())}</code></pre>\n'
 
 
-def _row(row: Row, options: Options) -> list[str]:
-    summary = row.summary
-    cells = [
-        str(row.rank or ""),
-        str(summary.score),
-        _text(summary.grade),
-        _text(summary.stance),
-        _link(labels.origin(summary.host), summary.host),
-        _text(summary.category),
-        _text(summary.top_evidence),
-    ]
-    return cells if options.deterministic else [*cells, _time(summary.scanned_at)]
-
-
-def _reasons(first: Row, rest: Iterator[Row]) -> Iterator[tuple[str, str]]:
-    yield _text(first.summary.host), _text(first.summary.top_evidence)
-    for row in rest:
-        yield _text(row.summary.host), _text(row.summary.top_evidence)
+def _row(row: Row, times: bool) -> list[str]:
+    cells = [_text(text) for text in row_texts(row)]
+    cells[HEADER.index("Host")] = _link(labels.origin(row.summary.host), row.summary.host)
+    return [*cells, _time(row.summary.scanned_at)] if times else cells
 
 
 def _table(

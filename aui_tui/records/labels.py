@@ -75,6 +75,12 @@ def points(value: float | None, maximum: float | None) -> str:
     return "not scored" if value is None else f"{value:g}/{maximum or 0:g}"
 
 
+def pillars(card: ReportCard) -> Iterator[tuple[str, str]]:
+    """Yield label and points of each pillar of ``card``, such as ``Agent-ready surface`` and ``18/25``."""
+    for key, value in card.pillars.items():
+        yield pillar(card.method, key), points(value, card.pillar_max.get(key))
+
+
 def answer(access: AgentAccess) -> str:
     """Return what a live probe got: ``no answer``, ``200`` or ``403 challenge``."""
     if access.status == 0:

@@ -18,7 +18,6 @@ from aui_tui.tasks.vocabulary import ADD, CART, PRICE, SOLD_OUT, words
 PAGES: Final = 3
 PRICED: Final = 2
 """Links with a price in their list item that are tried beside the page that was followed."""
-ACTED: Final = 1.0
 NAMED: Final = frozenset({"heading", "button", "link", "cell"})
 """Roles whose name is text that a reader sees."""
 _PRODUCT: Final = re.compile(

@@ -180,7 +180,7 @@ async def _landed(visit: Visit, node: Node, page: Page, outline: Outline) -> End
     visit.tape.step("followed", node, note=outline.title, mark="done" if shared else "part", outline=outline)
     facts = {"name": node.name, "title": outline.title or outline.url, "status": str(status)}
     if shared:
-        visit.item, visit.item_name = outline, node.name
+        visit.item = outline
         visit.item_ld = str(await page.query("jsonld") or "")
         visit.seen[without_fragment(outline.url)] = outline
         return Ending(DONE, "follow-done", facts, url=outline.url)

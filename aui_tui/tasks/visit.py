@@ -99,7 +99,6 @@ class Visit:
     act: bool = False
     home: Outline = field(default_factory=Outline)
     item: Outline | None = None
-    item_name: str = ""
     item_ld: str = ""
     home_ld: str = ""
     reached: bool = False

@@ -21,7 +21,7 @@ def test_interval(text: str, seconds: float) -> None:
 
 @pytest.mark.parametrize("text", ["", "0", "0m", "-5", "5d", "1.5h", "m", "９m", "1" * 30])
 def test_what_is_no_interval_is_refused(text: str) -> None:
-    with pytest.raises(BadValue, match="such as 6m"):
+    with pytest.raises(BadValue, match="--every takes"):
         interval(text)
 
 

@@ -7,10 +7,9 @@ from unittest import mock
 
 from aui_tui.export import ci
 from aui_tui.export.formats import FORMATS, write_cards, write_listing
-from aui_tui.export.options import Listing
 from aui_tui.export.page import badge
 from aui_tui.gates import Gates, check
-from tests.cards import DEAD, INDEX, RICH_OPEN, WALLED
+from tests.cards import DEAD, INDEX, RICH_OPEN, WALLED, listing_of
 
 GOLDEN = Path(__file__).parent / "golden"
 CARDS = {"open": RICH_OPEN, "walled": WALLED, "dead": DEAD}
@@ -26,9 +25,7 @@ def documents() -> dict[str, str]:
                 gates = {card.host: check(card, GATES)} if kind == "walled" else None
                 found[f"{kind}{entry.suffix}"] = "".join(write_cards(name, [card], gates=gates))
             if entry.listing:
-                found[f"index{entry.suffix}"] = "".join(
-                    write_listing(name, Listing.of_index(INDEX, "Retail & Tickets"))
-                )
+                found[f"index{entry.suffix}"] = "".join(write_listing(name, listing_of(INDEX, "Retail & Tickets")))
     for kind, card in CARDS.items():
         found[f"{kind}.svg"] = badge(card)
     return found

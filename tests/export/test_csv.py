@@ -13,9 +13,8 @@ from msgspec.structs import replace
 
 from aui_tui.export.data import FORMULA, cell, guard
 from aui_tui.export.formats import write_cards, write_listing
-from aui_tui.export.options import Listing
 from aui_tui.records.card import Evidence, ReportCard
-from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, cards
+from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, cards, listing_of
 
 PAYLOADS = (
     "=1+1",
@@ -93,7 +92,7 @@ def test_numbers_of_our_own_are_not_guarded() -> None:
 
 
 def test_a_listing_says_which_list_a_row_stands_in() -> None:
-    found = table("".join(write_listing("csv", Listing.of_index(INDEX))))
+    found = table("".join(write_listing("csv", listing_of(INDEX))))
     assert [(row["host"], row["list"]) for row in found] == [
         (RICH_OPEN.host, "ranked"),
         (WALLED.host, "ranked"),

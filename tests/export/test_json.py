@@ -18,7 +18,7 @@ from aui_tui.export.options import Listing
 from aui_tui.records.card import Index, ReportCard
 from aui_tui.records.codec import Keys, decode_card, decode_index, decode_summary, slots_of
 from aui_tui.records.view import PAGE, Row, rows
-from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, cards, indexes
+from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, cards, indexes, listing_of
 
 
 def card_json(name: str = "json", card: ReportCard = RICH_OPEN, **options: Any) -> Any:
@@ -26,7 +26,7 @@ def card_json(name: str = "json", card: ReportCard = RICH_OPEN, **options: Any) 
 
 
 def listing(index: Index = INDEX) -> Listing:
-    return Listing.of_index(index)
+    return listing_of(index)
 
 
 @settings(max_examples=15)
@@ -159,14 +159,6 @@ def test_windows_are_read_page_by_page() -> None:
     assert asked == [(0, PAGE), (PAGE, PAGE + 2)]
     assert len(list(rows(Counting(), 3))) == 3
     assert asked[2:] == [(0, 3)]
-
-
-def test_equal_scores_share_a_rank() -> None:
-    row = RICH_OPEN.summary()
-    index = Index(
-        scanned_at=INDEX.scanned_at, ranked=tuple(replace(row, score=s) for s in (90, 80, 80, 70)), unreachable=()
-    )
-    assert [row.rank for row in Listing.of_index(index).ranked] == [1, 2, 2, 4]
 
 
 def test_the_table_of_formats_is_whole() -> None:

@@ -12,9 +12,8 @@ from markdown_it import MarkdownIt
 
 from aui_tui.export.formats import write_cards, write_listing
 from aui_tui.export.markdown import escape, fenced
-from aui_tui.export.options import Listing
 from aui_tui.text import clean
-from tests.cards import INDEX, RICH_OPEN
+from tests.cards import INDEX, RICH_OPEN, listing_of
 from tests.export.hostile import PAYLOADS, hostile
 
 GITHUB = MarkdownIt("gfm-like")
@@ -65,4 +64,4 @@ def test_a_snippet_cannot_close_its_fence(code: str) -> None:
 
 def test_deterministic_output_has_no_time() -> None:
     assert "2026-11-20" not in "".join(write_cards("markdown", [RICH_OPEN], deterministic=True))
-    assert "2026-11-20" not in "".join(write_listing("markdown", Listing.of_index(INDEX), deterministic=True))
+    assert "2026-11-20" not in "".join(write_listing("markdown", listing_of(INDEX), deterministic=True))

@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from msgspec.structs import replace
 
 from aui_tui.export.formats import write_cards, write_listing
-from aui_tui.export.options import Listing
 from aui_tui.records.card import Index, ReportCard
 from aui_tui.text import clean
-from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, cards, indexes
+from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, cards, indexes, listing_of
 from tests.export.hostile import PAYLOADS, hostile
 
 VOID = {"meta"}
@@ -88,7 +87,7 @@ def test_any_card_is_well_formed(card: ReportCard) -> None:
 @settings(max_examples=8)
 @given(indexes())
 def test_any_index_is_well_formed(index: Index) -> None:
-    read("".join(write_listing("html", Listing.of_index(index))))
+    read("".join(write_listing("html", listing_of(index))))
 
 
 @pytest.mark.parametrize(
@@ -136,4 +135,4 @@ def test_no_colour_stands_alone() -> None:
 
 def test_deterministic_output_has_no_time() -> None:
     assert "2026-11-20" not in "".join(write_cards("html", [RICH_OPEN], deterministic=True))
-    assert "2026-11-20" not in "".join(write_listing("html", Listing.of_index(INDEX), deterministic=True))
+    assert "2026-11-20" not in "".join(write_listing("html", listing_of(INDEX), deterministic=True))

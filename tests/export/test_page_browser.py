@@ -11,10 +11,9 @@ import pytest
 from msgspec.structs import replace
 
 from aui_tui.export.formats import write_cards, write_listing
-from aui_tui.export.options import Listing
 from aui_tui.gates import Gates, check
 from aui_tui.records.card import Evidence
-from tests.cards import DEAD, INDEX, RICH_OPEN, WALLED
+from tests.cards import DEAD, INDEX, RICH_OPEN, WALLED, listing_of
 from tests.service.browser import BROWSER, MISSING, Browser, browser
 
 pytestmark = [
@@ -33,10 +32,10 @@ PAGES = {
             gates={WALLED.host: check(WALLED, Gates.of(fail_under=60, must_serve="gemini"))},
         )
     ),
-    "index": "".join(write_listing("html", Listing.of_index(INDEX, "Walled"))),
+    "index": "".join(write_listing("html", listing_of(INDEX, "Walled"))),
     "long index": "".join(
         write_listing(
-            "html", Listing.of_index(replace(INDEX, ranked=(replace(LONG.summary(), host="a-" * 100 + "b.example"),)))
+            "html", listing_of(replace(INDEX, ranked=(replace(LONG.summary(), host="a-" * 100 + "b.example"),)))
         )
     ),
 }

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from aui_tui.changes import diff
 from aui_tui.engine.scoring import grade_card
 from aui_tui.export.formats import CARD_FORMATS, LIST_FORMATS, write_cards, write_listing
-from aui_tui.export.options import Listing
 from aui_tui.records.card import AgentAccess, Index, ReportCard, text_without_volatile
 from aui_tui.records.observations import Observations
+from tests.cards import listing_of
 from tests.strategies import observations
 
 
@@ -59,7 +59,7 @@ def test_a_second_scan_of_the_same_is_the_same(seen: Observations, form: str, li
     texts = ["".join(write_cards(form, [card], deterministic=True)) for card in (before, after)]
     assert texts[0] == texts[1]
     lists = [Index(scanned_at=card.scanned_at, ranked=(card.summary(),), unreachable=()) for card in (before, after)]
-    texts = ["".join(write_listing(listed, Listing.of_index(index), deterministic=True)) for index in lists]
+    texts = ["".join(write_listing(listed, listing_of(index), deterministic=True)) for index in lists]
     assert texts[0] == texts[1]
 
 
