@@ -100,6 +100,7 @@ FOREIGN = {
     "diskcache": ("aui_tui.store",),
     "sqlite3": ("aui_tui.store",),
     "playwright": ("aui_tui.tasks",),
+    "psutil": ("aui_tui.tasks.browser",),
     "pyreqwest": ("aui_tui.engine.network.fast",),
     "http_message_signatures": ("aui_tui.engine.signing",),
     "apachelogs": ("aui_tui.visits.lines",),

@@ -32,6 +32,10 @@ SYSTEM: Final = (
 NAMES: Final = ("google-chrome", "google-chrome-stable", "chromium", "chromium-browser", "chrome")
 START_SECONDS: Final = 30.0
 STOP_SECONDS: Final = 5.0
+MEMORY: Final = 768_000_000
+"""Bytes that the pages may hold together; above it the largest is ended: a picture of a megabyte can unpack to
+gigabytes."""
+LOOK_SECONDS: Final = 0.25
 
 FEATURES_OFF: Final = (
     # what Playwright itself turns off; the last --disable-features on a command line is the one that counts
@@ -112,6 +116,7 @@ class Browser:
         self._driver: Playwright | None = None
         self._chromium: Chromium | None = None
         self._refusal = Proxy(refuse)
+        self._watch: asyncio.Task[None] | None = None
         self.name = ""
 
     @property
@@ -173,6 +178,7 @@ class Browser:
             await self._end()
             reason = clean(str(error).strip().splitlines()[0], 200)
             raise Unavailable(f"The browser {path} does not start: {reason}") from None
+        self._watch = asyncio.create_task(_watch_memory(self._chromium))
         self.name = f"Chromium {clean(self._chromium.version, 40)}"
         return self._chromium
 
@@ -184,11 +190,35 @@ class Browser:
     async def _end(self) -> None:
         chromium, self._chromium = self._chromium, None
         driver, self._driver = self._driver, None
+        if self._watch is not None:
+            self._watch.cancel()
         for closing in (chromium.close() if chromium else None, driver.stop() if driver else None):
             if closing is not None:
                 with suppress(Exception):
                     await asyncio.wait_for(closing, STOP_SECONDS)
         await self._refusal.stop()
+
+
+async def _watch_memory(chromium: Chromium) -> None:
+    """End the largest page of ``chromium`` whenever its pages hold more than MEMORY; the run sees a crash."""
+    while chromium.is_connected():
+        if chromium.contexts:
+            await asyncio.to_thread(_end_what_is_too_large)
+        await asyncio.sleep(LOOK_SECONDS)
+
+
+def _end_what_is_too_large() -> None:
+    import psutil
+
+    held: dict[psutil.Process, int] = {}
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            if any(part.startswith("--type=renderer") for part in process.cmdline()):
+                used = process.memory_full_info()
+                held[process] = getattr(used, "pss", used.uss)  # macOS does not count shared pages by share
+    if sum(held.values()) > MEMORY:
+        with suppress(psutil.Error):
+            max(held, key=lambda process: held[process]).kill()
 
 
 def _major(chromium: Chromium) -> str:

@@ -9,9 +9,12 @@ import os
 import shutil
 import signal
 import ssl
+import struct
 import subprocess
 import sys
 import time
+import zlib
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import psutil
@@ -149,7 +152,50 @@ async def test_an_image_of_a_gigabyte_is_cut_and_fills_no_memory(browser: Browse
                 await writer.drain()
         writer.close()
 
-    heavy = await asyncio.start_server(flood, "127.0.0.1", 0)
+    ran, peak = await with_a_picture(browser, flood)
+    assert len(ran.report.results) == 6
+    assert sent < 60_000_000
+    assert peak < 1_500_000_000
+    assert outcome(await run_quickly(browser), "read") == "done"
+
+
+def blank_png(side: int) -> bytes:
+    """A picture of ``side`` times ``side`` transparent pixels, which packs to next to nothing."""
+    packer = zlib.compressobj(9)
+    rows = [packer.compress(b"\0" * (1 + 4 * side)) for _ in range(side)]
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    head = chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 6, 0, 0, 0))
+    return b"\x89PNG\r\n\x1a\n" + head + chunk(b"IDAT", b"".join(rows) + packer.flush()) + chunk(b"IEND", b"")
+
+
+@pytest.mark.slow
+async def test_a_picture_that_unpacks_to_a_gigabyte_ends_its_page_alone(browser: Browser) -> None:
+    picture = blank_png(16384)
+    assert len(picture) < 2_000_000
+
+    async def send(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError, asyncio.IncompleteReadError):
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: image/png\r\ncontent-length: %d\r\n\r\n" % len(picture))
+            writer.write(picture)
+            await writer.drain()
+        writer.close()
+
+    ran, peak = await with_a_picture(browser, send)
+    assert peak < 1_500_000_000
+    assert "crash" in {result.reason for result in ran.report.results}
+    assert "blocked" not in {result.outcome for result in ran.report.results}
+    assert outcome(await run_quickly(browser), "read") == "done"
+
+
+async def with_a_picture(
+    browser: Browser, picture: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+) -> tuple[TaskRunning, int]:
+    """Run the tasks on a page with a picture; return what they brought, and the most bytes that all processes held."""
+    heavy = await asyncio.start_server(picture, "127.0.0.1", 0)
     site = Site({"/": readable('<img src="http://heavy.demo.test/a.png">')})
     peak = 0
     async with hosted(site) as port:
@@ -164,10 +210,7 @@ async def test_an_image_of_a_gigabyte_is_cut_and_fills_no_memory(browser: Browse
             with contextlib.suppress(psutil.Error):
                 peak = max(peak, sum(one.memory_full_info().pss for one in family))
     heavy.close()
-    assert len(run.result().report.results) == 6
-    assert sent < 60_000_000
-    assert peak < 1_500_000_000
-    assert outcome(await run_quickly(browser), "read") == "done"
+    return run.result(), peak
 
 
 async def run_quickly(browser: Browser) -> TaskRunning:
