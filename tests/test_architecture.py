@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import ast
 import json
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+from aui_tui.store.folder import places, prepare
+from aui_tui.store.reports import Reports
+from tests.cards import RICH_OPEN
 from tests.cli.runner import ROOT, python
 
 PACKAGE = ROOT / "aui_tui"
@@ -65,8 +69,15 @@ MAY_IMPORT = {
     "aui_tui.visits": (*CONTRACT, "aui_tui.engine", "aui_tui.gates", "aui_tui.visits"),
     "aui_tui.service.protocol": CONTRACT,
     "aui_tui.service.importer": LOCAL,
-    "aui_tui.service.scans": LOCAL,
-    "aui_tui.service.local": (*LOCAL, "aui_tui.service.scans", "aui_tui.service.tasks", "aui_tui.visits"),
+    "aui_tui.service.grading": LOCAL,
+    "aui_tui.service.scans": (*LOCAL, "aui_tui.service.grading"),
+    "aui_tui.service.local": (
+        *LOCAL,
+        "aui_tui.service.grading",
+        "aui_tui.service.scans",
+        "aui_tui.service.tasks",
+        "aui_tui.visits",
+    ),
     "aui_tui.service.tasks": (*LOCAL, "aui_tui.tasks"),
     "aui_tui.tasks": (*CONTRACT, "aui_tui.engine", "aui_tui.tasks"),
     "aui_tui.service.publication": (*LOCAL, "aui_tui.service.scans", "aui_tui.service.local"),
@@ -229,3 +240,47 @@ def test_headless_commands_load_neither_textual_nor_the_server(tmp_path: Path, a
         "playwright",
     }
     assert not [name for name in loaded if name.startswith("aui_tui.tasks")]
+
+
+FIRST_FRAME = """
+import asyncio, json, sys
+from pathlib import Path
+from aui_tui.cli.dashboard import _starter
+from aui_tui.cli.run import Run
+from aui_tui.service.local import LocalService
+from aui_tui.tui.app import AuiApp
+from aui_tui.tui.context import Context
+
+async def show():
+    service = LocalService(Path(sys.argv[1]))
+    app = AuiApp(Context(service, starter=_starter(Run.of({"data_dir": sys.argv[1]}), service)))
+    loaded = []
+    app._after_first_frame = lambda: loaded.extend(sys.modules)
+    async with app.run_test() as pilot:
+        while not loaded:
+            await pilot.pause(0.01)
+    await service.aclose()
+    return loaded
+
+print(json.dumps(sorted(asyncio.run(show()))))
+"""
+
+
+def test_the_first_frame_of_the_dashboard_loads_neither_engine_nor_cache_nor_the_known_sites(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with closing(Reports(places(prepare(data)).index)) as reports:
+        reports.put_many([(RICH_OPEN, None)])
+    done = python(tmp_path, FIRST_FRAME, str(data))
+    assert done.code == 0, done.err
+    loaded = json.loads(done.out)
+    assert "aui_tui.tui.screens.index" in loaded
+    late = (
+        "aui_tui.engine",
+        "aui_tui.export",
+        "aui_tui.store.cache",
+        "aui_tui.service.scans",
+        "diskcache",
+        "idna",
+        "csv",
+    )
+    assert not {name for name in loaded if name.startswith(late)}

@@ -401,7 +401,7 @@ def _watched(run: Run, access: ScanPolicy | None, errand: Errand, total: int | N
     async def scans(on_card: Callable[[object], None]) -> None:
         await into(run, service, on_card, errand)
 
-    return dashboard.open_on(run, service, feed=("crawl", total or 0, scans))
+    return dashboard.open_on(run, service, feed=("crawl", range(total or 0), scans))
 
 
 async def into(

@@ -6,7 +6,7 @@ The writers of ``export`` are loaded at the first export: the dashboard opens wi
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence, Sized
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from aui_tui.tui.context import ExportJob, Feed, Preferences
 
 CRASHED: Final = 1
-Stream = tuple[str, int, Callable[[Callable[[object], None]], Awaitable[None]]]
-"""What fills the index while it is looked at: a name, the number of scans, and what makes them."""
+Stream = tuple[str, Sized, Callable[[Callable[[object], None]], Awaitable[None]]]
+"""What fills the index while it is looked at: a name, the sites to scan, and what scans them."""
 
 
 VALUED: Final = {"--data-dir": "data_dir", "--source": "source", "--config": "config_file", "--theme": "theme"}
@@ -116,7 +116,7 @@ def _starter(run: Run, service: LocalService) -> Feed:
 
         await into(run, service, on_card)
 
-    return Feed("known sites", len(Starter()), scans)
+    return Feed("known sites", Starter(), scans)
 
 
 def _preferences(run: Run, service: LocalService | None) -> Preferences:

@@ -86,7 +86,7 @@ def play(run: Run, *, headless: bool = False, tasks: bool = False) -> int:
             if tasks:
                 await try_tasks(service, web, lambda host, event: None)
 
-        return dashboard.open_on(run, service, feed=("demo", rounds(web), stream))
+        return dashboard.open_on(run, service, feed=("demo", range(rounds(web)), stream))
 
 
 def _steps(*, quiet: bool) -> Callable[[str, TaskEvent], None]:

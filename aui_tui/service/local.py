@@ -18,24 +18,23 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import msgspec
 
 from aui_tui.errors import InvalidHost, RateLimited
+from aui_tui.records.card import ReportCard
 from aui_tui.records.methods import DEFAULT_METHOD
 from aui_tui.records.methods import method as method_called
-from aui_tui.records.observations import Progress
+from aui_tui.records.observations import Observations, Progress
 from aui_tui.records.points import Standing, estimate
 from aui_tui.records.query import Query
 from aui_tui.records.registry import Known
 from aui_tui.records.view import Dossier, IndexView, Overview, Quota, ScanAnswer
 from aui_tui.records.visits import Visits
 from aui_tui.records.vocabulary import CATEGORIES, choose
-from aui_tui.service.scans import Grading
+from aui_tui.service.grading import Grading
 from aui_tui.store.folder import places, prepare
 from aui_tui.store.reports import Reports
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
     from aui_tui.engine.policy import ScanPolicy
-    from aui_tui.records.card import ReportCard
-    from aui_tui.records.observations import Observations
     from aui_tui.records.tasks import TaskProgress, TaskReport
     from aui_tui.service.scans import Observer, Scans
     from aui_tui.service.tasks import TaskRuns

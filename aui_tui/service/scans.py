@@ -17,14 +17,12 @@ import msgspec
 
 from aui_tui.engine.policy import ScanPolicy
 from aui_tui.engine.target import Target
-from aui_tui.errors import AuiError, BadValue, InvalidHost, Unavailable
+from aui_tui.errors import AuiError, InvalidHost, Unavailable
 from aui_tui.records.card import ReportCard, age
-from aui_tui.records.methods import method as method_called
 from aui_tui.records.observations import Observations, ProbeEvent, Progress
 from aui_tui.records.registry import Known
-from aui_tui.records.view import Dossier, ScanAnswer
-from aui_tui.records.visits import beside
-from aui_tui.records.vocabulary import UNCATEGORIZED
+from aui_tui.records.view import ScanAnswer
+from aui_tui.service.grading import Grading
 from aui_tui.store.cache import FAULTS, LEASE_LIFE, Cached, DiskCache, Lease, Leases, QuotaStore, ScanCache
 from aui_tui.store.folder import Places
 from aui_tui.store.reports import Reports
@@ -34,79 +32,6 @@ if TYPE_CHECKING:
     from aui_tui.engine.parser_pool import Parser
 
 T = TypeVar("T")
-
-
-class Grading(NamedTuple):
-    """How a service grades: its usual ``method``, and where the ``url`` of its cards begins.
-
-    ``with_visits``: whether the visits in access logs stand beside the card.
-    """
-
-    method: str
-    base_url: str
-    with_visits: bool = True
-
-    def card(self, observations: Observations, *, name: str, category: str, known: Known) -> ReportCard:
-        """Return the card of a new scan; the words of the starter list fill what was not named."""
-        from aui_tui.engine.scoring import Labels, grade_card
-
-        labels = Labels(
-            name=name or known.name,
-            category=category or UNCATEGORIZED,
-            seed=known.seed,
-            base_url=self.base_url,
-        )
-        return grade_card(observations, self.method, labels=labels)
-
-    def under(self, card: ReportCard, observations: Observations | None, method: str) -> ReportCard:
-        """Return ``card`` under ``method``. Raises BadValue when it was kept without observations for another."""
-        if card.method == method:
-            return card
-        if observations is None:
-            raise BadValue(
-                f"The card of {card.host} is kept without what was seen, so it exists under {card.method} alone.",
-                allowed=(card.method,),
-            )
-        from aui_tui.engine.scoring import Labels, grade_card
-
-        labels = Labels(name=card.name, category=card.category, seed=card.seed, base_url=self.base_url)
-        return grade_card(observations, method, labels=labels)
-
-    def again(self, card: ReportCard, observations: Observations, method: str = "") -> ReportCard:
-        """Return ``observations`` graded again under what ``card`` calls its site; without ``method`` the usual one."""
-        from aui_tui.engine.scoring import Labels, grade_card
-
-        labels = Labels(name=card.name, category=card.category, seed=card.seed, base_url=self.base_url)
-        return grade_card(observations, method or self.method, labels=labels)
-
-    def dossier(self, reports: Reports, host: str, *, method: str = "", at: str = "") -> Dossier:
-        """Return what is stored of ``host``; without ``method`` under the usual one, as far as that is possible.
-
-        Raises NeverScanned, or BadValue for a method it was not kept for.
-        """
-        scan = reports.get(host, at)
-        wanted = method or (self.method if scan.observations is not None else scan.card.method)
-        card = self.under(scan.card, scan.observations, wanted)
-        before = reports.previous(host, card.scanned_at)
-        previous = None
-        if before is not None:
-            comparable = before.observations is not None or before.card.method == wanted
-            previous = self.under(before.card, before.observations, wanted) if comparable else before.card
-        book = None
-        if scan.observations is not None:
-            from aui_tui.engine.scoring import ledger
-
-            book = ledger(scan.observations, method_called(wanted))
-        history = tuple(point for point in reports.history(host) if point.scanned_at <= card.scanned_at)
-        visits = reports.visits(host) if self.with_visits and not at else None
-        return Dossier(
-            card=card if visits is None else beside(card, visits),
-            observations=scan.observations,
-            ledger=book,
-            previous=previous,
-            history=history,
-            visits=visits,
-        )
 
 
 PRESTART_AFTER: Final = 0.05

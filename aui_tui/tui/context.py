@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence, Sized
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal, ParamSpec, Protocol, TypeVar
 
@@ -87,14 +87,19 @@ T = TypeVar("T")
 
 
 class Feed(msgspec.Struct, frozen=True):
-    """Scans that fill the index while the dashboard is open: what they are called, and how many there are.
+    """Scans that fill the index while the dashboard is open: what they are called, and the ``sites`` they are of.
 
-    ``run`` makes them and calls its argument after each.
+    ``run`` makes them and calls its argument after each. The sites are counted when they are first asked for.
     """
 
     name: str
-    total: int
+    sites: Sized
     run: Callable[[Callable[[object], None]], Awaitable[None]]
+
+    @property
+    def total(self) -> int:
+        """How many scans there are."""
+        return len(self.sites)
 
 
 class Preferences(msgspec.Struct):

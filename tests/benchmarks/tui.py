@@ -36,6 +36,8 @@ FLOOR_DRAWN: Final = (b"minimal-is-ready",)
 MINIMAL: Final = python("-m", "tests.benchmarks.minimal_app")
 BLINK: Final = 400
 """Bytes that the blinking cursor writes at most."""
+CHOICES: Final = (48, 10)
+"""Cells and lines that the drop-down of the query line covers at most; its counts come when nobody types."""
 QUIET: Final = 0.4
 """Seconds without more than that after which a key has had all its effect; a preview follows the cursor after 0.15."""
 
@@ -49,8 +51,9 @@ def whole(lines: Sequence[str]) -> object:
 
 
 def listed(lines: Sequence[str]) -> object:
-    """Return the query line and the rows of the list, without scroll bar and preview."""
-    return lines[1], tuple(line[:80] for line in lines[2:-2])
+    """Return the query line and the rows of the list, without scroll bar, preview and the choices of the line."""
+    top = 2 + CHOICES[1]
+    return lines[1], tuple(line[CHOICES[0] : 80] for line in lines[2:top]), tuple(line[:80] for line in lines[top:-2])
 
 
 def counted(lines: Sequence[str]) -> object:

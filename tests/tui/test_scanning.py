@@ -185,7 +185,7 @@ def of_feed(service: MemoryService, gate: asyncio.Event) -> Feed:
         await gate.wait()
         on_card(await service.scan("second.example"))
 
-    return Feed("demo", 2, run)
+    return Feed("demo", range(2), run)
 
 
 @pytest.mark.parametrize("stopped", [False, True])

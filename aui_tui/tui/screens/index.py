@@ -240,8 +240,10 @@ class IndexScreen(HostScreen):
         if not host and isinstance(service, HasFirstPage):
             first, _ = await attempt(service.first_page(query))
             if first is not None and len(first.unreachable if self.state.unreachable else first.ranked):
-                paged = True
+                paged, drawn = True, asyncio.Event()
                 self.post_message(messages.ListReady(first, 0))
+                self.call_later(self.call_after_refresh, drawn.set)
+                await drawn.wait()
         view, problem = await attempt(service.index(query))
         if view is None:
             self.post_message(messages.ListFailed(problem))
@@ -316,9 +318,9 @@ class IndexScreen(HostScreen):
     # The table and the query line
 
     def on_host_table_moved(self, message: HostTable.Moved) -> None:
-        """Let detail line and preview follow the cursor."""
+        """Let detail line and preview follow the cursor, the preview once the list is drawn."""
         self.query_one("#detail", Bar).refresh()
-        self.query_one(PreviewPane).follow(message.row)
+        self.call_after_refresh(self.query_one(PreviewPane).follow, message.row)
 
     def on_host_table_opened(self, message: HostTable.Opened) -> None:
         """Open the card of a row."""

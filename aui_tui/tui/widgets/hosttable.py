@@ -107,8 +107,9 @@ class HostTable(ScrollView, Painted, can_focus=True):
 
     def mark(self, hosts: frozenset[str]) -> None:
         """Show which hosts are marked."""
-        self.marks = hosts
-        self.refresh()
+        if hosts != self.marks:
+            self.marks = hosts
+            self.refresh()
 
     @property
     def row(self) -> Row | None:
@@ -223,7 +224,7 @@ class HostTable(ScrollView, Painted, can_focus=True):
         """Draw the heading, a row, or a line of the text for an empty list."""
         width = self.size.width
         if self._window is None:
-            return Strip.blank(width, self.rich_style)
+            return Strip.blank(width, self.base)
         if not len(self):
             lines = self._empty(width)
             number = y - max((self.size.height - len(lines)) // 2, 0)
@@ -233,7 +234,7 @@ class HostTable(ScrollView, Painted, can_focus=True):
         index = y - HEADER + self.scroll_offset.y
         row = self.row_at(index) if index < len(self) else None
         if row is None:
-            return Strip.blank(width, self.rich_style)
+            return Strip.blank(width, self.base)
         return self.exact(self._cells(row, index, width), width, "cursor" if index == self.cursor else "")
 
     def _heading(self) -> Line:

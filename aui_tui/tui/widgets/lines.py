@@ -14,7 +14,7 @@ from textual import events
 from textual.binding import BindingType
 from textual.color import Color, ColorParseError
 from textual.filter import LineFilter
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -62,11 +62,26 @@ matched against every rule for every widget, which is most of the time to the fi
 
 
 class Painted(Widget):
-    """A widget that paints pieces."""
+    """A widget that paints pieces; its own style is worked out once for all the lines of a drawing."""
+
+    _base: Style | None = None
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Draw the lines of a region."""
+        self._base = self.rich_style
+        try:
+            return super().render_lines(crop)
+        finally:
+            self._base = None
+
+    @property
+    def base(self) -> Style:
+        """The widget's own style."""
+        return self._base or self.rich_style
 
     def role(self, name: str) -> Style:
         """Return the style of a role on this widget's background; of the empty role, the widget's own."""
-        base = self.rich_style
+        base = self.base
         return _style(name, base, self._variables, self.app.no_color) if name else base
 
     @property
@@ -79,7 +94,7 @@ class Painted(Widget):
 
     def exact(self, pieces: Iterable[Piece], width: int, under: str = "") -> Strip:
         """Return a line of pieces that take exactly ``width`` cells already."""
-        base, variables, plain = self.rich_style, self._variables, self.app.no_color
+        base, variables, plain = self.base, self._variables, self.app.no_color
         if under:
             style = _style(under, base, variables, plain)
             return Strip([Segment(piece.text, style) for piece in pieces if piece.text], width)
@@ -231,7 +246,7 @@ class Lines(ScrollView, Painted, can_focus=True):
         width = self.size.width
         number = y + self.scroll_offset.y
         if not 0 <= number < len(self._lines):
-            return Strip.blank(width, self.rich_style)
+            return Strip.blank(width, self.base)
         row = self.row(number)
         return self.strip(marked(row, self._sought) if self._sought else row, width)
 
