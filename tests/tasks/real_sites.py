@@ -347,6 +347,78 @@ def wagtail(folder: Path) -> Iterator[int]:
         yield up
 
 
+OSCAR_SETTINGS: Final = """
+from oscar.defaults import *
+
+SECRET_KEY, DEBUG, ALLOWED_HOSTS, ROOT_URLCONF = "x", True, ["*"], "urls"
+DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": "shop.db", "ATOMIC_REQUESTS": True}}
+DEFAULT_AUTO_FIELD = "django.db.models.AutoField"
+STATIC_URL, MEDIA_URL, STATIC_ROOT, SITE_ID, USE_TZ = "/static/", "/media/", "static", 1, True
+OSCAR_SHOP_NAME, OSCAR_SHOP_TAGLINE, OSCAR_DEFAULT_CURRENCY = "Lantern shop", "", "EUR"
+HAYSTACK_CONNECTIONS = {"default": {"ENGINE": "haystack.backends.whoosh_backend.WhooshEngine", "PATH": "words"}}
+INSTALLED_APPS = ["django.contrib." + name for name in
+                  ("admin", "auth", "contenttypes", "sessions", "messages", "staticfiles", "sites", "flatpages")] + [
+    "oscar.config.Shop", "oscar.apps.analytics.apps.AnalyticsConfig", "oscar.apps.checkout.apps.CheckoutConfig",
+    "oscar.apps.address.apps.AddressConfig", "oscar.apps.shipping.apps.ShippingConfig", "oscar.apps.catalogue.apps.CatalogueConfig",
+    "oscar.apps.catalogue.reviews.apps.CatalogueReviewsConfig", "oscar.apps.communication.apps.CommunicationConfig",
+    "oscar.apps.partner.apps.PartnerConfig", "oscar.apps.basket.apps.BasketConfig", "oscar.apps.payment.apps.PaymentConfig",
+    "oscar.apps.offer.apps.OfferConfig", "oscar.apps.order.apps.OrderConfig", "oscar.apps.customer.apps.CustomerConfig",
+    "oscar.apps.search.apps.SearchConfig", "oscar.apps.voucher.apps.VoucherConfig", "oscar.apps.wishlists.apps.WishlistsConfig",
+    "oscar.apps.dashboard.apps.DashboardConfig", "oscar.apps.dashboard.reports.apps.ReportsDashboardConfig",
+    "oscar.apps.dashboard.users.apps.UsersDashboardConfig", "oscar.apps.dashboard.orders.apps.OrdersDashboardConfig",
+    "oscar.apps.dashboard.catalogue.apps.CatalogueDashboardConfig", "oscar.apps.dashboard.offers.apps.OffersDashboardConfig",
+    "oscar.apps.dashboard.partners.apps.PartnersDashboardConfig", "oscar.apps.dashboard.pages.apps.PagesDashboardConfig",
+    "oscar.apps.dashboard.ranges.apps.RangesDashboardConfig", "oscar.apps.dashboard.reviews.apps.ReviewsDashboardConfig",
+    "oscar.apps.dashboard.vouchers.apps.VouchersDashboardConfig", "oscar.apps.dashboard.communications.apps.CommunicationsDashboardConfig",
+    "oscar.apps.dashboard.shipping.apps.ShippingDashboardConfig", "widget_tweaks", "haystack", "treebeard", "sorl.thumbnail", "django_tables2",
+]
+MIDDLEWARE = ["django.contrib.sessions.middleware.SessionMiddleware", "django.middleware.csrf.CsrfViewMiddleware",
+              "django.contrib.auth.middleware.AuthenticationMiddleware", "django.contrib.messages.middleware.MessageMiddleware",
+              "oscar.apps.basket.middleware.BasketMiddleware"]
+TEMPLATES = [{"BACKEND": "django.template.backends.django.DjangoTemplates", "APP_DIRS": True, "OPTIONS": {"context_processors": [
+    "django.template.context_processors." + name for name in ("request", "debug", "i18n", "media", "static")] + [
+    "django.contrib.auth.context_processors.auth", "django.contrib.messages.context_processors.messages",
+    "oscar.apps.search.context_processors.search_form", "oscar.apps.checkout.context_processors.checkout",
+    "oscar.apps.communication.notifications.context_processors.notifications", "oscar.core.context_processors.metadata"]}}]
+AUTHENTICATION_BACKENDS = ["oscar.apps.customer.auth_backends.EmailBackend", "django.contrib.auth.backends.ModelBackend"]
+"""
+OSCAR_FILL: Final = """
+from decimal import Decimal
+from oscar.core.loading import get_model
+def model(app, name): return get_model(app, name)
+model("address", "Country").objects.create(iso_3166_1_a2="FI", name="Finland", printable_name="Finland", is_shipping_country=True)
+kind = model("catalogue", "ProductClass").objects.create(name="Lamp", requires_shipping=False)
+lamps = model("catalogue", "Category").add_root(name="Lanterns")
+partner = model("partner", "Partner").objects.create(name="Harbour")
+for number, name in enumerate(("Brass lantern", "Storm lantern", "Copper kettle"), 1):
+    product = model("catalogue", "Product").objects.create(title=name, upc=str(number), product_class=kind, description=name + " for the quay. PROSE")
+    product.categories.add(lamps)
+    model("partner", "StockRecord").objects.create(product=product, partner=partner, partner_sku=str(number), price=Decimal("19.90") + number, num_in_stock=9)
+"""
+
+
+@contextmanager
+def oscar(folder: Path) -> Iterator[int]:
+    """A shop of django-oscar as its documentation sets it up, with three products and its own templates."""
+    python = str(
+        Path(tool(folder / "site", "django-admin", "django-oscar[sorl-thumbnail]", "whoosh")).with_name("python")
+    )
+    site = folder / "site"
+    if not site.exists():
+        site.mkdir()
+        urls = "from django.apps import apps\nfrom django.urls import include, path\n"
+        urls += 'urlpatterns = [path("i18n/", include("django.conf.urls.i18n")), path("", include(apps.get_app_config("oscar").urls[0]))]\n'
+        manage = 'import os, sys\nos.environ["DJANGO_SETTINGS_MODULE"] = "settings"\n'
+        manage += "from django.core.management import execute_from_command_line\nexecute_from_command_line(sys.argv)\n"
+        write(site, {"settings.py": OSCAR_SETTINGS, "urls.py": urls, "manage.py": manage})
+        run(python, "manage.py", "migrate", "-v", "0", cwd=site)
+        run(python, "manage.py", "shell", "-c", OSCAR_FILL.replace("PROSE", PROSE), cwd=site)
+        run(python, "manage.py", "rebuild_index", "--noinput", "-v", "0", cwd=site)
+    port = free_port()
+    with served(python, "manage.py", "runserver", "--noreload", f"127.0.0.1:{port}", port=port, cwd=site) as up:
+        yield up
+
+
 SITES: Final[Mapping[str, tuple[Serve, Truth]]] = {
     "sphinx": (sphinx, Truth()),
     "mkdocs": (mkdocs, Truth()),
@@ -355,6 +427,7 @@ SITES: Final[Mapping[str, tuple[Serve, Truth]]] = {
     "vite": (vite, Truth(follow="absent", search="absent", contact="absent")),
     "dokuwiki": (dokuwiki, Truth()),
     "wordpress": (wordpress, Truth(search="absent", form="done")),
+    "oscar": (oscar, Truth(contact="absent", offer="done")),
     "wagtail": (wagtail, Truth(search="blocked", contact="absent")),
 }
 """Each site with what a person can do on it."""
