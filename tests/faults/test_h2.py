@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aui_tui.engine.parser_pool import Parser
-from aui_tui.engine.policy import ConnectTo, ScanPolicy
+from aui_tui.engine.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.engine.scan import observe
 from aui_tui.records.observations import BROWSER, FILE_PROBES, SERVED, Observations
 from tests.faults import h2_site
@@ -15,9 +15,9 @@ from tests.faults.lab import check_record
 from tests.faults.site import AGENTS, HOMEPAGES, QUICK, TITLE
 
 
-async def scan(site: H2Site, authority: Authority, parser: Parser) -> Observations:
+async def scan(site: H2Site, authority: Authority, parser: Parser, limits: Limits = QUICK) -> Observations:
     access = ScanPolicy(
-        connect_to=(ConnectTo("shop.test", 443, "127.0.0.1", site.port),), cafile=authority.cafile, limits=QUICK
+        connect_to=(ConnectTo("shop.test", 443, "127.0.0.1", site.port),), cafile=authority.cafile, limits=limits
     )
     observed = await observe(access.target("https://shop.test"), parser=parser, access=access)
     check_record(observed)
@@ -28,7 +28,7 @@ async def test_each_identity_has_one_connection_and_the_files_share_the_browsers
     authority: Authority, parser: Parser
 ) -> None:
     async with H2Site(authority.server()) as site:
-        observed = await scan(site, authority, parser)
+        observed = await scan(site, authority, parser, Limits())
     assert all((exchange.status, exchange.outcome) == (200, SERVED) for exchange in observed.exchanges)
     alone = {exchange.name for exchange in observed.exchanges if exchange.http_version != "HTTP/2"}
     assert alone == {AGENTS[1]}, "Claude speaks HTTP/1.1"
