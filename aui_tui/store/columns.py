@@ -418,3 +418,40 @@ def _matrix(sort: str) -> list[tuple[str, bool]]:
         ("score", True),
         ("host", False),
     ]
+
+
+def views() -> dict[str, str]:
+    """Return the SQL of each view by name: the index with plain columns, for programs that only read.
+
+    They are short, since the schema with them must stay within the file's first page: ``upkeep.salvage`` gives a
+    damaged file the first page of a new one.
+    """
+    fixes = ",".join(f"({FIX_AT + place},'{key}')" for place, key in enumerate(FIXES))
+    agents = ",".join(f"({VERDICT_WIDTH * place},'{surface.slug}')" for place, surface in enumerate(surfaces()))
+    return {
+        "hosts": "SELECT host, CASE ranked WHEN 1 THEN 'ranked' ELSE 'unreachable' END AS list, "
+        f"{_word(CATEGORY_OF, 'category')} AS category, CASE WHEN ranked THEN score END AS score, "
+        f"{_word(GRADES, f'bits>>{GRADE_AT}&7', 'ranked')} AS grade, {_word(STANCES, 'stance', 'ranked')} AS stance, "
+        f"{_word(tuple(METHOD), f'(bits>>{METHOD_AT}&3)-1')} AS method, {_time('at')} AS scanned_at, change, scans "
+        "FROM site",
+        "history": f"SELECT host, {_time('scan.at')} AS scanned_at, CASE WHEN NOT unreachable THEN scan.score END AS "
+        f"score, CASE WHEN NOT unreachable THEN grade END AS grade, "
+        f"{_word(STANCES, 'scan.stance', 'NOT unreachable')} AS stance, method FROM scan JOIN site ON site.id=site",
+        "agents": f"SELECT host, column2 AS agent, {_word(VERDICTS, f'bits>>column1&{VERDICT_UNKNOWN}')} AS verdict "
+        f"FROM site, (VALUES {agents})",
+        "fixes": f"SELECT host, column2 AS fix FROM site, (VALUES {fixes}) WHERE bits>>column1&1",
+    }
+
+
+def _time(at: str) -> str:
+    """Return the SQL of milliseconds since the epoch as ISO 8601."""
+    return f"strftime('%Y-%m-%dT%H:%M:%fZ',{at}/1e3,'unixepoch')"
+
+
+def _word(words: Sequence[str], code: str, when: str = "1") -> str:
+    """Return the SQL of the word whose place in ``words`` is ``code``; NULL for another place, or unless ``when``.
+
+    JSON functions would be shorter, but SQLite refuses them in the views of a file that it does not trust.
+    """
+    cases = " ".join(f"WHEN {place} THEN '{word}'" for place, word in enumerate(words))
+    return f"CASE CASE WHEN {when} THEN {code} END {cases} END"

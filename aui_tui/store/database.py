@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from aui_tui.errors import ConfigError, Unavailable
 from aui_tui.store import folder
+from aui_tui.store.columns import views
 from aui_tui.text import clean
 
 VERSION: Final = 3
@@ -248,6 +249,8 @@ class Database:
             connection.execute(f"PRAGMA wal_autocheckpoint = {LOG // PAGE}")
             connection.execute(f"PRAGMA journal_size_limit = {LOG}")
             self._upgrade(connection)
+            with suppress(sqlite3.OperationalError):  # locked: at a later opening
+                _give_views(connection)
             connection.execute("SELECT 1 FROM site LIMIT 1").fetchone()
             self._file = _identity(self.path)
         except BaseException:
@@ -277,6 +280,23 @@ class Database:
         except BaseException:
             connection.execute("ROLLBACK")
             raise
+
+
+def _give_views(connection: sqlite3.Connection) -> None:
+    """Create the views of ``columns.views``, or replace those that another version of this program made."""
+    wanted = {name: f"CREATE VIEW {name} AS {sql}" for name, sql in views().items()}
+    found = connection.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'view'").fetchall()
+    if wanted.items() <= dict(found).items():
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        for name, sql in wanted.items():
+            connection.execute(f"DROP VIEW IF EXISTS {name}")
+            connection.execute(sql)
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
