@@ -54,7 +54,11 @@ OTHERS = {name: find_spec(name) is not None for name in ("duckdb", "datasette")}
     name: shutil.which(name) is not None for name in ("sqlite3", "jq")
 }
 """Other people's programs that lines name, and whether they are here; the first two as Python packages."""
-DUCKDB = "import sys, duckdb; assert sys.argv[1] == '-c'; assert duckdb.sql(sys.argv[2]).fetchall()"
+DUCKDB = """import sys, duckdb
+assert sys.argv[1] == "-c"
+found = duckdb.sql(sys.argv[2])
+found.show()
+assert found.shape[0]"""
 SH_ONLY = re.compile(r"[|>]|&&|^[A-Z]+=")
 
 
