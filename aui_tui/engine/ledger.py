@@ -174,18 +174,21 @@ def earned(card: ReportCard) -> dict[str, int] | None:
     points = {check.component: check.points[method.name] - left.get(check.component, 0) for check in CHECKS}
     if not conclusive(card):
         del points["door"]
-    tried = method.task_pillar.key
-    scored = {key: value for key, value in card.pillars.items() if value is not None and key != tried}
     if min(points.values()) < 0:
         return None
+    scored = _scored(card.pillars, method)
     asked = [part for part in TOGETHER if not left.keys() & set(part)]
-    for count in range(len(asked) + 1):
-        for lost in combinations(asked, count):
-            gone = set(chain.from_iterable(lost))
-            kept = {component: value for component, value in points.items() if component not in gone}
-            if scored == {key: value for key, value in pillars(kept, method).items() if value is not None}:
-                return kept
+    for lost in chain.from_iterable(combinations(asked, count) for count in range(len(asked) + 1)):
+        gone = set(chain.from_iterable(lost))
+        kept = {component: value for component, value in points.items() if component not in gone}
+        if scored == _scored(pillars(kept, method), method):
+            return kept
     return None
+
+
+def _scored(points: Points, method: Method) -> Points:
+    """Return the pillars that have a value by a scan alone, without a run of the tasks."""
+    return {key: value for key, value in points.items() if value is not None and key != method.task_pillar.key}
 
 
 UNREACHABLE = (

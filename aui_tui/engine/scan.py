@@ -38,7 +38,7 @@ from aui_tui.records.observations import (
     SignedProbe,
     SignedResult,
 )
-from aui_tui.records.registry import Registry, registry
+from aui_tui.records.registry import registry
 
 PATHS: Final = {
     "robots": "/robots.txt",
@@ -170,9 +170,9 @@ class _Scan:
         self._parser = parser
         self._access = access
         self._tell = progress
-        self._registry: Registry = registry()
         self._network = network
-        self._agents = tuple(agent.key for agent in self._registry.live)
+        self._agents = tuple(agent.key for agent in registry().live)
+        self._names = (BROWSER, *self._agents, *FILE_PROBES)
         self._found: dict[str, exchanges.FileCheck] = {}
         self._notes: dict[str, tuple[str, ...]] = {}
         self._mcp: dict[str, Answer] = {}
@@ -192,23 +192,8 @@ class _Scan:
 
     async def run(self) -> tuple[Exchange, ...]:
         """Return the exchanges in their order; the facts are then in the attributes."""
-        names = (BROWSER, *self._agents, *FILE_PROBES)
-        for name in names:
-            self._tell(ProbeEvent(name=name, state="started"))
         started = time.monotonic()
-        *earlier, last = self._target.origins
-        for origin in earlier:
-            self.origin = origin
-            done = await self._probe_all(self._access.limits.probe, tentative=True)
-            if done is not None:
-                break
-            self.warnings.append(f"Nothing listens at {origin}; the site was asked at {last}")
-            for name in names:
-                self._tell(ProbeEvent(name=name, state="retrying", note=f"at {last}"))
-        else:
-            self.origin = last
-            done = await self._probe_all(self._access.limits.probe - (time.monotonic() - started))
-        assert done is not None
+        done = await self._first_look()
         homepages = [done[name] for name in (BROWSER, *self._agents)]
         if all(found.error == "address" for found in homepages):
             raise InvalidHost(f"{homepages[0].detail}.")
@@ -218,7 +203,26 @@ class _Scan:
             for name in self._agents:
                 if is_turned_away(done[name]) and not done[name].limited:
                     done[name] = await self._signed(done[name], self._access.signer)
-        return tuple(done[name] for name in names)
+        return tuple(done[name] for name in self._names)
+
+    async def _first_look(self) -> dict[str, Exchange]:
+        """Return every exchange by name, asked at the first origin of the target where something listens."""
+        for name in self._names:
+            self._tell(ProbeEvent(name=name, state="started"))
+        started = time.monotonic()
+        *earlier, last = self._target.origins
+        for origin in earlier:
+            self.origin = origin
+            done = await self._probe_all(self._access.limits.probe, tentative=True)
+            if done is not None:
+                return done
+            self.warnings.append(f"Nothing listens at {origin}; the site was asked at {last}")
+            for name in self._names:
+                self._tell(ProbeEvent(name=name, state="retrying", note=f"at {last}"))
+        self.origin = last
+        done = await self._probe_all(self._access.limits.probe - (time.monotonic() - started))
+        assert done is not None
+        return done
 
     def so_far(self) -> tuple[Exchange, ...]:
         """Return the exchanges of a scan that was stopped; one without a verdict says that it was stopped.
@@ -227,7 +231,7 @@ class _Scan:
         """
         ended = 0
         out: list[Exchange] = []
-        for name in (BROWSER, *self._agents, *FILE_PROBES):
+        for name in self._names:
             found = self._taken.get(name)
             if found is not None and (name == BROWSER or name in FILE_PROBES or found.outcome == SERVED):
                 ended += 1
@@ -380,21 +384,10 @@ class _Scan:
         end = began + limits.whole if not limits.pace else now + limits.budget + limits.paced * limits.pace
         deadline = min(now + limits.budget, end) if not limits.pace else end
         second = Recheck({name: _seen(found, now) for name, found in done.items()}, limits, now, deadline)
-        steps = second.steps()
-        ask = None if self._flooded else next(steps, None)
         if self._flooded:
             self.warnings.append("The site floods its clients with empty or tiny pieces, so no client was asked again")
-        last: Exchange | None = None
-        while ask is not None and not self._flooded:
-            last = found = await self._again(done[ask.name], ask, end)
-            if ask.name != BROWSER or done[BROWSER].outcome != SERVED:
-                done[ask.name] = found
-            try:
-                ask = steps.send(_seen(found, time.monotonic()))
-            except StopIteration:
-                break
-        if last is not None and last.name == BROWSER and last.outcome != done[BROWSER].outcome:
-            self._done(done[BROWSER], done[BROWSER].outcome)  # the answer that counts is shown last
+        else:
+            await self._ask_again(second, done, end)
         for name, found in done.items():
             done[name] = msgspec.structs.replace(
                 found, limited=name in second.limited, controls=second.controls.get(name, 0)
@@ -411,6 +404,21 @@ class _Scan:
         for name, found in self._yardstick.settle(done).items():
             done[name] = found
             self._done(found, found.outcome)
+
+    async def _ask_again(self, second: Recheck, done: dict[str, Exchange], end: float) -> None:
+        """Ask whom ``second`` wants to be asked, and put the answers that count into ``done``."""
+        steps, last = second.steps(), None
+        ask = next(steps, None)
+        while ask is not None and not self._flooded:
+            last = found = await self._again(done[ask.name], ask, end)
+            if ask.name != BROWSER or done[BROWSER].outcome != SERVED:
+                done[ask.name] = found
+            try:
+                ask = steps.send(_seen(found, time.monotonic()))
+            except StopIteration:
+                break
+        if last is not None and last.name == BROWSER and last.outcome != done[BROWSER].outcome:
+            self._done(done[BROWSER], done[BROWSER].outcome)  # the answer that counts is shown last
 
     async def _look_for_cause(self, done: Mapping[str, Exchange], end: float) -> None:
         """Find out what the site goes by, for those turned away alike; at most ``causes`` requests."""

@@ -35,6 +35,11 @@ class Signal(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     url: str = ""
     refusing: bool = False
 
+    @property
+    def beside_body(self) -> bool:
+        """It needs more than strings of the body, which any long page may quote."""
+        return bool(self.header or self.title or self.url)
+
     def words(self) -> str:
         """The signal for a person, as it is written in the table."""
         parts = []
@@ -119,7 +124,7 @@ def recognise(
             continue
         if signal.tier == "B":
             weak = signal
-        elif page.refusing or signal.header or signal.title or signal.url or page.under(table().short):
+        elif signal.beside_body or page.refusing or page.under(table().short):
             return _challenge(signal, fields, page.head.text)
     if weak is not None and (page.refusing or page.under(table().bare)):
         return _challenge(weak, fields, page.head.text)

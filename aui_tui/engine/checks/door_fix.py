@@ -124,10 +124,12 @@ def _refusers(probes: Iterable[Exchange]) -> Iterator[str]:
 
 
 def _refusal(site: Site, away: Sequence[tuple[Agent, Exchange]]) -> dict[str, str]:
+    """Return the placeholders of a recipe that say who was turned away, how, and who is to be let in."""
     browser = site.observations.browser
     served = browser.outcome == SERVED
     agents = [agent for agent, _ in away]
-    rule = filter(None, [_rule(site.observations.cause)])
+    seen = [f"- {agent.token}: {answer(probe)}{_reference(probe)}" for agent, probe in away]
+    rule = _rule(site.observations.cause)
     return {
         "agents": joined(label(agent) for agent in agents),
         "get": "gets" if len(agents) == 1 else "get",
@@ -135,16 +137,31 @@ def _refusal(site: Site, away: Sequence[tuple[Agent, Exchange]]) -> dict[str, st
         "contrast": f" while a browser gets the homepage ({browser.status})" if served else "",
         "browser": f"a browser {f'got {status(browser.status)}' if browser.status else 'got no answer'}",
         "scanned_at": site.observations.scanned_at,
-        "seen": "\n".join((*(f"- {agent.token}: {answer(probe)}{_reference(probe)}" for agent, probe in away), *rule)),
+        "seen": "\n".join((*seen, rule) if rule else seen),
         "directories": _listing(registry().agents, "signature_directory"),
         "ranges": _listing(agents, "ip_ranges"),
-        "range_comments": "\n".join(f"# {agent.token}: {agent.ip_ranges}" for agent in agents if agent.ip_ranges),
-        "tester_pattern": re.escape(site.testers),
-        "tester_version": "IPV6" if ":" in site.testers else "IPV4",
-        "tester_network": f"{site.testers}/{128 if ':' in site.testers else 32}",
-        "range_urls": " ".join(dict.fromkeys(agent.ip_ranges for agent in agents if agent.ip_ranges)),
         "agent_pattern": "|".join(re.escape(agent.token).replace("\\-", "-") for agent in agents),
-        "vercel_rules": "\n".join(_vercel_rule(agent) for agent in agents if agent.ip_ranges),
+        **_published_ranges([agent for agent in agents if agent.ip_ranges]),
+        **_tester(site.testers),
+    }
+
+
+def _published_ranges(agents: Sequence[Agent]) -> dict[str, str]:
+    """Return the placeholders for the address lists that the operators of ``agents`` publish."""
+    return {
+        "range_comments": "\n".join(f"# {agent.token}: {agent.ip_ranges}" for agent in agents),
+        "range_urls": " ".join(dict.fromkeys(agent.ip_ranges for agent in agents)),
+        "vercel_rules": "\n".join(map(_vercel_rule, agents)),
+    }
+
+
+def _tester(address: str) -> dict[str, str]:
+    """Return the placeholders for the one ``address`` from which the scan is repeated."""
+    version, bits = ("IPV6", 128) if ":" in address else ("IPV4", 32)
+    return {
+        "tester_pattern": re.escape(address),
+        "tester_version": version,
+        "tester_network": f"{address}/{bits}",
     }
 
 

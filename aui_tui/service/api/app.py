@@ -16,7 +16,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, Final
@@ -48,8 +48,6 @@ if TYPE_CHECKING:
 EXPOSED: Final = ("ETag", "Last-Modified", "RateLimit", "RateLimit-Policy", "Retry-After", "Cache-Status")
 """Response fields that a page of a configured origin may read."""
 
-Handler = Callable[[Request], Awaitable[Response]]
-
 
 def create_app(service: Published, config: ApiConfig) -> ASGIApp:
     """Return the HTTP API and the web pages over ``service``, which is closed when the application stops."""
@@ -64,48 +62,19 @@ def create_app(service: Published, config: ApiConfig) -> ASGIApp:
             await tools.aclose()
         await service.aclose()
 
-    async def refuse(request: Request, problem: Problem) -> Response:
+    async def refuse(request: Request, error: Exception) -> Response:
+        problem = problem_of(request, error)
         if wants_page(request):
             return pages.problem(request, problem)
         return problems.response(problem, config.base_url)
 
-    async def on_error(request: Request, error: Exception) -> Response:
-        return await refuse(request, problems.of(error) if isinstance(error, AuiError) else problems.internal())
-
-    async def on_http_error(request: Request, error: Exception) -> Response:
-        if isinstance(error, HTTPException) and error.status_code == 405:
-            allowed = (error.headers or {}).get("Allow", "GET")
-            return await refuse(request, problems.not_allowed(request.method, allowed))
-        return await refuse(request, problems.not_found())
-
-    async def on_too_large(request: Request, error: Exception) -> Response:
-        return await refuse(request, problems.too_large(413, str(error)))
-
-    routes = [
-        get("/api/index.json", endpoints.index),
-        get("/api/site/{host:path}.json", endpoints.site),
-        get("/api/visits/{host:path}.json", endpoints.visits),
-        get("/api/tasks/{host:path}.json", endpoints.tasks),
-        get("/api/scan", endpoints.scan),
-        get("/openapi.json", endpoints.openapi),
-        get("/healthz", endpoints.health),
-        get("/robots.txt", endpoints.robots),
-        get("/.well-known/http-message-signatures-directory", endpoints.signature_directory),
-        get("/llms.txt", endpoints.llms),
-        *Feeds(endpoints).routes(),
-        *pages.routes(),
-    ]
+    routes = [*endpoints.routes(), *Feeds(endpoints).routes(), *pages.routes()]
     if tools is not None:
-        routes += [get("/.well-known/mcp.json", endpoints.card), Route("/mcp", tools)]
+        routes += [Route("/.well-known/mcp.json", endpoints.card, methods=["GET"]), Route("/mcp", tools)]
     app = Starlette(
         routes=routes,
         lifespan=lifespan,
-        exception_handlers={
-            AuiError: on_error,
-            TooLarge: on_too_large,
-            HTTPException: on_http_error,
-            Exception: on_error,
-        },
+        exception_handlers=dict.fromkeys((AuiError, TooLarge, HTTPException, Exception), refuse),
     )
     app.router.redirect_slashes = False
     layered: ASGIApp = app
@@ -116,9 +85,17 @@ def create_app(service: Published, config: ApiConfig) -> ASGIApp:
     return GuardMiddleware(layered, config)
 
 
-def get(path: str, handler: Handler) -> Route:
-    """Return a route for GET and HEAD."""
-    return Route(path, handler, methods=["GET"])
+def problem_of(request: Request, error: Exception) -> Problem:
+    """Return what ``request`` is answered after ``error``."""
+    if isinstance(error, AuiError):
+        return problems.of(error)
+    if isinstance(error, TooLarge):
+        return problems.too_large(413, str(error))
+    if not isinstance(error, HTTPException):
+        return problems.internal()
+    if error.status_code == 405:
+        return problems.not_allowed(request.method, (error.headers or {}).get("Allow", "GET"))
+    return problems.not_found()
 
 
 def wants_page(request: Request) -> bool:

@@ -68,6 +68,21 @@ class Endpoints:
         self._llms = Representation(discovery.llms(base), TEXT)
         self._card = Representation(discovery.card(base), JSON)
 
+    def routes(self) -> list[Route]:
+        """Return the routes; the card of the tool server is there for whoever serves the tools."""
+        return [
+            Route("/api/index.json", self.index, methods=["GET"]),
+            Route("/api/site/{host:path}.json", self.site, methods=["GET"]),
+            Route("/api/visits/{host:path}.json", self.visits, methods=["GET"]),
+            Route("/api/tasks/{host:path}.json", self.tasks, methods=["GET"]),
+            Route("/api/scan", self.scan, methods=["GET"]),
+            Route("/openapi.json", self.openapi, methods=["GET"]),
+            Route("/healthz", self.health, methods=["GET"]),
+            Route("/robots.txt", self.robots, methods=["GET"]),
+            Route("/.well-known/http-message-signatures-directory", self.signature_directory, methods=["GET"]),
+            Route("/llms.txt", self.llms, methods=["GET"]),
+        ]
+
     async def modified(self) -> datetime | None:
         """Return when what is published last changed, to be asked before it is read; None: not known."""
         at = await self.service.changed()
