@@ -63,7 +63,7 @@ def _earned(card: ReportCard, to: Method) -> dict[str, int]:
     if known is None:
         raise RecordError(f"{card.host}: the points of this card do not add up, so it cannot be graded again.")
     return {
-        part: BY_COMPONENT[part].converted(CardPoints(card, card.method, got), to.name) for part, got in known.items()
+        part: BY_COMPONENT[part].convert(CardPoints(card, card.method, got), to.name) for part, got in known.items()
     }
 
 

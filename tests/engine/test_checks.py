@@ -25,49 +25,42 @@ from msgspec.structs import replace
 from aui_tui.engine.checks.base import Advice, Check, Earned, Finding, Piece, good, warn
 
 
-def _measure(observations, judgement, method):
-    there = bool(observations.page.title)
-    return Earned(2 if there else 0, "The homepage has a title." if there else "The homepage has no title.")
-
-
-def _findings(observations, judgement):
-    yield Finding("title") if observations.page.title else Finding("title-none")
-
-
-def _fixed(observations):
-    page = observations.page
-    return replace(observations, page=replace(page, title=page.title or "Home"))
-
-
-def _advise(site):
-    code = f"<title>{site.title}</title>"
-    place = "in the head of the homepage"
-    body = f"The homepage of {site.hostname} has no title. Name the site in it."
-    return Advice(body, code, lambda: (Piece("homepage/title.html", place, code),))
-
-
-CHECK = Check(
-    component="title",
-    fix="title",
-    label="A title",
-    earns="the homepage has a title",
-    lacking="no title",
-    title="Give the homepage a title",
-    effort=1,
-    takes="minutes",
-    file="homepage/title.html",
-    proof="View the source of {origin}/.",
-    points={"v0.1": 2, "v0.2": 2},
-    pillar={"v0.1": "surface", "v0.2": "built"},
-    measure=_measure,
-    findings=_findings,
-    fixed=_fixed,
-    advise=_advise,
-    sentences=(
+class Title(Check):
+    component = "title"
+    fix = "title"
+    label = "A title"
+    earns = "the homepage has a title"
+    lacking = "no title"
+    title = "Give the homepage a title"
+    effort = 1
+    takes = "minutes"
+    file = "homepage/title.html"
+    proof = "View the source of {origin}/."
+    points = {"v0.1": 2, "v0.2": 2}
+    sentences = (
         warn("title-none", "The homepage has no title, so an agent has no name for it."),
         good("title", "The homepage has a title."),
-    ),
-)
+    )
+
+    def measure(self, observations, judgement, method):
+        there = bool(observations.page.title)
+        return Earned(2 if there else 0, "The homepage has a title." if there else "The homepage has no title.")
+
+    def findings(self, observations, judgement):
+        yield Finding("title") if observations.page.title else Finding("title-none")
+
+    def fixed(self, observations):
+        page = observations.page
+        return replace(observations, page=replace(page, title=page.title or "Home"))
+
+    def advise(self, site):
+        code = f"<title>{site.title}</title>"
+        place = "in the head of the homepage"
+        body = f"The homepage of {site.hostname} has no title. Name the site in it."
+        return Advice(body, code, lambda: (Piece("homepage/title.html", place, code),))
+
+
+CHECK = Title()
 '''
 
 ASKED = """

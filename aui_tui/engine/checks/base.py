@@ -9,8 +9,9 @@ import html
 import json
 import re
 import tomllib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
@@ -190,6 +191,10 @@ def script_json(value: object) -> str:
 
 
 NO_FACTS: Final[Mapping[str, str]] = MappingProxyType({})
+NO_POINTS: Final[Mapping[str, int]] = MappingProxyType({})
+WELCOME: Final = MappingProxyType({"v0.1": "access", "v0.2": "welcome"})
+BUILT: Final = MappingProxyType({"v0.1": "surface", "v0.2": "built"})
+"""The pillars of most checks: for what lets agents in, and for what is on the page or beside it."""
 LOCAL: Final = "The snippet names the address of this scan: aui-tui plan {host} --public-url URL writes the public one."
 UNSEEN: Final = (
     "The browser probe did not get this page, so the advice goes by the answer it got instead: where your own start "
@@ -261,24 +266,19 @@ class CardPoints(NamedTuple):
     points: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class Check(ABC):
     """One scored component of a site, whole (method.md "Points").
 
     ``component``: its key in the ledger. ``fix``: the recommendation that completes it (specification 2.6).
     ``label``: the component in words. ``earns``: what earns the points, for the explanation of the method; ``{part}``
     in it stands for the points ``part`` of what counts in part.
     ``lacking``: what it means that the fix is still to be made. ``title``: heading of the recommendation.
-    ``effort``: work of the fix, from 1 (a line) to 8 (a rebuild); ``takes``: the same as a time, for a person who knows
-    the site. ``file``: the name that its snippet is written to
-    when nothing but the card is known. ``proof``: how to check the fix from here, with ``{origin}`` for the address.
-    ``points`` and ``pillar``: full points and pillar key per method. ``detail``: the number of ``detail``
-    (specification 2.3) that its points add to. ``sentences``: its evidence, each severity in the order of a card.
-    ``judged``: the fix changes the judgement, not points alone. ``names_site``: its snippet holds the site's address.
-
-    ``measure``: observations and method to points. ``findings``: the lines of evidence. ``fixed``: the observations
-    with this component's fact repaired and nothing else. ``advise``: body and snippet of the recommendation.
-    ``convert``: points under another method, from a card alone; without it the component earns all or nothing.
+    ``effort``: work of the fix, from 1 (a line) to 8 (a rebuild); ``takes``: the same as a time, for somebody who knows
+    the site. ``file``: the name that its snippet is written to when nothing but the card is known. ``proof``: how to
+    check the fix from here, with ``{origin}`` for the address. ``points`` and ``pillar``: full points and pillar key
+    per method. ``detail``: the number of ``detail`` (specification 2.3) that its points add to. ``sentences``: its
+    evidence, each severity in the order of a card. ``judged``: the fix changes the judgement, not points alone.
+    ``names_site``: its snippet holds the site's address.
     """
 
     component: str
@@ -292,17 +292,35 @@ class Check:
     file: str
     proof: str
     points: Mapping[str, int]
-    pillar: Mapping[str, str]
-    measure: Callable[[Observations, Judgement, str], Earned]
-    findings: Callable[[Observations, Judgement], Iterator[Finding]]
-    fixed: Callable[[Observations], Observations]
-    advise: Callable[[Site], Advice]
+    pillar: Mapping[str, str] = BUILT
     sentences: tuple[Sentence, ...]
-    part: Mapping[str, int] = field(default_factory=dict)
-    detail: str = "surface"
-    names_site: bool = False
-    judged: bool = False
-    convert: Callable[[CardPoints, str], int] | None = None
+    part: Mapping[str, int] = NO_POINTS
+    detail = "surface"
+    names_site = False
+    judged = False
+
+    @abstractmethod
+    def measure(self, observations: Observations, judgement: Judgement, method: str) -> Earned:
+        """Return the points under ``method`` and why."""
+
+    @abstractmethod
+    def findings(self, observations: Observations, judgement: Judgement) -> Iterator[Finding]:
+        """Yield the lines of evidence."""
+
+    @abstractmethod
+    def fixed(self, observations: Observations) -> Observations:
+        """Return ``observations`` with this component's fact repaired and nothing else."""
+
+    @abstractmethod
+    def advise(self, site: Site) -> Advice:
+        """Return body and snippet of the recommendation."""
+
+    def convert(self, known: CardPoints, to: str) -> int:
+        """Return the points under the method ``to`` that this component has on a card graded under another.
+
+        A component with anything between all and nothing has its own rule.
+        """
+        return self.points[to] if known.points == self.points[known.was] else 0
 
     def proof_for(self, site: Site) -> str:
         """Return how to check the fix from here, and where the public finds the site, or how to name that address."""
@@ -310,12 +328,6 @@ class Check:
         local = f" {LOCAL.replace('{host}', site.observations.host)}" if self.names_site and site.is_local else ""
         public = f" Once it is public, the same at {site.public_url.rstrip('/')}/." if site.is_elsewhere else ""
         return f"Check: {proof}{local}{public}"
-
-    def converted(self, known: CardPoints, to: str) -> int:
-        """Return the points under the method ``to`` that this component has on a card graded under another."""
-        if self.convert is not None:
-            return self.convert(known, to)
-        return self.points[to] if known.points == self.points[known.was] else 0
 
 
 def unmeasured(observations: Observations, what: str, *probes: str) -> Earned | None:

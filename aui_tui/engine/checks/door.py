@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
-from aui_tui.engine.checks.base import CardPoints, Check, Earned, Finding, critical, good, warn
-from aui_tui.engine.checks.door_fix import advise, fields, fixed
+from aui_tui.engine.checks.base import WELCOME, Advice, CardPoints, Check, Earned, Finding, Site, critical, good, warn
+from aui_tui.engine.checks.door_fix import door_advice, fields, let_everybody_in
 from aui_tui.engine.judge import Judgement, asks_for_payment, is_turned_away, live_exchanges
 from aui_tui.engine.wording import (
     answer,
@@ -182,53 +182,6 @@ SENTENCES = (
 )
 
 Probed = tuple[Agent, Exchange]
-
-
-def _measure(observations: Observations, judgement: Judgement, method: str) -> Earned:
-    if judgement.conclusive == 0:
-        return Earned(None, f"None of the {LIVE_TOTAL} probed agents got an answer, so the door was not measured.")
-    named: dict[str, list[str]] = {}
-    for agent in registry().live:
-        named.setdefault(judgement.outcomes[agent.key], []).append(label(agent))
-    dropped = {label(agent) for agent in registry().live if observations.exchange(agent.key).dropped}
-    served = named.get(SERVED, [])
-    silent = [name for name in named.get(INCONCLUSIVE, []) if name not in dropped]
-    who = f" ({joined(served)})" if served else ""
-    counts = "counts" if len(silent) == 1 else "count"
-    tail = f"; {joined(silent)} got no usable answer and {counts} for nothing" if silent else ""
-    agents = counted(judgement.conclusive, "agent")
-    held = " with an answer, or dropped again and again," if dropped else " with an answer"
-    return Earned(
-        round_half_up(POINTS[method] * judgement.served, judgement.conclusive),
-        f"{judgement.served} of {agents}{held} got the homepage{who}{tail}.",
-    )
-
-
-def _convert(known: CardPoints, to: str) -> int:
-    return round_half_up(POINTS[to] * known.card.live_served, points.conclusive(known.card))
-
-
-def _findings(observations: Observations, judgement: Judgement) -> Iterator[Finding]:
-    """Yield what browser and agents got."""
-    probed = list(zip(registry().live, live_exchanges(observations), strict=True))
-    yield from _turned_away(observations, probed, judgement)
-    yield from _browser(observations.browser, probed)
-    asked = [label(agent) for agent, probe in probed if asks_for_payment(probe)]
-    if asked:
-        yield Finding("agent-payment", {"agents": _subject(asked, len(probed), "is", "are")})
-    if any(is_turned_away(probe) for _, probe in probed):
-        yield Finding("probe-limit")
-    yield from _signed(probed)
-    yield from _asked_again(probed)
-    yield from _cause(observations)
-    yield from _limited(observations)
-    yield from _inconclusive(observations.browser, probed)
-    if judgement.conclusive == 0 and judgement.browser == SERVED:
-        yield Finding("door-silent", {"browser": str(observations.browser.status), "total": str(len(probed))})
-    elif judgement.conclusive == 0:
-        yield Finding("door-unmeasured")
-    yield from _served(observations, probed)
-    yield from _contradictions(observations, judgement)
 
 
 def _turned_away(observations: Observations, probed: Sequence[Probed], judgement: Judgement) -> Iterator[Finding]:
@@ -482,26 +435,75 @@ def _contradictions(observations: Observations, judgement: Judgement) -> Iterato
         yield Finding("edge-says-yes", {"agents": f"{joined(map(name_of, unheeded))} {verb} disallowed{where}"})
 
 
-CHECK = Check(
-    component="door",
-    fix="wba",
-    label="Agents served",
-    earns="the share of conclusive agent probes that were served the homepage",
-    lacking="an agent is refused or challenged",
-    title="Verify agents instead of blocking them",
-    effort=7,
-    takes="an hour",
-    file="server/agents.txt",
-    proof="curl -sSI -A ChatGPT-User {origin}/ answers 200 from an address that the rule knows. The points show here"
-    " when the rule knows the address that you scan from: its line for the tester, which you remove afterwards.",
-    points=POINTS,
-    pillar={"v0.1": "access", "v0.2": "welcome"},
-    measure=_measure,
-    findings=_findings,
-    fixed=fixed,
-    advise=advise,
-    sentences=SENTENCES,
-    detail="door",
-    judged=True,
-    convert=_convert,
-)
+class Door(Check):
+    component = "door"
+    fix = "wba"
+    label = "Agents served"
+    earns = "the share of conclusive agent probes that were served the homepage"
+    lacking = "an agent is refused or challenged"
+    title = "Verify agents instead of blocking them"
+    effort = 7
+    takes = "an hour"
+    file = "server/agents.txt"
+    proof = (
+        "curl -sSI -A ChatGPT-User {origin}/ answers 200 from an address that the rule knows. The points show here"
+        " when the rule knows the address that you scan from: its line for the tester, which you remove afterwards."
+    )
+    points = POINTS
+    pillar = WELCOME
+    sentences = SENTENCES
+    detail = "door"
+    judged = True
+
+    def measure(self, observations: Observations, judgement: Judgement, method: str) -> Earned:
+        if judgement.conclusive == 0:
+            return Earned(None, f"None of the {LIVE_TOTAL} probed agents got an answer, so the door was not measured.")
+        named: dict[str, list[str]] = {}
+        for agent in registry().live:
+            named.setdefault(judgement.outcomes[agent.key], []).append(label(agent))
+        dropped = {label(agent) for agent in registry().live if observations.exchange(agent.key).dropped}
+        served = named.get(SERVED, [])
+        silent = [name for name in named.get(INCONCLUSIVE, []) if name not in dropped]
+        who = f" ({joined(served)})" if served else ""
+        counts = "counts" if len(silent) == 1 else "count"
+        tail = f"; {joined(silent)} got no usable answer and {counts} for nothing" if silent else ""
+        agents = counted(judgement.conclusive, "agent")
+        held = " with an answer, or dropped again and again," if dropped else " with an answer"
+        return Earned(
+            round_half_up(POINTS[method] * judgement.served, judgement.conclusive),
+            f"{judgement.served} of {agents}{held} got the homepage{who}{tail}.",
+        )
+
+    def findings(self, observations: Observations, judgement: Judgement) -> Iterator[Finding]:
+        """Yield what browser and agents got."""
+        probed = list(zip(registry().live, live_exchanges(observations), strict=True))
+        yield from _turned_away(observations, probed, judgement)
+        yield from _browser(observations.browser, probed)
+        asked = [label(agent) for agent, probe in probed if asks_for_payment(probe)]
+        if asked:
+            yield Finding("agent-payment", {"agents": _subject(asked, len(probed), "is", "are")})
+        if any(is_turned_away(probe) for _, probe in probed):
+            yield Finding("probe-limit")
+        yield from _signed(probed)
+        yield from _asked_again(probed)
+        yield from _cause(observations)
+        yield from _limited(observations)
+        yield from _inconclusive(observations.browser, probed)
+        if judgement.conclusive == 0 and judgement.browser == SERVED:
+            yield Finding("door-silent", {"browser": str(observations.browser.status), "total": str(len(probed))})
+        elif judgement.conclusive == 0:
+            yield Finding("door-unmeasured")
+        yield from _served(observations, probed)
+        yield from _contradictions(observations, judgement)
+
+    def fixed(self, observations: Observations) -> Observations:
+        return let_everybody_in(observations)
+
+    def advise(self, site: Site) -> Advice:
+        return door_advice(site)
+
+    def convert(self, known: CardPoints, to: str) -> int:
+        return round_half_up(POINTS[to] * known.card.live_served, points.conclusive(known.card))
+
+
+CHECK = Door()

@@ -46,7 +46,7 @@ RULES: Final[Mapping[str, str]] = MappingProxyType(
 """What the cause of a refusal means for its fix, by ``Cause.by``."""
 
 
-def fixed(observations: Observations) -> Observations:
+def let_everybody_in(observations: Observations) -> Observations:
     """Return what would be seen with every agent let in; a probe without a verdict stays so."""
     if observations.unreachable:
         return observations
@@ -75,7 +75,7 @@ def _rule(cause: Cause | None) -> str:
     return fill(RULES[cause.by], {"agents": agents, "field": fields(cause.fields)})
 
 
-def advise(site: Site) -> Advice:
+def door_advice(site: Site) -> Advice:
     """Return body and snippet for the wall or edge that turned the agents away."""
     away = site.turned_away
     recipe = edges().for_wba([*_refusers(probe for _, probe in away), *site.edges])

@@ -46,77 +46,71 @@ SENTENCES = (
 )
 
 
-def _measure(observations: Observations, judgement: Judgement, method: str) -> Earned:
-    if (unknown := unmeasured(observations, "The homepage", BROWSER)) is not None:
-        return unknown
-    count = observations.page.jsonld
-    found = counted(count, "JSON-LD block") if count else "no JSON-LD"
-    return Earned(POINTS[method] if count else 0, on_page(judgement, found))
+class JsonLd(Check):
+    component = "jsonld"
+    fix = "jsonld"
+    label = "JSON-LD"
+    earns = "at least one JSON-LD block on the homepage"
+    lacking = "no JSON-LD"
+    title = "Describe the site in JSON-LD"
+    effort = 4
+    takes = "an hour"
+    file = "homepage/head.html"
+    proof = "https://validator.schema.org reads the block from {origin}/."
+    points = POINTS
+    sentences = SENTENCES
+    names_site = True
+
+    def measure(self, observations: Observations, judgement: Judgement, method: str) -> Earned:
+        if (unknown := unmeasured(observations, "The homepage", BROWSER)) is not None:
+            return unknown
+        count = observations.page.jsonld
+        found = counted(count, "JSON-LD block") if count else "no JSON-LD"
+        return Earned(POINTS[method] if count else 0, on_page(judgement, found))
+
+    def findings(self, observations: Observations, judgement: Judgement) -> Iterator[Finding]:
+        if not page_was_read(observations, judgement):
+            return
+        facts = observations.page
+        count = counted(facts.jsonld, "JSON-LD block")
+        if not facts.jsonld:
+            yield Finding("jsonld-none")
+            return
+        if facts.jsonld_broken:
+            yield Finding("jsonld-broken", {"broken": str(facts.jsonld_broken), "count": count})
+        if facts.jsonld_broken < facts.jsonld:
+            yield Finding("jsonld", {"count": count})
+
+    def fixed(self, observations: Observations) -> Observations:
+        return replace(observations, page=replace(observations.page, jsonld=max(1, observations.page.jsonld)))
+
+    def advise(self, site: Site) -> Advice:
+        url = f"{site.origin}/"
+        owner = {
+            "@type": TYPES.get(site.category, "Organization"),
+            "@id": f"{url}#owner",
+            "name": site.title,
+            "url": url,
+        }
+        page = {
+            "@type": "WebSite",
+            "@id": f"{url}#site",
+            "name": site.title,
+            "url": url,
+            "description": site.about,
+            "publisher": {"@id": f"{url}#owner"},
+        }
+        graph = script_json({"@context": "https://schema.org", "@graph": [page, owner]})
+        body = (
+            f"The homepage of {site.observations.host} has no JSON-LD, so an agent must guess name, kind and address of"
+            " the site from its layout. Put this block into the head of the page, and give product, event or article"
+            " pages a block of their own type."
+        )
+        code = f'<script type="application/ld+json">\n{graph}\n</script>'
+        return by_page(
+            site,
+            Advice(body, code, lambda: (Piece("homepage/head.html", "right before </head> on the homepage", code),)),
+        )
 
 
-def _findings(observations: Observations, judgement: Judgement) -> Iterator[Finding]:
-    if not page_was_read(observations, judgement):
-        return
-    facts = observations.page
-    count = counted(facts.jsonld, "JSON-LD block")
-    if not facts.jsonld:
-        yield Finding("jsonld-none")
-        return
-    if facts.jsonld_broken:
-        yield Finding("jsonld-broken", {"broken": str(facts.jsonld_broken), "count": count})
-    if facts.jsonld_broken < facts.jsonld:
-        yield Finding("jsonld", {"count": count})
-
-
-def _fixed(observations: Observations) -> Observations:
-    return replace(observations, page=replace(observations.page, jsonld=max(1, observations.page.jsonld)))
-
-
-def _advise(site: Site) -> Advice:
-    url = f"{site.origin}/"
-    owner = {
-        "@type": TYPES.get(site.category, "Organization"),
-        "@id": f"{url}#owner",
-        "name": site.title,
-        "url": url,
-    }
-    page = {
-        "@type": "WebSite",
-        "@id": f"{url}#site",
-        "name": site.title,
-        "url": url,
-        "description": site.about,
-        "publisher": {"@id": f"{url}#owner"},
-    }
-    graph = script_json({"@context": "https://schema.org", "@graph": [page, owner]})
-    body = (
-        f"The homepage of {site.observations.host} has no JSON-LD, so an agent must guess name, kind and address of the"
-        " site from its layout. Put this block into the head of the page, and give product, event or article pages a"
-        " block of their own type."
-    )
-    code = f'<script type="application/ld+json">\n{graph}\n</script>'
-    return by_page(
-        site, Advice(body, code, lambda: (Piece("homepage/head.html", "right before </head> on the homepage", code),))
-    )
-
-
-CHECK = Check(
-    component="jsonld",
-    fix="jsonld",
-    label="JSON-LD",
-    earns="at least one JSON-LD block on the homepage",
-    lacking="no JSON-LD",
-    title="Describe the site in JSON-LD",
-    effort=4,
-    takes="an hour",
-    file="homepage/head.html",
-    proof="https://validator.schema.org reads the block from {origin}/.",
-    points=POINTS,
-    pillar={"v0.1": "surface", "v0.2": "built"},
-    measure=_measure,
-    findings=_findings,
-    fixed=_fixed,
-    advise=_advise,
-    sentences=SENTENCES,
-    names_site=True,
-)
+CHECK = JsonLd()

@@ -32,6 +32,7 @@ PARTS = {
 }
 """Points of each part; ``forms`` are earned when there is none, or all are labelled."""
 CONTENT = "<!-- The content of the page stands here. -->"
+POINTS = {method: sum(parts.values()) for method, parts in PARTS.items()}
 SENTENCES = (
     warn(
         "landmarks-missing",
@@ -46,80 +47,11 @@ SENTENCES = (
 )
 
 
-def _measure(observations: Observations, judgement: Judgement, method: str) -> Earned:
-    if (unknown := unmeasured(observations, "The homepage", BROWSER)) is not None:
-        return unknown
-    page, full = observations.page, PARTS[method]
-    seen = page.semantic
-    labelled = seen.forms == 0 or page.forms_unlabelled == 0
-    earned = {"main": seen.main > 0, "nav": seen.nav > 0, "aria": seen.aria > 0, "forms": labelled}
-    points = {part: full[part] if found else 0 for part, found in earned.items()}
-    forms = (
-        f"{seen.forms - page.forms_unlabelled} of {counted(seen.forms, 'form')} labelled" if seen.forms else "no form"
-    )
-    facts = {
-        "main": f"{seen.main} main",
-        "nav": f"{seen.nav} nav",
-        "aria": counted(seen.aria, "aria label"),
-        "forms": forms,
-    }
-    parts = ", ".join(f"{fact} ({points[part]} of {full[part]})" for part, fact in facts.items())
-    return Earned(sum(points.values()), on_page(judgement, parts))
-
-
-def _convert(known: CardPoints, to: str) -> int:
-    seen = known.card.semantic
-    found = {"main": seen.main > 0, "nav": seen.nav > 0, "aria": seen.aria > 0}
-    rest = known.points - sum(PARTS[known.was][part] for part, there in found.items() if there)
-    return sum(PARTS[to][part] for part, there in (found | {"forms": rest > 0}).items() if there)
-
-
-def _findings(observations: Observations, judgement: Judgement) -> Iterator[Finding]:
-    if not page_was_read(observations, judgement):
-        return
-    facts = observations.page
-    seen = facts.semantic
-    missing = joined(_missing(facts))
-    if missing:
-        yield Finding("landmarks-missing", {"missing": missing})
-    if facts.forms_unlabelled:
-        have = "has" if facts.forms_unlabelled == 1 else "have"
-        count = counted(seen.forms, "form")
-        yield Finding("forms-unlabelled", {"unlabelled": str(facts.forms_unlabelled), "count": count, "have": have})
-    elif not missing:
-        all_forms = "its form" if seen.forms == 1 else f"all {seen.forms} forms"
-        forms = f"labels on {all_forms}" if seen.forms else "no forms"
-        yield Finding("landmarks", {"aria": counted(seen.aria, "aria label"), "forms": forms})
-
-
 def _missing(facts: PageFacts) -> list[str]:
     """Return the landmarks and labels that the homepage lacks, in words."""
     seen = facts.semantic
     wanted = {"a main landmark": seen.main, "a nav landmark": seen.nav, "any aria-label": seen.aria}
     return [name for name, count in wanted.items() if not count]
-
-
-def _fixed(observations: Observations) -> Observations:
-    page = observations.page
-    seen = replace(
-        page.semantic, main=max(1, page.semantic.main), nav=max(1, page.semantic.nav), aria=max(1, page.semantic.aria)
-    )
-    return replace(observations, page=replace(page, semantic=seen, forms_unlabelled=0))
-
-
-def _advise(site: Site) -> Advice:
-    page = site.observations.page
-    lacking = _missing(page)
-    forms = counted(page.forms_unlabelled, "form has", "forms have")
-    parts = [f"The homepage lacks {joined(lacking)}."] if lacking else []
-    parts += [f"{forms} a control without a label."] if page.forms_unlabelled else []
-    parts += [
-        "Agents that read the accessibility tree find their way by landmarks and operate forms by their labels. Give"
-        " what the page already shows these elements; a second copy is not needed."
-    ]
-    name = html.escape(site.title)
-    lines = _snippet(page, name)
-    return by_page(site, Advice(" ".join(parts), "\n".join(lines), lambda: _pieces(lines, page, name)))
 
 
 def _snippet(page: PageFacts, name: str) -> list[str]:
@@ -162,23 +94,88 @@ def _pieces(lines: list[str], page: PageFacts, name: str) -> tuple[Piece, ...]:
     return tuple(piece for piece in found if piece.text)
 
 
-CHECK = Check(
-    component="landmarks",
-    fix="landmarks",
-    label="Landmarks and form labels",
-    earns="a main and a nav landmark, aria labels, and forms whose controls all have labels",
-    lacking="landmarks or labels missing",
-    title="Mark up landmarks and label forms",
-    effort=5,
-    takes="a day",
-    file="by-hand/landmarks.html",
-    proof="View the source of {origin}/ and look for <main>, <nav> and a label for each control.",
-    points={method: sum(parts.values()) for method, parts in PARTS.items()},
-    pillar={"v0.1": "surface", "v0.2": "built"},
-    measure=_measure,
-    findings=_findings,
-    fixed=_fixed,
-    advise=_advise,
-    sentences=SENTENCES,
-    convert=_convert,
-)
+class LandmarksAndLabels(Check):
+    component = "landmarks"
+    fix = "landmarks"
+    label = "Landmarks and form labels"
+    earns = "a main and a nav landmark, aria labels, and forms whose controls all have labels"
+    lacking = "landmarks or labels missing"
+    title = "Mark up landmarks and label forms"
+    effort = 5
+    takes = "a day"
+    file = "by-hand/landmarks.html"
+    proof = "View the source of {origin}/ and look for <main>, <nav> and a label for each control."
+    points = POINTS
+    sentences = SENTENCES
+
+    def measure(self, observations: Observations, judgement: Judgement, method: str) -> Earned:
+        if (unknown := unmeasured(observations, "The homepage", BROWSER)) is not None:
+            return unknown
+        page, full = observations.page, PARTS[method]
+        seen = page.semantic
+        labelled = seen.forms == 0 or page.forms_unlabelled == 0
+        earned = {"main": seen.main > 0, "nav": seen.nav > 0, "aria": seen.aria > 0, "forms": labelled}
+        points = {part: full[part] if found else 0 for part, found in earned.items()}
+        forms = (
+            f"{seen.forms - page.forms_unlabelled} of {counted(seen.forms, 'form')} labelled"
+            if seen.forms
+            else "no form"
+        )
+        facts = {
+            "main": f"{seen.main} main",
+            "nav": f"{seen.nav} nav",
+            "aria": counted(seen.aria, "aria label"),
+            "forms": forms,
+        }
+        parts = ", ".join(f"{fact} ({points[part]} of {full[part]})" for part, fact in facts.items())
+        return Earned(sum(points.values()), on_page(judgement, parts))
+
+    def findings(self, observations: Observations, judgement: Judgement) -> Iterator[Finding]:
+        if not page_was_read(observations, judgement):
+            return
+        facts = observations.page
+        seen = facts.semantic
+        missing = joined(_missing(facts))
+        if missing:
+            yield Finding("landmarks-missing", {"missing": missing})
+        if facts.forms_unlabelled:
+            have = "has" if facts.forms_unlabelled == 1 else "have"
+            count = counted(seen.forms, "form")
+            yield Finding("forms-unlabelled", {"unlabelled": str(facts.forms_unlabelled), "count": count, "have": have})
+        elif not missing:
+            all_forms = "its form" if seen.forms == 1 else f"all {seen.forms} forms"
+            forms = f"labels on {all_forms}" if seen.forms else "no forms"
+            yield Finding("landmarks", {"aria": counted(seen.aria, "aria label"), "forms": forms})
+
+    def fixed(self, observations: Observations) -> Observations:
+        page = observations.page
+        seen = replace(
+            page.semantic,
+            main=max(1, page.semantic.main),
+            nav=max(1, page.semantic.nav),
+            aria=max(1, page.semantic.aria),
+        )
+        return replace(observations, page=replace(page, semantic=seen, forms_unlabelled=0))
+
+    def advise(self, site: Site) -> Advice:
+        page = site.observations.page
+        lacking = _missing(page)
+        forms = counted(page.forms_unlabelled, "form has", "forms have")
+        parts = [f"The homepage lacks {joined(lacking)}."] if lacking else []
+        parts += [f"{forms} a control without a label."] if page.forms_unlabelled else []
+        parts += [
+            "Agents that read the accessibility tree find their way by landmarks and operate forms by their labels."
+            " Give what the page already shows these elements; a second copy is not needed."
+        ]
+        name = html.escape(site.title)
+        lines = _snippet(page, name)
+        return by_page(site, Advice(" ".join(parts), "\n".join(lines), lambda: _pieces(lines, page, name)))
+
+    def convert(self, known: CardPoints, to: str) -> int:
+        seen = known.card.semantic
+        found = {"main": seen.main > 0, "nav": seen.nav > 0, "aria": seen.aria > 0}
+        rest = known.points - sum(PARTS[known.was][part] for part, there in found.items() if there)
+        return sum(PARTS[to][part] for part, there in (found | {"forms": rest > 0}).items() if there)
+
+
+CHECK = LandmarksAndLabels()

@@ -23,43 +23,55 @@ SENTENCES = (
 )
 
 
-def _measure(observations: Observations, _: Judgement, method: str) -> Earned:
-    if observations.files.llms:
-        return Earned(POINTS[method], "/llms.txt was found.")
-    return unmeasured(observations, "/llms.txt", "llms") or Earned(0, "No usable /llms.txt was found.")
-
-
-def _findings(observations: Observations, _: Judgement) -> Iterator[Finding]:
-    if observations.exchange("llms").unmeasured:
-        return
-    notes = llms_notes(observations)
-    for note in notes:
-        yield Finding("llms-note", {"note": sentence(note)})
-    if observations.files.llms:
-        yield Finding("llms")
-    elif not notes:
-        yield Finding("llms-none")
-
-
 def llms_notes(observations: Observations) -> list[str]:
     """Return why an /llms.txt that answers was not counted."""
     return [note for note in observations.files.notes if "llms" in note]
 
 
-def _fixed(observations: Observations) -> Observations:
-    return replace(observations, files=replace(observations.files, llms=True))
+class LlmsTxt(Check):
+    component = "llms"
+    fix = "llms"
+    label = "llms.txt"
+    earns = "an /llms.txt file that is one"
+    lacking = "no llms.txt"
+    title = "Add an /llms.txt file"
+    effort = 3
+    takes = "an hour"
+    file = "llms.txt"
+    proof = 'curl -sSi {origin}/llms.txt answers 200 and its first line begins with "# ".'
+    points = POINTS
+    sentences = SENTENCES
+    names_site = True
 
+    def measure(self, observations: Observations, _: Judgement, method: str) -> Earned:
+        if observations.files.llms:
+            return Earned(POINTS[method], "/llms.txt was found.")
+        return unmeasured(observations, "/llms.txt", "llms") or Earned(0, "No usable /llms.txt was found.")
 
-def _advise(site: Site) -> Advice:
-    code = site.observations.exchange("llms").status
-    notes = llms_notes(site.observations)
-    missing = f"/llms.txt answers {status(code)}." if code in ABSENT else "There is none yet."
-    body = (
-        f"{sentence(notes[0]) if notes else missing} Publish a short Markdown index at {site.origin}/llms.txt, as"
-        " text/plain and without a redirect to another path: one heading, one sentence on what the site is for, then"
-        " the pages an agent needs. Replace the example lines with pages of yours."
-    )
-    text = f"""\
+    def findings(self, observations: Observations, _: Judgement) -> Iterator[Finding]:
+        if observations.exchange("llms").unmeasured:
+            return
+        notes = llms_notes(observations)
+        for note in notes:
+            yield Finding("llms-note", {"note": sentence(note)})
+        if observations.files.llms:
+            yield Finding("llms")
+        elif not notes:
+            yield Finding("llms-none")
+
+    def fixed(self, observations: Observations) -> Observations:
+        return replace(observations, files=replace(observations.files, llms=True))
+
+    def advise(self, site: Site) -> Advice:
+        code = site.observations.exchange("llms").status
+        notes = llms_notes(site.observations)
+        missing = f"/llms.txt answers {status(code)}." if code in ABSENT else "There is none yet."
+        body = (
+            f"{sentence(notes[0]) if notes else missing} Publish a short Markdown index at {site.origin}/llms.txt, as"
+            " text/plain and without a redirect to another path: one heading, one sentence on what the site is for,"
+            " then the pages an agent needs. Replace the example lines with pages of yours."
+        )
+        text = f"""\
 # {site.title}
 
 > {site.about}
@@ -71,27 +83,8 @@ def _advise(site: Site) -> Advice:
 ## Optional
 
 - [Sitemap]({site.origin}/sitemap.xml): every public page"""
-    place = f"{site.origin}/llms.txt, as text/plain"
-    return Advice(body, text, lambda: (Piece("llms.txt", place, text),))
+        place = f"{site.origin}/llms.txt, as text/plain"
+        return Advice(body, text, lambda: (Piece("llms.txt", place, text),))
 
 
-CHECK = Check(
-    component="llms",
-    fix="llms",
-    label="llms.txt",
-    earns="an /llms.txt file that is one",
-    lacking="no llms.txt",
-    title="Add an /llms.txt file",
-    effort=3,
-    takes="an hour",
-    file="llms.txt",
-    proof='curl -sSi {origin}/llms.txt answers 200 and its first line begins with "# ".',
-    points=POINTS,
-    pillar={"v0.1": "surface", "v0.2": "built"},
-    measure=_measure,
-    findings=_findings,
-    fixed=_fixed,
-    advise=_advise,
-    sentences=SENTENCES,
-    names_site=True,
-)
+CHECK = LlmsTxt()

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from aui_tui.engine import robots_edit
 from aui_tui.engine.checks.base import (
+    WELCOME,
     Advice,
     CardPoints,
     Check,
@@ -81,47 +82,6 @@ def _share(full: int, disallowed: int, partial: int) -> int:
     return round_half_up(full * max(0, whole - QUARTERS * disallowed - partial), whole)
 
 
-def _measure(observations: Observations, judgement: Judgement, method: str) -> Earned:
-    if (unknown := unmeasured(observations, "robots.txt", "robots")) is not None:
-        return unknown
-    full = POINTS[method]
-    match observations.robots.kind:
-        case "unknown":
-            return Earned(0, "robots.txt could not be fetched, and agents that follow RFC 9309 must then stay away.")
-        case "none":
-            return Earned(full, "There is no robots.txt, so no agent is disallowed.")
-        case "html":
-            return Earned(full, "A web page is served as robots.txt, so it holds no rules.")
-    blocked = [policy.line for policy in judgement.agents if policy.effective == "blocked"]
-    partial = [policy.line for policy in judgement.agents if policy.policy == "partial"]
-    paths = f"; path rules restrict {judgement.partial}{at_lines(partial)}, a quarter each" if partial else ""
-    disallowed = out_of(judgement.disallowed, AGENTS_TOTAL) if blocked else f"none of the {AGENTS_TOTAL}"
-    return Earned(
-        _share(full, judgement.disallowed, judgement.partial),
-        f"robots.txt disallows {disallowed} tested agents{at_lines(blocked)}{paths}.",
-    )
-
-
-def _convert(known: CardPoints, to: str) -> int:
-    counts = known.card.agents_disallowed, known.card.agents_partial
-    unknown = known.points == 0 and _share(POINTS[known.was], *counts) > 0
-    return 0 if unknown else _share(POINTS[to], *counts)
-
-
-def _findings(observations: Observations, judgement: Judgement) -> Iterator[Finding]:
-    """Yield what robots.txt says to the tested agents and crawlers."""
-    if observations.exchange("robots").unmeasured:
-        return
-    yield from _file(observations)
-    if observations.robots.kind == "rules":
-        yield from _blocked(judgement)
-        yield from _partial(judgement)
-        yield from _named(judgement)
-        yield from _crawlers(judgement)
-    if observations.robots.kind in ("rules", "html") and judgement.disallowed == 0:
-        yield Finding("robots-open", {"total": str(AGENTS_TOTAL)})
-
-
 def _file(observations: Observations) -> Iterator[Finding]:
     facts, probe = observations.robots, observations.exchange("robots")
     if facts.kind == "unknown":
@@ -179,56 +139,9 @@ def _fetched(probe: Exchange) -> str:
     return f"answers {status(probe.status)}"
 
 
-def _fixed(observations: Observations) -> Observations:
-    robots = observations.robots
-    opened = replace(
-        robots,
-        kind="rules" if robots.kind == "unknown" else robots.kind,
-        agents=tuple(_open(policy) for policy in robots.agents),
-        wildcard_block=False,
-        wildcard_line=0,
-    )
-    changed = replace(observations, robots=opened)
-    if robots.kind != "unknown":
-        return changed
-    exchanges = tuple(
-        replace(exchange, status=200, error="", detail="") if exchange.name == "robots" else exchange
-        for exchange in observations.exchanges
-    )
-    return replace(changed, exchanges=exchanges)
-
-
 def _open(policy: RobotsPolicy) -> RobotsPolicy:
     own = "unlisted" if policy.policy == "unlisted" else "allowed"
     return replace(policy, policy=own, effective="open", line=0, rule="")
-
-
-def _advise(site: Site) -> Advice:
-    """Return body and the whole corrected file; of a file that is not kept, a group with the spelling found there."""
-    step, facts = edges().for_robots(site.edges).step, site.observations.robots
-    if facts.kind == "unknown":
-        fetched = _fetched(site.observations.exchange("robots"))
-        body = (
-            f"robots.txt {fetched}. Agents that follow RFC 9309 must then treat the whole site as disallowed. Serve"
-            " this file with status 200, from a path that needs neither login nor application; even a plain 404 would"
-            f" let agents in. {step}"
-        )
-        return Advice(body, robots_edit.OPEN_FILE.strip(), lambda: robots_pieces(site, "robots"))
-    blocked = [policy for policy in site.judgement.agents if policy.effective == "blocked"]
-    partial = [policy for policy in site.judgement.agents if policy.policy == "partial"]
-    remedy = _file_remedy(blocked) if facts.text else _remedy(blocked, partial)
-    body = (
-        f"{_rules(blocked, partial)} {remedy} These agents fetch a page because a person asked for it; rules for"
-        f" training crawlers such as GPTBot or CCBot stay as they are. {step}"
-    )
-    if facts.text:
-        code = robots_edit.corrected(site.observations, ["robots"]).strip("\n")
-        return Advice(body, code, lambda: robots_pieces(site, "robots"))
-    names = dict.fromkeys(_spelling(policy) for policy in (*blocked, *partial))
-    group = {name.lower(): name for name in reversed(names)}
-    rows = [f"User-agent: {name}" for name in reversed(group.values())]
-    code = "\n".join([*rows, "Allow: /"])
-    return Advice(body, code, lambda: robots_pieces(site, "robots", code))
 
 
 def _file_remedy(blocked: Sequence[RobotsPolicy]) -> str:
@@ -273,25 +186,108 @@ def _remedy(blocked: Sequence[RobotsPolicy], partial: Sequence[RobotsPolicy]) ->
     return " ".join(found)
 
 
-CHECK = Check(
-    component="robots",
-    fix="robots",
-    label="robots.txt rules for agents",
-    earns="the share of tested agents that robots.txt lets in; a path restriction costs a quarter of a ban",
-    lacking="robots.txt shuts agents out",
-    title="Let agents in by robots.txt",
-    effort=2,
-    takes="minutes",
-    file="by-hand/robots-robots.txt",
-    proof="curl -sS {origin}/robots.txt shows the new file, also through the CDN.",
-    points=POINTS,
-    pillar={"v0.1": "access", "v0.2": "welcome"},
-    measure=_measure,
-    findings=_findings,
-    fixed=_fixed,
-    advise=_advise,
-    sentences=SENTENCES,
-    detail="robots",
-    judged=True,
-    convert=_convert,
-)
+class RobotsTxt(Check):
+    component = "robots"
+    fix = "robots"
+    label = "robots.txt rules for agents"
+    earns = "the share of tested agents that robots.txt lets in; a path restriction costs a quarter of a ban"
+    lacking = "robots.txt shuts agents out"
+    title = "Let agents in by robots.txt"
+    effort = 2
+    takes = "minutes"
+    file = "by-hand/robots-robots.txt"
+    proof = "curl -sS {origin}/robots.txt shows the new file, also through the CDN."
+    points = POINTS
+    pillar = WELCOME
+    sentences = SENTENCES
+    detail = "robots"
+    judged = True
+
+    def measure(self, observations: Observations, judgement: Judgement, method: str) -> Earned:
+        if (unknown := unmeasured(observations, "robots.txt", "robots")) is not None:
+            return unknown
+        full = POINTS[method]
+        match observations.robots.kind:
+            case "unknown":
+                return Earned(
+                    0, "robots.txt could not be fetched, and agents that follow RFC 9309 must then stay away."
+                )
+            case "none":
+                return Earned(full, "There is no robots.txt, so no agent is disallowed.")
+            case "html":
+                return Earned(full, "A web page is served as robots.txt, so it holds no rules.")
+        blocked = [policy.line for policy in judgement.agents if policy.effective == "blocked"]
+        partial = [policy.line for policy in judgement.agents if policy.policy == "partial"]
+        paths = f"; path rules restrict {judgement.partial}{at_lines(partial)}, a quarter each" if partial else ""
+        disallowed = out_of(judgement.disallowed, AGENTS_TOTAL) if blocked else f"none of the {AGENTS_TOTAL}"
+        return Earned(
+            _share(full, judgement.disallowed, judgement.partial),
+            f"robots.txt disallows {disallowed} tested agents{at_lines(blocked)}{paths}.",
+        )
+
+    def findings(self, observations: Observations, judgement: Judgement) -> Iterator[Finding]:
+        """Yield what robots.txt says to the tested agents and crawlers."""
+        if observations.exchange("robots").unmeasured:
+            return
+        yield from _file(observations)
+        if observations.robots.kind == "rules":
+            yield from _blocked(judgement)
+            yield from _partial(judgement)
+            yield from _named(judgement)
+            yield from _crawlers(judgement)
+        if observations.robots.kind in ("rules", "html") and judgement.disallowed == 0:
+            yield Finding("robots-open", {"total": str(AGENTS_TOTAL)})
+
+    def fixed(self, observations: Observations) -> Observations:
+        robots = observations.robots
+        opened = replace(
+            robots,
+            kind="rules" if robots.kind == "unknown" else robots.kind,
+            agents=tuple(_open(policy) for policy in robots.agents),
+            wildcard_block=False,
+            wildcard_line=0,
+        )
+        changed = replace(observations, robots=opened)
+        if robots.kind != "unknown":
+            return changed
+        exchanges = tuple(
+            replace(exchange, status=200, error="", detail="") if exchange.name == "robots" else exchange
+            for exchange in observations.exchanges
+        )
+        return replace(changed, exchanges=exchanges)
+
+    def advise(self, site: Site) -> Advice:
+        """Return body and the whole corrected file; of a file that is not kept, a group with the spelling found"
+        " there."""
+        step, facts = edges().for_robots(site.edges).step, site.observations.robots
+        if facts.kind == "unknown":
+            fetched = _fetched(site.observations.exchange("robots"))
+            body = (
+                f"robots.txt {fetched}. Agents that follow RFC 9309 must then treat the whole site as disallowed. Serve"
+                " this file with status 200, from a path that needs neither login nor application; even a plain 404"
+                f" would let agents in. {step}"
+            )
+            return Advice(body, robots_edit.OPEN_FILE.strip(), lambda: robots_pieces(site, "robots"))
+        blocked = [policy for policy in site.judgement.agents if policy.effective == "blocked"]
+        partial = [policy for policy in site.judgement.agents if policy.policy == "partial"]
+        remedy = _file_remedy(blocked) if facts.text else _remedy(blocked, partial)
+        body = (
+            f"{_rules(blocked, partial)} {remedy} These agents fetch a page because a person asked for it; rules for"
+            f" training crawlers such as GPTBot or CCBot stay as they are. {step}"
+        )
+        if facts.text:
+            code = robots_edit.corrected(site.observations, ["robots"]).strip("\n")
+            return Advice(body, code, lambda: robots_pieces(site, "robots"))
+        names = dict.fromkeys(_spelling(policy) for policy in (*blocked, *partial))
+        group = {name.lower(): name for name in reversed(names)}
+        rows = [f"User-agent: {name}" for name in reversed(group.values())]
+        code = "\n".join([*rows, "Allow: /"])
+        return Advice(body, code, lambda: robots_pieces(site, "robots", code))
+
+    def convert(self, known: CardPoints, to: str) -> int:
+        counts = known.card.agents_disallowed, known.card.agents_partial
+        unknown = known.points == 0 and _share(POINTS[known.was], *counts) > 0
+        return 0 if unknown else _share(POINTS[to], *counts)
+
+
+CHECK = RobotsTxt()

@@ -46,49 +46,62 @@ SENTENCES = (
 )
 
 
-def _measure(observations: Observations, judgement: Judgement, method: str) -> Earned:
-    if (unknown := unmeasured(observations, "The homepage", BROWSER)) is not None:
-        return unknown
-    page = observations.page
-    readable = counted(page.readable, "readable character")
-    if page.noscript_shell:
-        return Earned(0, on_page(judgement, f"without scripts it has {readable}, under 200"))
-    if page_was_read(observations, judgement):
-        return Earned(POINTS[method], f"The homepage has {readable} without scripts.")
-    return Earned(POINTS[method], "The homepage could not be read, and nothing shows that it needs scripts.")
+class WithoutScripts(Check):
+    component = "ssr"
+    fix = "ssr"
+    label = "Readable without scripts"
+    earns = "the homepage can be read without running scripts"
+    lacking = "nothing readable without scripts"
+    title = "Serve readable HTML without scripts"
+    effort = 8
+    takes = "days"
+    file = "homepage/content.html"
+    proof = "curl -sS {origin}/ shows the text without running scripts."
+    points = POINTS
+    sentences = SENTENCES
+    names_site = True
 
+    def measure(self, observations: Observations, judgement: Judgement, method: str) -> Earned:
+        if (unknown := unmeasured(observations, "The homepage", BROWSER)) is not None:
+            return unknown
+        page = observations.page
+        readable = counted(page.readable, "readable character")
+        if page.noscript_shell:
+            return Earned(0, on_page(judgement, f"without scripts it has {readable}, under 200"))
+        if page_was_read(observations, judgement):
+            return Earned(POINTS[method], f"The homepage has {readable} without scripts.")
+        return Earned(POINTS[method], "The homepage could not be read, and nothing shows that it needs scripts.")
 
-def _findings(observations: Observations, judgement: Judgement) -> Iterator[Finding]:
-    """Yield whether the page was read at all, and what there is to read."""
-    page = observations.page
-    if judgement.browser != SERVED:
-        yield Finding("page-unseen")
-        return
-    if page.problem:
-        yield Finding("page-problem", {"problem": clause(page.problem)})
-        return
-    if observations.browser.cut:
-        yield Finding("page-cut")
-    readable = counted(page.readable, "readable character")
-    if page.noscript_shell:
-        yield Finding("shell", {"readable": readable, "scripts": counted(page.scripts, "script")})
-    else:
-        yield Finding("readable", {"readable": readable})
+    def findings(self, observations: Observations, judgement: Judgement) -> Iterator[Finding]:
+        """Yield whether the page was read at all, and what there is to read."""
+        page = observations.page
+        if judgement.browser != SERVED:
+            yield Finding("page-unseen")
+            return
+        if page.problem:
+            yield Finding("page-problem", {"problem": clause(page.problem)})
+            return
+        if observations.browser.cut:
+            yield Finding("page-cut")
+        readable = counted(page.readable, "readable character")
+        if page.noscript_shell:
+            yield Finding("shell", {"readable": readable, "scripts": counted(page.scripts, "script")})
+        else:
+            yield Finding("readable", {"readable": readable})
 
+    def fixed(self, observations: Observations) -> Observations:
+        return replace(observations, page=replace(observations.page, noscript_shell=False))
 
-def _fixed(observations: Observations) -> Observations:
-    return replace(observations, page=replace(observations.page, noscript_shell=False))
-
-
-def _advise(site: Site) -> Advice:
-    host, facts, hostname = site.observations.host, site.facts(), site.hostname
-    readable = counted(site.observations.page.readable, "readable character")
-    body = (
-        f"Without scripts the homepage of {host} has {readable}, and most agents that fetch a page run no scripts. Turn"
-        " on server rendering or static export for this page (Next.js, Nuxt, SvelteKit, Astro and Angular have it built"
-        " in); until then put real text into the HTML that the server sends, inside the element that the scripts fill."
-    )
-    code = f"""\
+    def advise(self, site: Site) -> Advice:
+        host, facts, hostname = site.observations.host, site.facts(), site.hostname
+        readable = counted(site.observations.page.readable, "readable character")
+        body = (
+            f"Without scripts the homepage of {host} has {readable}, and most agents that fetch a page run no scripts."
+            " Turn on server rendering or static export for this page (Next.js, Nuxt, SvelteKit, Astro and Angular have"
+            " it built in); until then put real text into the HTML that the server sends, inside the element that the"
+            " scripts fill."
+        )
+        code = f"""\
 <section>
   <h1>{facts["name_html"]}</h1>
   <p>{facts["about_html"]}</p>
@@ -99,26 +112,7 @@ def _advise(site: Site) -> Advice:
     <li>Say what is offered on {hostname}, what it costs, where it is available and how to order, book or get help.</li>
   </ul>
 </section>"""
-    return by_page(site, Advice(body, code, lambda: (Piece("homepage/content.html", PLACE, code),)))
+        return by_page(site, Advice(body, code, lambda: (Piece("homepage/content.html", PLACE, code),)))
 
 
-CHECK = Check(
-    component="ssr",
-    fix="ssr",
-    label="Readable without scripts",
-    earns="the homepage can be read without running scripts",
-    lacking="nothing readable without scripts",
-    title="Serve readable HTML without scripts",
-    effort=8,
-    takes="days",
-    file="homepage/content.html",
-    proof="curl -sS {origin}/ shows the text without running scripts.",
-    points=POINTS,
-    pillar={"v0.1": "surface", "v0.2": "built"},
-    measure=_measure,
-    findings=_findings,
-    fixed=_fixed,
-    advise=_advise,
-    sentences=SENTENCES,
-    names_site=True,
-)
+CHECK = WithoutScripts()
