@@ -6,22 +6,16 @@ it was asked: what an agent really did.
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from html import escape
-from http import HTTPStatus
 from typing import Final, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 from aui_tui.demo.sites import template
 
-HEAD_LIMIT: Final = 64 * 1024
 HTML: Final = "text/html"
-BODY_LIMIT: Final = 1024 * 1024
-IDLE: Final = 30.0
 
 STOCK: Final = (
     ("pier-lantern", "Pier lantern", "49.00"),
@@ -340,72 +334,3 @@ class Shop:
             "<button>Send</button>",
         ]
         return f"<h2>Ask us</h2><form action='/enquiry' method='post'>{''.join(parts)}</form>"
-
-
-class ShopServer:
-    """Serves one shop on a loopback port."""
-
-    def __init__(self, shop: Shop) -> None:
-        self.shop = shop
-        self.port = 0
-        self._server: asyncio.Server | None = None
-        self._connections: set[asyncio.Task[None]] = set()
-
-    async def start(self) -> int:
-        """Start to listen and return the port."""
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=HEAD_LIMIT)
-        self.port = self._server.sockets[0].getsockname()[1]
-        return self.port
-
-    async def stop(self) -> None:
-        """Close the port and every connection."""
-        if self._server is not None:
-            self._server.close()
-        for task in self._connections:
-            task.cancel()
-        await asyncio.gather(*self._connections, return_exceptions=True)
-
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._connections.add(task)
-        try:
-            with contextlib.suppress(OSError, EOFError, TimeoutError, asyncio.LimitOverrunError, ValueError):
-                while await self._exchange(reader, writer):
-                    pass
-        finally:
-            self._connections.discard(task)
-            writer.close()
-
-    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        async with asyncio.timeout(IDLE):
-            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-            line, *fields = head.split("\r\n")
-            method, target, _ = line.split(" ", 2)
-            headers = _headers(fields)
-            length = min(int(headers.get("content-length", "0") or 0), BODY_LIMIT)
-            body = await reader.readexactly(length) if length else b""
-        reply = self.shop.answer(Asked(method, target, headers, body))
-        keep = headers.get("connection", "").lower() != "close"
-        writer.write(_framed(method, reply, keep=keep))
-        await writer.drain()
-        return keep
-
-
-def _headers(fields: Iterable[str]) -> dict[str, str]:
-    pairs = (field.partition(":") for field in fields if field)
-    return {name.lower(): value.strip() for name, _, value in pairs}
-
-
-def _framed(method: str, reply: Reply, *, keep: bool) -> bytes:
-    body = reply.body.encode()
-    lines = [
-        f"HTTP/1.1 {reply.status} {HTTPStatus(reply.status).phrase}",
-        f"content-type: {reply.kind}; charset=utf-8",
-        f"content-length: {len(body)}",
-        f"connection: {'keep-alive' if keep else 'close'}",
-        *([f"location: {reply.location}"] if reply.location else []),
-        "",
-        "",
-    ]
-    return "\r\n".join(lines).encode() + (b"" if method == "HEAD" else body)

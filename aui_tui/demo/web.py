@@ -13,7 +13,7 @@ import socket
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from email.utils import formatdate
 from functools import partial
 from html import escape
@@ -23,7 +23,7 @@ from string import Template
 from types import TracebackType
 from typing import Final, NamedTuple, Self
 
-from aui_tui.demo.shop import Shop, ShopServer
+from aui_tui.demo.shop import HTML, Asked, Shop
 from aui_tui.demo.sites import AGENTS, BROWSER, EVERYBODY, Rule, Site, answers, sites, template
 from aui_tui.engine.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.errors import Unavailable
@@ -32,7 +32,8 @@ from aui_tui.records.registry import registry
 from aui_tui.records.tasks import TaskEvent
 from aui_tui.service.local import LocalService
 
-HEAD_LIMIT: Final = 32 * 1024
+HEAD_LIMIT: Final = 64 * 1024
+BODY_LIMIT: Final = 1024 * 1024
 IDLE: Final = 30.0
 """Seconds a connection may stay without a request."""
 
@@ -45,22 +46,6 @@ WELL_KNOWN: Final = {
 }
 """Path of each agent-facing file: its name in ``Site.files``, its template, its type."""
 
-HTML: Final = "text/html"
-
-
-class Request(NamedTuple):
-    """One request: method, path without query, and header fields with names in lower case."""
-
-    method: str
-    path: str
-    headers: Mapping[str, str]
-
-    @property
-    def agent(self) -> str:
-        """The token of the live-probed agent that the User-Agent names, empty for anybody else."""
-        named = self.headers.get("user-agent", "")
-        return next((agent.token for agent in registry().live if agent.token in named), "")
-
 
 class Response(NamedTuple):
     """An answer before it is framed."""
@@ -70,12 +55,10 @@ class Response(NamedTuple):
     body: bytes
 
 
-class SiteServer:
-    """Serves one site on a loopback port; ``site`` may be exchanged between requests."""
+class LoopbackServer:
+    """HTTP/1.1 on a loopback port: persistent connections, one request after another."""
 
-    def __init__(self, site: Site) -> None:
-        self.site = site
-        self._recent: dict[Rule, deque[float]] = {}
+    def __init__(self) -> None:
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
 
@@ -93,6 +76,10 @@ class SiteServer:
             task.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)
 
+    def respond(self, asked: Asked) -> Response | None:
+        """Return the answer to ``asked``; None: the connection stays open and nothing comes."""
+        raise NotImplementedError
+
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
@@ -107,21 +94,52 @@ class SiteServer:
 
     async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         async with asyncio.timeout(IDLE):
-            request = _parse(await reader.readuntil(b"\r\n\r\n"))
-        rule = self._matching(request)
-        if rule is not None and rule.action == "hang":
+            asked = await _read(reader)
+        response = self.respond(asked)
+        if response is None:
             await reader.read()
             return False
-        response = _canned(rule.answer) if rule is not None else self.answer(request)
-        keep = request.headers.get("connection", "").lower() != "close"
-        writer.write(_framed(request, response, keep=keep))
+        keep = asked.headers.get("connection", "").lower() != "close"
+        writer.write(_framed(asked, response, keep=keep))
         await writer.drain()
         return keep
 
-    def _matching(self, request: Request) -> Rule | None:
+
+class ShopServer(LoopbackServer):
+    """Serves one shop."""
+
+    def __init__(self, shop: Shop) -> None:
+        super().__init__()
+        self.shop = shop
+
+    def respond(self, asked: Asked) -> Response:
+        """Return what the shop answers."""
+        reply = self.shop.answer(asked)
+        headers = {"content-type": f"{reply.kind}; charset=utf-8"}
+        if reply.location:
+            headers["location"] = reply.location
+        return Response(reply.status, headers, reply.body.encode())
+
+
+class SiteServer(LoopbackServer):
+    """Serves one site with its manners; ``site`` may be exchanged between requests."""
+
+    def __init__(self, site: Site) -> None:
+        super().__init__()
+        self.site = site
+        self._recent: dict[Rule, deque[float]] = {}
+
+    def respond(self, asked: Asked) -> Response | None:
+        """Return the answer of the wall that ``asked`` meets, else of the site."""
+        rule = self._matching(asked)
+        if rule is None:
+            return self.answer(asked)
+        return None if rule.action == "hang" else _canned(rule.answer)
+
+    def _matching(self, asked: Asked) -> Rule | None:
         for rule in self.site.rule:
-            plain = request.path not in WELL_KNOWN and request.path != "/robots.txt"
-            if (rule.everywhere or plain) and _concerns(rule, request.agent) and not self._passes(rule):
+            plain = asked.path not in WELL_KNOWN and asked.path != "/robots.txt"
+            if (rule.everywhere or plain) and _concerns(rule, _agent_of(asked)) and not self._passes(rule):
                 return rule
         return None
 
@@ -136,24 +154,24 @@ class SiteServer:
         recent.append(now)
         return True
 
-    def answer(self, request: Request) -> Response:
+    def answer(self, asked: Asked) -> Response:
         """Return what the site itself answers, walls apart."""
         site = self.site
-        if request.method not in ("GET", "HEAD"):
+        if asked.method not in ("GET", "HEAD"):
             return self._page(HTTPStatus.METHOD_NOT_ALLOWED, "missing")
-        host = request.headers.get("host", "").partition(":")[0]
+        host = asked.headers.get("host", "").partition(":")[0]
         if site.canonical and host != site.canonical:
-            return Response(301, {**site.headers, "location": f"http://{site.canonical}{request.path}"}, b"")
-        if request.path in site.moved:
-            return Response(301, {**site.headers, "location": site.moved[request.path]}, b"")
-        if request.path == "/robots.txt" and site.robots != "page":
+            return Response(301, {**site.headers, "location": f"http://{site.canonical}{asked.path}"}, b"")
+        if asked.path in site.moved:
+            return Response(301, {**site.headers, "location": site.moved[asked.path]}, b"")
+        if asked.path == "/robots.txt" and site.robots != "page":
             if site.robots.isdigit():
                 return self._page(int(site.robots), "missing")
             return Response(200, {**site.headers, "content-type": "text/plain"}, site.robots.lstrip().encode())
-        name, source, kind = WELL_KNOWN.get(request.path, ("", "", ""))
+        name, source, kind = WELL_KNOWN.get(asked.path, ("", "", ""))
         if name in site.files:
             return Response(200, {**site.headers, "content-type": kind}, self._filled(source).encode())
-        if request.path == "/" or site.catch_all:
+        if asked.path == "/" or site.catch_all:
             return self._page(HTTPStatus.OK, site.page)
         return self._page(HTTPStatus.NOT_FOUND, "missing")
 
@@ -181,11 +199,19 @@ def _concerns(rule: Rule, agent: str) -> bool:
     return bool(agent) if rule.to == AGENTS else rule.to == agent
 
 
-def _parse(head: bytes) -> Request:
-    line, *fields = head.decode("latin-1").split("\r\n")
+def _agent_of(asked: Asked) -> str:
+    """Return the token of the live-probed agent that the User-Agent names, empty for anybody else."""
+    named = asked.headers.get("user-agent", "")
+    return next((agent.token for agent in registry().live if agent.token in named), "")
+
+
+async def _read(reader: asyncio.StreamReader) -> Asked:
+    line, *fields = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
     method, target, _ = line.split(" ", 2)
     pairs = (field.partition(":") for field in fields if field)
-    return Request(method, target.partition("?")[0], {name.lower(): value.strip() for name, _, value in pairs})
+    headers = {name.lower(): value.strip() for name, _, value in pairs}
+    length = min(int(headers.get("content-length", "0") or 0), BODY_LIMIT)
+    return Asked(method, target, headers, await reader.readexactly(length) if length else b"")
 
 
 def _canned(name: str) -> Response:
@@ -193,17 +219,17 @@ def _canned(name: str) -> Response:
     return Response(answer.status, {"content-type": HTML, **answer.headers}, answer.body.strip().encode())
 
 
-def _framed(request: Request, response: Response, *, keep: bool) -> bytes:
+def _framed(asked: Asked, response: Response, *, keep: bool) -> bytes:
     headers = dict(response.headers)
     body = response.body
-    if body and len(body) > 256 and "gzip" in request.headers.get("accept-encoding", ""):
+    if body and len(body) > 256 and "gzip" in asked.headers.get("accept-encoding", ""):
         body = gzip.compress(body, 6)
         headers |= {"content-encoding": "gzip", "vary": "accept-encoding"}
     headers |= {"date": formatdate(usegmt=True), "content-length": str(len(body))}
     headers["connection"] = "keep-alive" if keep else "close"
     reason = HTTPStatus(response.status).phrase
     lines = [f"HTTP/1.1 {response.status} {reason}", *(f"{name}: {value}" for name, value in headers.items()), "", ""]
-    return "\r\n".join(lines).encode("latin-1") + (b"" if request.method == "HEAD" else body)
+    return "\r\n".join(lines).encode("latin-1") + (b"" if asked.method == "HEAD" else body)
 
 
 class DemoWeb:

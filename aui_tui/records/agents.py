@@ -118,23 +118,17 @@ def agent_rows(card: ReportCard, seen: Observations | None = None) -> tuple[Agen
     answers = dict(zip((agent.key for agent in known.live), card.agent_access.values(), strict=False))
     rows = [_browser(card, seen)]
     for agent in known.agents:
-        policy = robots.get(agent.token) or RobotsPolicy(token=agent.token, effective="unknown")
-        says = SAYS.get(policy.effective, "?")
+        row = _by_robots(agent, robots)
         access = answers.get(agent.key)
         outcome = access.outcome if access is not None else ""
         rows.append(
-            AgentRow(
-                key=agent.key,
-                label=agent.label,
-                token=agent.token,
-                robots=says,
-                line=policy.line,
-                rule=policy.rule,
+            msgspec.structs.replace(
+                row,
                 status=access.status if access is not None else 0,
                 outcome=outcome,
                 exchange=seen.exchange(agent.key) if seen is not None and access is not None else None,
-                verdict=verdicts.get(agent.key) or _OF_ROBOTS[says],
-                disagree=_disagree(says, outcome),
+                verdict=verdicts.get(agent.key) or row.verdict,
+                disagree=_disagree(row.robots, outcome),
             )
         )
     return tuple(rows)
@@ -143,22 +137,22 @@ def agent_rows(card: ReportCard, seen: Observations | None = None) -> tuple[Agen
 def crawler_rows(card: ReportCard, seen: Observations | None = None) -> tuple[AgentRow, ...]:
     """Return the crawlers, which are never asked and never scored: what robots.txt says is all there is."""
     robots = _robots(card, seen)
-    rows = []
-    for crawler in registry().crawlers:
-        policy = robots.get(crawler.token) or RobotsPolicy(token=crawler.token, effective="unknown")
-        says = SAYS.get(policy.effective, "?")
-        rows.append(
-            AgentRow(
-                key=crawler.key,
-                label=crawler.label,
-                token=crawler.token,
-                robots=says,
-                line=policy.line,
-                rule=policy.rule,
-                verdict=_OF_ROBOTS[says],
-            )
-        )
-    return tuple(rows)
+    return tuple(_by_robots(crawler, robots) for crawler in registry().crawlers)
+
+
+def _by_robots(entry: Agent | Crawler, robots: Mapping[str, RobotsPolicy]) -> AgentRow:
+    """Return the line of ``entry`` as far as robots.txt goes."""
+    policy = robots.get(entry.token) or RobotsPolicy(token=entry.token, effective="unknown")
+    says = SAYS.get(policy.effective, "?")
+    return AgentRow(
+        key=entry.key,
+        label=entry.label,
+        token=entry.token,
+        robots=says,
+        line=policy.line,
+        rule=policy.rule,
+        verdict=_OF_ROBOTS[says],
+    )
 
 
 def _browser(card: ReportCard, seen: Observations | None) -> AgentRow:

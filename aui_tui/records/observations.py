@@ -501,8 +501,9 @@ def decode_recording(data: bytes) -> Recording:
     if envelope.recording != RECORDING:
         raise RecordError(f"The recording has version {envelope.recording}; this program reads version {RECORDING}.")
     try:
-        plain = _washed(msgspec.json.decode(envelope.observations))
-        found = convert(plain, Observations)
+        plain = msgspec.json.decode(envelope.observations)
+        _check_numbers(plain)
+        found = convert(washed(plain, MAX_TEXT, MAX_FILE), Observations)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise RecordError(f"The recording is broken: {clean(str(error), 200)}.") from error
     _check(found)
@@ -512,23 +513,36 @@ def decode_recording(data: bytes) -> Recording:
     )
 
 
-def _file(value: Any) -> Any:
-    """Return the text of a file that is kept whole, with its lines."""
-    return clean(value, MAX_FILE, block=True) if isinstance(value, str) else _washed(value)
+def washed(value: Any, text: int, file: int) -> Any:
+    """Return plain JSON with every string clean and cut to ``text`` characters.
 
-
-def _washed(value: Any) -> Any:
-    """Return ``value`` with every text clean and every number within reach."""
+    The text of a file that is kept whole has up to ``file``, and its lines: a robots.txt without them says something
+    else.
+    """
     match value:
         case str():
-            return clean(value, MAX_TEXT)
+            return clean(value, text)
         case dict():
-            return {key: _file(item) if key == "text" else _washed(item) for key, item in value.items()}
+            done = {key: washed(item, text, file) for key, item in value.items() if key != "text"}
+            if "text" in value:
+                whole = value["text"]
+                done["text"] = clean(whole, file, block=True) if isinstance(whole, str) else washed(whole, text, file)
+            return done
         case list():
-            return [_washed(item) for item in value]
+            return [washed(item, text, file) for item in value]
+    return value
+
+
+def _check_numbers(value: Any) -> None:
+    """Raise ValueError when a number is out of range."""
+    match value:
+        case dict():
+            _check_numbers(list(value.values()))
+        case list():
+            for item in value:
+                _check_numbers(item)
         case int() if not 0 <= value < _LARGEST:
             raise ValueError(f"the number {str(value)[:20]} is out of range")
-    return value
 
 
 def _check(found: Observations) -> None:

@@ -24,20 +24,25 @@ FILE: Final = Path(__file__).with_name("registry.toml")
 _HEADING: Final = re.compile(r"^\[+([a-z_]+)", re.MULTILINE)
 
 
-class Agent(msgspec.Struct, frozen=True, kw_only=True):
-    """A user-directed agent: its slot (``agent_01``), robots.txt product token, names and User-Agent string."""
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """What every entry has: its position, its names, the company and where it is documented."""
 
     key: str
-    token: str
     label: str
     operator: str
     short: str = ""
+    doc: str = ""
+
+
+class Agent(Entry, frozen=True, kw_only=True):
+    """A user-directed agent: its slot (``agent_01``), robots.txt product token, names and User-Agent string."""
+
+    token: str
     user_agent: str = ""
     live_probe: bool = False
     aliases: tuple[str, ...] = ()
     kind: str = ""
     status: str = "active"
-    doc: str = ""
     honours_robots: str = "unstated"
     ip_ranges: str = ""
     web_bot_auth: str = "not-documented"
@@ -45,33 +50,23 @@ class Agent(msgspec.Struct, frozen=True, kw_only=True):
     matrix: str = ""
 
 
-class Crawler(msgspec.Struct, frozen=True, kw_only=True):
+class Crawler(Entry, frozen=True, kw_only=True):
     """A training or search crawler: reported, not scored."""
 
-    key: str
     token: str
-    label: str
-    operator: str
-    short: str = ""
     role: str = ""
     kind: str = "crawler"
-    doc: str = ""
     ip_ranges: str = ""
 
 
-class Surface(msgspec.Struct, frozen=True, kw_only=True):
+class Surface(Entry, frozen=True, kw_only=True):
     """A matrix key: ``source`` is ``none``, ``live`` (probe ``live``) or ``robots`` (policy of ``agents``)."""
 
-    key: str
     slug: str
-    label: str
-    operator: str
-    short: str = ""
     surface: str
     source: str
     live: str = ""
     agents: tuple[str, ...] = ()
-    doc: str = ""
 
 
 class Registry(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,7 +12,7 @@ from aui_tui.errors import RecordError
 from aui_tui.records.card import ReportCard, SiteSummary
 from aui_tui.records.codec import decode_card, encode_card, names_of
 from aui_tui.records.decoding import convert, msgpack_decoder
-from aui_tui.records.observations import Observations
+from aui_tui.records.observations import Observations, washed
 from aui_tui.records.view import Row
 from aui_tui.records.vocabulary import VERDICTS
 from aui_tui.text import clean
@@ -50,7 +50,7 @@ def unpack_observations(blob: bytes) -> Observations:
 def decode_observations(data: bytes) -> Observations:
     """Return the observations in the JSON ``data``, their texts cleaned. Raises RecordError when they are broken."""
     try:
-        return convert(_wash(msgspec.json.decode(data)), Observations)
+        return convert(washed(msgspec.json.decode(data), _TEXT_LIMIT, _FILE_LIMIT), Observations)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise RecordError(f"Broken stored observations: {clean(str(error), 160)}.") from None
 
@@ -94,21 +94,6 @@ def _inflate(blob: bytes) -> bytes:
     return data
 
 
-def _wash(value: Any) -> Any:
-    if isinstance(value, str):
-        return clean(value, _TEXT_LIMIT)
-    if isinstance(value, dict):
-        return {key: _file(item) if key == "text" else _wash(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_wash(item) for item in value]
-    return value
-
-
-def _file(value: Any) -> Any:
-    """Return the text of a file that is kept whole, with its lines: a robots.txt without them says something else."""
-    return clean(value, _FILE_LIMIT, block=True) if isinstance(value, str) else _wash(value)
-
-
 class Line(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     """What a list shows of one host and no column holds. ``matrix``: our eight verdicts as digits, or a foreign map."""
 
@@ -122,10 +107,10 @@ class Line(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     top_evidence: str
     url: str
     method: str
-    edge: str
-    best_fix: str
-    best_points: int
-    live: tuple[int, ...]
+    edge: str = ""
+    best_fix: str = ""
+    best_points: int = 0
+    live: tuple[int, ...] = ()
 
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
@@ -135,32 +120,22 @@ _DECODER: Final = msgpack_decoder(Line)
 def pack_line(card: ReportCard) -> bytes:
     """Return the list line of ``card``."""
     best = card.recommendations[0] if card.recommendations else None
-    return _ENCODER.encode(
-        _line(
-            card.summary(),
-            method=card.method,
-            edge=card.edge,
-            best_fix=best.title if best else "",
-            best_points=best.pts if best else 0,
-            live=tuple(access.status for access in card.agent_access.values()),
-        )
+    line = msgspec.structs.replace(
+        _line(card.summary(), card.method),
+        edge=card.edge,
+        best_fix=best.title if best else "",
+        best_points=best.pts if best else 0,
+        live=tuple(access.status for access in card.agent_access.values()),
     )
+    return _ENCODER.encode(line)
 
 
 def pack_summary(summary: SiteSummary, method: str) -> bytes:
     """Return the list line of a host of which only the summary is known."""
-    return _ENCODER.encode(_line(summary, method=method))
+    return _ENCODER.encode(_line(summary, method))
 
 
-def _line(
-    summary: SiteSummary,
-    *,
-    method: str,
-    edge: str = "",
-    best_fix: str = "",
-    best_points: int = 0,
-    live: tuple[int, ...] = (),
-) -> Line:
+def _line(summary: SiteSummary, method: str) -> Line:
     return Line(
         name=summary.name,
         category=summary.category,
@@ -172,10 +147,6 @@ def _line(
         top_evidence=summary.top_evidence,
         url=summary.url,
         method=method,
-        edge=edge,
-        best_fix=best_fix,
-        best_points=best_points,
-        live=live,
     )
 
 

@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
-from aui_tui.demo.shop import Shop, ShopServer
+from aui_tui.demo.shop import Shop
+from aui_tui.demo.web import ShopServer
 from aui_tui.engine.policy import ConnectTo, ScanPolicy
 from aui_tui.records.observations import Observations
 from aui_tui.records.tasks import TaskEvent, TaskResult

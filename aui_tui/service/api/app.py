@@ -92,7 +92,7 @@ def problem_of(request: Request, error: Exception) -> Problem:
     if isinstance(error, TooLarge):
         return problems.too_large(413, str(error))
     if not isinstance(error, HTTPException):
-        return problems.internal()
+        return problems.problem("internal-error")
     if error.status_code == 405:
         return problems.not_allowed(request.method, (error.headers or {}).get("Allow", "GET"))
     return problems.not_found()

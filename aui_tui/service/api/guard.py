@@ -372,7 +372,7 @@ class GuardMiddleware:
         except TimeoutError:
             faults.warning("Out of time: %s", _target(scope))
             await self._tell(
-                Problem(kind="unavailable", status=503, title="Unavailable", detail="The answer took too long."),
+                problems.problem("unavailable", "The answer took too long."),
                 exchange,
             )
         except TooLarge as error:
@@ -380,7 +380,7 @@ class GuardMiddleware:
         except Exception as error:
             faults.error("Fault at %s: %s: %s", _target(scope), type(error).__name__, clean(str(error), 300))
             faults.debug("Trace of the fault", exc_info=error)
-            await self._tell(problems.internal(), exchange)
+            await self._tell(problems.problem("internal-error"), exchange)
         finally:
             exchange.log()
 
@@ -411,12 +411,8 @@ class GuardMiddleware:
             return problems.two_lengths()
         host = next((value for name, value in headers if name == b"host"), b"")
         if not self._is_ours(host.decode("latin-1"), scope):
-            return Problem(
-                kind="misdirected-request",
-                status=421,
-                title="Misdirected request",
-                detail=f"This service is {self._config.base_url}, not {clean(host.decode('latin-1'), 80)!r}.",
-            )
+            asked = clean(host.decode("latin-1"), 80)
+            return problems.problem("misdirected-request", f"This service is {self._config.base_url}, not {asked!r}.")
         return None
 
     def _is_ours(self, host: str, scope: Scope) -> bool:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 from starlette.responses import Response
@@ -19,24 +19,57 @@ POLICY: Final = "scan"
 WINDOW: Final = 3600
 """Seconds in which the scans of a client are counted (specification 8)."""
 
+
+class Kind(NamedTuple):
+    """A problem type: its usual status, its title and what it means; errors of the program have titles of their own."""
+
+    status: int
+    title: str
+    meaning: str
+
+
 KINDS: Final = MappingProxyType(
     {
-        "invalid-host": "The host or address cannot or must not be scanned.",
-        "host-never-scanned": "No report card is stored for the host.",
-        "rate-limited": "The client has used its scans of the hour; retry_after and reset_at say when to come back.",
-        "bad-value": "A parameter is missing or has a value outside its list; allowed names the list.",
-        "unavailable": "The service cannot answer now.",
-        "scans-refused": "This service scans nothing for its visitors; stored report cards can be read.",
-        "cross-site-request-refused": "Another site's page may not start a scan or use the tools.",
-        "misdirected-request": "The Host header names another site than this service.",
-        "not-found": "Nothing is published at this address.",
-        "method-not-allowed": "The address does not take this method; Allow names those it takes.",
-        "request-too-large": "The address, the header fields or the body of the request are too large.",
-        "bad-request": "The request has both Content-Length and Transfer-Encoding, so that its end is uncertain.",
-        "internal-error": "The service failed; the fault is on its side.",
+        "invalid-host": Kind(400, "Invalid host", "The host or address cannot or must not be scanned."),
+        "host-never-scanned": Kind(404, "Host never scanned", "No report card is stored for the host."),
+        "rate-limited": Kind(
+            429,
+            "Rate limited",
+            "The client has used its scans of the hour; retry_after and reset_at say when to come back.",
+        ),
+        "bad-value": Kind(
+            400, "Bad value", "A parameter is missing or has a value outside its list; allowed names the list."
+        ),
+        "unavailable": Kind(503, "Unavailable", "The service cannot answer now; please try again in a moment."),
+        "scans-refused": Kind(
+            403,
+            "Scans refused",
+            "This service scans nothing for its visitors; stored report cards can be read.",
+        ),
+        "cross-site-request-refused": Kind(
+            403, "Cross-site request refused", "Another site's page may not start a scan or use the tools."
+        ),
+        "misdirected-request": Kind(
+            421, "Misdirected request", "The Host header names another site than this service."
+        ),
+        "not-found": Kind(404, "Not found", "Nothing is published at this address."),
+        "method-not-allowed": Kind(
+            405, "Method not allowed", "The address does not take this method; Allow names those it takes."
+        ),
+        "request-too-large": Kind(
+            413, "Request too large", "The address, the header fields or the body of the request are too large."
+        ),
+        "bad-request": Kind(
+            400,
+            "Bad request",
+            "The request has both Content-Length and Transfer-Encoding, so that its end is uncertain.",
+        ),
+        "internal-error": Kind(500, "Internal error", "The service failed; the fault is on its side."),
     }
 )
-"""Every problem type and what it means."""
+"""Every problem type."""
+AGAIN: Final = MappingProxyType({"Retry-After": "5"})
+"""For whoever may come back in a moment."""
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,6 +83,16 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     headers: Mapping[str, str] = MappingProxyType({})
 
 
+def problem(
+    kind: str, detail: str = "", *, status: int = 0, headers: Mapping[str, str] = MappingProxyType({})
+) -> Problem:
+    """Return a problem of ``kind``, with its usual status and its meaning where nothing else is said."""
+    known = KINDS[kind]
+    return Problem(
+        kind=kind, status=status or known.status, title=known.title, detail=detail or known.meaning, headers=headers
+    )
+
+
 def of(error: AuiError) -> Problem:
     """Return the problem that reports ``error`` to a remote client.
 
@@ -59,13 +102,7 @@ def of(error: AuiError) -> Problem:
         return _limited(error)
     status = error.http_status
     if status >= 500:
-        return Problem(
-            kind="unavailable",
-            status=503,
-            title="Unavailable",
-            detail="The service cannot answer now; please try again in a moment.",
-            headers={"Retry-After": "5"},
-        )
+        return problem("unavailable", headers=AGAIN)
     extra: dict[str, Any] = {}
     if isinstance(error, BadValue) and error.allowed:
         extra["allowed"] = list(error.allowed)
@@ -92,67 +129,38 @@ def _limited(error: RateLimited) -> Problem:
     )
 
 
-def not_found(detail: str = "Nothing is published at this address.") -> Problem:
+def not_found(detail: str = "") -> Problem:
     """Return the problem of an address that is not served."""
-    return Problem(kind="not-found", status=404, title="Not found", detail=detail)
+    return problem("not-found", detail)
 
 
 def not_allowed(method: str, allow: str) -> Problem:
     """Return the problem of a method that an address does not take (RFC 9110 section 15.5.6)."""
-    return Problem(
-        kind="method-not-allowed",
-        status=405,
-        title="Method not allowed",
-        detail=f"This address does not take {method}; allowed are: {allow}.",
-        headers={"Allow": allow},
-    )
+    sentence = f"This address does not take {method}; allowed are: {allow}."
+    return problem("method-not-allowed", sentence, headers={"Allow": allow})
 
 
 def cross_site(base_url: str) -> Problem:
     """Return the problem of a request that another site's page may have caused and that would run a scan."""
-    return Problem(
-        kind="cross-site-request-refused",
-        status=403,
-        title="Cross-site request refused",
-        detail=f"A page of another site may have asked for this, so nothing is scanned; scan from {base_url}/ instead.",
-    )
+    sentence = f"A page of another site may have asked for this, so nothing is scanned; scan from {base_url}/ instead."
+    return problem("cross-site-request-refused", sentence)
 
 
 def too_large(status: int, detail: str) -> Problem:
     """Return the problem of a request that is over a limit: 413, 414 or 431."""
-    return Problem(kind="request-too-large", status=status, title="Request too large", detail=detail)
+    return problem("request-too-large", detail, status=status)
 
 
 def crowded() -> Problem:
     """Return the problem of a connection too many; the answer ends it."""
-    return Problem(
-        kind="unavailable",
-        status=503,
-        title="Unavailable",
-        detail="Too many connections are open; please try again in a moment.",
-        headers={"Retry-After": "5", "Connection": "close"},
-    )
+    sentence = "Too many connections are open; please try again in a moment."
+    return problem("unavailable", sentence, headers={**AGAIN, "Connection": "close"})
 
 
 def two_lengths() -> Problem:
     """Return the problem of a request with two framings (RFC 9112 6.3); the answer ends the connection."""
-    return Problem(
-        kind="bad-request",
-        status=400,
-        title="Bad request",
-        detail="A request has either Content-Length or Transfer-Encoding, not both.",
-        headers={"Connection": "close"},
-    )
-
-
-def internal() -> Problem:
-    """Return the problem of a fault of the service itself."""
-    return Problem(
-        kind="internal-error",
-        status=500,
-        title="Internal error",
-        detail="The service failed; the fault is on its side.",
-    )
+    sentence = "A request has either Content-Length or Transfer-Encoding, not both."
+    return problem("bad-request", sentence, headers={"Connection": "close"})
 
 
 def response(problem: Problem, base_url: str) -> Response:
