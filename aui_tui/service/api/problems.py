@@ -68,6 +68,7 @@ KINDS: Final = MappingProxyType(
     }
 )
 """Every problem type."""
+NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 AGAIN: Final = MappingProxyType({"Retry-After": "5"})
 """For whoever may come back in a moment."""
 
@@ -79,13 +80,11 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     status: int
     title: str
     detail: str
-    extra: Mapping[str, Any] = MappingProxyType({})
-    headers: Mapping[str, str] = MappingProxyType({})
+    extra: Mapping[str, Any] = NOTHING
+    headers: Mapping[str, str] = NOTHING
 
 
-def problem(
-    kind: str, detail: str = "", *, status: int = 0, headers: Mapping[str, str] = MappingProxyType({})
-) -> Problem:
+def problem(kind: str, detail: str = "", *, status: int = 0, headers: Mapping[str, str] = NOTHING) -> Problem:
     """Return a problem of ``kind``, with its usual status and its meaning where nothing else is said."""
     known = KINDS[kind]
     return Problem(

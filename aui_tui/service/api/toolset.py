@@ -42,7 +42,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def told(function: Callable[P, Awaitable[T]], words: Callable[[AuiError], str] = str) -> Callable[P, Awaitable[T]]:
+def explained(function: Callable[P, Awaitable[T]], words: Callable[[AuiError], str] = str) -> Callable[P, Awaitable[T]]:
     """Return a tool whose errors are one sentence for the agent: ``words`` of the error."""
 
     @functools.wraps(function)
@@ -170,7 +170,7 @@ def build(service: Published, config: ApiConfig) -> StreamableHTTPSessionManager
     scan.__doc__ = Tools.scan.__doc__
     scans = ((scan, SCANNING),) if service.can_scan else ()
     for function, hints in ((tools.index, READING), (tools.site, READING), *scans):
-        _add(server, told(function, lambda error: problems.of(error).detail), hints)
+        _add(server, explained(function, lambda error: problems.of(error).detail), hints)
     server.streamable_http_app(
         stateless_http=True,
         json_response=True,
@@ -188,9 +188,9 @@ async def run_stdio(service: Service, *, allow_scan: bool) -> None:
     server = _server("")
     tools = Tools(service)
     for reading in (tools.index, tools.site, tools.plan, tools.diff, tools.tasks, tools.visits):
-        _add(server, told(reading), READING)
+        _add(server, explained(reading), READING)
     if allow_scan and service.can_scan:
-        _add(server, told(tools.scan), SCANNING)
+        _add(server, explained(tools.scan), SCANNING)
     with _relayed_stdin() as end_input:
         serving = asyncio.ensure_future(server.run_stdio_async())
         try:
