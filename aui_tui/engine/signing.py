@@ -28,7 +28,6 @@ from aui_tui.text import clean
 NAME: Final = "signing-key.json"
 """The key file in the data folder."""
 DIRECTORY_PATH: Final = "/.well-known/http-message-signatures-directory"
-DIRECTORY_TYPE: Final = "application/http-message-signatures-directory+json"
 REQUEST_TAG: Final = "web-bot-auth"
 DIRECTORY_TAG: Final = "http-message-signatures-directory"
 LABEL: Final = "sig1"

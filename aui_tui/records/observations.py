@@ -23,7 +23,7 @@ from aui_tui.errors import RecordError
 from aui_tui.records.decoding import convert, from_json
 from aui_tui.records.registry import registry
 from aui_tui.records.tasks import Rendered, TaskReport
-from aui_tui.records.vocabulary import CATEGORIES
+from aui_tui.records.vocabulary import CATEGORIES, CRAWLER_POLICIES
 from aui_tui.text import clean
 
 BROWSER = "browser"
@@ -460,7 +460,6 @@ MAX_FILE: Final = 1 << 20
 _HOST: Final = re.compile(r"[a-z0-9.:\[\]-]{1,300}")
 _ORIGIN: Final = re.compile(r"https?://[a-z0-9.:\[\]-]{1,300}")
 _STAMP: Final = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z")
-_POLICIES: Final = ("unlisted", "blocked", "partial", "allowed")
 _EFFECTIVE: Final = ("open", "partial", "blocked", "unknown")
 _KINDS: Final = ("rules", "none", "unknown", "html")
 _OUTCOMES: Final = (INCONCLUSIVE, CHALLENGED, REFUSED, SERVED)
@@ -564,7 +563,7 @@ def _check(found: Observations) -> None:
         if policies and len(policies) != len(tokens):
             raise RecordError(f"The recording is broken: robots.{field} must have {len(tokens)} entries.")
         for policy in policies:
-            _one_of(_POLICIES, policy.policy, f"robots.{field}.policy")
+            _one_of(CRAWLER_POLICIES, policy.policy, f"robots.{field}.policy")
             _one_of(_EFFECTIVE, policy.effective, f"robots.{field}.effective")
 
 

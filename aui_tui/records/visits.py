@@ -150,11 +150,6 @@ class Visits(msgspec.Struct, frozen=True, kw_only=True):
     visitors: tuple[Visitor, ...] = ()
 
     @property
-    def not_examined(self) -> int:
-        """Lines that were counted without being parsed."""
-        return self.lines - self.examined
-
-    @property
     def period(self) -> str:
         """The days of the log, such as ``2026-11-08 to 2026-11-21``; empty when no line has a time."""
         first, last = self.first[:10], self.last[:10]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -183,26 +183,6 @@ class LocalService:
         kept = msgspec.structs.replace(record, host=_key(record.host))
         await self._call(lambda: self.reports.put_visits(kept))
         return kept
-
-    async def read_logs(
-        self, host: str, logs: Sequence[str], *, progress: Callable[[int, int], None] | None = None
-    ) -> Visits:
-        """Count the visits in ``logs``, keep them beside the card of ``host``, and return them."""
-        from aui_tui.engine.target import parse
-        from aui_tui.visits.logs import read
-
-        key, ranges = parse(host, allow_private=True).site, self.places.folder / "ranges"
-
-        def work(stop: Callable[[], bool]) -> Visits:
-            def tell(done: int, of: int) -> None:
-                if stop():
-                    raise asyncio.CancelledError
-                if progress is not None:
-                    progress(done, of)
-
-            return read(logs, key, ranges, progress=tell)
-
-        return await self.keep_visits(await self._stoppable(work))
 
     async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
         """Return where ``host`` would stand with ``fixes`` carried out, from what was seen where it is kept."""

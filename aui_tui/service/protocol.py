@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
 from aui_tui.records.observations import Progress
@@ -131,23 +130,6 @@ class LooksForDeclared(Protocol):
 
         A cached answer for which that was asked before is not asked again. Cancelling keeps the scan without it.
         Raises Unavailable when this machine has no room for connections.
-        """
-        ...
-
-
-@runtime_checkable
-class ReadsLogs(Protocol):
-    """A service that reads access logs on this machine; a remote one never does."""
-
-    async def read_logs(
-        self, host: str, logs: Sequence[str], *, progress: Callable[[int, int], None] | None = None
-    ) -> Visits:
-        """Count the visits in ``logs``, keep them beside the card of ``host``, and return them.
-
-        ``logs``: files, patterns such as ``access.log*``, or ``-`` for standard input; their formats are detected.
-        ``progress`` hears on another thread how many bytes are done, and of how many. Cancelling keeps what was kept
-        before. Raises InvalidHost, BadValue, ConfigError for a file that cannot be read, RecordError for one that is
-        not an access log.
         """
         ...
 

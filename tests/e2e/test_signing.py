@@ -15,6 +15,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from aui_tui.engine import signing
+from aui_tui.service.api.routes import DIRECTORY
 from aui_tui.service.publication import LocalPublication
 from tests.applied import sites
 from tests.applied.servers import Nginx
@@ -169,7 +170,7 @@ def test_serve_publishes_the_directory_signed(tmp_path: Path) -> None:
     key = signing.new_key(tmp_path / "data")
     with serving(LocalPublication(folder=tmp_path / "data")()) as running:
         answer = running.get(signing.DIRECTORY_PATH)
-    assert answer.headers["content-type"] == signing.DIRECTORY_TYPE
+    assert answer.headers["content-type"] == DIRECTORY
     found = answer.json()["keys"]
     assert [one["kid"] for one in found] == [key.thumbprint]
     assert "d" not in found[0]

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
 from pathlib import Path
 
-import pytest
 from jsonschema import Draft202012Validator
 
-from aui_tui.errors import InvalidHost, RecordError
 from aui_tui.service.local import LocalService
-from aui_tui.service.protocol import ReadsLogs
 from aui_tui.service.publication import LocalPublication
 from aui_tui.service.remote import open_source
 from tests.cards import WALLED
@@ -19,7 +14,6 @@ from tests.service.serving import serving
 from tests.visits.records import verified, visits
 
 RECORD = visits(verified("Claude-User", 1202, 2))
-LINE = '198.51.100.7 - - [19/Nov/2026:04:54:30 +0000] "GET / HTTP/1.1" 200 512 "-" "Claude-User/1.0"\n'
 
 
 async def test_visits_are_kept_and_published(tmp_path: Path) -> None:
@@ -71,51 +65,6 @@ async def test_the_description_names_visits_and_a_real_answer_fits_it(tmp_path: 
     reference = operation["responses"]["200"]["content"]["application/json"]["schema"]
     assert operation["operationId"] == "getVisits"
     Draft202012Validator({**reference, "components": description["components"]}).validate(answer)
-
-
-async def test_logs_are_read_where_the_service_can_and_nowhere_else(tmp_path: Path) -> None:
-    local = LocalService(tmp_path / "data")
-    heard: list[tuple[int, int]] = []
-    log = tmp_path / "access.log"
-    log.write_text(LINE * 3000)
-    assert isinstance(local, ReadsLogs)
-    record = await local.read_logs("https://Shop.example/", [str(log)], progress=lambda *done: heard.append(done))
-    assert (record.host, record.lines, record.agent_lines) == ("shop.example", 3000, 3000)
-    assert await local.visits("shop.example") == record
-    assert heard[-1] == (log.stat().st_size,) * 2
-    log.write_bytes(bytes(1000))
-    with pytest.raises(RecordError):
-        await local.read_logs("shop.example", [str(log)])
-    with pytest.raises(InvalidHost):
-        await local.read_logs("no host", [str(log)])
-    assert await local.visits("shop.example") == record
-    await local.aclose()
-    publication = LocalPublication(folder=tmp_path / "data")()
-    assert not isinstance(publication, ReadsLogs)
-    await publication.aclose()
-    remote = open_source("http://127.0.0.1:9", folder=tmp_path / "copies")
-    assert not isinstance(remote, ReadsLogs)
-    await remote.aclose()
-
-
-async def test_reading_that_is_cancelled_keeps_what_was_kept(tmp_path: Path) -> None:
-    local = LocalService(tmp_path / "data")
-    (tmp_path / "access.log").write_text(LINE * 20_000)
-    begun, loop = asyncio.Event(), asyncio.get_running_loop()
-    await local.keep_visits(RECORD)
-    reading = asyncio.ensure_future(
-        local.read_logs(
-            RECORD.host,
-            [str(tmp_path / "access.log")],
-            progress=lambda *_: (loop.call_soon_threadsafe(begun.set), time.sleep(0.05)),
-        )
-    )
-    await begun.wait()
-    reading.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await reading
-    assert await local.visits(RECORD.host) == RECORD
-    await local.aclose()
 
 
 async def test_a_file_of_results_has_no_visits(tmp_path: Path) -> None:

@@ -222,12 +222,6 @@ LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 Sleep = Callable[[float], Awaitable[None]]
 
 
-class _Passing(Exception):
-    def __init__(self, reply: Reply) -> None:
-        super().__init__()
-        self.reply = reply
-
-
 class Transport:
     """GET requests to the source at ``base_url``, called ``label`` in sentences."""
 
