@@ -205,14 +205,14 @@ LIMITS = (
     ),
     warn(
         "credentials",
-        "Header fields of your own, such as a password, went with every request, at your word: an agent without them"
-        " may see another site or none.",
+        "Header fields of your own, such as a password, went with every request, because you asked for it: an agent"
+        " without them may see another site or none.",
     ),
     warn("warning", "<<note>>"),
     good(
         "signed",
-        "About this scan: agents that were turned away were asked again with signatures of your key, at your word; an"
-        " agent that a valid signature lets in counts as served.",
+        "About this scan: agents that were turned away were asked again with signatures of your key, because you asked"
+        " for it; an agent that a valid signature lets in counts as served.",
     ),
     good(
         "connect-to",
@@ -288,7 +288,7 @@ STANCES: Final = (
     (
         "Walled",
         "a browser is challenged and no agent served, or none of the probed agents is served, or robots.txt disallows "
-        f"{MOST_AGENTS} or more of the {AGENTS_TOTAL} tested agents; a 402 that names its price in a machine's terms "
+        f"{MOST_AGENTS} or more of the {AGENTS_TOTAL} tested agents; a 402 with machine-readable terms "
         "is an offer, not a wall",
     ),
     ("Open", f"all {LIVE_TOTAL} probed agents are served and robots.txt disallows none"),
@@ -316,7 +316,7 @@ def sections(method: str) -> tuple[Section, ...]:
                 "/.well-known/ucp and the MCP server card. All at once, each within 12 seconds, redirects included. "
                 "An agent that was turned away is asked again, alone, with the browser right before and after as the "
                 "control. Only what lasts while the browser is served counts against the site; where the browser is "
-                "turned away too, the site limits everybody and nothing is held against it.",
+                "turned away too, the site limits everybody and that refusal does not count.",
                 f"robots.txt is read for {AGENTS_TOTAL} agents and {CRAWLERS_TOTAL} crawlers by RFC 9309; crawlers are "
                 "reported and never scored.",
             ),
@@ -334,11 +334,11 @@ def sections(method: str) -> tuple[Section, ...]:
                 + ".",
                 "Each fix says both: the points that it gains in its pillar, and the score before and after, such as "
                 "+4 points, score 52 -> 60. All of them together give 100, "
-                "less what a run of the tasks lacks.",
+                "minus the points that a run of the tasks did not earn.",
             ),
         ),
         Section(
-            "What it cannot tell",
+            "What it cannot show",
             (
                 "A probe borrows an agent's name without its network address or its signature. A site that verifies "
                 "agents may refuse the probe and serve the agent; a card with a refusal says so.",

@@ -78,7 +78,7 @@ def read(body: bytes, content_type: str = "") -> PageFacts:
     try:
         root = LexborHTMLParser(html).root
     except (ValueError, RuntimeError, MemoryError):
-        return PageFacts(title=markup.title(html), problem="the parser gave up")
+        return PageFacts(title=markup.title(html), problem="the parser failed")
     walk = _Walk()
     if root is not None:
         walk.run(root)
@@ -102,7 +102,7 @@ def text(body: bytes, content_type: str = "") -> PageText:
     try:
         root = LexborHTMLParser(html).root
     except (ValueError, RuntimeError, MemoryError):
-        return PageText(acts=True, problem="the parser gave up")
+        return PageText(acts=True, problem="the parser failed")
     walk = _Walk()
     if root is not None:
         walk.run(root)

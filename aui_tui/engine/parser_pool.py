@@ -266,7 +266,7 @@ class _Pool:
             except _Died:
                 late = process.timed_out
                 self._drop(process)
-                return None, f"it took the parser over {job.limit:g} s" if late and job else "the parser broke down"
+                return None, f"it took the parser over {job.limit:g} s" if late and job else "the parser crashed"
         return None, "no worker process could be started"
 
     def _start(self) -> _Process | None:

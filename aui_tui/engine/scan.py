@@ -245,7 +245,7 @@ class _Scan:
         if "robots" not in self._taken:
             self.robots = RobotsFacts(kind="unknown")
         self.warnings.append(
-            f"The scan was stopped: {ended} of {len(out)} probes had a verdict; the others count for nothing"
+            f"The scan was stopped: {ended} of {len(out)} probes had a verdict; the others do not count"
         )
         return tuple(out)
 

@@ -91,8 +91,8 @@ def new_key(folder: Path, *, replace: bool = False) -> Key:
     path = folder / NAME
     if path.exists() and not replace:
         raise ConfigError(
-            f"There is a key already: {clean(str(path), 200)}. Sites that know it would not know a new one; "
-            "--replace makes one all the same."
+            f"There is already a key: {clean(str(path), 200)}. Sites that know it would not accept a new one; "
+            "--replace replaces it."
         )
     key = Key.of(secrets.token_bytes(32))
     jwk = {"kty": "OKP", "crv": "Ed25519", "x": key.x, "d": _encoded(key.private)}

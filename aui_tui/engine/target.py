@@ -126,7 +126,7 @@ def parse(url: str, *, allow_private: bool = False) -> Target:
     scheme, rest = _split_scheme(text, shown)
     authority = re.split(r"[/?#]", rest, maxsplit=1)[0]
     if "@" in authority:
-        raise InvalidHost(f"“{shown}” carries a user name; give the host alone.")
+        raise InvalidHost(f"“{shown}” contains a user name; give the host alone.")
     name, port = _split_port(authority, shown)
     host = _address(name, shown) if name.startswith("[") else _host(name, shown)
     if scheme is None and port in WEB_PORTS:
@@ -141,12 +141,12 @@ def parse(url: str, *, allow_private: bool = False) -> Target:
 def _check_characters(text: str, shown: str) -> None:
     for char in text:
         if char == "\\":
-            raise InvalidHost(f"“{shown}” holds a backslash; give a host name such as example.com.")
+            raise InvalidHost(f"“{shown}” contains a backslash; give a host name such as example.com.")
         category = unicodedata.category(char)
         if category[0] == "Z":
-            raise InvalidHost(f"“{shown}” holds a space; give one host name such as example.com.")
+            raise InvalidHost(f"“{shown}” contains a space; give one host name such as example.com.")
         if category in _INVISIBLE and char not in _JOINERS:
-            raise InvalidHost(f"“{shown}” holds a control or invisible character; give a plain host name.")
+            raise InvalidHost(f"“{shown}” contains a control or invisible character; give a plain host name.")
 
 
 def _split_scheme(text: str, shown: str) -> tuple[str | None, str]:
@@ -170,7 +170,7 @@ def _split_port(authority: str, shown: str) -> tuple[str, int | None]:
         name, bracket, after = authority.partition("]")
         name += bracket
         if not bracket or (after and not after.startswith(":")):
-            raise InvalidHost(f"“{shown}” holds a broken IPv6 address; write it as [2001:db8::1].")
+            raise InvalidHost(f"“{shown}” contains a broken IPv6 address; write it as [2001:db8::1].")
         digits = after[1:] if after else None
     else:
         name, colon, after = authority.partition(":")
@@ -185,13 +185,13 @@ def _split_port(authority: str, shown: str) -> tuple[str, int | None]:
 def _address(name: str, shown: str) -> str:
     found = parse_address(name[1:-1])
     if not isinstance(found, IPv6Address):
-        raise InvalidHost(f"“{shown}” holds a broken IPv6 address; write it as [2001:db8::1].")
+        raise InvalidHost(f"“{shown}” contains a broken IPv6 address; write it as [2001:db8::1].")
     return found.compressed
 
 
 def _host(name: str, shown: str) -> str:
     if name in ("", "."):
-        raise InvalidHost(f"“{shown}” names no host; write a host name such as example.com.")
+        raise InvalidHost(f"“{shown}” has no host; write a host name such as example.com.")
     if len(name) > MAX_HOST + 1:
         raise InvalidHost(f"The host name is {len(name)} characters long; at most {MAX_HOST} are allowed.")
     labels = _ascii_form(name, shown).removesuffix(".").split(".")
@@ -201,7 +201,7 @@ def _host(name: str, shown: str) -> str:
         (_LOWER_LABEL if place < upper else _LABEL).fullmatch(label) for place, label in enumerate(labels)
     ):
         raise InvalidHost(
-            f"“{shown}” is not a host name; each part has 1 to 63 letters, digits or inner hyphens, parted by dots."
+            f"“{shown}” is not a host name; each part has 1 to 63 letters, digits or inner hyphens, separated by dots."
         )
     if _NUMBER.fullmatch(labels[-1]):
         if not (name.isascii() and _DECIMAL_PARTS.fullmatch(host) and parse_address(host)):

@@ -267,9 +267,9 @@ MEANINGS: Final = MappingProxyType(
         "done": "The task was completed: all of its points.",
         "half": "Offered and found, not completed: half the points.",
         "stuck": "There is nothing that an agent could operate: no points.",
-        "absent": "The site does not offer it: it counts for nothing.",
-        "unclear": "The run could not decide it: it counts for nothing.",
-        "waiting": "It has not begun.",
+        "absent": "The site does not offer it: it does not count.",
+        "unclear": "The run could not decide it: it does not count.",
+        "waiting": "It has not started.",
     }
 )
 """Each mark of a task explained in one sentence."""

@@ -128,7 +128,7 @@ class Publication:
         if self._read_only:
             found = None if force else await self.cached(url)
             if found is None:
-                raise ScansRefused("This service scans nothing for its visitors; its stored report cards can be read.")
+                raise ScansRefused("This service does not scan for its visitors; its stored report cards can be read.")
             return found
         scan = self._local.scan(
             url, force=force, method=method, category=category, progress=progress, client=self._client

@@ -106,7 +106,7 @@ def test_a_site_that_verifies_gets_the_score_that_the_fix_promises(node: Path, t
     assert "wba" not in {fix["k"] for fix in card["recommendations"]}
     said = " ".join(line["text"] for line in card["evidence"])
     assert "gets the homepage with a valid signature, while a forged, an expired and no signature" in said
-    assert "asked again with signatures of your key, at your word" in said
+    assert "asked again with signatures of your key, because you asked" in said
     private = json.loads((tmp_path / "data" / signing.NAME).read_text())["d"]
     for file in (tmp_path / "data").rglob("*"):
         if file.is_file() and file.name != signing.NAME:
@@ -201,7 +201,7 @@ def test_the_key_command_never_prints_the_private_part(tmp_path: Path) -> None:
     assert json.loads(published.out)["keys"][0]["kid"] == made.out.strip()
     again = aui(tmp_path, "key", "new")
     assert again.code == 2
-    assert "There is a key already" in again.err
+    assert "There is already a key" in again.err
     for done in (made, shown, published, again):
         assert private not in done.out + done.err
 

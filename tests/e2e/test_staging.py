@@ -19,7 +19,7 @@ from tests.e2e.conftest import RICH, Options
 
 TOKEN = "Basic " + base64.b64encode(b"anna:Correct-Horse").decode()
 PAGE = b"<!doctype html><title>Shop</title><main>" + b"words " * 200 + b"</main>"
-LIMIT = "Header fields of your own, such as a password, went with every request, at your word"
+LIMIT = "Header fields of your own, such as a password, went with every request, because you asked for it"
 
 
 class Staging(BaseHTTPRequestHandler):

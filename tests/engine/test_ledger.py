@@ -69,7 +69,7 @@ def test_a_redirect_that_is_not_followed_says_why() -> None:
 
 def test_agents_without_an_answer_are_told_together() -> None:
     seen = site.site(agents=lambda slot: site.silent(slot) if slot != "agent_01" else site.probe(slot))
-    assert "Claude, Google agent and Perplexity are inconclusive and count for nothing: no answer in 12 s." in told(
+    assert "Claude, Google agent and Perplexity are inconclusive and do not count: no answer in 12 s." in told(
         seen, "warn"
     )
     assert not any("not scored" in line for line in told(seen))

@@ -55,7 +55,7 @@ async def test_a_worker_killed_in_a_job_gives_zeros() -> None:
         job = asyncio.create_task(parser.homepage(TAGS))
         await asyncio.sleep(1)
         os.kill(parser.pids()[0], signal.SIGKILL)
-        assert (await job).problem == "the parser broke down"
+        assert (await job).problem == "the parser crashed"
         assert (await parser.homepage(BIG)).problem == ""
 
 

@@ -53,7 +53,7 @@ def test_a_key_is_kept_for_its_owner_alone(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o600
     assert list(tmp_path.iterdir()) == [path]
     assert signing.read_key(tmp_path) == made
-    with pytest.raises(ConfigError, match="There is a key already"):
+    with pytest.raises(ConfigError, match="There is already a key"):
         signing.new_key(tmp_path)
     assert signing.new_key(tmp_path, replace=True) != made
 

@@ -39,9 +39,9 @@ GOLDEN = (
     Golden(
         site.limited, "Selective", "untested untested untested allowed allowed untested untested untested",
         (12, 12, 71), (24, 0, 20, 0, 75),
-        "The site limits everybody: asked alone, the browser was turned away too. So nothing is held against ChatGPT"
-        " and Claude (429 Too Many Requests); a scan with --force --pace 10, one request every 10 s, may bring a"
-        " verdict.",
+        "The site limits everybody: asked alone, the browser was turned away too. So the result of ChatGPT"
+        " and Claude (429 Too Many Requests) does not count; a scan with --force --pace 10, one request every 10 s, may"
+        " bring a verdict.",
     ),
     Golden(
         site.failing, "Open", LIVE_OPEN, (21, 12, 66), (40, 0, 20, 0, 67),
@@ -119,7 +119,7 @@ GOLDEN = (
     Golden(
         site.tarpit, "Selective", "untested allowed allowed untested allowed allowed-robots allowed-robots untested",
         (21, 6, 54), (40, 0, 10, 0, 56),
-        "Google agent is inconclusive and counts for nothing: no answer in 12 s.",
+        "Google agent is inconclusive and does not count: no answer in 12 s.",
     ),
     Golden(
         site.dead, "Walled", UNTESTED, (0, 0, 0), (0, 0, 0, 0, 0),
@@ -249,7 +249,7 @@ def test_an_agent_without_a_verdict_says_why_it_has_none() -> None:
     seen = site.limited()
     for why, words in (
         ({}, "limits everybody: asked alone, the browser was turned away too"),
-        ({"random": True}, "since the site fails at random"),
+        ({"random": True}, "because the site fails at random"),
         ({"unsettled": True}, "a browser was served each time, but the scan ended"),
     ):
         texts = [line.text for line in grade_card(replace(seen, **why)).evidence]

@@ -12,7 +12,7 @@ from aui_tui.text import clean
 
 REFUSED = {
     "No host": ["", "   ", "\t\r\n"],
-    "names no host": ["http://", "https:///path", "http://#", "?q", ".", "https://?x"],
+    "has no host": ["http://", "https:///path", "http://#", "?q", ".", "https://?x"],
     "user name": ["http://user@x.com/", "http://u:p@x.com", "a@b.com", "http://@x.com", "http://x.com:80@y.com/"],
     "backslash": ["x.com\\@evil.example", "http://x.com\\path", "\\\\x.com"],
     "space": ["exa mple.com", "http://x.com/a b", "x\u3000y.com", "x.com\u00a0"],

@@ -197,8 +197,8 @@ BUILT: Final = MappingProxyType({"v0.1": "surface", "v0.2": "built"})
 """The pillars of most checks: for what lets agents in, and for what is on the page or beside it."""
 LOCAL: Final = "The snippet names the address of this scan: aui-tui plan {host} --public-url URL writes the public one."
 UNSEEN: Final = (
-    "The browser probe did not get this page, so the advice goes by the answer it got instead: where your own start "
-    "page has this already, the points come with the door."
+    "The browser probe did not get this page, so this advice is based on the answer that it got instead. If your own "
+    "start page has this already, the points come when agents are let in."
 )
 
 
@@ -337,7 +337,7 @@ def unmeasured(observations: Observations, what: str, *probes: str) -> Earned | 
         return None
     limited = any(probe.limited for probe in asked)
     why = "could not be fetched: the site limits requests" if limited else "was not seen: the scan was stopped"
-    return Earned(None, f"{what} {why}. Not measured, so it counts for nothing.")
+    return Earned(None, f"{what} {why}. Not measured, so it does not count.")
 
 
 def on_page(judgement: Judgement, facts: str) -> str:

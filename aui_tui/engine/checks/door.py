@@ -96,7 +96,7 @@ SENTENCES = (
     warn(
         "cause-fields",
         "The site does not go by the name of <<agents>> but by other header fields: a browser's name with the agent's"
-        " other fields is turned away too. Not settled is which of them; left are <<field>>.",
+        " other fields is turned away too. Which of them decides is not settled; <<field>> are left.",
     ),
     warn(
         "cause-together",
@@ -129,22 +129,22 @@ SENTENCES = (
     ),
     warn(
         "limited",
-        "The site limits everybody: asked alone, the browser was turned away too. So nothing is held against <<agents>>"
-        " (<<what>>); a scan with --force --pace 10, one request every 10 s, may bring a verdict.",
+        "The site limits everybody: asked alone, the browser was turned away too. So the result of <<agents>>"
+        " (<<what>>) does not count; a scan with --force --pace 10, one request every 10 s, may bring a verdict.",
     ),
     warn(
         "limited-random",
-        "Nothing is held against <<agents>> (<<what>>), since the site fails at random. Scan again with --force when it"
-        " answers every request.",
+        "The result of <<agents>> (<<what>>) does not count, because the site fails at random. Scan again with --force"
+        " when it answers every request.",
     ),
     warn(
         "limited-time",
-        "Not settled for <<agents>> (<<what>>): a browser was served each time, but the scan ended before the refusal"
+        "No verdict for <<agents>> (<<what>>): a browser was served each time, but the scan ended before the refusal"
         " was seen often enough to count. A scan with --force --pace 1 has more time.",
     ),
     warn(
         "files-limited",
-        "Not measured: <<files>>. The site answered <<what>>, again when asked alone, so <<they>> for nothing; a scan"
+        "Not measured: <<files>>. The site answered <<what>>, again when asked alone, so <<they>> not count; a scan"
         " with --force --pace 10, one request every 10 s, may bring <<them>>.",
     ),
     warn(
@@ -171,7 +171,7 @@ SENTENCES = (
     ),
     warn("door-unmeasured", "No agent got a usable answer, so access is not scored."),
     warn("other-version", "<<agents>> the homepage in another version than a browser: <<what>>."),
-    warn("agent-silent", "<<agents>> inconclusive and <<counts>> for nothing: <<reason>>."),
+    warn("agent-silent", "<<agents>> inconclusive and <<do>> not count: <<reason>>."),
     warn("redirect", "A redirect was not followed for <<who>>: <<reason>> (last status <<status>>)."),
     good(
         "signed-verified",
@@ -379,7 +379,7 @@ def _limited(observations: Observations) -> Iterator[Finding]:
         yield Finding(f"limited{why}", {"agents": agents, "what": answers(limited)})
     lost = [probe for probe in observations.exchanges if probe.limited and probe.name in FILE_PROBES]
     if lost:
-        they, them = ("it counts", "it") if len(lost) == 1 else ("they count", "them")
+        they, them = ("it does", "it") if len(lost) == 1 else ("they do", "them")
         files = joined(urlsplit(probe.url).path for probe in lost)
         yield Finding("files-limited", {"files": files, "what": answers(lost), "they": they, "them": them})
     if observations.random:
@@ -408,8 +408,8 @@ def _inconclusive(browser: Exchange, probed: Sequence[Probed]) -> Iterator[Findi
     for (reason, code), who in stopped.items():
         yield Finding("redirect", {"who": joined(who), "reason": reason, "status": str(code)})
     for reason, who in silent.items():
-        agents, counts = (f"{who[0]} is", "counts") if len(who) == 1 else (f"{joined(who)} are", "count")
-        yield Finding("agent-silent", {"agents": agents, "counts": counts, "reason": reason})
+        agents, do = (f"{who[0]} is", "does") if len(who) == 1 else (f"{joined(who)} are", "do")
+        yield Finding("agent-silent", {"agents": agents, "do": do, "reason": reason})
     if browser.error == "tls" or any(probe.error == "tls" for _, probe in probed):
         yield Finding("tls")
 
@@ -465,8 +465,8 @@ class Door(Check):
         served = named.get(SERVED, [])
         silent = [name for name in named.get(INCONCLUSIVE, []) if name not in dropped]
         who = f" ({joined(served)})" if served else ""
-        counts = "counts" if len(silent) == 1 else "count"
-        tail = f"; {joined(silent)} got no usable answer and {counts} for nothing" if silent else ""
+        do = "does" if len(silent) == 1 else "do"
+        tail = f"; {joined(silent)} got no usable answer and {do} not count" if silent else ""
         agents = counted(judgement.conclusive, "agent")
         held = " with an answer, or dropped again and again," if dropped else " with an answer"
         return Earned(

@@ -370,7 +370,7 @@ class GuardMiddleware:
                 async with asyncio.timeout(self._seconds):
                     await self._app(scope, exchange.receive, exchange.send)
         except TimeoutError:
-            faults.warning("Out of time: %s", _target(scope))
+            faults.warning("Timed out: %s", _target(scope))
             await self._tell(
                 problems.problem("unavailable", "The answer took too long."),
                 exchange,

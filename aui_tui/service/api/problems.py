@@ -44,7 +44,7 @@ KINDS: Final = MappingProxyType(
         "scans-refused": Kind(
             403,
             "Scans refused",
-            "This service scans nothing for its visitors; stored report cards can be read.",
+            "This service does not scan for its visitors; stored report cards can be read.",
         ),
         "cross-site-request-refused": Kind(
             403, "Cross-site request refused", "Another site's page may not start a scan or use the tools."

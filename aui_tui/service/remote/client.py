@@ -353,7 +353,7 @@ class RemoteService:
 
     async def _read(self, reply: Reply, read: Callable[[Reply], T]) -> T:
         if reply.is_page:
-            raise RecordError(f"{self.label} sends a web page where a record should be; it may be no published index.")
+            raise RecordError(f"{self.label} sends a web page instead of a record; it may not be a published index.")
         try:
             return await asyncio.to_thread(read, reply)
         except RecordError as error:

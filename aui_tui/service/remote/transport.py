@@ -304,7 +304,7 @@ class Transport:
                 if size > limit and reply.status != 200:
                     break
                 if size > limit:
-                    raise Unavailable(f"{self._label} sends more than {limit >> 20} MiB, which is too much.")
+                    raise Unavailable(f"{self._label} sends more than {limit >> 20} MiB; larger answers are not read.")
                 if size > HELD and size > MAX_RATIO * raw:
                     raise Unavailable(
                         f"{self._label} sends an answer that grows to more than {MAX_RATIO} times its size when it is"
