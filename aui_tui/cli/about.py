@@ -62,7 +62,11 @@ def help_on(
     context: typer.Context,
     topic: Annotated[
         str,
-        typer.Argument(metavar="[TOPIC]", help="Default: list the topics.", autocompletion=complete.of(tuple(TOPICS))),
+        typer.Argument(
+            metavar="[TOPIC]",
+            help=f"One of {', '.join(TOPICS)}; without: the list.",
+            autocompletion=complete.of(tuple(TOPICS)),
+        ),
     ] = "",
     man: Annotated[bool, typer.Option("--man", help="Print the man page (roff).")] = False,
     as_json: Report = False,
@@ -117,7 +121,10 @@ RECORDS: Final = ("card", "index", "summary", "visits")
 @app.command("schema", cls=taking(), epilog=example("aui-tui schema card > card.schema.json"))
 def schema(
     context: typer.Context,
-    record: Annotated[str, typer.Argument(help="card, index, summary or visits.", autocompletion=complete.of(RECORDS))],
+    record: Annotated[
+        str,
+        typer.Argument(metavar="RECORD", help=f"One of {', '.join(RECORDS)}.", autocompletion=complete.of(RECORDS)),
+    ],
 ) -> None:
     """Print the JSON Schema of a record."""
     run_of(context)

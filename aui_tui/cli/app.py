@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib import import_module
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Protocol
 
 import typer
+from typer.core import TyperGroup
 
 from aui_tui.cli import complete, streams
 from aui_tui.cli.options import (
@@ -20,13 +22,16 @@ from aui_tui.cli.options import (
     ConnectTo,
     DataDir,
     Debug,
+    HelpSections,
     NoLimit,
     Quiet,
     Source,
     run_of,
+    value_words,
 )
 from aui_tui.cli.run import INTERRUPTED, reporting_errors
 from aui_tui.errors import ConfigError
+from aui_tui.text import clean
 
 BOARD = "Dashboard"
 COMMANDS: Final = MappingProxyType(
@@ -62,6 +67,8 @@ COMMANDS: Final = MappingProxyType(
     }
 )
 """Every command in the order of the help, and the module that holds it."""
+THEMES: Final = ("colour-blind", "dusk", "dusk-256", "high-contrast", "paper", "terminal")
+"""The packaged themes; their files are not read for a help."""
 VALUED: Final = frozenset({"--data-dir", "--source", "--config", "--theme", "--open", "--connect-to"})
 """Options before a command that take the word after them."""
 
@@ -79,6 +86,18 @@ class Command(Protocol):
         """Run it and return what the command returned."""
 
 
+class Commands(HelpSections, TyperGroup):
+    """The commands of the program."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that ``args`` begin with. Raises Usage for an unknown one."""
+        if not ctx.resilient_parsing and args[0] not in self.commands and not args[0].startswith("-"):
+            near = " or ".join(get_close_matches(args[0], COMMANDS, cutoff=0.7))
+            hint = f"; did you mean {near}?" if near else "."
+            raise Usage(f"There is no command {clean(args[0], 60)!r}{hint} {streams.NAME} --help lists the commands.")
+        return super().resolve_command(ctx, args)
+
+
 def application(arguments: Sequence[str]) -> Command:
     """Return the application for one command line; only what it needs is loaded."""
     app = typer.Typer(
@@ -86,7 +105,9 @@ def application(arguments: Sequence[str]) -> Command:
         help="How usable is a website by AI agents that act live for a person?",
         epilog="Without a command: the dashboard. Exit codes: 0 done, 1 a gate failed, 2 usage, configuration or "
         "invalid host, 3 unreachable, never scanned or inconclusive, 4 rate limited, 130 interrupted.",
+        cls=Commands,
         context_settings={"help_option_names": ["--help", "-h"]},
+        rich_markup_mode=None,
     )
     app.callback(invoke_without_command=True)(_root)
     complete.rejoin()
@@ -130,7 +151,13 @@ def _root(
     ] = False,
     theme: Annotated[
         str | None,
-        typer.Option("--theme", metavar="NAME", help="Theme.", rich_help_panel=BOARD, autocompletion=complete.themes),
+        typer.Option(
+            "--theme",
+            metavar="NAME",
+            help=f"Theme: {', '.join(THEMES)}, or one of your own.",
+            rich_help_panel=BOARD,
+            autocompletion=complete.themes,
+        ),
     ] = None,
     ascii_only: Annotated[
         bool, typer.Option("--ascii", help="Draw with ASCII characters only.", rich_help_panel=BOARD)
@@ -171,9 +198,10 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _run(arguments: list[str]) -> int:
+    program = application(arguments)
     try:
         with complete.silent_script():
-            code = application(arguments)(arguments, prog_name=streams.NAME, standalone_mode=False)
+            code = program(arguments, prog_name=streams.NAME, standalone_mode=False)
         streams.flush()
     except typer.Abort:
         return INTERRUPTED
@@ -182,18 +210,54 @@ def _run(arguments: list[str]) -> int:
             raise streams.ClosedPipe from None
         return error.code if isinstance(error.code, int) else 0
     except Exception as error:
-        sentence = getattr(error, "format_message", None)
-        if sentence is None:
+        if not hasattr(error, "format_message"):
             raise
-        raise Usage(_usage(sentence(), error)) from None
+        raise _usage(error, program, arguments) from None
     return code if isinstance(code, int) else 0
 
 
-def _usage(sentence: str, error: Exception) -> str:
+def _usage(error: Any, program: Any, arguments: Sequence[str]) -> Usage:
+    """Return what the parser found wrong: what was given, what is allowed, and where to read on."""
     context = getattr(error, "ctx", None)
-    path = getattr(context, "command_path", streams.NAME)
-    words = " ".join(sentence.split())
-    return f"{words}{'' if words.endswith(('.', '?')) else '.'} See {path} --help."
+    needed = _needed(arguments)
+    command = context.command if context is not None else program.commands[needed[0]] if len(needed) == 1 else program
+    path = streams.NAME if command is program else f"{streams.NAME} {command.name}"
+    sentence = _misuse(error, command, path)
+    return Usage(f"{sentence} See {path} --help.")
+
+
+def _misuse(error: Any, command: Any, path: str) -> str:
+    """Return one sentence on a mistake that the parser found in the line of ``command``."""
+    said = " ".join(error.format_message().split())
+    option = str(getattr(error, "option_name", ""))
+    match type(error).__name__:
+        case "NoSuchOption":
+            near = " or ".join(error.possibilities or ())
+            return f"{path} has no option {clean(option, 60)}{f'; did you mean {near}?' if near else '.'}"
+        case "BadOptionUsage":
+            known = next((one for one in command.params if option in (*one.opts, *one.secondary_opts)), None)
+            if known is None or known.is_flag:
+                return f"{option} takes no value; leave out what follows the =."
+            return f"{option} needs a value, {value_words(known)}: {_meaning(known)}"
+        case "MissingParameter":
+            wanted = error.param
+            name = "" if wanted.param_type_name == "argument" else f"{wanted.opts[0]} "
+            return f"{path} needs {name}{value_words(wanted)}: {_meaning(wanted)}"
+        case "BadParameter":
+            value = error.message.partition(" is not ")[0].strip("'")
+            return f"{error.param.opts[0]} takes {value_words(error.param)}, not {clean(value, 40)!r}."
+    if said.startswith("Got unexpected extra argument"):
+        taken = [value_words(one) for one in command.params if one.param_type_name == "argument"]
+        extra = clean(said.partition("(s) (")[2].removesuffix(")"), 60)
+        allowed = f"{' '.join(taken)} and nothing more" if taken else "no argument"
+        return f"{path} takes {allowed}; leave out {extra!r}."
+    return said if said.endswith((".", "?")) else said + "."
+
+
+def _meaning(option: Any) -> str:
+    """Return the help of an option or argument as the end of a sentence."""
+    words = str(option.help)
+    return words if words[1:2].isupper() else words[:1].lower() + words[1:]
 
 
 if __name__ == "__main__":

@@ -131,7 +131,7 @@ def diff(
     form: Annotated[
         str,
         typer.Option(
-            "--format", "-f", metavar="NAME", help="text, json or markdown.", autocompletion=complete.of(FORMATS)
+            "--format", "-f", metavar="NAME", help=f"Format: {', '.join(FORMATS)}.", autocompletion=complete.of(FORMATS)
         ),
     ] = "",
     method: Method = "",
@@ -189,10 +189,15 @@ def plan(
     grade: Annotated[
         str,
         typer.Option(
-            "--grade", metavar="A-F", help="The goal; default: the next one.", autocompletion=complete.of(GRADES)
+            "--grade",
+            metavar="A|B|C|D|F",
+            help="The goal as a grade; default: the next one.",
+            autocompletion=complete.of(GRADES),
         ),
     ] = "",
-    score: Annotated[int | None, typer.Option("--score", metavar="N", help="The goal as a score.")] = None,
+    score: Annotated[
+        int | None, typer.Option("--score", metavar="N", min=0, max=100, help="The goal as a score.")
+    ] = None,
     method: Method = "",
     folder: Annotated[str, typer.Option("--write", metavar="DIR", help="Write the files and a README there.")] = "",
     force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
@@ -207,6 +212,8 @@ def plan(
     """Name the cheapest set of fixes that reaches a grade, and write their files on request."""
     run = run_of(context)
     method = method_of(method)
+    grade = choose("grade", grade, GRADES) if grade else ""
+    one_of(grade=grade, score=score is not None)
 
     async def work() -> Dossier:
         async with opened(run) as service:
@@ -243,7 +250,7 @@ def badge(
 @app.command(
     "regrade",
     cls=taking(FormOptions),
-    epilog=example("aui-tui export --cards -f ndjson | aui-tui regrade - --method v0.1 --json"),
+    epilog=example("aui-tui regrade cards.ndjson --method v0.1 --json"),
 )
 def regrade_cards(
     context: typer.Context,

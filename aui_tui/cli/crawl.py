@@ -213,17 +213,17 @@ class Speed:
         int | None,
         _speed(
             "--concurrency",
+            metavar="N",
             min=1,
             max=10_000,
-            show_default=f"{IN_FLIGHT}; with --fast {FAST_IN_FLIGHT}",
-            help="Hosts in flight at most; a cluster takes what it can.",
+            help=f"Hosts in flight at most ({IN_FLIGHT}, with --fast {FAST_IN_FLIGHT}); a cluster takes what it can.",
         ),
     ] = None
     max_per_second: Annotated[
-        float, _speed("--max-per-second", min=0, help="Hosts begun per second at most; 0: no limit.")
+        float, _speed("--max-per-second", metavar="N", min=0, help="Hosts begun per second at most; 0: no limit.")
     ] = 0
     processes: Annotated[
-        int, _speed("--processes", min=0, max=MOST_PROCESSES, help="Scanning processes; 0: one per core.")
+        int, _speed("--processes", metavar="N", min=0, max=MOST_PROCESSES, help="Scanning processes; 0: one per core.")
     ] = 0
     dask: Annotated[
         str, _speed("--dask", metavar="ADDRESS", help="Scan on this Dask cluster, such as tcp://head:8786.")
@@ -323,6 +323,7 @@ def crawl(
     """
     run = run_of(context)
     only_local(run, "A crawl")
+    chosen_keys, method = output.keys_of(keys), method_of(method) or run.settings.method
     if bool(file) == starter:
         raise BadValue("Name one list: a FILE, - for standard input, or --starter.")
     if file == "-":
@@ -331,10 +332,9 @@ def crawl(
     speed.check()
     if tasks:
         _check_tasks(as_json=as_json)
-    chosen_keys = output.keys_of(keys)
     errand = Errand(
         hosts=HostList(file),
-        method=method_of(method) or run.settings.method,
+        method=method,
         older_than=seconds_of("--older-than", older_than) if resume else 0.0,
         keys=chosen_keys if as_json else None,
         tasks=tasks,

@@ -24,13 +24,13 @@ from aui_tui.records.vocabulary import GRADES, SEVERITIES, STANCES, choose
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
 
-PANEL: Final = "Gates: exit 1 when one fails, 3 when it is inconclusive"
+PANEL: Final = "Gates (exit code 1 when one fails, 3 when one is inconclusive)"
 _option = partial(typer.Option, rich_help_panel=PANEL)
 LAST: Final = "last"
 PASS, INCONCLUSIVE = "pass", "inconclusive"
 """Values of ``--first-run``."""
 
-FailUnder = Annotated[int | None, _option("--fail-under", metavar="N", help="The score must reach N.")]
+FailUnder = Annotated[int | None, _option("--fail-under", metavar="N", min=0, max=100, help="The score must reach N.")]
 FailGrade = Annotated[
     str | None,
     _option(
@@ -41,8 +41,8 @@ RequireStance = Annotated[
     str | None,
     _option(
         "--require-stance",
-        metavar="Open|Selective|Walled",
-        help="The stance must be at least this open.",
+        metavar="STANCE",
+        help=f"The stance must be at least this open: {', '.join(STANCES)}.",
         autocompletion=complete.of(STANCES),
     ),
 ]
@@ -51,7 +51,7 @@ MustServe = Annotated[
     _option(
         "--must-serve",
         metavar="NAME,NAME",
-        help="These agents must get in: product, token or company.",
+        help="These agents must get in, by product, token or company, such as claude,chatgpt.",
         autocompletion=complete.agents,
     ),
 ]
@@ -76,8 +76,8 @@ FirstRun = Annotated[
     str,
     _option(
         "--first-run",
-        metavar="pass|inconclusive",
-        help="Result of --no-regress when there is no earlier card.",
+        metavar="RESULT",
+        help="Result of --no-regress when there is no earlier card: pass or inconclusive.",
         autocompletion=complete.of(("pass", "inconclusive")),
     ),
 ]

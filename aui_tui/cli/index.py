@@ -13,7 +13,7 @@ from typing import Annotated, Final
 import msgspec
 import typer
 
-from aui_tui.cli import streams
+from aui_tui.cli import complete, streams
 from aui_tui.cli.options import (
     Filters,
     example,
@@ -22,7 +22,20 @@ from aui_tui.cli.options import (
     run_of,
     taking,
 )
-from aui_tui.cli.output import Deterministic, Fields, File, FormatName, Json, KeyNames, Linear, emit, keys_of, path_of
+from aui_tui.cli.output import (
+    DOCUMENTS,
+    OUTPUT,
+    REPORTS,
+    Deterministic,
+    Fields,
+    File,
+    Json,
+    KeyNames,
+    Linear,
+    emit,
+    keys_of,
+    path_of,
+)
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import only_local, opened, service_of
 from aui_tui.cli.streams import TINTS, Paint, age, seconds_since
@@ -205,6 +218,17 @@ def _row(name: str, part: int, whole: int, paint: Paint) -> str:
     return f"  {fit(name, NAME)}{bar}{part:>9,} {100 * part / whole:>4.0f} %"
 
 
+ListFormat = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        "-f",
+        metavar="NAME",
+        help=f"Format: {', '.join((*DOCUMENTS, PARQUET))}; with --cards also {', '.join(REPORTS)}.",
+        autocompletion=complete.of((*DOCUMENTS, *REPORTS, PARQUET)),
+        rich_help_panel=OUTPUT,
+    ),
+]
 Figures = Annotated[
     bool, typer.Option("--overview", help="Print figures: grades, stances per category, failing checks.")
 ]
@@ -278,7 +302,7 @@ def export(
     context: typer.Context,
     cards: Annotated[bool, typer.Option("--cards", help="Whole report cards instead of rows.")] = False,
     as_json: Json = False,
-    format_name: FormatName = "",
+    format_name: ListFormat = "",
     output: File = "",
     fields: Fields = "",
     deterministic: Deterministic = False,

@@ -23,7 +23,7 @@ from aui_tui.cli import complete
 from aui_tui.cli.run import Run
 from aui_tui.errors import BadValue, ConfigError
 from aui_tui.records.methods import METHODS
-from aui_tui.records.query import Query
+from aui_tui.records.query import SORTS, Query
 from aui_tui.records.vocabulary import CATEGORIES, STANCES, choose
 from aui_tui.text import clean
 
@@ -84,7 +84,15 @@ Stance = Annotated[
 Line = Annotated[
     str, _filter("--query", metavar="TEXT", help="Words and terms: aui-tui help query.", autocompletion=complete.terms)
 ]
-Sort = Annotated[str, _filter("--sort", metavar="COLUMN", help="Order by this column.", autocompletion=complete.sorts)]
+Sort = Annotated[
+    str,
+    _filter(
+        "--sort",
+        metavar="COLUMN",
+        help=f"Order by this column: {', '.join(SORTS)}, or matrix.AGENT such as matrix.claude.",
+        autocompletion=complete.sorts,
+    ),
+]
 Reverse = Annotated[bool, _filter("--reverse", help="Reverse the order.")]
 Limit = Annotated[int, _filter("--limit", metavar="N", min=0, help="At most N rows of each list; 0: all.")]
 
@@ -110,6 +118,59 @@ class Filters:
 Group = TypeVar("Group")
 
 
+FIRST: Final = ("Arguments", "Options")
+"""Sections of a help that stand before the others."""
+NAMES_WIDTH: Final = 27
+"""Cells of the first column of a help; a longer name has its text on the next line."""
+
+
+class HelpSections:
+    """The help of a command: one section for arguments, one for its own options, one for each group of options."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the sections to ``formatter``."""
+        sections: dict[str, list[tuple[str, str]]] = {name: [] for name in FIRST}
+        for option in ctx.command.get_params(ctx):
+            record = option.get_help_record(ctx)
+            if record is None:
+                continue
+            own = "Arguments" if option.param_type_name == "argument" else "Options"
+            name, text = record
+            limits = getattr(option.type, "_describe_range", str)()
+            text = text.replace(limits, span(option)) if limits else text
+            sections.setdefault(getattr(option, "rich_help_panel", None) or own, []).append((name, text))
+        for title, rows in sections.items():
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows, col_max=NAMES_WIDTH)
+        self.format_commands(ctx, formatter)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands of a group, each with its first sentence; other commands have none."""
+        rows = [(name, one.get_short_help_str(200)) for name, one in getattr(ctx.command, "commands", {}).items()]
+        if rows:
+            with formatter.section("Commands"):
+                formatter.write_dl(rows)
+
+
+def span(option: Any) -> str:
+    """Return the limits of a number: ``0 to 100``, ``0 or more``, empty for none."""
+    low, high = getattr(option.type, "min", None), getattr(option.type, "max", None)
+    if high is None:
+        return "" if low is None else f"{low:g} or more"
+    return f"{low:g} to {high}"
+
+
+def value_words(option: Any) -> str:
+    """Return what an option takes in words: ``a whole number from 0 to 100``, or how its help names it."""
+    kind = option.type.name
+    if not kind.startswith(("int", "float")):
+        return str(option.metavar or option.name.upper())
+    limits = span(option)
+    what = "a whole number" if kind.startswith("int") else "a number"
+    return f"{what}{', ' if limits.endswith('more') else ' from ' if limits else ''}{limits}"
+
+
 class Part(NamedTuple):
     """Some options of a group, by the names of its fields."""
 
@@ -127,11 +188,15 @@ def taking(*groups: type | Part) -> type[TyperCommand]:
     shared = [option for group in (*groups, Common) for option in _options(group)]
     names = {option.name for option in shared}
 
-    class Command(TyperCommand):
+    class Command(HelpSections, TyperCommand):
         def __init__(self, *args: Any, params: list[Any], **kwargs: Any) -> None:
             arguments = [one for one in params if one.param_type_name == "argument"]
             own = [one for one in params if one.param_type_name != "argument"]
             super().__init__(*args, params=[*arguments, *shared, *own], **kwargs)
+
+        def collect_usage_pieces(self, ctx: Any) -> list[str]:
+            """Return the words of the usage line, arguments as the help names them."""
+            return [piece.removeprefix("{").removesuffix("}") for piece in super().collect_usage_pieces(ctx)]
 
         def invoke(self, ctx: Any) -> Any:
             """Run the command with its own options; those of groups stay in the context."""
@@ -209,6 +274,11 @@ def seconds_of(name: str, text: str, allowed: str = "smhdw") -> float:
     return float(int(found[1]) * UNITS[found[2]])
 
 
+def category_of(word: str) -> str:
+    """Return the checked value of ``--category``; empty when none was named. Raises BadValue."""
+    return choose("category", word, CATEGORIES) if word else ""
+
+
 def method_of(word: str) -> str:
     """Return the checked value of ``--method``; empty when none was named. Raises BadValue."""
     return choose("method", word, tuple(METHODS)) if word else ""
@@ -222,8 +292,8 @@ ConnectTo = Annotated[
     list[str] | None,
     _option(
         "--connect-to",
-        metavar="HOST:PORT:ADDR:PORT",
-        help="Connect to ADDR:PORT instead, as curl does; an empty HOST or PORT matches any.",
+        metavar="RULE",
+        help="Connect elsewhere, as curl does: HOST:PORT:ADDR:PORT; an empty HOST or PORT matches any.",
     ),
 ]
 Header = Annotated[
@@ -242,13 +312,15 @@ NoLimit = Annotated[
 ]
 Insecure = Annotated[bool, _option("--insecure", help="Don't check certificates; the card says so.")]
 
-LONGEST_PACE: Final = 60.0
+LONGEST_PACE: Final = 60
 Pace = Annotated[
     float,
     _option(
         "--pace",
         metavar="SECONDS",
-        help="Send one request at a time, SECONDS apart (0 to 60), for hosts with strict limits; 0: no wait.",
+        min=0,
+        max=LONGEST_PACE,
+        help="Send one request at a time, SECONDS apart, for hosts with strict limits; 0: no wait.",
         show_default=False,
     ),
 ]
@@ -270,8 +342,8 @@ class ConnectionOptions:
         """Return what the options allow, None when none was given. Raises BadValue or ConfigError."""
         if self.no_limit and not (self.allow_private or self.connect_to):
             raise BadValue("--no-limit is for hosts of your own; add --allow-private or --connect-to.")
-        if not 0 <= pace <= LONGEST_PACE:
-            raise BadValue(f"--pace takes the seconds between two requests, 0 to {LONGEST_PACE:g}.")
+        if pace != pace:  # NaN
+            raise BadValue(f"--pace takes a number from 0 to {LONGEST_PACE}.")
         if not (pace or any(getattr(self, field.name) for field in fields(self))):
             return None
         from aui_tui.engine import policy

@@ -43,14 +43,18 @@ KeyNames = Annotated[
         autocompletion=complete.of(("names", "slots")),
     ),
 ]
+DOCUMENTS: Final = ("json", "ndjson", "csv", "markdown", "html")
+REPORTS: Final = ("junit", "sarif", "github", "gitlab")
+CARD_FORMATS: Final = (*DOCUMENTS, *REPORTS)
+"""Formats of report cards; those of a list are DOCUMENTS. The table of ``export`` is not loaded for a help."""
 FormatName = Annotated[
     str,
     _option(
         "--format",
         "-f",
         metavar="NAME",
-        help="json, ndjson, csv, markdown, html; a card also junit, sarif, github, gitlab; export also parquet.",
-        autocompletion=complete.of(("json", "ndjson", "csv", "markdown", "html", "junit", "sarif", "github", "gitlab")),
+        help=f"Format: {', '.join(CARD_FORMATS)}.",
+        autocompletion=complete.of(CARD_FORMATS),
     ),
 ]
 File = Annotated[str, _option("--output", "-o", metavar="FILE", help="Write to FILE, whole or not at all.")]
@@ -126,7 +130,7 @@ def located(path: str) -> str:
 
 def keys_of(word: str) -> Keys:
     """Return the checked value of ``--keys``. Raises BadValue."""
-    return "slots" if choose("--keys", word, ("names", "slots")) == "slots" else "names"
+    return "slots" if choose("value of --keys", word, ("names", "slots")) == "slots" else "names"
 
 
 def path_of(text: str) -> Path | None:

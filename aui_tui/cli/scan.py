@@ -25,6 +25,7 @@ from aui_tui.cli.options import (
     ConnectionOptions,
     Method,
     Pace,
+    category_of,
     example,
     given,
     method_of,
@@ -42,7 +43,7 @@ from aui_tui.records import labels
 from aui_tui.records.card import ReportCard
 from aui_tui.records.observations import Observations, ProbeEvent, Progress
 from aui_tui.records.view import ScanAnswer
-from aui_tui.records.vocabulary import CATEGORIES, choose
+from aui_tui.records.vocabulary import CATEGORIES
 from aui_tui.service.protocol import LooksForDeclared, RunsTasks, Service
 from aui_tui.settings import Settings
 from aui_tui.text import clean
@@ -435,9 +436,8 @@ def scan(
     form, gating, tape = CardForm.of(context), Gating.of(context), given(context, Tape)
     access = given(context, ConnectionOptions).policy(pace)
     access = given(context, Signing).policy(run.settings.data_dir, access)
-    category = choose("category", category, CATEGORIES) if category else ""
     asked = ScanRequest(
-        force=force, method=method_of(method), category=category, tasks=tasks, act=act, declared=declared
+        force=force, method=method_of(method), category=category_of(category), tasks=tasks, act=act, declared=declared
     )
     if act and not tasks:
         raise BadValue("--act needs --tasks; add --tasks.")

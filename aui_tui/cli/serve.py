@@ -36,7 +36,9 @@ app = typer.Typer()
 PORT: Final = 8600
 MAX_WORKERS: Final = 64
 Address = Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")]
-Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0 takes a free one.")]
+Port = Annotated[
+    int, typer.Option("--port", metavar="N", min=0, max=65535, help="Port to listen on; 0 takes a free one.")
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +51,7 @@ class Listening:
         str | None,
         typer.Option("--base-url", metavar="URL", help="Public address of the service; names every record."),
     ] = None
-    workers: Annotated[int, typer.Option("--workers", min=1, max=MAX_WORKERS, help="Processes.")] = 1
+    workers: Annotated[int, typer.Option("--workers", metavar="N", min=1, max=MAX_WORKERS, help="Processes.")] = 1
     trust_proxy: Annotated[
         list[str] | None,
         typer.Option("--trust-proxy", metavar="NETWORK", help="Proxy whose X-Forwarded-For names the client."),

@@ -21,6 +21,7 @@ from aui_tui.service.importer import take
 from aui_tui.store.folder import damaged
 from aui_tui.store.reports import Reports
 from aui_tui.text import clean, count
+from aui_tui.validate import KINDS
 from aui_tui.validate import validate as validated
 
 app = typer.Typer()
@@ -41,6 +42,7 @@ def validate(
 ) -> int:
     """Check records against the schema and say where and why they break it. Exit code 1 when one does."""
     run_of(context)
+    kind = choose("kind of record", kind, KINDS) if kind else ""
     code = 0
     for name in file:
         verdict = validated(read_bytes(name), kind)
@@ -228,13 +230,12 @@ def forget(
     return worst(codes)
 
 
-ACTIONS = ("show", "clear")
-
-
 @app.command("cache", cls=taking(), epilog=example("aui-tui cache clear"))
 def cache(
     context: typer.Context,
-    action: Annotated[str, typer.Argument(metavar="show|clear", help="What to do.")] = "show",
+    action: Annotated[
+        str, typer.Argument(metavar="show|clear", help="What to do.", autocompletion=complete.of(ACTIONS))
+    ] = "show",
     as_json: Report = False,
 ) -> None:
     """Show or clear the answers of the last 24 hours; no report card is lost."""
@@ -254,6 +255,7 @@ def cache(
     run.wait(work())
 
 
+ACTIONS = ("show", "clear")
 KEY_ACTIONS = ("new", "show", "directory")
 
 

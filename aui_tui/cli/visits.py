@@ -43,8 +43,22 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 READING: Final = "How to read the log"
-GATES: Final = "Gate: exit 1 when it fails, 3 when the log cannot tell"
+GATES: Final = "Gate (exit code 1 when it fails, 3 when the log cannot tell)"
 KINDS: Final = ("edge", "origin", "unknown")
+LOG_FORMATS: Final = (
+    "combined",
+    "common",
+    "json",
+    "caddy",
+    "cloudflare",
+    "traefik",
+    "w3c",
+    "iis",
+    "cloudfront",
+    "alb",
+    "haproxy",
+)
+"""Names of the formats; their table is not loaded for a help."""
 SAVE_EVERY: Final = 10.0
 """Seconds between two times at which a followed log's figures are kept."""
 SHOW_EVERY: Final = 0.5
@@ -68,13 +82,16 @@ class ReadingOptions:
     """How to read the log, as asked for."""
 
     log_format_name: Annotated[
-        str, _reading("--format", "-f", metavar="NAME", help="Format of the log; detected otherwise.")
+        str,
+        _reading(
+            "--format", "-f", metavar="NAME", help=f"Format of the log: {', '.join(LOG_FORMATS)}; detected otherwise."
+        ),
     ] = ""
     log_format: Annotated[
         str, _reading("--log-format", metavar="STRING", help="nginx log_format or Apache LogFormat string.")
     ] = ""
     log_kind: Annotated[
-        str, _reading("--log-kind", metavar="edge|origin|unknown", help="Where the log was written.")
+        str, _reading("--log-kind", metavar="KIND", help=f"Where the log was written: {', '.join(KINDS)}.")
     ] = ""
     trusted_proxy: Annotated[
         list[str] | None,

@@ -20,6 +20,7 @@ from aui_tui.cli.options import (
     UNITS,
     ConnectionOptions,
     Method,
+    category_of,
     example,
     given,
     method_of,
@@ -92,7 +93,7 @@ def reading_keys(keys: Keys) -> Iterator[bool]:
 @app.command(
     "watch",
     cls=taking(ConnectionOptions),
-    epilog=example("aui-tui watch http://localhost:8000 --allow-private --no-limit --path public/"),
+    epilog=example("aui-tui watch http://localhost:8000 --allow-private --path public/"),
 )
 def watch(
     context: typer.Context,
@@ -110,7 +111,7 @@ def watch(
     """
     run = run_of(context)
     access = given(context, ConnectionOptions).policy()
-    asked = ScanRequest(force=True, method=method_of(method), category=category)
+    asked = ScanRequest(force=True, method=method_of(method), category=category_of(category))
     seconds = interval(every, 0) if every else 0.0
     path = Path(folder).expanduser() if folder else None
     if path is not None:

@@ -164,7 +164,7 @@ def write_listing(
 
     Raises BadValue at once when the format or a field is unknown or the two do not go together.
     """
-    chosen = FORMATS[choose("format of a list", name, LIST_FORMATS)]
+    chosen = FORMATS[choose("format", name, LIST_FORMATS)]
     assert chosen.listing is not None
     paths = _paths(chosen, fields, row_tree())
     if deterministic:

@@ -25,13 +25,13 @@ def test_version(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["bogus"], ("No such command 'bogus'",)),
-        (["schem"], ("No such command 'schem'. Did you mean 'schema'",)),
-        (["paths", "--bogus"], ("No such option: --bogus", "aui-tui paths --help")),
+        (["bogus"], ("There is no command 'bogus'.", "aui-tui --help lists")),
+        (["schem"], ("There is no command 'schem'; did you mean schema?",)),
+        (["paths", "--bogus"], ("aui-tui paths has no option --bogus.", "aui-tui paths --help")),
         (["index", "--category", "Shoes"], ("Travel, Social & media, Grocery & food",)),
         (["index", "--stance", "shut"], ("Open, Selective, Walled",)),
         (["index", "--data-dir", "/dev/null/x"], ("/dev/null/x cannot be used",)),
-        (["schema"], ("Missing argument",)),
+        (["schema"], ("aui-tui schema needs RECORD: one of card, index, summary, visits.",)),
         (["schema", "cards"], ("Unknown record 'cards'", "card, index, summary")),
         (["paths", "--data-dir", ""], ("--data-dir is empty: it takes DIR",)),
         (["--data-dir"], ("--data-dir",)),

@@ -1,30 +1,206 @@
-"""Every command explains itself within 80 columns and closes with an example that parses."""
+"""Every command explains itself within 80 columns, lists what a choice takes, and names mistakes in its own words."""
 
 from __future__ import annotations
 
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from aui_tui.cli.app import COMMANDS
-from tests.cli.runner import here
+from aui_tui.cli.app import COMMANDS, THEMES, application
+from aui_tui.cli.options import value_words
+from aui_tui.cli.output import CARD_FORMATS
+from aui_tui.cli.visits import LOG_FORMATS
+from aui_tui.export import diff, formats
+from aui_tui.records.methods import METHODS
+from aui_tui.records.query import SORTS
+from aui_tui.records.vocabulary import CATEGORIES, GRADES, STANCES
+from aui_tui.visits.formats import FORMATS as KNOWN_LOG_FORMATS
+from tests.cli.runner import ROOT, here
+
+PROGRAM: Any = application(["--help"])
+CHOICES: dict[str, tuple[str, ...]] = {
+    "--as": ("card", "index", "summary"),
+    "--category": CATEGORIES,
+    "--fail-grade": GRADES,
+    "--fail-on": ("critical", "warn"),
+    "--first-run": ("pass", "inconclusive"),
+    "--format": formats.CARD_FORMATS,
+    "--grade": GRADES,
+    "--keys": ("names", "slots"),
+    "--log-kind": ("edge", "origin", "unknown"),
+    "--method": tuple(METHODS),
+    "--require-stance": STANCES,
+    "--sort": SORTS,
+    "--stance": STANCES,
+}
+FORMATS_OF: dict[str, tuple[str, ...]] = {
+    "diff": diff.FORMATS,
+    "visits": tuple(KNOWN_LOG_FORMATS),
+    "export": (*formats.CARD_FORMATS, "parquet"),
+}
+"""What ``--format`` takes where that is not every format of a card."""
+FREE = {
+    "--allow-origin",
+    "--at",
+    "--base-url",
+    "--basic-auth-env",
+    "--cacert",
+    "--client-field",
+    "--config",
+    "--connect-to",
+    "--cors",
+    "--dask",
+    "--data-dir",
+    "--declared",
+    "--every",
+    "--fail-refused",
+    "--fields",
+    "--header",
+    "--host",
+    "--license",
+    "--log-format",
+    "--must-serve",
+    "--no-regress",
+    "--older-than",
+    "--output",
+    "--package",
+    "--path",
+    "--public-url",
+    "--query",
+    "--record",
+    "--replay",
+    "--signature-agent",
+    "--source",
+    "--tester",
+    "--trust-proxy",
+    "--trusted-proxy",
+    "--write",
+}
+"""Options that take a text of the user's own."""
+
+
+def options(name: str) -> list[Any]:
+    return [one for one in PROGRAM.commands[name].params if one.param_type_name == "option" and not one.hidden]
+
+
+def required(name: str) -> list[str]:
+    """Return a value for each argument and option that command ``name`` insists on."""
+    words = []
+    for one in PROGRAM.commands[name].params:
+        if one.required:
+            words += ["shop.example"] if one.param_type_name == "argument" else [one.opts[0], "v0.1"]
+    return words
+
+
+def allowed(name: str, option: str) -> tuple[str, ...]:
+    return FORMATS_OF.get(name, CHOICES[option]) if option == "--format" else CHOICES[option]
+
+
+def tables(text: str) -> list[list[str]]:
+    """Return the lines of each section of a help that has a heading."""
+    parts = [part.splitlines() for part in text.split("\n\n")]
+    return [lines[1:] for lines in parts if lines and lines[0].endswith(":")]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_help_fits_and_has_an_example(tmp_path: Path, name: str) -> None:
+def test_help_fits_and_has_an_example_on_one_line(tmp_path: Path, name: str) -> None:
     done = here(tmp_path, name, "--help")
     assert (done.code, done.err) == (0, "")
     assert max(map(len, done.out.splitlines())) <= 80
-    text = " ".join(done.out.split())
-    example = text.partition("Example: ")[2]
-    assert re.search(rf"aui-tui {name}\b", example), text[-200:]
+    example = done.out.rstrip().splitlines()[-1].strip()
+    assert example.startswith("Example: ")
+    assert re.search(rf"aui-tui {name}\b", example)
     assert shlex.split(example)
 
 
-def test_command_without_its_argument_is_one_sentence(tmp_path: Path) -> None:
-    for name in ("scan", "site", "diff", "plan", "watch", "badge", "regrade", "validate", "import", "backup", "forget"):
-        done = here(tmp_path, name)
-        assert (done.code, done.out) == (2, ""), name
-        assert "Missing" in done.sentence or "Name a host" in done.sentence
+@pytest.mark.parametrize("name", ["", *COMMANDS])
+def test_the_text_of_a_help_has_at_least_40_of_80_columns(tmp_path: Path, name: str) -> None:
+    found = tables(here(tmp_path, *([name] if name else []), "--help").out)
+    assert found
+    for lines in found:
+        later = [len(line) - len(line.lstrip()) for line in lines if line.startswith("    ")]
+        first = [start.end() for line in lines if (start := re.match(r"  \S.*?\s{2,}", line))]
+        assert max([*later, *first], default=0) <= 40, lines
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_lists_the_words_that_a_choice_takes(tmp_path: Path, name: str) -> None:
+    text = " ".join(here(tmp_path, name, "--help").out.split())
+    for option in options(name):
+        long = option.opts[0]
+        if option.is_flag or long in FREE or option.type.name != "str":
+            continue
+        said = text.partition(f"{long} ")[2]
+        assert [word for word in allowed(name, long) if word not in said] == [], long
+
+
+def test_lists_that_a_help_repeats_are_those_of_their_tables() -> None:
+    assert CARD_FORMATS == formats.CARD_FORMATS
+    assert set(LOG_FORMATS) == set(KNOWN_LOG_FORMATS)
+    assert tuple(sorted(file.stem for file in (ROOT / "themes").glob("*.toml"))) == THEMES
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_word_outside_of_a_choice_is_answered_with_the_list(tmp_path: Path, name: str) -> None:
+    for option in options(name):
+        if option.opts[0] not in CHOICES:
+            continue
+        done = here(tmp_path, name, *required(name), option.opts[0], "nonsense")
+        assert (done.code, done.out) == (2, ""), option.opts
+        named = [word for word in allowed(name, option.opts[0]) if word in done.sentence]
+        assert len(named) >= 2, done.sentence
+        assert "nonsense" in done.sentence
+
+
+PARSER = ("Invalid value", "No such", "Missing argument", "Missing option", "Got unexpected", "requires an argument")
+"""How the parser itself speaks."""
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_mistake_in_a_line_is_named_with_what_is_allowed(tmp_path: Path, name: str) -> None:
+    needed = required(name)
+    mistakes: list[tuple[list[str], list[str]]] = [
+        ([*needed, "--bogus"], [f"aui-tui {name} has no option --bogus"]),
+        ([*needed, "--quiet=yes"], ["--quiet takes no value"]),
+    ]
+    for option in options(name):
+        long, takes = option.opts[0], value_words(option)
+        if not option.is_flag:
+            mistakes.append(([*needed, long], [f"{long} needs a value, {takes}: "]))
+            if option.type.name != "str":
+                mistakes.append(([*needed, long, "x"], [f"{long} takes {takes}, not 'x'."]))
+    arguments = [one for one in PROGRAM.commands[name].params if one.param_type_name == "argument"]
+    if all(one.nargs == 1 for one in arguments):
+        words = ["one", "two", "three"][: len(arguments) + 1]
+        mistakes.append((words, [f"aui-tui {name} takes ", repr(words[-1])]))
+    if needed:
+        mistakes.append(([], [f"aui-tui {name} needs "]))
+    for line, wanted in mistakes:
+        done = here(tmp_path, name, *line)
+        assert (done.code, done.out) == (2, ""), line
+        assert done.sentence.endswith(f"See aui-tui {name} --help."), done.sentence
+        assert [word for word in wanted if word not in done.sentence] == [], done.sentence
+        assert not any(word in done.sentence for word in PARSER), done.sentence
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        (["serve", "--port", "99999"], "--port takes a whole number from 0 to 65535, not '99999'."),
+        (["index", "--limit", "-3"], "--limit takes a whole number, 0 or more, not '-3'."),
+        (["serve", "--prot", "1"], "aui-tui serve has no option --prot; did you mean --port or --host?"),
+        (["serve", "8600"], "aui-tui serve takes no argument; leave out '8600'."),
+        (["site"], "aui-tui site needs HOST: a host that was scanned."),
+        (["regrade", "x"], "aui-tui regrade needs --method v0.1|v0.2: grade under this method."),
+        (["schem"], "There is no command 'schem'; did you mean schema?"),
+        (["scan"], "Name a host to scan, such as example.com."),
+    ],
+)
+def test_how_a_mistake_reads(tmp_path: Path, line: list[str], sentence: str) -> None:
+    done = here(tmp_path, *line)
+    assert done.code == 2
+    assert done.sentence.startswith(f"aui-tui: {sentence}")
