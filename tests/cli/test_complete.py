@@ -8,6 +8,9 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pexpect
@@ -103,30 +106,104 @@ RC = {
 }
 
 
+SLOW = """
+import pathlib, sys, time, aui_tui.__main__ as program
+asked, begun, quick = pathlib.Path("asked"), program.run, pathlib.Path("quick").exists()
+def run(arguments):
+    asked.touch()
+    time.sleep(0 if quick else 60)
+    return begun(arguments)
+program.run = run
+program.main()
+"""
+"""The program, which takes a minute to complete unless there is a file ``quick``."""
+
+
+@contextmanager
+def shell_at(folder: Path, shell: str, command: str) -> Iterator[pexpect.spawn[str]]:
+    """Run a real ``shell`` in a pseudo-terminal, its completion of aui-tui loaded; ``command`` is what completes."""
+    name, options, rc = RC[shell]
+    if shutil.which(name) is None:
+        pytest.skip(f"needs {name}")
+    tool = folder / "aui-tui"
+    tool.write_text(
+        f'#!/bin/sh\ncase "$_AUI_TUI_COMPLETE" in complete_*) exec {command} "$@";; esac\n'
+        f'exec {shlex.quote(sys.executable)} -m aui_tui "$@"\n'
+    )
+    tool.chmod(0o755)
+    env = environment(folder, {"PATH": f"{folder}:{os.environ['PATH']}", "TERM": "dumb"})
+    child = pexpect.spawn(
+        name,
+        options,
+        env=env,
+        cwd=str(folder),
+        encoding="utf-8",
+        timeout=40,
+        dimensions=(40, 200),
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    try:
+        child.sendline(rc)
+        child.sendline("echo rea''dy")
+        child.expect("ready")
+        yield child
+    finally:
+        child.close(force=True)
+
+
 @pytest.mark.pty
 @pytest.mark.slow
 @pytest.mark.parametrize("shell", RC)
 def test_a_value_with_spaces_is_one_word_in_a_real_shell(tmp_path: Path, shell: str) -> None:
     """Typed up to ``So``, completed by the tab key and entered: the program gets ``Social & media``."""
-    name, options, rc = RC[shell]
-    if shutil.which(name) is None:
-        pytest.skip(f"needs {name}")
-    tool = tmp_path / "aui-tui"
-    tool.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m aui_tui "$@"\n')
-    tool.chmod(0o755)
-    env = environment(tmp_path, {"PATH": f"{tmp_path}:{os.environ['PATH']}", "TERM": "dumb"})
-    child = pexpect.spawn(name, options, env=env, cwd=str(tmp_path), encoding="utf-8", timeout=40, dimensions=(40, 200))
-    try:
-        child.sendline(rc)
-        child.sendline("echo rea''dy")
-        child.expect("ready")
+    with shell_at(tmp_path, shell, f"{shlex.quote(sys.executable)} -m aui_tui") as child:
         child.send("aui-tui index --category So\t")
-        child.expect("media", timeout=40)
+        child.expect("media")
         child.send("\r")
         child.expect("No cards in Social & media")
         child.send("aui-tui index --query stance:Wal\t")
-        child.expect("stance:Walled", timeout=40)
+        child.expect("stance:Walled")
         child.send("\r")
         child.expect('No cards matching "stance:Walled"')
-    finally:
-        child.close(force=True)
+
+
+@pytest.mark.pty
+@pytest.mark.slow
+@pytest.mark.parametrize("shell", RC)
+def test_ctrl_c_during_completion_leaves_a_real_shell_clean(tmp_path: Path, shell: str) -> None:
+    """The key ends the program that completes, without a word; the shell takes the next line and completes again."""
+    (tmp_path / "slow.py").write_text(SLOW)
+    with shell_at(tmp_path, shell, f"{shlex.quote(sys.executable)} slow.py") as child:
+        child.send("aui-tui index --stance W\t")
+        wait_for((tmp_path / "asked").exists)
+        child.sendintr()
+        wait_for(lambda: not programs_in(tmp_path))
+        (tmp_path / "quick").touch()
+        said = ""
+        for _ in range(8):  # what is typed before the shell reads again is lost
+            child.sendcontrol("u")  # bash has given up the line, zsh and fish keep it
+            child.sendline("echo cle''an; stty -a")
+            if child.expect(["clean", pexpect.TIMEOUT], timeout=5) == 0:
+                break
+            said += child.before
+        said += child.before
+        assert not any(word in said for word in ("Traceback", "Interrupt", "Aborted", "aui-tui:")), said
+        child.expect(r"[^-]icanon")
+        child.expect(r"[^-]echo\b")
+        child.send("aui-tui index --stance W\t")
+        child.expect("Walled")
+
+
+def programs_in(folder: Path) -> list[str]:
+    """Return the ids of the processes that complete in ``folder``."""
+    found = subprocess.run(["ps", "-eo", "pid=,args="], capture_output=True, text=True, check=True).stdout
+    running = [line.split(maxsplit=1) for line in found.splitlines() if line.strip().endswith("slow.py")]
+    return [pid for pid, _ in running if os.path.realpath(f"/proc/{pid}/cwd") == str(folder.resolve())]
+
+
+def wait_for(done: Callable[[], bool], seconds: float = 40) -> None:
+    """Wait until ``done``."""
+    end = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < end
+        time.sleep(0.05)
