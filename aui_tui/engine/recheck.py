@@ -40,6 +40,8 @@ TIGHT_STRETCH: Final = 1.5
 """How much longer than the control's quiet the client's is, where the site is known to limit requests."""
 BREAKS: Final = frozenset({"timeout", "protocol", "connect", "tls"})
 """Errors that a site may bring about to turn a client away."""
+WELL_KNOWN: Final = ("ai-plugin", "ucp", "mcp")
+"""The files that lie below ``/.well-known/``."""
 LIMIT_STATUS: Final = 429
 BUSY: Final = 503
 
@@ -207,16 +209,16 @@ class History:
         return seen.turned_away and (name not in FILE_PROBES or seen.by_limit or seen.status == 403)
 
     def open_files(self) -> list[str]:
-        """Return the files that may be there although they were not served; a 403 only where a limit may be at work.
+        """Return the files that may be there although they were not served."""
+        return [name for name in FILE_PROBES if self.latest[name].by_limit or self.latest[name].status == 403]
 
-        A server that keeps names with a dot to itself answers 403 to all below ``/.well-known/`` alike.
+    def kept_back(self, files: Sequence[str]) -> list[str]:
+        """Return which of ``files`` one stands for: all below ``/.well-known/``, where they alone got a 403.
+
+        That is how a server answers that keeps names with a dot to itself.
         """
-        hidden = {name: self.first[name].status for name in ("ai-plugin", "ucp", "mcp")}
-        others = [seen.status for name, seen in self.first.items() if name not in hidden]
-        doubtful = 403 in others or (403 in hidden.values() and len(set(hidden.values())) > 1)
-        return [
-            name for name in FILE_PROBES if self.latest[name].by_limit or (doubtful and self.latest[name].status == 403)
-        ]
+        alike = [name for name in files if self.latest[name].status == 403]
+        return alike if alike == [name for name in FILE_PROBES if name in WELL_KNOWN] else []
 
     def _of_pages(self) -> list[list[Seen]]:
         return [answers for name, answers in self._all.items() if name not in FILE_PROBES]
@@ -268,7 +270,7 @@ class Recheck:
             yield from self._each_once(agents)
         files = self.history.open_files()
         if self.history.served:
-            yield from self._clients(files, "the file was not served")
+            yield from self._files(files)
         self._conclude(agents, files)
 
     def _serves(self, name: str) -> bool:
@@ -300,6 +302,16 @@ class Recheck:
             return 2 if seen.failing or seen.broken else 3
         others = any(other.turned_away for name, other in self.history.first.items() if name != BROWSER)
         return 100 if others else 4
+
+    def _files(self, files: Sequence[str]) -> Steps:
+        """Ask for ``files`` again; where one stands for others, for these only when its refusal does not count."""
+        why = "the file was not served"
+        first, *others = self.history.kept_back(files) or [""]
+        yield from self._clients([name for name in files if name not in others], why)
+        if others and self._proven(first):
+            self.controls.update(dict.fromkeys(others, self.controls[first]))
+        else:
+            yield from self._clients(others, why)
 
     def _each_once(self, names: Sequence[str]) -> Steps:
         for name in names:

@@ -11,7 +11,7 @@ from email.utils import format_datetime
 import pytest
 
 from aui_tui.engine.policy import Limits
-from aui_tui.engine.recheck import Recheck, Seen, retry_after
+from aui_tui.engine.recheck import WELL_KNOWN, Recheck, Seen, retry_after
 from aui_tui.records.observations import BROWSER, CHALLENGED, FILE_PROBES, INCONCLUSIVE, REFUSED, SERVED
 from tests.faults.site import AGENTS, PLACES
 from tests.limiters.models import ANSWERS, COUNTS, LIMITERS, WINDOWS, Limiter, any_limiter
@@ -142,6 +142,32 @@ def test_a_limit_for_everybody_accuses_nobody(kind: str, answer: str) -> None:
         case = (count, window, seed, policy.limited)
         assert not accused(policy, latest), case
         assert not missing(policy, latest), case
+
+
+@pytest.mark.parametrize("ban", [20, 200])
+def test_a_ban_whose_first_refusals_are_files_with_a_dot_does_not_make_them_missing(ban: float) -> None:
+    for seed in range(FAST):
+        world = World(None, "", healthy, seed)
+        began = world.now
+
+        def site(name: str, world: World = world, began: float = began) -> int:
+            burst = world.now == began
+            return 403 if (name in WELL_KNOWN if burst else world.now < began + ban) else 200
+
+        world.site = site
+        policy, latest = look_again(world)
+        assert not missing(policy, latest), (seed, policy.limited)
+        assert not accused(policy, latest)
+
+
+def test_a_server_that_keeps_names_with_a_dot_to_itself_is_asked_for_one_of_them() -> None:
+    world = World(None, "", lambda name: 403 if name in WELL_KNOWN else 200, 1)
+    asked: list[str] = []
+    ask = world.ask
+    world.ask = lambda name, pause: (asked.append(name), ask(name, pause))[1]  # type: ignore[method-assign, func-returns-value]
+    policy, latest = look_again(world)
+    assert asked == ["ai-plugin", BROWSER] * 2
+    assert missing(policy, latest) == ["ucp", "mcp"]
 
 
 def layered(seed: int) -> World:
