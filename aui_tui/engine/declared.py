@@ -128,6 +128,11 @@ class Got(NamedTuple):
         return self.moved or self.outcome == SERVED or self.status in MISSING
 
     @property
+    def kind(self) -> object:
+        """What the answers to paths of which a site has nothing have in common; of a 404 its status alone."""
+        return (self.status, False, "") if self.status in MISSING else (self.status, self.moved, self.content_type)
+
+    @property
     def markup(self) -> bool:
         """The body is HTML or XML, whatever its type says."""
         return exchanges.is_markup(charset.decode(self.body, self.content_type).lstrip(_BLANK))
@@ -371,6 +376,7 @@ class _Looking:
         self._url = self._homepage()
         self._found = {row.key: _Found() for row in rows()}
         self._answers: dict[tuple[str, str], Got] = {}
+        self._nothing: set[object] = {(status, False, "") for status in MISSING}
         self._terms: list[Line] = []
         self._end = ""
         self.requests = 0
@@ -507,17 +513,20 @@ class _Looking:
         first = BROWSER if self._refusals >= _CERTAIN else self._agent
         got = await self._ask_place(first, url)
         if got is None:
-            found.why = found.why or f"{url.path} was not asked: {self._end}"
+            found.why = found.why or f"not asked everywhere: {self._end}"
             return
         place = _Place(row, url, got)
         if first == self._agent:
             place.agent = got
-            if not recognised(row, got) and not got.missing:
+            if not recognised(row, got) and got.kind not in self._nothing:
                 control = await self._ask_place(BROWSER, url)
                 if control is None:
                     found.why = f"{url.path} answers the agent {_status(got)}; {self._end}"
                     return
-                self._refusals += control.missing or recognised(row, control)
+                if control.kind != got.kind:
+                    self._refusals += control.missing or recognised(row, control)
+                elif got.missing:
+                    self._nothing.add(got.kind)
                 place.got, place.rounds = control, 1
         self._answers[row.key, url.path] = got = place.got
         if recognised(row, got):
@@ -575,7 +584,9 @@ class _Looking:
             place.verdict = PAYMENT
         elif got.limited:
             place.verdict, place.why = INCONCLUSIVE, f"it answers {got.status}, as a limit on requests may"
-        elif got.outcome == SERVED or got.moved:
+        elif got.moved:
+            place.verdict, place.why = INCONCLUSIVE, "it is sent to another address, and the browser is not"
+        elif got.outcome == SERVED:
             place.verdict, place.why = INCONCLUSIVE, "it gets another answer than the browser"
         elif place.rounds >= ROUNDS:
             place.verdict = CHALLENGED if got.outcome == CHALLENGED else REFUSED

@@ -134,11 +134,21 @@ def declared(found: Declared) -> Iterator[tuple[str, str]]:
     name = agent(found.agent)
     for entry in sorted(found.of(DECLARED), key=lambda entry: not entry.contradicted):
         yield "critical" if entry.contradicted else "good", _declaration(entry, name)
+    reasons: dict[str, list[str]] = {}
     for entry in found.of(INCONCLUSIVE):
-        yield "", f"{entry.name}: inconclusive; {entry.why}"
+        reasons.setdefault(entry.why, []).append(entry.name)
+    for why, names in reasons.items():
+        yield "", f"inconclusive: {', '.join(names)} ({why})"
     absent = ", ".join(entry.name for entry in found.of(ABSENT))
     if absent:
         yield "", f"not found: {absent}"
+
+
+def declared_names(found: Declared) -> str:
+    """Return what a site declares for agents in one clause, such as for one line of the dashboard."""
+    names = ", ".join(entry.name for entry in found.of(DECLARED)) or "nothing"
+    closed = ", ".join(entry.name for entry in found.entries if entry.contradicted)
+    return names + (f"; yet closed to {agent(found.agent)}: {closed}" if closed else "") + " (not scored)"
 
 
 def _declaration(entry: Declaration, name: str) -> str:

@@ -332,6 +332,7 @@ async def test_hostile_text_is_cleaned(parser: Parser) -> None:
 
 PATH = "/.well-known/agent-card.json"
 REFUSAL = answer(b"no", "403 Forbidden")
+ELSEWHERE = answer(b"", "302 Found", extra=b"Location: https://agents.shop.test/card.json\r\n")
 CHALLENGE = answer(b"<title>Just a moment...</title>", "403 Forbidden", extra=b"cf-mitigated: challenge\r\n")
 
 
@@ -384,8 +385,10 @@ async def test_a_site_that_shuts_agents_out_and_declares_for_them(parser: Parser
         (lambda number: number > 1, REFUSAL, "the browser was turned away too"),
         (lambda number: False, answer(b"", "503 Busy"), "it answers 503, as a limit on requests may"),
         (lambda number: False, answer(b"", "429 Slow down"), "the site limits requests (429)"),
+        (lambda number: False, HTML, "it gets another answer than the browser"),
+        (lambda number: False, ELSEWHERE, "it is sent to another address"),
     ],
-    ids=["refused to all", "refused to all later", "busy", "limited"],
+    ids=["refused to all", "refused to all later", "busy", "limited", "another page", "sent elsewhere"],
 )
 async def test_without_a_control_nobody_is_accused(
     parser: Parser, also_browser: Callable[[int], bool], reply: bytes, why: str

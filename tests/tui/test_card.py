@@ -12,6 +12,7 @@ from textual.pilot import Pilot
 
 from aui_tui.engine.scoring import grade_card, what_if
 from aui_tui.records.methods import DEFAULT_METHOD, METHODS
+from aui_tui.records.observations import Declaration, Declared
 from aui_tui.records.view import Row
 from aui_tui.service.local import LocalService
 from aui_tui.text import cells
@@ -55,6 +56,19 @@ async def test_find_marks_counts_and_steps_through_a_pane(size: tuple[int, int])
         await press(pilot, "escape")
         assert " of " + str(len(hits)) + " lines" not in text_of(pilot)
         assert pilot.app.focused is pane
+
+
+async def test_what_the_site_declares_is_shown_where_it_was_asked_for() -> None:
+    entries = (
+        Declaration(key="a2a", name="A2A agent card", state="declared", where="/a", agent="refused", status=403),
+        Declaration(key="acp", name="ACP discovery", state="absent"),
+    )
+    card = replace(make_card(1), declared=Declared(at="", agent="ChatGPT-User", requests=3, entries=entries))
+    async with stage(MemoryService([card, make_card(2)]), (140, 40), start_host=HOST) as pilot:
+        shown = " ".join(" ".join(card_of(pilot).pane(1).texts).split())
+        assert "Declared A2A agent card; yet closed to ChatGPT: A2A agent card (not scored)" in shown
+    async with stage(MemoryService([make_card(1)]), (140, 40), start_host=HOST) as pilot:
+        assert not any("Declared" in text for text in card_of(pilot).pane(1).texts)
 
 
 async def test_another_pane_ends_the_search() -> None:

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from aui_tui.changes import Change, Diff, diff
 from aui_tui.engine.checks import BY_FIX
+from aui_tui.records import labels
 from aui_tui.records.agents import agent_rows, crawler_rows, outcomes
 from aui_tui.records.card import Recommendation, ReportCard
 from aui_tui.records.methods import WALLED_CEILING
@@ -181,7 +182,14 @@ def site_facts(dossier: Dossier, size: int, now: float) -> list[Line]:
         ]
         rows = beside(columns[0], columns[1], half, 0)
     limit = [] if why else [BLANK, *hang((Piece(fit("Limit", FACT), "muted"),), LIMIT, size, "muted")]
-    return [*why, *rows, *limit]
+    return [*why, *rows, *_declared(card, size), *limit]
+
+
+def _declared(card: ReportCard, size: int) -> list[Line]:
+    """Return what the site declares for agents, where that was asked for."""
+    if not card.declared:
+        return []
+    return hang((Piece(fit("Declared", FACT), "muted"),), labels.declared_names(card.declared), size)
 
 
 LIMIT: Final = (
