@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from aui_tui.records.card import SiteSummary, age, epoch_ms
 from aui_tui.records.codec import names_of
-from aui_tui.records.query import ALL, Query, Term
+from aui_tui.records.query import ALL, NEW, Query, Term
 from aui_tui.records.view import Row
 from aui_tui.records.vocabulary import CATEGORIES, GRADES, STANCES
 from aui_tui.store.columns import BEST_VERDICT_FIRST, Facts, has_tasks, verdicts
@@ -23,23 +23,31 @@ _COMPARE: Final[dict[str, Callable[[float, float], bool]]] = {
 }
 
 
-def matches(summary: SiteSummary, query: Query, *, now: float, facts: Facts) -> bool:
+def matches(summary: SiteSummary, query: Query, *, now: float, facts: Facts, change: int | None = None) -> bool:
     """Say whether a row is in the lists of ``query``; ``now`` is in epoch seconds."""
     if query.category and summary.category != query.category:
         return False
     if query.stance and summary.stance != query.stance:
         return False
-    return all(holds(term, summary, now=now, facts=facts) for term in query.terms)
+    return all(holds(term, summary, now=now, facts=facts, change=change) for term in query.terms)
 
 
-def holds(term: Term, summary: SiteSummary, *, now: float, facts: Facts) -> bool:
+def holds(term: Term, summary: SiteSummary, *, now: float, facts: Facts, change: int | None = None) -> bool:
     """Say whether one term holds, its negation included."""
     if term.parts:
         every = all if term.field == ALL else any
-        return every([holds(part, summary, now=now, facts=facts) for part in term.parts]) != term.negated
+        return every([holds(part, summary, now=now, facts=facts, change=change) for part in term.parts]) != term.negated
+    if term.field == "change":
+        return _of_change(term, change) != term.negated
     if term.field in NEEDS_CARD:
         return _of_card(term, facts) != term.negated
     return _of_summary(term, summary, now) != term.negated
+
+
+def _of_change(term: Term, change: int | None) -> bool:
+    if term.value == NEW or change is None:
+        return term.value == NEW and change is None
+    return _COMPARE[term.op](change, term.number)
 
 
 def _of_card(term: Term, facts: Facts) -> bool:

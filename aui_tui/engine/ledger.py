@@ -200,6 +200,11 @@ UNREACHABLE = (
 )
 LIMITS = (
     warn(
+        "incomplete",
+        "This scan was stopped before its end, so what had not been answered by then is unclear. Scan again for the"
+        " whole card.",
+    ),
+    warn(
         "insecure",
         "Certificates were not checked (--insecure): nothing proves which server answered.",
     ),
@@ -225,7 +230,7 @@ LIMITS = (
         " another site or none.",
     ),
 )
-"""What was relaxed at the user's word, and warnings of the scan itself."""
+"""How the scan went: stopped, relaxed at the user's word, and its own warnings."""
 
 
 @cache
@@ -244,6 +249,7 @@ def evidence(observations: Observations, judgement: Judgement) -> tuple[Evidence
     else:
         found += chain.from_iterable(check.findings(observations, judgement) for check in CHECKS)
         found += task_findings(observations)
+    found += [Finding("incomplete")] if observations.incomplete else []
     found += (Finding(limit) for limit in observations.limits if limit in sentences())
     found += (Finding("warning", {"note": sentence(note)}) for note in observations.warnings if note.strip())
     found.sort(key=lambda finding: sentences()[finding.id][0])

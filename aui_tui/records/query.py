@@ -3,7 +3,7 @@
 The query line is free text plus terms, all of which must hold::
 
     stance:walled category:travel agent:claude=blocked edge:akamai score:40..60 grade:<c
-    has:llms signal:no fresh:<7d contradiction:out
+    has:llms signal:no change:down fresh:<7d contradiction:out
 
 ``OR`` joins the terms on either side of it and binds them closer than a space does; a comma does the same between
 values of one term (``grade:a,b``). ``NOT`` or a leading ``-`` turns a term round; ``"double quotes"`` keep a value with
@@ -38,6 +38,7 @@ FIELDS: Final = MappingProxyType(
         "grade": "grade:<c",
         "has": "has:llms",
         "signal": "signal:no",
+        "change": "change:down",
         "fresh": "fresh:<7d",
         "method": "method:v0.2",
         "fix": "fix:llms",
@@ -65,6 +66,11 @@ VERDICT_WORDS: Final = MappingProxyType(
 OPERATORS: Final = ("OR", "AND", "NOT")
 ANY, ALL = "any", "all"
 """Fields of a compound term."""
+CHANGES: Final = MappingProxyType({"up": ">0", "down": "<0", "same": "=0"})
+"""Words for a comparison of the score with that of the scan before."""
+NEW: Final = "new"
+"""The word for a host without a scan before."""
+_CHANGE = re.compile(r"^(<=|>=|<|>|=)?([+-]?\d{1,3})$")
 _COMPARE = re.compile(r"^(<=|>=|<|>|=)?(\d{1,9})([mhdw]?)$")
 _WORDS = re.compile(r'(?:"[^"]*"|[^\s"])+|"')
 
@@ -72,7 +78,8 @@ _WORDS = re.compile(r'(?:"[^"]*"|[^\s"])+|"')
 class Term(msgspec.Struct, frozen=True, kw_only=True):
     """One condition: ``field`` (a key of FIELDS or ``text``), ``op`` (``=``, ``<``, ``<=``, ``>``, ``>=``), ``value``.
 
-    ``key`` is the surface slug of an ``agent`` term; ``number`` the value of a comparison (``fresh``: seconds);
+    ``key`` is the surface slug of an ``agent`` term; ``number`` the value of a comparison (``fresh``: seconds,
+    ``change``: points, unless its ``value`` is NEW);
     ``negated`` turns the condition round. A compound term has the field ANY or ALL: one of its ``parts`` must hold, or
     each of them.
     """
@@ -316,6 +323,19 @@ def _fresh(value: str) -> Term:
     return _range("fresh", value, one)
 
 
+def _change(value: str) -> Term:
+    def one(text: str) -> Term:
+        word = text.casefold()
+        found = _CHANGE.match(CHANGES.get(word, word))
+        if found is None:
+            shown = clean(value, 40)
+            words = ", ".join((*CHANGES, NEW))
+            raise BadValue(f"change: takes {words} or points such as change:<-5 or change:1..10, not {shown!r}.")
+        return Term(field="change", value=text, op=found[1] or "=", number=int(found[2]))
+
+    return Term(field="change", value=NEW) if value.casefold() == NEW else _range("change", value, one)
+
+
 _READERS: Final[MappingProxyType[str, Callable[[str], Term]]] = MappingProxyType(
     {
         "stance": _chosen("stance", "stance", STANCES),
@@ -327,6 +347,7 @@ _READERS: Final[MappingProxyType[str, Callable[[str], Term]]] = MappingProxyType
         "has": _chosen("has", "has: word", HAS),
         "signal": _chosen("signal", "signal: word", ("yes", "no")),
         "tasks": _chosen("tasks", "tasks: word", ("yes", "no")),
+        "change": _change,
         "fresh": _fresh,
         "method": _folded("method"),
         "fix": _chosen("fix", "fix", FIXES),
@@ -351,6 +372,7 @@ TERMS: Final = (
     ("edge:akamai", "a CDN or server that answered"),
     ("score:<40", "a score: score:60, score:>=70, score:40..60"),
     ("grade:<c", "a grade: grade:f, grade:a,b, grade:b..d; lower means worse"),
+    ("change:down", "score against the scan before: up, down, same, new, or points: change:<-5, change:1..10"),
     ("fresh:<7d", "age of the last scan in m, h, d or w: fresh:>30d, fresh:1d..1w"),
     ("has:llms", "llms, ai-plugin, jsonld, main, nav, forms, signal, wildcard, shell"),
     ("signal:no", "whether robots.txt has a Content-Signal line: yes or no"),

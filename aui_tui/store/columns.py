@@ -17,7 +17,7 @@ from aui_tui.records.codec import names_of
 from aui_tui.records.methods import METHODS
 from aui_tui.records.observations import CHALLENGED, INCONCLUSIVE, REFUSED, SERVED, Observations
 from aui_tui.records.query import ALL as ALL_OF
-from aui_tui.records.query import CONTRADICTIONS, HAS, Query, Term
+from aui_tui.records.query import CONTRADICTIONS, HAS, NEW, Query, Term
 from aui_tui.records.registry import registry, surfaces
 from aui_tui.records.vocabulary import CATEGORIES, FIXES, GRADES, STANCES, SURFACES_TOTAL, VERDICTS
 
@@ -333,6 +333,12 @@ def _score(term: Term, now: float) -> Condition:
     return Condition(f"score {_COMPARE[term.op]} ?", (term.number,))
 
 
+def _change(term: Term, now: float) -> Condition:
+    if term.value == NEW:
+        return Condition("change IS NULL")
+    return Condition(f"ifnull(change {_COMPARE[term.op]} ?, 0)", (term.number,))
+
+
 def _fresh(term: Term, now: float) -> Condition:
     return Condition(f"max(? - at, 0) {_COMPARE[term.op]} ?", (now * 1000, term.number * 1000))
 
@@ -366,6 +372,7 @@ _WRITERS: Final[MappingProxyType[str, Callable[[Term, float], Condition]]] = Map
         "grade": lambda term, now: _field(GRADE_AT, 3, GRADE[term.value]),
         "has": lambda term, now: _bit(HAS_AT + HAS.index(term.value)),
         "signal": lambda term, now: _bit(HAS_AT + HAS.index("signal"), wanted=term.value == "yes"),
+        "change": _change,
         "fresh": _fresh,
         "method": _method,
         "fix": lambda term, now: _bit(FIX_AT + FIXES.index(term.value)),

@@ -212,12 +212,13 @@ def first_page(db: sqlite3.Connection, reader: Reader, query: Query, now: float)
         return None
     condition = columns.conditions(query, now)
     order = "score, host DESC" if query.descending else "score DESC, host"
+    more = ", change" if any(term.field == "change" for term in leaves(query.terms)) else ""
     probe = -1 if needed(query) else PROBE
     ranks = competition_ranks(db)
     windows = []
     for ranked in (1, 0):
         rows = db.execute(
-            "SELECT id FROM (SELECT id, host, name, category, stance, score, bits, edge, at FROM site "
+            f"SELECT id FROM (SELECT id, host, name, category, stance, score, bits, edge, at{more} FROM site "
             f"INDEXED BY site_rank WHERE ranked = ? ORDER BY {order} LIMIT ?) WHERE {condition.sql} LIMIT ?",
             (ranked, probe, *condition.values, FIRST),
         )
@@ -383,7 +384,7 @@ def sweep(db: sqlite3.Connection, query: Query, now: float) -> Sweep:
 CACHED: Final = 16 * 1024
 """KiB of pages that are held in memory; the rest lies in a file that has no name and goes with this process."""
 
-NEEDS_CARD: Final = frozenset({"has", "signal", "fix", "contradiction", "edge", "method"})
+NEEDS_CARD: Final = frozenset({"has", "signal", "fix", "contradiction", "change", "edge", "method"})
 """Terms that a summary alone (specification 2.1) cannot answer."""
 
 SiteRow = tuple[int, str, str, int, int, int, int, int, int, int]

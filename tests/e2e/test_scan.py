@@ -310,6 +310,20 @@ def test_interrupt_ends_a_scan_at_once_and_keeps_nothing(tmp_path: Path, serve: 
     assert aui(tmp_path, "site", "slow.test").code == 3
 
 
+def test_interrupt_after_the_page_of_the_browser_keeps_what_was_seen_marked_incomplete(
+    tmp_path: Path, serve: Serve
+) -> None:
+    hanging = msgspec.structs.replace(RICH, host="half.test", rule=(Rule(to="agents", action="hang"),))
+    with start(tmp_path, "scan", "http://half.test", *serve(hanging)) as process:
+        read_until(process.stderr, "browser: 200")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 130
+    kept = aui(tmp_path, "site", "half.test", "--json")
+    assert kept.code == 0
+    shown = aui(tmp_path, "site", "half.test")
+    assert "This scan was stopped before its end" in " ".join(shown.out.split())
+
+
 @pytest.mark.pty
 def test_live_checklist_on_a_terminal(tmp_path: Path, serve: Serve) -> None:
     ours, theirs = pty.openpty()

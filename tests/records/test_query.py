@@ -73,6 +73,24 @@ def AGENT(key: str, value: str) -> Term:
                 ),
             ),
         ),
+        ("change:up", (Term(field="change", value="up", op=">", number=0),)),
+        ("change:Same", (Term(field="change", value="Same", op="=", number=0),)),
+        ("change:new", (Term(field="change", value="new"),)),
+        ("change:<-5", (Term(field="change", value="<-5", op="<", number=-5),)),
+        ("change:+3", (Term(field="change", value="+3", op="=", number=3),)),
+        (
+            "change:-5..5",
+            (
+                Term(
+                    field="all",
+                    value="-5..5",
+                    parts=(
+                        Term(field="change", value=">=-5", op=">=", number=-5),
+                        Term(field="change", value="<=5", op="<=", number=5),
+                    ),
+                ),
+            ),
+        ),
         ("score:40..", (Term(field="score", value=">=40", op=">=", number=40),)),
         ("score:..60", (Term(field="score", value="<=60", op="<=", number=60),)),
         (

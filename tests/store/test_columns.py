@@ -78,6 +78,7 @@ def words() -> st.SearchStrategy[str]:
         st.sampled_from(("signal:yes", "signal:no", "contradiction", "method:v0.1", "method:v0.2", "method:v9")),
         st.tuples(compare, st.sampled_from(("30m", "4h", "7d", "1w", "0m"))).map(lambda p: f"fresh:{p[0]}{p[1]}"),
         st.sampled_from(FIXES).map(lambda word: "fix:" + word),
+        st.sampled_from(("up", "down", "same", "new", "<0", ">=-3", "-5..5")).map(lambda word: "change:" + word),
         st.sampled_from(("shop", "a", "0", "example", "STRASSE", "ça", "50%_", "%", "_", "日本", "本語の", "xyz")),
         st.from_regex(r"[a-z0-9]{1,4}", fullmatch=True).filter(lambda word: word.upper() not in OPERATORS),
     )
@@ -179,3 +180,27 @@ def test_the_direction_of_a_contradiction_in_a_row_of_an_older_program() -> None
         for word, host in (("out", "shut.example"), ("in", "told.example")):
             view = store.index(Query.of(line=f"contradiction:{word}"))
             assert [row.summary.host for row in view.ranked[:]] == [host]
+
+
+@pytest.mark.parametrize(
+    ("line", "hosts"),
+    [
+        ("change:up", ["up.example"]),
+        ("change:down", ["down.example"]),
+        ("change:same", ["same.example"]),
+        ("change:new", ["new.example"]),
+        ("-change:up", ["down.example", "new.example", "same.example"]),
+        ("change:>=-100", ["down.example", "same.example", "up.example"]),
+        ("change:-1..1 example", ["same.example"]),
+    ],
+)
+def test_hosts_are_chosen_by_the_change_since_the_scan_before(line: str, hosts: list[str]) -> None:
+    def scan(host: str, score: int, day: int) -> ReportCard:
+        stamp = f"2026-11-{day:02}T10:00:00.000Z"
+        return msgspec.structs.replace(RICH_OPEN, host=host, score=score, scanned_at=stamp)
+
+    before = [scan("up.example", 40, 1), scan("down.example", 90, 1), scan("same.example", 60, 1)]
+    after = [scan("up.example", 60, 2), scan("down.example", 60, 2), scan("same.example", 60, 2)]
+    with reports([*before, *after, scan("new.example", 60, 2)]) as store:
+        view = store.index(Query.of(line=line, sort="host"))
+        assert [row.summary.host for row in view.ranked[:]] == hosts

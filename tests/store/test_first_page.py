@@ -29,6 +29,8 @@ LINES = (
     "market fresh:>3d",
     "zq",
     "o -has:llms score:<60",
+    "s -change:up",
+    "x9 change:new",
 )
 
 

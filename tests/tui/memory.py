@@ -92,7 +92,7 @@ class MemoryService:
 
     def _holds(self, row: Row, term: Term) -> bool:
         facts = facts_of(self.histories[row.summary.host][-1])
-        return holds(term, row.summary, now=NOW.timestamp(), facts=facts)
+        return holds(term, row.summary, now=NOW.timestamp(), facts=facts, change=row.change)
 
     async def overview(self, query: Query) -> Overview:
         view = await self.index(query)

@@ -9,11 +9,15 @@ from typing import Any
 
 import pytest
 
+from aui_tui.records.query import Query
 from aui_tui.settings import load, remember
+from aui_tui.tui import open_screens
 from aui_tui.tui.app import AuiApp
+from aui_tui.tui.columns import Column, every_column
 from aui_tui.tui.context import Context, Feed, Preferences
 from aui_tui.tui.open_screens import DEMO
 from aui_tui.tui.screens.index import IndexScreen
+from aui_tui.tui.widgets.lines import FigureList
 
 from .cards import NOW, make_card
 from .memory import MemoryService
@@ -126,6 +130,31 @@ async def test_the_histogram_of_the_column_under_the_cursor_filters(
         assert state.query.line == line
         assert bool(state.query.stance) is (moves == 4)
         assert len(index_of(app).table) >= least
+
+
+@pytest.mark.parametrize("column", every_column(), ids=lambda column: column.key)
+async def test_every_column_is_counted_and_a_value_opens_the_hosts_that_it_counts(
+    tmp_path: Path, column: Column
+) -> None:
+    app, run = app_with(tmp_path / "config.toml", 30)
+    chosen: list[Query | None] = []
+    async with run() as pilot:
+        await settle(pilot)
+        app.push_screen(open_screens.histogram(app.context, Query(), column), chosen.append)
+        await settle(pilot)
+        block = app.screen.query_one(FigureList)
+        numbers = {number: int(row.split()[-3].replace(",", "")) for number, row in enumerate(block.texts)}
+        assert any(numbers.values()), block.texts
+        figure = next((one for one in block.figures if numbers[one.line]), None)
+        if figure is None:
+            assert "no term filters by this column" in text_of(pilot)
+            return
+        block.go_to(figure)
+        await press(pilot, "enter")
+    (query,) = chosen
+    assert query is not None
+    view = await app.context.service.index(query)
+    assert len(view.ranked) == numbers[figure.line]
 
 
 async def test_t_orders_by_the_column_under_the_cursor_and_then_turns(tmp_path: Path) -> None:

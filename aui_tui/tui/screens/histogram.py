@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Final
 
-from msgspec.structs import replace as with_fields
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -14,10 +14,11 @@ from textual.content import Content
 from textual.screen import ModalScreen
 
 from aui_tui.records.agents import SHUT, word_of
-from aui_tui.records.query import Query, parse
+from aui_tui.records.query import CHANGES, NEW, Query
 from aui_tui.records.registry import Surface, surfaces
-from aui_tui.records.view import Overview
+from aui_tui.records.view import PAGE, Overview, Row
 from aui_tui.records.vocabulary import STANCES
+from aui_tui.text import count
 from aui_tui.tui import messages
 from aui_tui.tui.bindings import HISTOGRAM
 from aui_tui.tui.columns import Column
@@ -51,25 +52,59 @@ class HistogramScreen(ModalScreen[Query | None]):
         start(self, "overview", self._read)
 
     async def _read(self) -> None:
-        figures, problem = await attempt(self.context.service.overview(self._asked))
-        if figures is None:
+        key = self._column.key
+        if key in ASKED:
+            self._show(await self._answers(*ASKED[key]))
+        elif key in OF_ROW:
+            await self._count(OF_ROW[key])
+        else:
+            figures, problem = await attempt(self.context.service.overview(self._asked))
+            if figures is None:
+                self.post_message(messages.Notification(problem, "error"))
+            else:
+                self._show(values_of(self._column, figures))
+
+    async def _answers(self, term: str, values: Sequence[str]) -> list[Value]:
+        """Return the hosts that the list would have with each value of a term."""
+        found: list[Value] = []
+        for value in values:
+            view, problem = await attempt(self.context.service.index(narrowed(self._asked, term, value)))
+            if view is None:
+                self.post_message(messages.Notification(problem, "error"))
+                return []
+            found.append((value, len(view.ranked), _narrow_to(term, value)))
+        return found
+
+    async def _count(self, value_of: Callable[[Row], tuple[str, str]]) -> None:
+        """Read the rows of the list and count their values, showing how far it is."""
+        view, problem = await attempt(self.context.service.index(self._asked))
+        if view is None:
             self.post_message(messages.Notification(problem, "error"))
             return
-        ages: list[int] = []
-        for age in AGES if self._column.key == "age" else ():
-            text = " ".join((self._asked.line, "fresh:" + age)).strip()
-            view, _ = await attempt(self.context.service.index(with_fields(self._asked, line=text, terms=parse(text))))
-            ages.append(len(view.ranked) if view is not None else 0)
-        self._show(figures, ages)
+        found: Counter[tuple[str, str]] = Counter()
+        window, total = view.ranked, len(view.ranked)
+        for start_at in range(0, total, PAGE):
+            found.update(map(value_of, window[start_at : start_at + PAGE]))
+            self._say(" ".join((format(min(start_at + PAGE, total), ","), "of", format(total, ","), "hosts counted")))
+            await asyncio.sleep(0)
+        most = found.most_common(MOST)
+        rest = total - sum(number for _, number in most)
+        shown = [(words, number, action) for (words, action), number in most]
+        self._show([*shown, *([("other values", rest, "")] if rest else [])])
 
-    def _show(self, figures: Overview, ages: Sequence[int]) -> None:
-        found = values_of(self._column, figures, ages)
+    def _say(self, words: str) -> None:
+        self.query_one(".window").border_subtitle = Content(words)
+
+    def _show(self, found: Sequence[Value]) -> None:
         block = self.query_one(FigureList)
-        if not found:
-            words = "This column is not counted; score, Δ, grade, stance, category, by, age and the assistants are."
-            block.show(lambda size: paragraph(words, size, "muted"))
-            return
         whole = max(sum(number for _, number, _ in found), 1)
+        filters = any(action for _, _, action in found)
+        self._say(
+            "enter filters by the line · esc closes" if filters else "no term filters by this column · esc closes"
+        )
+        if not found:
+            block.show(lambda size: paragraph("This list has no hosts to count.", size, "muted"))
+            return
         block.show(
             lambda size: [bar_row(name, number, whole, size, "bar", action, 24) for name, number, action in found],
             top=True,
@@ -85,18 +120,20 @@ class HistogramScreen(ModalScreen[Query | None]):
 
 
 Value = tuple[str, int, str]
-AGES: Final = ("<1d", "1d..7d", "7d..30d", ">30d")
+"""A value in words, the hosts that have it, and the action that narrows the list to them, empty for none."""
+MOST: Final = 40
+"""Different values that are shown at most; the others are one line."""
+ASKED: Final = {
+    "age": ("fresh", ("<1d", "1d..7d", "7d..30d", ">30d")),
+    "change": ("change", (*CHANGES, NEW)),
+}
+"""Columns that are counted by asking for each value of a term."""
 
 
-def values_of(column: Column, figures: Overview, ages: Sequence[int]) -> list[Value]:
-    """Return the values of a column: in words, how many hosts have it, and the action that narrows the list to it."""
+def values_of(column: Column, figures: Overview) -> list[Value]:
+    """Return the values of a column that the figures of a list count."""
     surface = next((one for one in surfaces() if column.key == "matrix." + one.slug), None)
-    if surface is not None:
-        return _fates(figures, surface)
-    if column.key == "age":
-        return [(age, number, _narrow_to("fresh", age)) for age, number in zip(AGES, ages, strict=True)]
-    maker = _VALUES.get(column.key)
-    return maker(figures) if maker is not None else []
+    return _fates(figures, surface) if surface is not None else _VALUES[column.key](figures)
 
 
 def _scores(figures: Overview) -> list[Value]:
@@ -127,11 +164,6 @@ def _edges(figures: Overview) -> list[Value]:
     ]
 
 
-def _changes(figures: Overview) -> list[Value]:
-    same = figures.hosts - figures.risen - figures.fallen
-    return [("up", figures.risen, ""), ("down", figures.fallen, ""), ("same or new", same, "")]
-
-
 def _out(figures: Overview) -> list[Value]:
     return [
         (surface.short + " out", _turned_away(figures, surface), of_agent(surface, "out")) for surface in surfaces()
@@ -146,13 +178,13 @@ def _fates(figures: Overview, surface: Surface) -> list[Value]:
 
 
 _VALUES: Final[dict[str, Callable[[Overview], list[Value]]]] = {
+    "rank": _scores,
     "score": _scores,
     "grade": _grades,
     "stance": _stances,
     "category": _categories,
     "by": _edges,
     "edge": _edges,
-    "change": _changes,
     "out": _out,
 }
 
@@ -165,3 +197,15 @@ def _turned_away(figures: Overview, surface: Surface) -> int:
 def _narrow_to(kind: str, value: str) -> str:
     plain = "'" not in value and '"' not in value
     return "screen.choose_figure('" + kind + "', '" + value + "')" if plain else ""
+
+
+OF_ROW: Final[dict[str, Callable[[Row], tuple[str, str]]]] = {
+    "host": lambda row: ("." + row.summary.host.rpartition(".")[2], ""),
+    "name": lambda row: (row.summary.name, _narrow_to("host", row.summary.name)),
+    "next": lambda row: (row.best_fix or "nothing left to fix", ""),
+    "points": lambda row: ("+" + str(row.best_points), ""),
+    "scans": lambda row: (count(row.scans, "scan"), ""),
+    "finding": lambda row: (row.summary.top_evidence, ""),
+    "method": lambda row: (row.method, _narrow_to("method", row.method) if row.method else ""),
+}
+"""Columns that are counted row by row: the value in words, and the action that narrows the list to it."""

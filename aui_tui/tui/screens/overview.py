@@ -314,10 +314,13 @@ def _fates(surface: Surface, found: Counter[str]) -> list[Piece]:
     return [*pieces, Piece(asked, "muted")]
 
 
+FATE_TERMS: Final = {"in": "allowed,allowed-robots", "gets-in": "in", "told no": "disallowed", "not tested": "untested"}
+"""What a query calls a fate, where it is not by its own word."""
+
+
 def of_agent(surface: Surface, word: str) -> str:
-    plain = "allowed" if surface.source == "live" else "allowed-robots"
-    fate = {"told no": "disallowed", "in": plain, "gets-in": "in"}.get(word, word)
-    return "screen.choose_figure('agent', '" + surface.slug + "=" + fate + "')"
+    """Return the action that narrows the list to hosts of which the assistant gets ``word``."""
+    return "screen.choose_figure('agent', '" + surface.slug + "=" + FATE_TERMS.get(word, word) + "')"
 
 
 def _scores(figures: Overview, size: int, rows: int) -> list[Line]:

@@ -17,7 +17,7 @@ from textual.message import Message
 from textual.widgets import Input
 
 from aui_tui.errors import BadValue
-from aui_tui.records.query import CONTRADICTIONS, FIELDS, HAS, OPERATORS, parse
+from aui_tui.records.query import CONTRADICTIONS, FIELDS, HAS, NEW, OPERATORS, parse
 from aui_tui.records.registry import surfaces
 from aui_tui.records.vocabulary import CATEGORIES, FIXES, GRADES, STANCES
 from aui_tui.text import clean, fit
@@ -41,6 +41,7 @@ MEANINGS: Final = {
     "grade": "A to F",
     "has": "what the site has",
     "signal": "Content-Signal stated",
+    "change": "score against the scan before",
     "fresh": "age of the scan",
     "method": "way of scoring",
     "fix": "what is still to do",
@@ -115,6 +116,7 @@ def values_of(field: str) -> tuple[tuple[str, str], ...]:
         "has": tuple((word, "") for word in HAS),
         "signal": (("yes", ""), ("no", "")),
         "tasks": (("yes", ""), ("no", "")),
+        "change": (("up", "risen"), ("down", "fallen"), ("same", "as before"), (NEW, "no scan before")),
         "fresh": (("<7d", "within a week"), ("<24h", "within a day"), (">30d", "older than a month")),
         "score": (("<40", ""), (">=70", ""), ("40..60", "")),
         "method": (("v0.2", ""), ("v0.1", "")),
