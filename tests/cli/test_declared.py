@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 from importlib.resources import files
 from pathlib import Path
 
@@ -12,8 +13,8 @@ import pytest
 
 from aui_tui import docs
 from aui_tui.engine.declared import rows
-from tests.cli.runner import Result, aui, here
-from tests.faults.site import Site
+from tests.cli.runner import Result, aui, command, environment, here
+from tests.faults.site import Asked, Site, good
 from tests.faults.test_declared import PATH, REFUSAL, everything, serving, turning_away
 
 CARD = json.loads(files("aui_tui.records").joinpath("schemas/card.schema.json").read_text(encoding="utf-8"))
@@ -74,6 +75,32 @@ async def test_a_site_that_is_not_reached_is_not_asked(tmp_path: Path) -> None:
     result = await run(tmp_path, "--quiet", "scan", url, "--allow-private", "--declared")
     assert result.code == 3
     assert "was not asked what it declares" in result.err
+
+
+async def test_ctrl_c_while_it_asks_keeps_the_scan(tmp_path: Path) -> None:
+    async def behave(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        if asked.path == PATH:
+            await asyncio.sleep(60)
+        await good(asked, writer)
+
+    async with Site(default=behave) as site:
+        url = f"http://127.0.0.1:{site.port}"
+        process = await asyncio.create_subprocess_exec(
+            *command("scan", url, "--allow-private", "--declared"),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env=environment(tmp_path),
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )
+        while not any(asked.path == PATH for asked in site.asked):
+            await asyncio.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        out, err = await process.communicate()
+    assert (process.returncode, out) == (130, b"")
+    assert b"Traceback" not in err
+    kept = await run(tmp_path, "site", url, "--json")
+    assert kept.code == 0
+    assert "declared" not in json.loads(kept.out)
 
 
 def test_the_page_of_the_topic_has_every_row() -> None:
