@@ -1,4 +1,4 @@
-"""What is refused before any work is done, and what a peer cannot hold up (threats 46 and 47)."""
+"""What is refused before any work, what a peer cannot hold up (threats 46 and 47), what leaves as one packet."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from aui_tui.service import api
-from aui_tui.service.api.guard import Connection, GuardMiddleware
+from aui_tui.service.api.guard import FULL, Connection, GuardMiddleware, Joined
 from tests.cards import WALLED
 from tests.memory_service import MemoryService, many
 from tests.service.serving import Running, serving
@@ -286,3 +286,55 @@ def test_each_request_is_one_clean_log_line(site: Running, caplog: pytest.LogCap
     lines = [record.getMessage() for record in caplog.records if record.name == "aui_tui.access"]
     assert any(line.startswith('127.0.0.1 "GET /api/index.json?stance=Open%0a%1b" 400 ') for line in lines)
     assert not any("\x1b" in line or "\n" in line for line in lines)
+
+
+class Wire(asyncio.Transport):
+    """Notes what reaches it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.done: list[bytes | str] = []
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self.done.append(bytes(data))
+
+    def close(self) -> None:
+        self.done.append("close")
+
+    def abort(self) -> None:
+        self.done.append("abort")
+
+    def get_write_buffer_size(self) -> int:
+        return 7
+
+
+async def test_head_and_body_leave_together() -> None:
+    wire = Wire()
+    joined = Joined(wire)
+    for _ in range(2):
+        joined.write(b"head ")
+        joined.write(b"body")
+        assert joined.get_write_buffer_size() == 7 + 9
+        await asyncio.sleep(0)
+    assert wire.done == [b"head body"] * 2
+    assert joined.get_write_buffer_size() == 7
+
+
+async def test_much_is_not_held_back() -> None:
+    wire = Wire()
+    joined = Joined(wire)
+    joined.write(b"x" * FULL)
+    joined.write(b"rest")
+    assert wire.done == [b"x" * FULL]
+    await asyncio.sleep(0)
+    assert wire.done == [b"x" * FULL, b"rest"]
+
+
+async def test_close_sends_what_is_held_and_abort_drops_it() -> None:
+    for end, left in (("close", [b"last", "close"]), ("abort", ["abort"])):
+        wire = Wire()
+        joined = Joined(wire)
+        joined.write(b"last")
+        getattr(joined, end)()
+        await asyncio.sleep(0)
+        assert wire.done == left
