@@ -252,13 +252,26 @@ def outcomes(card: ReportCard, seen: Observations | None = None) -> tuple[Outcom
 def _reason(
     word: str, surface: Surface, row: AgentRow | None, rows: Mapping[str, AgentRow], card: ReportCard
 ) -> tuple[str, bool]:
-    if word == UNTESTED:
-        return "only a task run can tell; not asked", False
-    if card.unreachable:
+    if card.unreachable and word != UNTESTED:
         return "nobody got an answer, so nothing is known", False
+    if surface.source == "none":
+        return _driven(word, card), False
     if row is None:
         return _unasked(word, [rows[key] for key in surface.agents if key in rows], card), False
     return _asked(word, row), row.disagree
+
+
+def _driven(word: str, card: ReportCard) -> str:
+    """Return why an assistant fares so that drives a browser of its own: by the run of the tasks, if there was one."""
+    if not card.task_runs:
+        return "the browser was challenged" if word == WALL else "only a task run can tell"
+    return {
+        IN: "the task run got the page",
+        PART: "the task run got the page; robots.txt closes some pages",
+        OUT: "the browser of the task run was refused",
+        WALL: "the browser of the task run was challenged",
+        TOLD: "robots.txt told the task run to stay out",
+    }.get(word, "the task run got no answer that tells")
 
 
 def _asked(word: str, row: AgentRow) -> str:

@@ -10,7 +10,7 @@ from aui_tui.records import agents
 from aui_tui.records import tasks as names
 from aui_tui.records.agents import AgentRow
 from aui_tui.records.registry import registry
-from aui_tui.records.tasks import TASK, TaskReport, TaskResult, TaskRun
+from aui_tui.records.tasks import TASK, TASKS, TaskReport, TaskResult, TaskRun
 from aui_tui.records.view import Dossier
 from aui_tui.records.visits import VisitRow, Visits, visit_rows
 from aui_tui.text import cells, count, fit
@@ -224,8 +224,13 @@ def _sentences(row: AgentRow) -> list[str]:
     return out
 
 
-NO_TASKS: Final = "Not run. a opens the site as an agent would and tries to read, follow, search, contact, fill, offer."
-NO_VISITS: Final = "No access log read. aui-tui visits LOG shows what real agents got."
+NO_TASKS: Final = "Not run. a tries six tasks in a browser on this machine; it reads and searches, and sends no form."
+NO_VISITS: Final = "No access log read. :visits FILE reads one and shows what real agents got."
+ABOUT_VISITS: Final = (
+    "FILE is an access log that this site wrote, of nginx, Apache, Caddy, HAProxy, IIS or a CDN, also compressed.",
+    "Agents are counted by name, and their addresses are held against the ranges that the operators publish.",
+    "Only counts are kept: no addresses and no queries of visitors.",
+)
 MARKS: Final = {
     names.DONE: ("✓ done", "good"),
     "half": ("~ half", "warn"),
@@ -238,11 +243,15 @@ DAYS: Final = 14
 WIDE: Final = 100
 
 
-def tasks(dossier: Dossier, size: int) -> list[Line]:
-    """Return the tasks with their outcomes and points, then what was done step by step where one got stuck."""
+def tasks(dossier: Dossier, size: int, *, alone: bool = False) -> list[Line]:
+    """Return the tasks with their outcomes and points, then what was done step by step where one got stuck.
+
+    ``alone``: the pane has the whole screen, so that it says more where nothing was run.
+    """
     runs = dossier.card.task_runs or ()
     if not runs:
-        return paragraph(NO_TASKS, size, "muted")
+        known = [line("  ", fit(task.label, 26), (str(task.weight).rjust(2) + " points", "muted")) for task in TASKS]
+        return [*paragraph(NO_TASKS, size, "muted"), *([BLANK, *known] if alone else [])]
     report = dossier.observations.tasks if dossier.observations is not None else None
     results = {result.task: result for result in report.results} if report is not None else {}
     words = size - 2 - 24 - 15 - 8 > 12
@@ -293,10 +302,11 @@ def tasks_title(dossier: Dossier) -> str:
     return " ".join((str(got), "of", str(possible), "points")) + spent
 
 
-def visits(record: Visits | None, dossier: Dossier, size: int) -> list[Line]:
-    """Return what the logs say per agent beside what the probe got, disagreements first."""
+def visits(record: Visits | None, dossier: Dossier, size: int, *, alone: bool = False) -> list[Line]:
+    """Return what the logs say per agent beside what the probe got, disagreements first; ``alone`` as for tasks."""
     if record is None:
-        return paragraph(NO_VISITS, size, "muted")
+        more = [row for text in ABOUT_VISITS for row in paragraph(text, size, "muted")]
+        return [*paragraph(NO_VISITS, size, "muted"), *([BLANK, *more] if alone else [])]
     rows = visit_rows(record, dossier.card)
     days = DAYS + 2 if size >= WIDE else 0
     name = min(max((cells(row.label) for row in rows), default=8), 22) + 2

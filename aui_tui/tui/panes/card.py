@@ -328,10 +328,12 @@ def lines(
     size: int,
     can_scan: bool = True,
     run: TaskRun | None = None,
+    *,
+    alone: bool = False,
 ) -> list[Line]:
     """Return what pane ``number`` says, laid out to ``size`` cells; without a card, why there is none.
 
-    ``scan`` and ``run``: the newest scan and run of the tasks of this session.
+    ``scan`` and ``run``: the newest scan and run of the tasks of this session. ``alone``: no other pane is beside it.
     """
     if number == SCAN_LOG and scan is not None and (scan.running or scan.state != "done"):
         return scan_lines(scan, size, now)
@@ -339,7 +341,9 @@ def lines(
         return run.lines(size)
     if state.dossier is None:
         return absent(state.host, state.problem, size, can_scan) if number == SUMMARY and state.problem else []
-    return _turned(number, state, state.dossier, size, now) or _of_card(number, state, state.dossier, size, now)
+    return _turned(number, state, state.dossier, size, now) or _of_card(
+        number, state, state.dossier, size, now, alone=alone
+    )
 
 
 def _turned(number: int, state: CardState, dossier: Dossier, size: int, now: float) -> list[Line]:
@@ -351,15 +355,15 @@ def _turned(number: int, state: CardState, dossier: Dossier, size: int, now: flo
     return []
 
 
-def _of_card(number: int, state: CardState, dossier: Dossier, size: int, now: float) -> list[Line]:
+def _of_card(number: int, state: CardState, dossier: Dossier, size: int, now: float, *, alone: bool) -> list[Line]:
     panes: dict[int, Callable[[], list[Line]]] = {
         SUMMARY: lambda: site_facts(dossier, size, now),
         AGENTS: lambda: agents.agent_table(dossier, size, crawlers=state.crawlers),
         EVIDENCE: lambda: evidence(dossier, size),
         FIXES: lambda: fixes(state, size),
         SCAN_LOG: lambda: scan_log(dossier, size),
-        TASKS: lambda: agents.tasks(dossier, size),
-        VISITS: lambda: agents.visits(dossier.visits, dossier, size),
+        TASKS: lambda: agents.tasks(dossier, size, alone=alone),
+        VISITS: lambda: agents.visits(dossier.visits, dossier, size, alone=alone),
     }
     return panes[number]()
 

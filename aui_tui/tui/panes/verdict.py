@@ -233,14 +233,14 @@ def number(value: float | None) -> str:
 
 
 def pillar_lines(pillars: Points, most: Points, size: int) -> list[Line]:
-    """Return one bar per pillar in ``size`` cells; a pillar that is null reads ``not scored``."""
+    """Return one bar per pillar in ``size`` cells; a pillar that is null reads ``not measured``."""
     room = min(max(size - NAME_WIDTH - 8, 4), 24)
     out: list[Line] = []
     for key, value in pillars.items():
         name = Piece(fit(pillar_label(key), NAME_WIDTH))
         top = most.get(key)
         if value is None:
-            out.append((name, Piece("not scored", "muted")))
+            out.append((name, Piece("not measured", "muted")))
             continue
         if top is None:
             out.append((name, Piece(number(value), "strong")))
@@ -249,12 +249,6 @@ def pillar_lines(pillars: Points, most: Points, size: int) -> list[Line]:
         figures = (number(value) + "/" + number(top)).rjust(6)
         out.append((name, Piece(full, "bar"), Piece(rest, "rest"), Piece(figures)))
     return out
-
-
-def verdict(word: str) -> tuple[Piece, Piece]:
-    """Return the sign and the word of a verdict."""
-    role = glyphs.role_of(word)
-    return Piece(glyphs.VERDICT.get(word, glyphs.UNKNOWN) + " ", role), Piece(word, role)
 
 
 def stance(word: str) -> Piece:

@@ -194,7 +194,8 @@ class CardScreen(Screen[str]):
         state, scan, now, can_scan = self.state, self.scan, self.context.clock(), self.context.service.can_scan
         run = getattr(self.app, "task_run", None)
         run = run if run is not None and run.host == state.host else None
-        pane.show(lambda size: cardpanes.lines(number, state, scan, now, size, can_scan, run), top=top)
+        alone = not self.has_class("-wide") or self.has_class("-zoomed")
+        pane.show(lambda size: cardpanes.lines(number, state, scan, now, size, can_scan, run, alone=alone), top=top)
 
     def _draw_answer(self, *, top: bool = False) -> None:
         state, height = self.state, self.app.size.height
@@ -202,8 +203,8 @@ class CardScreen(Screen[str]):
         self.query_one(Answer).show(lambda size: verdict.head(state, size, height)[:rows], top=top)
 
     def on_resize(self, _event: events.Resize) -> None:
-        """Lay the answer out for the new height."""
-        self.call_after_refresh(self._draw_answer)
+        """Lay answer and panes out for the new size."""
+        self.call_after_refresh(lambda: self.become(self.state))
 
     def _redraw(self) -> None:
         for bar in self.query(Bar):
@@ -328,6 +329,7 @@ class CardScreen(Screen[str]):
     def action_zoom(self) -> None:
         """Give one pane the whole screen, or share it again."""
         self.toggle_class("-zoomed")
+        self._draw(self.state.pane)
 
     def action_crawlers(self) -> None:
         """Add the crawlers to the agents, or leave them out."""

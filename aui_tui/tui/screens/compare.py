@@ -11,13 +11,15 @@ from textual.binding import BindingType
 from textual.screen import Screen
 
 from aui_tui.records import labels
+from aui_tui.records.agents import word_of
 from aui_tui.records.card import ReportCard
+from aui_tui.records.registry import registry
 from aui_tui.text import fit
 from aui_tui.tui import glyphs, messages
 from aui_tui.tui.bindings import COMPARE
 from aui_tui.tui.context import Context, attempt, start
 from aui_tui.tui.draw import BLANK, Line, Piece, line
-from aui_tui.tui.panes.verdict import number, pillar_label, stance, status_words, verdict
+from aui_tui.tui.panes.verdict import number, pillar_label, stance, status_words
 from aui_tui.tui.widgets.bars import Bar, KeyBar
 from aui_tui.tui.widgets.lines import TextPane
 from aui_tui.tui.words import ago
@@ -97,7 +99,9 @@ def compare(cards: Sequence[ReportCard], size: int, now: float) -> list[Line]:
     out += [row(name, read) for name, read in _HEAD]
     out.append(row("Scanned", lambda card: Piece(ago(card.scanned_at, now))))
     out += _section("Pillars", [row(pillar_label(key), _pillar(key)) for key in _keys(cards, "pillars")])
-    out += _section("Matrix", [row(labels.surface(key), _verdict(key)) for key in _keys(cards, "matrix")])
+    out += _section(
+        "Who gets in", [row(labels.surface(key, short=True), _verdict(key)) for key in _keys(cards, "matrix")]
+    )
     out += _section("Facts", [row(name, read) for name, read in _FACTS])
     out += _section("Fixes", [row(key, _fix(key)) for key in _fix_keys(cards)])
     legend = line((glyphs.MARK + " differs", "muted"))
@@ -134,7 +138,7 @@ def _pillar(key: str) -> Reader:
             return Piece(glyphs.DASH, "muted")
         value = card.pillars[key]
         if value is None:
-            return Piece("not scored", "muted")
+            return Piece("not measured", "muted")
         return Piece(number(value) + "/" + number(card.pillar_max.get(key)))
 
     return read
@@ -142,11 +146,12 @@ def _pillar(key: str) -> Reader:
 
 def _verdict(key: str) -> Reader:
     def read(card: ReportCard) -> Piece:
-        word = card.matrix.get(key)
-        if word is None:
+        found = card.matrix.get(key)
+        if found is None:
             return Piece(glyphs.DASH, "muted")
-        sign, text = verdict(word)
-        return Piece(sign.text + text.text, text.role)
+        surface = registry().surface(key)
+        word = word_of(found, surface.source if surface is not None else "")
+        return Piece(glyphs.VERDICT[word] + " " + word, glyphs.role_of(word))
 
     return read
 
