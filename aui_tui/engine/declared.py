@@ -263,13 +263,21 @@ class Line(NamedTuple):
     value: str
 
 
-def robots_lines(text: str, row: Row) -> Iterator[Line]:
-    """Yield the lines of robots.txt that declare ``row``; comments and lines without a proper value do not."""
+def robots_lines(text: str) -> dict[str, Line]:
+    """Return by row the first line of robots.txt that declares it; a comment or a line without a proper value does not.
+
+    One pass, whatever the file is like.
+    """
+    wanted = {row.robots.encode(): row for row in rows() if row.robots}
+    found: dict[str, Line] = {}
     for number, line in enumerate(text.splitlines(), 1):
-        key, value = robots.record(line.encode())
-        said = value.decode("utf-8", "replace")
-        if key.decode("utf-8", "replace") == row.robots and re.search(row.value, said, re.IGNORECASE):
-            yield Line(f"robots.txt, line {number}", said)
+        key, value = robots.record(line.encode()) if ":" in line else (b"", b"")
+        row = wanted.get(key)
+        if row is not None and row.key not in found:
+            said = value.decode("utf-8", "replace")
+            if re.search(row.value, said, re.IGNORECASE):
+                found[row.key] = Line(f"robots.txt, line {number}", said)
+    return found
 
 
 _LINK: Final = re.compile(r"<([^<>]{1,2000})>([^<]{0,2000})")
@@ -448,9 +456,8 @@ class _Looking:
 
     def _take_lines(self) -> None:
         """Take what the scan has seen already: robots.txt, and terms of a 402."""
-        for row in rows():
-            if row.robots:
-                self._found[row.key].line = next(robots_lines(self._seen.robots.text, row), None)
+        for key, line in robots_lines(self._seen.robots.text).items():
+            self._found[key].line = line
         for exchange in self._seen.homepages:
             if exchange.status == PAYMENT_STATUS and _x402_field(dict(exchange.headers).get("payment-required", "")):
                 self._terms.append(Line("the homepage (402)", ""))

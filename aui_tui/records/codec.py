@@ -204,11 +204,14 @@ def keyed(record: V, keys: Keys) -> V:
     """Return ``record`` with its maps under names or under slots; a foreign map keeps its names under ``names``."""
     if keys == "names":
         return record
-    changes = {}
+    changes: dict[str, Any] = {}
     for field in MAPS:
         values = getattr(record, field, None)
         if isinstance(values, dict):
             changes[field] = dict(zip(slots_of(field), values.values(), strict=False))
+    declared = getattr(record, "declared", None)
+    if isinstance(declared, Declared) and (agent := registry().agent(declared.agent)) is not None:
+        changes["declared"] = msgspec.structs.replace(declared, agent=agent.key)
     return msgspec.structs.replace(record, **changes)  # type: ignore[type-var]
 
 

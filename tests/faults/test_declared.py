@@ -17,7 +17,7 @@ import pytest
 
 from aui_tui.engine.declared import MAX_REQUESTS, look, rows
 from aui_tui.engine.parser_pool import Parser
-from aui_tui.engine.policy import ScanPolicy
+from aui_tui.engine.policy import ConnectTo, ScanPolicy
 from aui_tui.engine.scan import observe
 from aui_tui.engine.scoring import grade_card
 from aui_tui.records.card import ReportCard
@@ -181,6 +181,9 @@ async def test_a_site_that_declares_everything(parser: Parser) -> None:
     )
     assert b'"declared"' not in encode_card(plain)
     assert decode_card(encode_card(card)) == card
+    assert json.loads(encode_card(card, "slots"))["declared"]["agent"] == "agent_01"
+    foreign = encode_card(card).replace(b'"declared":{', b'"declared":{"of":"another index"},"other":{', 1)
+    assert decode_card(foreign) == plain
     jsonschema.validate(json.loads(encode_card(card)), schema("card"))
     kept = Recording(observations=msgspec.structs.replace(seen, declared=declared))
     assert decode_recording(encode_recording(kept)) == kept
@@ -328,6 +331,20 @@ async def test_hostile_text_is_cleaned(parser: Parser) -> None:
         declared, _ = await found(site, parser)
     assert {"a2a", "webmcp"} <= keys(declared)
     assert all(len(entry.detail) <= 80 for entry in declared.entries)
+
+
+async def test_hostile_sizes_do_not_hold_the_event_loop(parser: Parser) -> None:
+    page = b"<!doctype html><title>x</title>" + b"<link rel=\"a b=' href=<form toolname=" * 20_000
+    lines = b"a:b\n" * 16_000
+    files = {path: answer(b'{"a":' * 50_000, content_type=JSON) for path in DOCUMENTS} | {
+        "/robots.txt": answer(lines, content_type="text/plain"),
+        "/rsl.xml": answer(b"<!-- " * 50_000, content_type="text/xml"),
+        "/llms-full.txt": answer(b"#" * (256 << 10), content_type="text/plain"),
+    }
+    extra = b"Link: " + b"<a" * 8_000 + b"\r\nContent-Usage: " + b"a" * 8_000 + b"\r\n"
+    async with Site(default=serving(files, page=page, extra=extra)) as site:
+        declared, _ = await found(site, parser)  # asserts that the loop stays free
+    assert keys(declared) == {"markdown"}
 
 
 PATH = "/.well-known/agent-card.json"
@@ -496,3 +513,31 @@ async def test_private_fields_go_to_the_scanned_origin_alone_and_into_no_record(
         declared, _ = await found(site, parser, access)
         assert {asked.field("x-key") for asked in site.asked} == {"s3cret-token"}
     assert entry(declared, "a2a").detail == "echo …"
+
+
+@pytest.mark.parametrize(
+    ("to", "secret", "host"),
+    [
+        ("www.shop.test", (), "www.shop.test"),
+        ("login.test", (), "shop.test"),
+        ("www.shop.test", (("X-Key", "s3cret-token"),), "shop.test"),
+    ],
+    ids=["www", "another site", "with a secret"],
+)
+async def test_the_places_are_asked_where_the_homepage_is(
+    parser: Parser, to: str, secret: tuple[tuple[str, str], ...], host: str
+) -> None:
+    inner = serving(everything(), page=PAGE)
+
+    async def behave(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        if asked.path == "/" and asked.field("host") == "shop.test":
+            writer.write(answer(b"", "301 Moved", extra=f"Location: http://{to}/\r\n".encode()))
+            await writer.drain()
+        else:
+            await inner(asked, writer)
+
+    async with Site(default=behave) as site:
+        access = site.access(connect_to=(ConnectTo(to, 80, "127.0.0.1", site.port),), headers=secret)
+        declared, _ = await found(site, parser, access)
+    assert {asked.field("host") for asked in site.asked} == {host}
+    assert "a2a" in keys(declared)
