@@ -129,7 +129,7 @@ class _Checklist:
         for name, event in self.events.items():
             mark, style = MARKS.get(event.outcome, QUIET_OUTCOME) if event.state == "done" else ("…", "cyan")
             text.append(f"  {mark} ", style)
-            text.append(f"{labels.probe(name):<15}")
+            text.append(f"{labels.probe(name):<14} ")
             if event.state == "done":
                 took = f"  {event.elapsed_ms / 1000:.2f} s" if event.elapsed_ms else ""
                 text.append(f"{outcome_words(event)}{took}\n")

@@ -50,7 +50,7 @@ from aui_tui.records.observations import (
     Progress,
 )
 from aui_tui.records.registry import registry
-from aui_tui.text import clean
+from aui_tui.text import clean, count
 
 MAX_REQUESTS: Final = 16
 ROUNDS: Final = 2
@@ -252,7 +252,9 @@ def value_at(data: object, path: str) -> object:
 
 
 def short(value: object) -> str:
-    """Return a text of a site fit to be kept; empty for anything else."""
+    """Return a text of a site fit to be kept, or the length of a list; empty for anything else."""
+    if isinstance(value, list):
+        return count(len(value), "entry", "entries")
     return clean(" ".join(value[:2000].split()), _SHORT) if isinstance(value, str) else ""
 
 

@@ -170,6 +170,7 @@ async def test_a_site_that_declares_everything(parser: Parser) -> None:
     assert entry(declared, "aipref").detail == "train-ai=n"
     assert entry(declared, "webmcp").detail == "search_products"
     assert entry(declared, "openapi").detail == "Shop API"
+    assert entry(declared, "skills").detail == "1 entry"
     assert declared.agent == AGENT
     card = with_card(seen, declared)
     plain = grade_card(seen)
