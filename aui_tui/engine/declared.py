@@ -14,7 +14,7 @@ import binascii
 import re
 import time
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -63,8 +63,6 @@ _STEADY: Final = 0.2
 """Part of ``Limits.pause`` that lies between two requests."""
 _SHORT: Final = 80
 """Characters kept of what a site says of itself."""
-_TAGS: Final = 20_000
-"""Tags of a homepage that are looked at."""
 _BLANK: Final = "\ufeff \t\r\n"
 OK, PAYMENT_STATUS, MISSING = 200, 402, (404, 405, 406, 410)
 
@@ -181,6 +179,11 @@ def recognised(row: Row, got: Got) -> bool:
         return False
     if row.shapes and got.data is not None:
         return any(fits(shape, got.data) for shape in row.shapes)
+    return _reads_as(row, got)
+
+
+def _reads_as(row: Row, got: Got) -> bool:
+    """Tell whether the text of ``got`` begins, or is marked up, as a document of ``row``."""
     text = charset.decode(got.body, got.content_type).lstrip(_BLANK)
     if row.begins and got.cut:
         return re.match(row.begins, text, re.DOTALL) is not None
@@ -282,51 +285,6 @@ def robots_lines(text: str) -> dict[str, Line]:
     return found
 
 
-_LINK: Final = re.compile(r"<([^<>]{1,2000})>([^<]{0,2000})")
-_PARAMETER: Final = re.compile(r";\s*(rel|type)\s*=\s*(?:\"([^\"]*)\"|([^\s;,\"]+))", re.IGNORECASE)
-_ATTRIBUTE: Final = re.compile(
-    rb"[\s\"'/](rel|type|href|toolname)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]++))", re.IGNORECASE
-)
-_REGISTERS: Final = re.compile(rb"\bmodelContext\s{0,20}\??\.\s{0,20}(?:registerTool|provideContext)\s{0,20}\(")
-
-
-def header_links(value: str) -> Iterator[tuple[str, str, str]]:
-    """Yield relations, type and target of each link in a Link field (RFC 8288)."""
-    for found in _LINK.finditer(value):
-        said = {name.lower(): quoted or bare for name, quoted, bare in _PARAMETER.findall(found[2])}
-        yield said.get("rel", "").lower(), said.get("type", "").lower(), found[1]
-
-
-class Markup(NamedTuple):
-    """What the HTML of a page declares: ``links`` as of ``header_links``; ``tools`` are names of WebMCP tools."""
-
-    links: tuple[tuple[str, str, str], ...] = ()
-    tools: tuple[str, ...] = ()
-    registers: bool = False
-
-
-def read_markup(page: bytes) -> Markup:
-    """Return what ``page`` declares; a page of very many tags is read as far as the budget goes."""
-    links: list[tuple[str, str, str]] = []
-    tools: list[str] = []
-    registers = False
-    for name, closing, start, end, after in markup.tags(page, _TAGS):
-        if closing:
-            continue
-        if name in (b"link", b"form"):
-            said = {
-                key.lower().decode(): markup.unescape(b"".join(values).decode("utf-8", "replace")).strip()
-                for key, *values in _ATTRIBUTE.findall(page[start : min(end, start + 10_000)])
-            }
-            if name == b"link":
-                links.append((said.get("rel", "").lower(), said.get("type", "").lower(), said.get("href", "")))
-            elif said.get("toolname"):
-                tools.append(short(said["toolname"]))
-        elif name == b"script":
-            registers = registers or _REGISTERS.search(page[end:after]) is not None
-    return Markup(tuple(links), tuple(tools), registers)
-
-
 @dataclass
 class _Place:
     """A path that has its declaration: what came back there, and the rounds in which the agent was turned away."""
@@ -368,6 +326,38 @@ async def look(
 
 def _silence(event: ProbeEvent) -> None:
     return
+
+
+def _field_line(row: Row, fields: Sequence[Mapping[str, str]]) -> Line | None:
+    """Return the header field of the homepage that declares ``row``."""
+    value = next((some[row.header] for some in fields if row.header and some.get(row.header)), "")
+    declares = value and re.search(row.value, value, re.IGNORECASE)
+    return Line(f"{row.header.title()} field of the homepage", value) if declares else None
+
+
+def _links(fields: Sequence[Mapping[str, str]], elements: Sequence[markup.Link]) -> list[tuple[markup.Link, str]]:
+    """Return the links of the homepage, each with the words for where it stands."""
+    named = [link for some in fields for link in markup.header_links(some.get("link", ""))]
+    return [(link, "Link field of the homepage") for link in named] + [
+        (link, "link element of the homepage") for link in elements
+    ]
+
+
+def _link_line(row: Row, links: Sequence[tuple[markup.Link, str]]) -> Line | None:
+    """Return the link of the homepage that declares ``row``."""
+    for (relations, kind, href), where in links:
+        if set(relations.split()) & set(row.link) and row.link_type in ("", kind) and href:
+            return Line(where, href)
+    return None
+
+
+def _lacking(row: Row, url: Url, got: Got, *, promised: bool) -> str:
+    """Return why ``got``, the answer at a place of ``row``, is not what it promises; empty where nobody said it is."""
+    if not got.missing:
+        return f"{url.path} answers the browser {_status(got)}"
+    if got.cut and got.outcome == SERVED and row.shapes and not got.moved and not got.markup:
+        return f"{url.path} is longer than is read"
+    return f"{url.path} does not have it" if promised else ""
 
 
 class _Looking:
@@ -471,34 +461,33 @@ class _Looking:
         accept = ("Accept", f"{row.accept}, text/html;q=0.8")
         other = usual._replace(fields=tuple(accept if field[0] == "Accept" else field for field in usual.fields))
         first = await self._ask(BROWSER, self._url, other, self._limits.page)
-        page = first
-        if first is None or first.outcome != SERVED or first.content_type != "text/html":
-            page = await self._ask(BROWSER, self._url, usual, self._limits.page)
+        html = first is not None and first.outcome == SERVED and first.content_type == "text/html"
+        page = first if html else await self._ask(BROWSER, self._url, usual, self._limits.page)
+        served = page if page is not None and page.outcome == SERVED else None
+        self._take_format(row, first, served)
+        self._take_page(served, [got.headers for got in (page, first) if got is not None])
+
+    def _take_format(self, row: Row, first: Got | None, page: Got | None) -> None:
+        """Take whether the homepage came in the format of ``row``; ``page``: as a browser gets it."""
+        found = self._found[row.key]
         if first is not None and first.outcome == SERVED:
             text = charset.decode(first.body, first.content_type).lstrip(_BLANK)
             if first.content_type == row.accept and text and not exchanges.is_markup(text):
-                self._found[row.key].line = Line("the homepage", row.accept)
-        elif page is None or page.outcome != SERVED:
-            self._found[row.key].why = "the homepage was not served"
-        headers = [got.headers for got in (page, first) if got is not None]
-        self._take_page(page if page is not None and page.outcome == SERVED else None, headers)
+                found.line = Line("the homepage", row.accept)
+        elif page is None:
+            found.why = "the homepage was not served"
 
     def _take_page(self, page: Got | None, headers: Sequence[Mapping[str, str]]) -> None:
         """Take what the homepage and its header fields declare."""
-        read = read_markup(page.body) if page is not None and page.content_type != "text/markdown" else Markup()
+        html = page is not None and page.content_type != "text/markdown"
+        read = markup.declares(page.body if page is not None and html else b"")
         fields = [*headers, dict(self._seen.browser.headers)]
-        links = [(link, "Link field of the homepage") for some in fields for link in header_links(some.get("link", ""))]
-        links += [(link, "link element of the homepage") for link in read.links]
+        links = _links(fields, read.links)
         for row in rows():
             found = self._found[row.key]
-            value = next((some[row.header] for some in fields if row.header and some.get(row.header)), "")
-            if value and re.search(row.value, value, re.IGNORECASE):
-                found.line = Line(f"{row.header.title()} field of the homepage", value)
-            for (relations, kind, href), where in links:
-                if set(relations.split()) & set(row.link) and row.link_type in ("", kind) and href:
-                    found.line = found.line or Line(where, href)
+            found.line = _field_line(row, fields) or found.line or _link_line(row, links)
             if row.markup and (read.tools or read.registers):
-                names = ", ".join(read.tools[:5]) or "registered by a script"
+                names = ", ".join(map(short, read.tools[:5])) or "registered by a script"
                 found.line, found.detail = Line("the homepage", names), names
             elif row.markup and page is None:
                 found.why = "the homepage was not served"
@@ -519,33 +508,41 @@ class _Looking:
         found = self._found[row.key]
         if found.place is not None:
             return
-        first = BROWSER if self._refusals >= _CERTAIN else self._agent
-        got = await self._ask_place(first, url)
-        if got is None:
-            found.why = found.why or f"not asked everywhere: {self._end}"
+        place = await self._first_round(row, url)
+        if place is None:
             return
-        place = _Place(row, url, got)
-        if first == self._agent:
-            place.agent = got
-            if not recognised(row, got) and got.kind not in self._nothing:
-                control = await self._ask_place(BROWSER, url)
-                if control is None:
-                    found.why = f"{url.path} answers the agent {_status(got)}; {self._end}"
-                    return
-                if control.kind != got.kind:
-                    self._refusals += control.missing or recognised(row, control)
-                elif got.missing:
-                    self._nothing.add(got.kind)
-                place.got, place.rounds = control, 1
         self._answers[row.key, url.path] = got = place.got
         if recognised(row, got):
             found.place, found.why = place, ""
-        elif not got.missing:
-            found.why = f"{url.path} answers the browser {_status(got)}"
-        elif got.cut and got.outcome == SERVED and row.shapes and not got.moved and not got.markup:
-            found.why = f"{url.path} is longer than is read"
-        elif found.line is not None:
-            found.why = f"{url.path} does not have it"
+        else:
+            found.why = _lacking(row, url, got, promised=found.line is not None) or found.why
+
+    async def _first_round(self, row: Row, url: Url) -> _Place | None:
+        """Ask for ``url`` as the agent, then as the browser unless the agent got it; None when no request is left.
+
+        Where agents are shut out anyway, the browser alone is asked.
+        """
+        found, agent_first = self._found[row.key], self._refusals < _CERTAIN
+        got = await self._ask_place(self._agent if agent_first else BROWSER, url)
+        if got is None:
+            found.why = found.why or f"not asked everywhere: {self._end}"
+            return None
+        place = _Place(row, url, got)
+        if not agent_first:
+            return place
+        place.agent = got
+        if recognised(row, got) or got.kind in self._nothing:
+            return place
+        control = await self._ask_place(BROWSER, url)
+        if control is None:
+            found.why = f"{url.path} answers the agent {_status(got)}; {self._end}"
+            return None
+        if control.kind != got.kind:
+            self._refusals += control.missing or recognised(row, control)
+        elif got.missing:
+            self._nothing.add(got.kind)
+        place.got, place.rounds = control, 1
+        return place
 
     def _drop_catch_all(self) -> None:
         """Drop what the site answers at another row's place too: a site that has one answer declares nothing by it."""

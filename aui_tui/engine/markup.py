@@ -1,4 +1,4 @@
-"""Linear passes over HTML without a tree: the title, readable text, inline styles, bodies that no parser survives.
+"""Linear passes over HTML without a tree: title, text, inline styles, declarations, bodies that no parser survives.
 
 The tokens follow HTML Standard 13.2.5 closely enough to see what a parser sees on ordinary pages; every pass looks
 at each octet a bounded number of times, whatever the page does. Input is UTF-8.
@@ -348,3 +348,58 @@ def _declare(parts: list[str], found: dict[str, str], important: dict[str, str])
 def _css_character(escape: re.Match[str]) -> str:
     code = int(escape[1], 16) if escape[1] else 0
     return escape[2] or (chr(code) if 0 < code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF else "\ufffd")
+
+
+DECLARING_TAGS: Final = 20_000
+"""Tags of a homepage that are looked at for declarations."""
+
+_LINK: Final = re.compile(r"<([^<>]{1,2000})>([^<]{0,2000})")
+_PARAMETER: Final = re.compile(r";\s*(rel|type)\s*=\s*(?:\"([^\"]*)\"|([^\s;,\"]+))", re.IGNORECASE)
+_ATTRIBUTE: Final = re.compile(
+    rb"[\s\"'/](rel|type|href|toolname)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]++))", re.IGNORECASE
+)
+_REGISTERS: Final = re.compile(rb"\bmodelContext\s{0,20}\??\.\s{0,20}(?:registerTool|provideContext)\s{0,20}\(")
+
+
+Link = tuple[str, str, str]
+"""Relations, type and target of a link."""
+
+
+def header_links(value: str) -> Iterator[Link]:
+    """Yield relations, type and target of each link in a Link field (RFC 8288)."""
+    for found in _LINK.finditer(value):
+        said = {name.lower(): quoted or bare for name, quoted, bare in _PARAMETER.findall(found[2])}
+        yield said.get("rel", "").lower(), said.get("type", "").lower(), found[1]
+
+
+class Declares(NamedTuple):
+    """What the HTML of a page declares for agents.
+
+    ``tools``: names of WebMCP tools, as they stand there; ``registers``: a script registers some.
+    """
+
+    links: tuple[Link, ...] = ()
+    tools: tuple[str, ...] = ()
+    registers: bool = False
+
+
+def declares(page: bytes) -> Declares:
+    """Return what ``page`` declares; a page of very many tags is read as far as the budget goes."""
+    links: list[Link] = []
+    tools: list[str] = []
+    registers = False
+    for name, closing, start, end, after in tags(page, DECLARING_TAGS):
+        if closing:
+            continue
+        if name in (b"link", b"form"):
+            said = {
+                key.lower().decode(): unescape(b"".join(values).decode("utf-8", "replace")).strip()
+                for key, *values in _ATTRIBUTE.findall(page[start : min(end, start + 10_000)])
+            }
+            if name == b"link":
+                links.append((said.get("rel", "").lower(), said.get("type", "").lower(), said.get("href", "")))
+            elif said.get("toolname"):
+                tools.append(said["toolname"])
+        elif name == b"script":
+            registers = registers or _REGISTERS.search(page[end:after]) is not None
+    return Declares(tuple(links), tuple(tools), registers)
