@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 
@@ -84,6 +84,28 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     risen: int = 0
     fallen: int = 0
     unreachable: int = 0
+
+
+class Move(NamedTuple):
+    """A host whose score changed: what it was, and what it is. Where only one scan ran the tasks, both without."""
+
+    host: str
+    before: int
+    after: int
+
+
+class Moves(msgspec.Struct, frozen=True, kw_only=True):
+    """How many hosts rose, fell and stayed, and those that rose and fell most.
+
+    ``unknown``: hosts without an earlier scan under the same method, or without an answer in one of the two.
+    """
+
+    risen: int = 0
+    fallen: int = 0
+    same: int = 0
+    unknown: int = 0
+    up: tuple[Move, ...] = ()
+    down: tuple[Move, ...] = ()
 
 
 def counted(rows: Sequence[Row]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from aui_tui.records.observations import Observations, Progress
 from aui_tui.records.points import Standing, estimate
 from aui_tui.records.query import Query
 from aui_tui.records.registry import Known
-from aui_tui.records.view import Dossier, IndexView, Overview, Quota, ScanAnswer
+from aui_tui.records.view import Dossier, IndexView, Moves, Overview, Quota, ScanAnswer
 from aui_tui.records.visits import Visits
 from aui_tui.records.vocabulary import CATEGORIES, choose
 from aui_tui.service.grading import Grading
@@ -154,6 +154,10 @@ class LocalService:
     async def overview(self, query: Query) -> Overview:
         """Return figures over the ranked rows of ``query``."""
         return await self._call(lambda: self.reports.overview(query))
+
+    async def moves(self, query: Query, since: str, most: int) -> Moves:
+        """Return how the ranked hosts of ``query`` changed since the day ``since``. Raises BadValue."""
+        return await self._call(lambda: self.reports.moves(query, since, most))
 
     async def position(self, host: str, query: Query) -> int:
         """Return the index of ``host`` in its list of ``query``, -1 when absent."""

@@ -8,7 +8,7 @@ from aui_tui.records.observations import Progress
 from aui_tui.records.points import Standing
 from aui_tui.records.query import Query
 from aui_tui.records.tasks import TaskProgress, TaskReport
-from aui_tui.records.view import Dossier, IndexView, Overview, Quota, ScanAnswer
+from aui_tui.records.view import Dossier, IndexView, Moves, Overview, Quota, ScanAnswer
 from aui_tui.records.visits import Visits
 
 
@@ -93,6 +93,19 @@ class HasFirstPage(Protocol):
 
     async def first_page(self, query: Query) -> IndexView | None:
         """Return the first rows of ``query`` (``IndexView.counting``), None where ``index`` is as quick."""
+        ...
+
+
+@runtime_checkable
+class HasMoves(Protocol):
+    """A service that keeps the earlier scans of its hosts."""
+
+    async def moves(self, query: Query, since: str, most: int) -> Moves:
+        """Return how the ranked hosts of ``query`` changed since the day ``since`` (``2026-11-15``, UTC).
+
+        Each is compared with its last scan up to the end of that day; ``most`` hosts are named that rose most, and as
+        many that fell most. Raises BadValue for what is not a day.
+        """
         ...
 
 

@@ -8,14 +8,15 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from aui_tui.errors import NeverScanned, NoCard, RecordError
+from aui_tui.errors import BadValue, NeverScanned, NoCard, RecordError
 from aui_tui.records.card import ReportCard, epoch_ms, stamp
 from aui_tui.records.observations import Observations
 from aui_tui.records.query import Query, leaves
-from aui_tui.records.view import HistoryPoint, IndexView, Overview, Row
+from aui_tui.records.view import HistoryPoint, IndexView, Move, Moves, Overview, Row
 from aui_tui.records.visits import Visits, decode_visits, encode_visits
 from aui_tui.records.vocabulary import STANCES
 from aui_tui.store import blobs
@@ -23,11 +24,21 @@ from aui_tui.store.bitmaps import Selection
 from aui_tui.store.columns import WORD
 from aui_tui.store.database import BUSY, Database
 from aui_tui.store.lists import IdWindow, RankWindow, competition_ranks, first_page, index_view, rows
+from aui_tui.text import clean
 
 if TYPE_CHECKING:
     from aui_tui.store.writer import Packed
 
 BLOBS: Final = "CAST(card AS BLOB), CAST(observations AS BLOB)"
+SINCE: Final = (
+    "SELECT site.id, host, CASE WHEN (now.plain IS NULL) = (past.plain IS NULL) THEN past.score "
+    "ELSE coalesce(past.plain, past.score) END, CASE WHEN (now.plain IS NULL) = (past.plain IS NULL) THEN now.score "
+    "ELSE coalesce(now.plain, now.score) END FROM site JOIN scan AS now ON now.site = site.id AND now.at = site.at "
+    "JOIN scan AS past ON past.site = site.id "
+    "AND past.at = (SELECT max(at) FROM scan WHERE site = site.id AND at < ?1 AND dead = 0) "
+    "WHERE ranked = 1 AND now.method = past.method AND NOT now.unreachable AND NOT past.unreachable"
+)
+"""Id, host and comparable scores of the hosts that had a scan before a time: then, and now."""
 STEPS: Final = 20_000
 """Instructions of SQLite's machine between two questions whether to stop, about a millisecond."""
 VIEWS: Final = 8
@@ -222,6 +233,35 @@ class Reports:
         with self.reading() as db:
             state = self._state(db)
             return Selection(db, query, self._clock(), self._tagged(state)).overview()
+
+    def moves(self, query: Query, since: str, most: int) -> Moves:
+        """Return how the ranked hosts of ``query`` changed since the day ``since``, ``most`` of each kind named.
+
+        Each is compared with its last scan up to the end of that day (UTC). Raises BadValue for what is not a day.
+        """
+        try:
+            day = date.fromisoformat(since)
+        except ValueError:
+            raise BadValue(f"A day is written as 2026-11-15, not {clean(since, 40)!r}.") from None
+        end = epoch_ms((day + timedelta(days=1)).isoformat())
+        with self.reading() as db:
+            chosen = Selection(db, query, self._clock(), self._tagged(self._state(db))).chosen(1)
+            octets = chosen.to_bytes(chosen.bit_length() // 8 + 1, "little")
+            rows = db.execute(SINCE, (end,))
+            found = [
+                Move(*move) for site, *move in rows if site >> 3 < len(octets) and octets[site >> 3] >> (site & 7) & 1
+            ]
+        order = sorted(found, key=lambda move: (move.before - move.after, move.host))
+        risen = sum(move.after > move.before for move in found)
+        fallen = sum(move.after < move.before for move in found)
+        return Moves(
+            risen=risen,
+            fallen=fallen,
+            same=len(found) - risen - fallen,
+            unknown=chosen.bit_count() - len(found),
+            up=tuple(order[: min(most, risen)]),
+            down=tuple(order[::-1][: min(most, fallen)]),
+        )
 
     def position(self, host: str, query: Query) -> int:
         """Return the index of ``host`` in the ranked (else unreachable) list of ``query``, -1 when it is absent."""

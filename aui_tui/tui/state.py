@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from shlex import quote
 from typing import Final, NamedTuple
 
@@ -15,7 +15,7 @@ from aui_tui.records.methods import METHODS
 from aui_tui.records.points import Standing
 from aui_tui.records.query import Query, parse
 from aui_tui.records.registry import registry
-from aui_tui.records.view import Dossier, HistoryPoint, IndexView, Overview, Row, Window
+from aui_tui.records.view import Dossier, HistoryPoint, IndexView, Moves, Window
 from aui_tui.text import clean
 from aui_tui.tui.columns import Mode
 
@@ -148,12 +148,10 @@ def list_of(view: Mapping[str, str]) -> ListState:
 
 
 class Changes(NamedTuple):
-    """What changed: the figures of hosts scanned within ``period`` (empty: all), and the rows that moved most."""
+    """What changed since a day (``2026-11-15``), for an empty one since the scan before of each host."""
 
-    period: str
-    figures: Overview
-    up: Sequence[Row] = ()
-    down: Sequence[Row] = ()
+    since: str
+    moves: Moves
 
 
 CHANGES: Final = 3

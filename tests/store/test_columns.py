@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from aui_tui.errors import BadValue
 from aui_tui.records.card import ReportCard, epoch_ms
 from aui_tui.records.codec import names_of
 from aui_tui.records.query import HAS, OPERATORS, SORTS, Query
@@ -204,3 +205,22 @@ def test_hosts_are_chosen_by_the_change_since_the_scan_before(line: str, hosts: 
     with reports([*before, *after, scan("new.example", 60, 2)]) as store:
         view = store.index(Query.of(line=line, sort="host"))
         assert [row.summary.host for row in view.ranked[:]] == hosts
+
+
+def test_changes_are_counted_from_the_last_scan_up_to_the_end_of_a_day() -> None:
+    def scan(host: str, score: int, day: int) -> ReportCard:
+        stamp = f"2026-11-{day:02}T10:00:00.000Z"
+        return msgspec.structs.replace(RICH_OPEN, host=host, score=score, scanned_at=stamp)
+
+    many = [scan("up.example", score, day) for score, day in ((20, 1), (30, 5), (50, 9))]
+    many += [scan("back.example", score, day) for score, day in ((60, 1), (90, 5), (60, 9))]
+    with reports([*many, scan("new.example", 70, 9)]) as store:
+        found = store.moves(Query(), "2026-11-04", 8)
+        assert (found.risen, found.fallen, found.same, found.unknown) == (1, 0, 1, 1)
+        assert found.up == (("up.example", 20, 50),)
+        found = store.moves(Query(), "2026-11-05", 8)
+        assert (found.up, found.down) == ((("up.example", 30, 50),), (("back.example", 90, 60),))
+        assert store.moves(Query.of(line="back"), "2026-11-05", 8).risen == 0
+        assert store.moves(Query(), "2026-10-31", 8).unknown == 3
+        with pytest.raises(BadValue, match="2026-11-15"):
+            store.moves(Query(), "yesterday", 8)

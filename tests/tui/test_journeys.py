@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -12,6 +13,7 @@ from aui_tui.errors import ConfigError, RateLimited, Unavailable
 from aui_tui.records.query import Query
 from aui_tui.records.view import Facets, IndexView
 from aui_tui.records.vocabulary import CATEGORIES, STANCES
+from aui_tui.service.local import LocalService
 from aui_tui.tui.app import AuiApp
 from aui_tui.tui.bindings import checked
 from aui_tui.tui.screens.card import CardScreen
@@ -20,6 +22,7 @@ from aui_tui.tui.screens.listparts import chips_line
 from aui_tui.tui.widgets.lines import FigureList
 from aui_tui.tui.widgets.querybar import DropDown, QueryLine
 
+from .cards import make_card
 from .memory import MemoryService, refuse
 from .stage import press, settle, stage, text_of
 
@@ -310,6 +313,31 @@ async def test_the_cursor_of_the_overview_goes_up_down_and_aside_and_stays_over_
         assert after is not None
         assert after.action == here.action
         assert text_of(pilot).count("▸") == 1
+
+
+async def test_changes_are_counted_since_a_day_that_was_typed(tmp_path: Path) -> None:
+    service = LocalService(tmp_path)
+    for score, stamp in ((40, "2026-11-01"), (55, "2026-11-10"), (90, "2026-11-19")):
+        card = replace(make_card(0), host="rising.example", score=score, scanned_at=stamp + "T10:00:00.000Z")
+        service.reports.put(card, None)
+    async with stage(service, (140, 40)) as pilot:
+        await press(pilot, "v")
+        assert "55 → 90" in text_of(pilot)
+        await press(pilot, "d", "end", "enter", *"2026-11-05", "enter")
+        shown = text_of(pilot)
+        assert "changes since 11-05" in shown
+        assert "6 Since 2026-11-05" in shown
+        assert "40 → 90" in shown
+        await press(pilot, "d", "end", "enter", *"soon", "enter")
+        assert "A day is written as 2026-11-15, not 'soon'." in text_of(pilot)
+    await service.aclose()
+
+
+async def test_a_source_without_earlier_scans_says_so() -> None:
+    async with stage(MemoryService.of(5), (140, 40)) as pilot:
+        await press(pilot, "v", "d", "down", "enter")
+        assert "This source keeps no earlier scans" in text_of(pilot)
+        assert "6 Since each scan before" in text_of(pilot)
 
 
 async def test_keys_on_an_overview_without_figures_do_nothing() -> None:

@@ -16,8 +16,9 @@ from aui_tui.engine.checks import BY_FIX
 from aui_tui.records.agents import SHUT, word_of
 from aui_tui.records.query import Query, parse
 from aui_tui.records.registry import Surface, surfaces
-from aui_tui.records.view import Overview, Row
+from aui_tui.records.view import Move, Moves, Overview, Row
 from aui_tui.records.vocabulary import FIXES, STANCES
+from aui_tui.service.protocol import HasMoves
 from aui_tui.text import count, fit
 from aui_tui.tui import glyphs, messages, open_screens
 from aui_tui.tui.bindings import OVERVIEW
@@ -30,8 +31,8 @@ from aui_tui.tui.words import FIX_TERMS, day, term
 
 MOVERS: Final = 8
 """Hosts whose score rose most, and as many that fell most, that the last pane names."""
-PERIODS: Final = (("", "each scan before"), ("1d", "1 day"), ("7d", "7 days"), ("30d", "30 days"), ("90d", "90 days"))
-"""How far back changes are counted: an age as in the query, and its words."""
+AGO: Final = (1, 7, 30, 90)
+"""Days from which changes may be counted with one key."""
 
 
 class OverviewScreen(Screen[Query | None]):
@@ -58,22 +59,32 @@ class OverviewScreen(Screen[Query | None]):
         """Ask for the figures."""
         start(self, "overview", self._read, "")
 
-    async def _read(self, period: str) -> None:
-        service = self.context.service
-        figures, problem = await attempt(service.overview(self._asked))
+    async def _read(self, since: str) -> None:
+        figures, problem = await attempt(self.context.service.overview(self._asked))
         if figures is None:
             self.post_message(messages.Notification(problem, "error"))
             return
+        moves, problem = await (self._moves_since(since) if since else self._last_moves(figures))
+        if moves is None:
+            self.post_message(messages.Notification(problem, "error"))
+            moves, since = (await self._last_moves(figures))[0], ""
+        self.post_message(messages.OverviewReady(figures, Changes(since, moves or Moves())))
+
+    async def _moves_since(self, since: str) -> tuple[Moves | None, str]:
+        service = self.context.service
+        if not isinstance(service, HasMoves):
+            return None, "This source keeps no earlier scans; it has the change since each scan before."
+        return await attempt(service.moves(self._asked, since, MOVERS))
+
+    async def _last_moves(self, figures: Overview) -> tuple[Moves, str]:
+        """Return the changes since each scan before, which every list has."""
         asked = with_fields(self._asked, sort="change", descending=False)
-        if period:
-            text = " ".join((asked.line, "fresh:<" + period)).strip()
-            asked = with_fields(asked, line=text, terms=parse(text))
-        changed = (await attempt(service.overview(asked)))[0] if period else figures
-        rising, _ = await attempt(service.index(asked))
-        falling, _ = await attempt(service.index(with_fields(asked, descending=True)))
-        up = [row for row in (rising.ranked[:MOVERS] if rising else ()) if (row.change or 0) > 0]
-        down = [row for row in (falling.ranked[:MOVERS] if falling else ()) if (row.change or 0) < 0]
-        self.post_message(messages.OverviewReady(figures, Changes(period, changed or figures, up, down)))
+        rising, _ = await attempt(self.context.service.index(asked))
+        falling, _ = await attempt(self.context.service.index(with_fields(asked, descending=True)))
+        up = [move_of(row) for row in (rising.ranked[:MOVERS] if rising else ()) if (row.change or 0) > 0]
+        down = [move_of(row) for row in (falling.ranked[:MOVERS] if falling else ()) if (row.change or 0) < 0]
+        same = figures.hosts - figures.risen - figures.fallen
+        return Moves(risen=figures.risen, fallen=figures.fallen, same=same, up=tuple(up), down=tuple(down)), ""
 
     def on_overview_ready(self, message: messages.OverviewReady) -> None:
         """Draw the figures."""
@@ -113,9 +124,8 @@ class OverviewScreen(Screen[Query | None]):
         )
 
     def _since(self) -> str:
-        period = self._changes.period if self._changes is not None else ""
-        days = int(period[:-1]) if period else 0
-        return day(_date(self.context.clock() - 86400 * days), self.context.clock()) if days else "each scan before"
+        since = self._changes.since if self._changes is not None else ""
+        return day(since, self.context.clock()) if since else "each scan before"
 
     def _foot(self, size: int) -> Line:
         here = self.query_one(FigureList).here
@@ -136,12 +146,18 @@ class OverviewScreen(Screen[Query | None]):
 
     def action_since(self) -> None:
         """Choose from when on changes are counted."""
-        current = self._changes.period if self._changes is not None else ""
-        self.app.push_screen(open_screens.choose("Changes since", PERIODS, current), self._count_since)
+        now = self.context.clock()
+        days = [(_day(now - 86400 * ago), count(ago, "day") + " ago, " + _day(now - 86400 * ago)) for ago in AGO]
+        choices = [("-", "each scan before"), *days, ("?", "another day …")]
+        current = (self._changes.since if self._changes is not None else "") or "-"
+        self.app.push_screen(open_screens.choose("Changes since", choices, current), self._count_since)
 
-    def _count_since(self, period: str | None) -> None:
-        if period is not None:
-            start(self, "overview", self._read, period)
+    def _count_since(self, since: str | None) -> None:
+        if since == "?":
+            hint = "A day (UTC), such as 2026-11-15. Each host is compared with its last scan up to that day."
+            self.app.push_screen(open_screens.ask("Changes since", hint, "", "2026-11-15"), self._count_since)
+        elif since is not None:
+            start(self, "overview", self._read, "" if since == "-" else since)
 
     def action_back(self) -> None:
         """Go back to the list as it was."""
@@ -153,8 +169,13 @@ class OverviewScreen(Screen[Query | None]):
         return ListState(query=plain).command() + " --overview"
 
 
-def _date(moment: float) -> str:
-    return datetime.fromtimestamp(moment, UTC).isoformat()
+def _day(moment: float) -> str:
+    return datetime.fromtimestamp(moment, UTC).date().isoformat()
+
+
+def move_of(row: Row) -> Move:
+    """Return the change of a row since the scan before."""
+    return Move(row.summary.host, row.summary.score - (row.change or 0), row.summary.score)
 
 
 NAME: Final = 15
@@ -198,7 +219,7 @@ def overview(figures: Overview, changes: Changes, size: int, height: int) -> lis
             *_box("3 Stances", _stances(figures, inner), size, legend=_stance_legend()),
             *_box("4 Served by", _edges(figures, inner), size),
             *_box("5 What sites lack most", _failing(figures, inner), size),
-            *_box("6 " + since(changes.period), _movers(figures, changes, inner), size),
+            *_box("6 " + since(changes.since), _movers(figures, changes, inner), size),
         ]
     left = height - len(first)
     upper = max(left - left // 2 - 2, len(figures.stances), LEAST)
@@ -220,14 +241,14 @@ def _lower(figures: Overview, changes: Changes, size: int, rows: int) -> list[Li
     last = size - 2 * each if three else size
     edges = _box("4 Served by", _edges(figures, each - 2), each, rows)
     lacking = _box("5 What sites lack most", _failing(figures, each - 2), each, rows)
-    movers = _box("6 " + since(changes.period), _movers(figures, changes, last - 2), last, rows)
+    movers = _box("6 " + since(changes.since), _movers(figures, changes, last - 2), last, rows)
     pair = beside(edges, lacking, each, 0)
     return beside(pair, movers, 2 * each, 0) if three else [*pair, *movers]
 
 
-def since(period: str) -> str:
+def since(since: str) -> str:
     """Return the title of the pane of changes."""
-    return "Changes in " + dict(PERIODS)[period] if period else "Since each scan before"
+    return "Since " + (since or "each scan before")
 
 
 def _box(title: str, rows: Sequence[Line], size: int, height: int = 0, *, legend: Line = ()) -> list[Line]:
@@ -375,31 +396,32 @@ def _edges(figures: Overview, size: int) -> list[Line]:
 
 def _movers(figures: Overview, changes: Changes, size: int) -> list[Line]:
     """Return how many hosts rose and fell, what contradicts itself, and the hosts that moved most."""
-    found = changes.figures
-    same = found.hosts - found.risen - found.fallen
+    found = changes.moves
+    still = ("no change " if changes.since else "same or new ") + format(found.same, ",")
     out: list[Line] = [
         (
             Piece(" " + glyphs.RISING + " up " + format(found.risen, ","), "good"),
             Piece("  " + glyphs.FALLING + " down " + format(found.fallen, ","), "critical"),
-            Piece("  same or new " + format(same, ","), "muted"),
+            Piece("  " + still, "muted"),
         )
     ]
+    if found.unknown:
+        out.append((Piece(" " + format(found.unknown, ",") + " without a scan from before", "muted"),))
     if figures.contradictions:
         action = "screen.choose_figure('contradiction', '')"
         text = " " + glyphs.DISAGREE + " robots.txt and site disagree on " + format(figures.contradictions, ",")
         out.append((Piece(text, "accent", action),))
-    pairs = [(row, "good") for row in changes.up] + [(row, "critical") for row in changes.down]
-    return [*out, *(_mover(row, role, size) for row, role in pairs)]
+    return [*out, *(_mover(move, size) for move in (*found.up, *found.down))]
 
 
-def _mover(row: Row, role: str, size: int) -> Line:
-    change, host = row.change or 0, row.summary.host
-    sign = glyphs.RISING if change > 0 else glyphs.FALLING
+def _mover(move: Move, size: int) -> Line:
+    host, change = move.host, move.after - move.before
+    sign, role = (glyphs.RISING, "good") if change > 0 else (glyphs.FALLING, "critical")
     action = "screen.choose_figure('host', '" + host + "')" if "'" not in host and '"' not in host else ""
-    scores = " ".join((str(row.summary.score - change), glyphs.ARROW, str(row.summary.score)))
+    scores = " ".join((str(move.before), glyphs.ARROW, str(move.after))).rjust(10)
     lead = " " + sign + format(change, "+d").rjust(4) + "  "
     room = max(size - len(lead) - 11, 8)
-    return (Piece(lead, role, action), Piece(fit(host, room), "", action), Piece(scores.rjust(10), "muted", action))
+    return (Piece(lead, role, action), Piece(fit(host, room), "", action), Piece(scores, "muted", action))
 
 
 def _percent(part: int, whole: int) -> str:
