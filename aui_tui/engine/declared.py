@@ -137,8 +137,8 @@ class Got(NamedTuple):
 
     @property
     def signature(self) -> object:
-        """What two answers of a catch-all have in common: the names in a JSON object, else the whole body."""
-        return frozenset(self.data) if self.data is not None else self.body
+        """What two answers of a catch-all have in common: the names in a JSON object, else the first line."""
+        return frozenset(self.data) if self.data is not None else self.body.strip()[:_SHORT].partition(b"\n")[0]
 
 
 def read(answer: Answer, access: ScanPolicy) -> Got:

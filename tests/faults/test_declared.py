@@ -306,6 +306,29 @@ async def test_what_a_site_answers_to_every_path_declares_nothing(parser: Parser
     assert not any(entry.contradicted for entry in declared.entries)
 
 
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        ("text/markdown", "# Oops\n\nThere is nothing at {path}.\n"),
+        (JSON, '{{"openapi":"3.1.0","info":{{"title":"{path}"}},"name":"{path}","url":"x","skills":[1]}}'),
+    ],
+    ids=["text", "JSON"],
+)
+async def test_an_answer_to_every_path_that_names_the_path_declares_nothing(
+    parser: Parser, kind: str, body: str
+) -> None:
+    async def behave(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        if asked.path in GOOD:
+            await good(asked, writer)
+        else:
+            writer.write(answer(body.format(path=asked.path).encode(), content_type=kind))
+            await writer.drain()
+
+    async with Site(default=behave) as site:
+        declared, _ = await found(site, parser)
+    assert keys(declared) == set()
+
+
 async def test_a_long_body_is_read_as_far_as_the_limits_allow(parser: Parser) -> None:
     padding = b'"x-padding":"' + b"a" * (600 << 10) + b'"'
     files = {
