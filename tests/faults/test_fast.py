@@ -14,7 +14,7 @@ import pytest
 
 from aui_tui.engine import probes
 from aui_tui.engine.network import Network, PyreqwestTransport, streams
-from aui_tui.engine.network.reply import Reply
+from aui_tui.engine.network.streams import Reply
 from aui_tui.engine.parser_pool import Parser
 from aui_tui.engine.policy import ConnectTo, ScanPolicy
 from aui_tui.engine.scan import observe

@@ -13,9 +13,8 @@ from typing import Final
 
 from aui_tui.engine.network.client import Client, load, ssl_context
 from aui_tui.engine.network.fast import ClientBatch, OriginClient, PyreqwestTransport, installed
-from aui_tui.engine.network.reply import Field, NetworkError, Reply
 from aui_tui.engine.network.routes import Routes, system_resolver
-from aui_tui.engine.network.streams import Stream, save_tls_memory
+from aui_tui.engine.network.streams import Field, NetworkError, Reply, Stream, save_tls_memory
 from aui_tui.engine.policy import ScanPolicy
 from aui_tui.engine.target import Origin, is_public
 

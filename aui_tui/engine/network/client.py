@@ -20,17 +20,19 @@ import h2.exceptions
 import httpcore
 
 from aui_tui.engine.network.fast import OriginClient
-from aui_tui.engine.network.reply import (
+from aui_tui.engine.network.routes import Routes
+from aui_tui.engine.network.streams import (
     FINAL_STATUSES,
     HTTP2_ONLY,
     ConnectFailed,
     Field,
+    Flooded,
     NetworkError,
     Reply,
+    Stream,
     answer_failure,
+    paced,
 )
-from aui_tui.engine.network.routes import Routes
-from aui_tui.engine.network.streams import Flooded, Stream, paced
 from aui_tui.engine.policy import ScanPolicy
 from aui_tui.engine.target import Origin
 from aui_tui.errors import ConfigError, Unavailable

@@ -19,7 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from aui_tui.engine.network.reply import FINAL_STATUSES, HTTP2_ONLY, Field, NetworkError, Reply
+from aui_tui.engine.network.streams import FINAL_STATUSES, HTTP2_ONLY, Field, NetworkError, Reply
 from aui_tui.engine.policy import ScanPolicy
 from aui_tui.engine.target import Origin
 

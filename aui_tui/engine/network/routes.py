@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 
 from aui_tui.engine import target
 from aui_tui.engine.network import streams
-from aui_tui.engine.network.reply import NetworkError
+from aui_tui.engine.network.streams import NetworkError
 from aui_tui.engine.policy import ScanPolicy
 from aui_tui.errors import Unavailable
 

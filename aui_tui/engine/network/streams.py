@@ -1,4 +1,7 @@
-"""Byte streams over asyncio transports, as httpcore's network backends want them, and limits on what a peer may send.
+"""Byte streams over asyncio transports, limits on what a peer may send, and what comes back from a request.
+
+The streams are as httpcore's network backends want them. An answer has a body that is still to be read; where there is
+none, an error says why.
 
 Closing is an abort: no peer can keep a socket open by not answering a farewell.
 
@@ -15,14 +18,88 @@ import ssl
 import time
 from asyncio import sslproto
 from collections import Counter
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
 from typing import Any, Final, Protocol
 from weakref import WeakSet
 
 import httpcore
 
-from aui_tui.engine.network.reply import ConnectFailed, NetworkError, TlsEnded, tls_failure
+from aui_tui.text import clean
+
+Field = tuple[bytes, bytes]
+FINAL_STATUSES: Final = (200, 999)
+"""Statuses that end an exchange; sites do use numbers beyond 599."""
+HTTP2_ONLY: Final = frozenset({b"priority"})
+"""Lower-case names of fields that are not sent over HTTP/1.1: what browsers send there over HTTP/2 alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """Status line and header fields of an answer; ``chunks`` are the body's bytes as sent, still encoded.
+
+    ``waited``: seconds for which the request was held back before it was sent.
+    """
+
+    status: int
+    fields: Sequence[Field]
+    http_version: str
+    chunks: AsyncGenerator[bytes, None]
+    waited: float = 0.0
+
+
+class NetworkError(Exception):
+    """No usable answer: ``kind`` is one word of ``observations.ERRORS``, ``detail`` one sentence without a full stop.
+
+    ``silent``: nothing listens there (connection refused, unreachable, or no answer to the attempt to connect).
+    ``flooded``: the server sends more small things than an answer needs.
+    """
+
+    def __init__(self, kind: str, detail: str, *, silent: bool = False, flooded: bool = False) -> None:
+        super().__init__(detail)
+        self.kind = kind
+        self.detail = detail
+        self.silent = silent
+        self.flooded = flooded
+
+
+class ConnectFailed(httpcore.ConnectError):
+    """Carries a NetworkError through httpcore."""
+
+    def __init__(self, error: NetworkError) -> None:
+        super().__init__(error.detail)
+        self.error = error
+
+
+class TlsEnded(httpcore.ReadError):
+    """The peer ended an established TLS session with an alert (a missing client certificate, TLS 1.3)."""
+
+
+def tls_failure(error: OSError) -> NetworkError:
+    """Return the error for a failed TLS handshake (threat 17); the server's words pass ``clean``."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return NetworkError("tls", clean(f"the certificate is not accepted: {error.verify_message}", 400))
+    if isinstance(error, ssl.SSLError) and error.reason:
+        return NetworkError("tls", clean(f"the TLS handshake failed: {error.reason.replace('_', ' ').lower()}", 400))
+    return NetworkError("tls", "the server broke off the TLS handshake")
+
+
+def answer_failure(error: Exception) -> NetworkError:
+    """Return the error for an exception of httpcore between connection and status line."""
+    if isinstance(error, ConnectFailed):
+        return error.error
+    if isinstance(error, TlsEnded):
+        return NetworkError("tls", clean(f"the server ended the TLS session: {_reason(error)}", 400))
+    if isinstance(error, httpcore.NetworkError) or "disconnected" in str(error):
+        return NetworkError("protocol", "the server closed the connection without an answer")
+    return NetworkError("protocol", clean(f"the answer is not valid HTTP ({clean(str(error), 120).rstrip('.')})"))
+
+
+def _reason(error: Exception) -> str:
+    cause = error.__cause__
+    return cause.reason.replace("_", " ").lower() if isinstance(cause, ssl.SSLError) and cause.reason else str(error)
+
 
 MAX_INTERIM: Final = 20
 """Interim responses (RFC 9110 15.2) before one final one."""

@@ -13,8 +13,8 @@ import pytest
 
 from aui_tui.engine.network import NetworkError, streams
 from aui_tui.engine.network.client import Backend
-from aui_tui.engine.network.reply import ConnectFailed
 from aui_tui.engine.network.routes import STAGGER, Routes, TieredResolver, system_lookup, system_resolver
+from aui_tui.engine.network.streams import ConnectFailed
 from aui_tui.engine.policy import Limits, ScanPolicy
 from aui_tui.errors import Unavailable
 
