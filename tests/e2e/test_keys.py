@@ -15,6 +15,7 @@ from aui_tui.service.local import LocalService
 from tests.e2e.shops import PythonShop
 from tests.e2e.terminal import Terminal
 from tests.engine import situations
+from tests.visits.planted import plant
 
 HOSTS = ("outlet.example", "stay.example", "open.example")
 
@@ -147,3 +148,21 @@ def test_a_list_is_saved_with_two_keys_and_a_name_and_comes_back_with_two(home: 
         back = Keys(terminal)
         back.press(["V", "\r"], "Ranked 1 ", "stay.example")
         assert back.pressed == 2
+
+
+def test_an_access_log_is_read_from_the_card_and_its_figures_stand_in_pane_7(home: Path, tmp_path: Path) -> None:
+    log = tmp_path / "access.log"
+    truth = plant(log, 3000)
+    with Terminal(home, [], columns=140, lines=40) as terminal:
+        terminal.wait_for("Ranked 3", "outlet.example")
+        terminal.press("/outlet")
+        terminal.wait_for("Ranked 1 ")
+        keys = Keys(terminal)
+        keys.press(["\r", "\r"], "Claude is refused; every other assistant gets in.", ":visits FILE reads one")
+        keys.press([":"], "Command")
+        terminal.press(f"visits {log}")
+        keys.press(["\r"], f"{truth.lines:,} lines of")
+        text = keys.press(["7", "+"], "together", "GPTBot", "Claude")
+        row = next(row for row in text.splitlines() if " Claude " in row and "%" in row)
+        assert f" {truth.agents['Claude-User']['requests']:,} " in row
+        assert keys.pressed == 6

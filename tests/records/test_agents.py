@@ -11,6 +11,7 @@ from aui_tui.records.agents import Outcome, agent_rows, by_harm, outcomes, sente
 from aui_tui.records.methods import DEFAULT_METHOD
 from aui_tui.records.observations import Observations
 from aui_tui.records.registry import registry
+from aui_tui.records.tasks import TaskReport, TaskResult
 from tests.engine import situations
 
 
@@ -105,3 +106,28 @@ def test_a_card_alone_gives_the_same_words_as_its_scan() -> None:
         card = grade_card(seen, DEFAULT_METHOD)
         assert [one.verdict for one in outcomes(card)] == [one.verdict for one in outcomes(card, seen)]
         assert sentence(card) == sentence(card, seen)
+
+
+@pytest.mark.parametrize(
+    ("door", "verdict", "words"),
+    [
+        ("allowed", "in", "the task run got the page"),
+        ("walled", "challenged", "the browser of the task run was challenged"),
+        ("blocked", "refused", "the browser of the task run was refused"),
+        ("closed", "told no", "robots.txt told the task run to stay out"),
+        ("", "not tested", "the task run got no answer that tells"),
+    ],
+)
+def test_after_a_task_run_its_browser_speaks_for_the_assistants_that_drive_one(
+    door: str, verdict: str, words: str
+) -> None:
+    result = TaskResult(task="read", outcome="done", note="")
+    report = TaskReport(ran_at="2026-11-20T10:00:00.000Z", origin="https://a.example", results=(result,), door=door)
+    found = graded(replace(situations.open_rich(), tasks=report))
+    driven = next(one for one in found if "chatgpt_agent" in one.keys)
+    assert (driven.verdict, driven.reason) == (verdict, words)
+
+
+def test_without_a_task_run_nobody_speaks_for_them() -> None:
+    driven = next(one for one in graded(situations.open_rich()) if "chatgpt_agent" in one.keys)
+    assert driven.reason == "only a task run can tell"

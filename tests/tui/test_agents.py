@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import pytest
 from msgspec.structs import replace
 
+from aui_tui.engine.scoring import grade_card
+from aui_tui.records.methods import DEFAULT_METHOD
+from aui_tui.records.observations import Cause
+from aui_tui.records.registry import registry
 from aui_tui.records.tasks import Step as TaskStep
 from aui_tui.records.tasks import TaskReport, TaskResult, run_of
 from aui_tui.records.view import Dossier
 from aui_tui.records.visits import visit_rows
+from aui_tui.text import cells
 from aui_tui.tui.draw import plain, width
 from aui_tui.tui.panes import agents
 from tests.engine import situations
@@ -42,9 +48,55 @@ def test_tasks_show_outcome_points_and_where_they_got_stuck() -> None:
 
 
 def test_without_a_run_the_pane_says_how_to_start_one() -> None:
-    text = "".join(plain(row) for row in agents.tasks(Dossier(card=make_card(1)), 76))
-    assert "Not run. a opens the site" in text
+    text = " ".join(plain(row) for row in agents.tasks(Dossier(card=make_card(1)), 76))
+    assert "Not run. a tries six tasks" in text
+    assert "Fill a form" not in text
+    text = "\n".join(plain(row) for row in agents.tasks(Dossier(card=make_card(1)), 76, alone=True))
+    assert "Fill a form (not sent)     5 points" in text
     assert agents.tasks_title(Dossier(card=make_card(1))) == ""
+
+
+def test_without_a_log_the_pane_names_the_line_that_reads_one() -> None:
+    dossier = Dossier(card=make_card(1))
+    assert ":visits FILE" in plain(agents.visits(None, dossier, 120)[0])
+    assert "nginx" in "".join(plain(row) for row in agents.visits(None, dossier, 120, alone=True))
+
+
+def refused_claude() -> Dossier:
+    """A site whose robots.txt lets Claude in and whose server refuses it by its name."""
+    name = registry().live[1].key
+    seen = situations.open_rich()
+    exchanges = tuple(situations.probe(name, 403) if one.name == name else one for one in seen.exchanges)
+    seen = replace(seen, exchanges=exchanges, cause=Cause(agents=(name,), by="name"))
+    return Dossier(card=grade_card(seen, DEFAULT_METHOD), observations=seen)
+
+
+@pytest.mark.parametrize("size", [40, 60, 76, 96, 118, 132, 150, 198])
+@pytest.mark.parametrize("crawlers", [False, True])
+def test_the_columns_of_the_agents_stand_under_their_headings(size: int, crawlers: bool) -> None:
+    dossier = refused_claude()
+    head, *rows = [plain(row) for row in agents.agent_table(dossier, size, crawlers=crawlers)]
+    place = head.find("so it is") if "so it is" in head else None
+    claude = next(row for row in rows if row.split()[0] == "Claude")
+    assert all(cells(row) <= size for row in (head, *rows))
+    assert "403" in claude
+    assert "≠" in claude
+    for row in rows:
+        if place is not None and row.strip() and "Crawlers" not in row:
+            assert row[place] in "✓~✗#⊘?·", row
+    if size >= agents.NAMES_FROM:
+        assert "Claude-User" in claude
+    if size >= agents.CAUSES_FROM:
+        assert claude[head.index("goes by") :].startswith("the name")
+
+
+def test_the_deciding_line_is_named_wherever_it_fits() -> None:
+    seen = situations.robots_paths()
+    dossier = Dossier(card=grade_card(seen, DEFAULT_METHOD), observations=seen)
+    narrow = "\n".join(plain(row) for row in agents.agent_table(dossier, 76))
+    wide = "\n".join(plain(row) for row in agents.agent_table(dossier, 140))
+    assert "line " in narrow
+    assert "Disallow: " in wide
 
 
 def test_visits_stand_beside_what_the_probe_got() -> None:
