@@ -68,7 +68,8 @@ def listing_of(index: Index, title: str = "") -> Listing:
 
 
 def sums(method: Method, earned: dict[str, int], stance: str) -> dict[str, Any]:
-    """Return the fields of a card that follow from the points ``earned`` per component."""
+    """Return the fields of a card that follow from the points ``earned`` per component; one not named earns all."""
+    earned = points_of(method.name) | earned
     possible = sum(p.maximum for p in method.pillars if not p.by_tasks)
     score = (200 * sum(earned.values()) + possible) // (2 * possible)
     score = min(score, WALLED_CEILING) if stance == "Walled" else score
@@ -96,8 +97,8 @@ def fixes(method: Method, earned: dict[str, int]) -> tuple[Recommendation, ...]:
             k=k,
             pillar=method.pillar(BY_FIX[k].pillar[method.name]).label,
             pts=gains[k],
-            title=TITLES[k],
-            body=f"{TITLES[k]}: worth {gains[k]} points.",
+            title=TITLES.get(k, BY_FIX[k].title),
+            body=f"{TITLES.get(k, BY_FIX[k].title)}: worth {gains[k]} points.",
             code=f"# {k}\nexample",
         )
         for k in sorted((k for k in FIXES if gains[k] > 0), key=lambda k: -gains[k])

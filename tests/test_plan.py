@@ -34,9 +34,9 @@ def keys(*args: object, **options: object) -> list[str]:
 
 
 def test_every_fix_has_an_effort_and_a_file() -> None:
-    assert tuple(BY_FIX) == FIXES
-    assert sorted(check.effort for check in BY_FIX.values()) == list(range(1, len(FIXES) + 1))
-    assert len({check.file for check in BY_FIX.values()}) == len(FIXES)
+    assert tuple(BY_FIX)[: len(FIXES)] == FIXES
+    assert sorted(check.effort for check in BY_FIX.values()) == list(range(1, len(BY_FIX) + 1))
+    assert len({check.file for check in BY_FIX.values()}) == len(BY_FIX)
 
 
 def test_the_ceiling_of_a_walled_site_is_reckoned_with() -> None:

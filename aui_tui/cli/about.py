@@ -49,7 +49,7 @@ def show(run: Run, page: Sequence[Section], *, as_json: bool) -> None:
 @app.command("method", cls=taking(), epilog=example("aui-tui method v0.1"))
 def method(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="[v0.1|v0.2]", help="Default: the one in force.")] = "",
+    name: Annotated[str, typer.Argument(metavar="[v0.1|v0.2]", help="Default: the method of the settings.")] = "",
     as_json: Report = False,
 ) -> None:
     """Explain how verdicts, stance, points and grades come about."""

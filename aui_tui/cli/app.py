@@ -235,10 +235,7 @@ def _misuse(error: Any, command: Any, path: str) -> str:
             near = " or ".join(error.possibilities or ())
             return f"{path} has no option {clean(option, 60)}{f'; did you mean {near}?' if near else '.'}"
         case "BadOptionUsage":
-            known = next((one for one in command.params if option in (*one.opts, *one.secondary_opts)), None)
-            if known is None or known.is_flag:
-                return f"{option} takes no value; leave out what follows the =."
-            return f"{option} needs a value, {value_words(known)}: {_meaning(known)}"
+            return _without_value(option, command)
         case "MissingParameter":
             wanted = error.param
             name = "" if wanted.param_type_name == "argument" else f"{wanted.opts[0]} "
@@ -247,11 +244,19 @@ def _misuse(error: Any, command: Any, path: str) -> str:
             value = error.message.partition(" is not ")[0].strip("'")
             return f"{error.param.opts[0]} takes {value_words(error.param)}, not {clean(value, 40)!r}."
     if said.startswith("Got unexpected extra argument"):
-        taken = [value_words(one) for one in command.params if one.param_type_name == "argument"]
         extra = clean(said.partition("(s) (")[2].removesuffix(")"), 60)
+        taken = [value_words(one) for one in command.params if one.param_type_name == "argument"]
         allowed = f"{' '.join(taken)} and nothing more" if taken else "no argument"
         return f"{path} takes {allowed}; leave out {extra!r}."
     return said if said.endswith((".", "?")) else said + "."
+
+
+def _without_value(option: str, command: Any) -> str:
+    """Return the sentence on an option that lacks its value, or on a switch that was given one."""
+    known = next((one for one in command.params if option in (*one.opts, *one.secondary_opts)), None)
+    if known is None or known.is_flag:
+        return f"{option} takes no value; leave out what follows the =."
+    return f"{option} needs a value, {value_words(known)}: {_meaning(known)}"
 
 
 def _meaning(option: Any) -> str:

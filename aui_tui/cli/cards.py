@@ -67,7 +67,10 @@ def site(
     at: Annotated[
         str,
         typer.Option(
-            "--at", metavar="TIME", help="The kept scan whose time begins with TIME.", autocompletion=complete.times
+            "--at",
+            metavar="TIME",
+            help="Show the kept scan whose time begins with TIME.",
+            autocompletion=complete.times,
         ),
     ] = "",
     exchanges: Annotated[

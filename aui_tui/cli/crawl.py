@@ -216,11 +216,11 @@ class Speed:
             metavar="N",
             min=1,
             max=10_000,
-            help=f"Hosts in flight at most ({IN_FLIGHT}, with --fast {FAST_IN_FLIGHT}); a cluster takes what it can.",
+            help=f"Hosts scanned at a time ({IN_FLIGHT}, with --fast {FAST_IN_FLIGHT}); a cluster sets its own number.",
         ),
     ] = None
     max_per_second: Annotated[
-        float, _speed("--max-per-second", metavar="N", min=0, help="Hosts begun per second at most; 0: no limit.")
+        float, _speed("--max-per-second", metavar="N", min=0, help="Hosts started per second, at most; 0: no limit.")
     ] = 0
     processes: Annotated[
         int, _speed("--processes", metavar="N", min=0, max=MOST_PROCESSES, help="Scanning processes; 0: one per core.")
@@ -228,9 +228,9 @@ class Speed:
     dask: Annotated[
         str, _speed("--dask", metavar="ADDRESS", help="Scan on this Dask cluster, such as tcp://head:8786.")
     ] = ""
-    fast: Annotated[bool, _speed("--fast", help="Ask by the extra fast, an HTTP client in Rust; for large crawls.")] = (
-        False
-    )
+    fast: Annotated[
+        bool, _speed("--fast", help="Use the HTTP client of the extra “fast” (in Rust), for large crawls.")
+    ] = False
 
     @property
     def in_flight(self) -> int:
@@ -298,7 +298,7 @@ def crawl(
         str, typer.Option("--older-than", metavar="AGE", help="Skip hosts with a card younger than this.")
     ] = "7d",
     resume: Annotated[
-        bool, typer.Option("--resume/--no-resume", help="Go by the cards that are kept, or scan every host.")
+        bool, typer.Option("--resume/--no-resume", help="Skip hosts with a recent card, or scan every host.")
     ] = True,
     tasks: Annotated[
         bool,
@@ -319,7 +319,7 @@ def crawl(
 ) -> int:
     """Scan a list of hosts into the index; started again, it goes on where it ended.
 
-    Costs none of the ten scans an hour.
+    A crawl costs none of the ten scans an hour.
     """
     run = run_of(context)
     only_local(run, "A crawl")
@@ -393,7 +393,7 @@ def _watched(run: Run, access: ScanPolicy | None, errand: Errand, total: int | N
     from aui_tui.cli.sources import local_of
 
     if errand.keys is not None or errand.tasks or errand.hosts.file == "-":
-        raise BadValue("--dashboard goes with a list in a file, or --starter, and without --json and --tasks.")
+        raise BadValue("--dashboard needs a list in a file or --starter, and cannot be used with --json or --tasks.")
     if not streams.interactive():
         raise ConfigError(f"{streams.NO_SCREEN}; leave --dashboard out.")
     service = local_of(run, access)

@@ -300,7 +300,7 @@ class Cards:
 @app.command("export", cls=taking(Filters), epilog=example("aui-tui export --stance Walled --format csv -o walled.csv"))
 def export(
     context: typer.Context,
-    cards: Annotated[bool, typer.Option("--cards", help="Whole report cards instead of rows.")] = False,
+    cards: Annotated[bool, typer.Option("--cards", help="Write whole report cards instead of rows.")] = False,
     as_json: Json = False,
     format_name: ListFormat = "",
     output: File = "",
@@ -362,7 +362,7 @@ def _check_data(context: typer.Context, *, format_name: str, package: str, outpu
     """Raise BadValue where the options do not go with Parquet or with a package."""
     values = context.params
     if values["license_name"] and not package:
-        raise BadValue("--license goes with --package.")
+        raise BadValue("--license needs --package; add --package DIR.")
     if not package and format_name != PARQUET:
         return
     what = "--package" if package else "--format parquet"
@@ -371,7 +371,7 @@ def _check_data(context: typer.Context, *, format_name: str, package: str, outpu
         given |= {"--format": format_name, "--json": values["as_json"], "--output": output, "--cards": values["cards"]}
     wrong = [name for name, value in given.items() if value] + (["--keys slots"] if values["keys"] != "names" else [])
     if wrong:
-        raise BadValue(f"{wrong[0]} does not go with {what}.")
+        raise BadValue(f"{wrong[0]} cannot be used with {what}; leave {wrong[0]} out.")
     if not package and output in ("", "-"):
         raise BadValue("A Parquet file is not text: name it by --output FILE.")
 

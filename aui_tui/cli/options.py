@@ -310,7 +310,7 @@ NoLimit = Annotated[
         help="Scan hosts of your own without the limit of ten an hour; needs --allow-private or --connect-to.",
     ),
 ]
-Insecure = Annotated[bool, _option("--insecure", help="Don't check certificates; the card says so.")]
+Insecure = Annotated[bool, _option("--insecure", help="Do not check certificates; the card says so.")]
 
 LONGEST_PACE: Final = 60
 Pace = Annotated[

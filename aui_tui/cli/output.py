@@ -78,7 +78,7 @@ class FormOptions:
     keys: KeyNames = "names"
 
 
-Report = Annotated[bool, typer.Option("--json", help="Print the same as JSON, one object a line.")]
+Report = Annotated[bool, typer.Option("--json", help="Print the same as JSON, one object per line.")]
 
 
 def report(as_json: bool, record: Mapping[str, object], lines: Iterable[str]) -> None:

@@ -219,7 +219,9 @@ _signing = partial(typer.Option, rich_help_panel="Signed probes of your own site
 class Signing:
     """Whether probes are signed with the user's key, and where that key is published."""
 
-    sign: Annotated[bool, _signing("--sign", help="Ask again with your key for agents turned away.")] = False
+    sign: Annotated[
+        bool, _signing("--sign", help="Ask again, signed with your key, as each agent that was turned away.")
+    ] = False
     signature_agent: Annotated[
         str, _signing("--signature-agent", metavar="URL", help="Where your key is published.")
     ] = ""

@@ -51,7 +51,9 @@ class Listening:
         str | None,
         typer.Option("--base-url", metavar="URL", help="Public address of the service; names every record."),
     ] = None
-    workers: Annotated[int, typer.Option("--workers", metavar="N", min=1, max=MAX_WORKERS, help="Processes.")] = 1
+    workers: Annotated[
+        int, typer.Option("--workers", metavar="N", min=1, max=MAX_WORKERS, help="Server processes.")
+    ] = 1
     trust_proxy: Annotated[
         list[str] | None,
         typer.Option("--trust-proxy", metavar="NETWORK", help="Proxy whose X-Forwarded-For names the client."),
@@ -140,7 +142,7 @@ def mcp(
     run = run_of(context)
     access = given(context, ConnectionOptions).policy()
     if access is not None and not allow_scan:
-        raise BadValue("Options on how to reach a site go with --allow-scan; add --allow-scan, or leave them out.")
+        raise BadValue("Options on how to reach a site need --allow-scan; add --allow-scan, or leave them out.")
     if find_spec("mcp") is None:
         raise MissingExtra("aui-tui mcp", "mcp")
 
@@ -221,7 +223,7 @@ def _listen(host: str, port: int) -> socket.socket:
         listener.listen()
     except OSError as error:
         reason = error.strerror or str(error)
-        raise ConfigError(f"{clean(host, 60)} port {port} cannot be listened on: {clean(reason, 120)}.") from None
+        raise ConfigError(f"Cannot listen on {clean(host, 60)} port {port}: {clean(reason, 120)}.") from None
     return listener
 
 

@@ -43,7 +43,7 @@ def narrator(host: str, *, quiet: bool) -> TaskProgress | None:
 
     def tell(event: TaskEvent) -> None:
         if event.state == "browser":
-            streams.say(f"{name}: {event.note}; nothing is sent but what searching and reading need")
+            streams.say(f"{name}: {event.note}; nothing is sent except what searching and reading need")
         elif event.state == "step" and event.step is not None:
             streams.say(f"{name}: {event.task}: {step_words(event.step)}")
         elif event.state == "ended" and event.result is not None:

@@ -36,7 +36,7 @@ def validate(
     context: typer.Context,
     file: Annotated[list[str], typer.Argument(metavar="FILE...", help="JSON or NDJSON; - reads stdin.")],
     kind: Annotated[
-        str, typer.Option("--as", metavar="card|index|summary", help="What it must be; default: by its fields.")
+        str, typer.Option("--as", metavar="card|index|summary", help="Kind of record; default: by its fields.")
     ] = "",
     as_json: Report = False,
 ) -> int:
@@ -78,7 +78,7 @@ def take_in(
     ],
     as_json: Report = False,
 ) -> int:
-    """Take records from files into the index; a row never replaces a card, an older scan goes to the history."""
+    """Import records from files into the index; a row never replaces a card, an older scan goes to the history."""
     run = run_of(context)
     only_local(run, "An import")
     code = 0
@@ -134,7 +134,7 @@ def doctor(
     context: typer.Context,
     repair: Annotated[bool, typer.Option("--repair", help="Remove what cannot be read, rebuild the rest.")] = False,
     salvage: Annotated[
-        bool, typer.Option("--salvage", help="Bring back what damaged files that were set aside still hold.")
+        bool, typer.Option("--salvage", help="Recover what can still be read from damaged files that were set aside.")
     ] = False,
     as_json: Report = False,
 ) -> int:
@@ -265,9 +265,7 @@ def key(
     action: Annotated[
         str, typer.Argument(metavar="new|show|directory", help="What to do.", autocompletion=complete.of(KEY_ACTIONS))
     ],
-    replace: Annotated[
-        bool, typer.Option("--replace", help="With new: put a new key in place of the old one.")
-    ] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="With new: replace the old key.")] = False,
 ) -> None:
     """Make or show the key that signs probes of your own sites: scan --sign.
 

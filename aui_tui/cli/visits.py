@@ -95,12 +95,16 @@ class ReadingOptions:
     ] = ""
     trusted_proxy: Annotated[
         list[str] | None,
-        _reading("--trusted-proxy", metavar="NETWORK", help="Proxy whose X-Forwarded-For is believed."),
+        _reading("--trusted-proxy", metavar="NETWORK", help="Proxy whose X-Forwarded-For is trusted."),
     ] = None
     trust_forwarded: Annotated[
         int,
         _reading(
-            "--trust-forwarded", metavar="N", min=0, max=20, help="N proxies each added an X-Forwarded-For entry."
+            "--trust-forwarded",
+            metavar="N",
+            min=0,
+            max=20,
+            help="Number of proxies that added an entry to X-Forwarded-For.",
         ),
     ] = 0
     client_field: Annotated[
@@ -112,7 +116,7 @@ class ReadingOptions:
         ),
     ] = ""
     sampled: Annotated[
-        int, _reading("--sampled", metavar="N", min=1, max=1_000_000, help="One of N requests was logged.")
+        int, _reading("--sampled", metavar="N", min=1, max=1_000_000, help="The log holds one of N requests.")
     ] = 1
 
     def options(self, host: str) -> Options:
@@ -155,12 +159,15 @@ UpdateRanges = Annotated[
     bool, typer.Option("--update-ranges", help="Fetch the address ranges that vendors publish first.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the record, one line of JSON.")]
-Csv = Annotated[bool, typer.Option("--csv", help="Print one line a client.")]
-Markdown = Annotated[bool, typer.Option("--markdown", help="Print a section for notes and pull requests.")]
+Csv = Annotated[bool, typer.Option("--csv", help="Print CSV, one line per client.")]
+Markdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown, for notes and pull requests.")]
 FailRefused = Annotated[
     list[str] | None,
     typer.Option(
-        "--fail-refused", metavar="NAME=PERCENT", help="No more may be refused: claude=1%.", rich_help_panel=GATES
+        "--fail-refused",
+        metavar="NAME=PERCENT",
+        help="Largest share of an agent's requests that may be refused: claude=1%.",
+        rich_help_panel=GATES,
     ),
 ]
 
@@ -184,7 +191,7 @@ def visits(
 ) -> int:
     """Count the visits of AI agents in access logs, and compare them with the probes.
 
-    Only figures are kept, beside the host's card: no address, no query, no user. Without LOG: what was kept.
+    Only figures are kept, beside the host's card: no address, no query, no user. Without LOG, it prints what was kept.
     """
     run = run_of(context)
     only_local(run, "Reading logs")

@@ -98,7 +98,7 @@ def reading_keys(keys: Keys) -> Iterator[bool]:
 def watch(
     context: typer.Context,
     url: Annotated[str, typer.Argument(metavar="URL", help="Host name or http(s) address.")],
-    every: Annotated[str, typer.Option("--every", metavar="6m", help="Scan on this interval.")] = "",
+    every: Annotated[str, typer.Option("--every", metavar="TIME", help="Scan at this interval, such as 6m.")] = "",
     folder: Annotated[str, typer.Option("--path", metavar="DIR", help="Scan when files under it change.")] = "",
     count: Annotated[int, typer.Option("--count", metavar="N", min=0, help="Stop after N scans.")] = 0,
     method: Method = "",

@@ -442,7 +442,7 @@ class RangeBook:
             partial.replace(path)
         except OSError as error:
             shown = clean(str(self._folder), 200)
-            raise ConfigError(f"The ranges cannot be kept in {shown}: {error.strerror or error}.") from None
+            raise ConfigError(f"Cannot write the ranges to {shown}: {error.strerror or error}.") from None
 
 
 def _plan(url: str, known: Kept | None, access: ScanPolicy) -> Plan:

@@ -130,7 +130,7 @@ def test_a_ninth_check_is_one_module_and_one_line(tmp_path: Path) -> None:
 
 
 def test_the_checks_fill_the_published_pillars() -> None:
-    assert tuple(BY_FIX) == FIXES
+    assert tuple(BY_FIX)[: len(FIXES)] == FIXES
     for method in METHODS.values():
         for pillar in method.pillars:
             filled = sum(check.points[method.name] for check in CHECKS if check.pillar[method.name] == pillar.key)

@@ -134,10 +134,13 @@ def test_pandas_and_polars_read_the_same(parquet: Path, package: Path) -> None:
     ("arguments", "words"),
     [
         (("--format", "parquet"), "A Parquet file is not text: name it by --output FILE."),
-        (("--format", "parquet", "-o", "x", "--fields", "host"), "--fields does not go with --format parquet."),
-        (("--package", "set", "--json"), "--json does not go with --package."),
+        (
+            ("--format", "parquet", "-o", "x", "--fields", "host"),
+            "--fields cannot be used with --format parquet; leave --fields out.",
+        ),
+        (("--package", "set", "--json"), "--json cannot be used with --package; leave --json out."),
         (("--package", "{home}"), "is already there; name a new folder."),
-        (("--license", "CC0-1.0"), "--license goes with --package."),
+        (("--license", "CC0-1.0"), "--license needs --package; add --package DIR."),
     ],
 )
 def test_what_does_not_go_together_is_one_sentence(home: Path, arguments: tuple[str, ...], words: str) -> None:

@@ -123,7 +123,7 @@ def test_an_unknown_field_is_named_with_the_nearest(fields: str, words: str) -> 
 def test_an_unknown_format_is_named() -> None:
     with pytest.raises(BadValue, match="Unknown format 'yaml'; allowed are: json, ndjson, csv"):
         write_cards("yaml", [])
-    with pytest.raises(BadValue, match="Unknown format of a list 'sarif'"):
+    with pytest.raises(BadValue, match="Unknown format 'sarif'; allowed are: json, ndjson, csv, markdown, html"):
         write_listing("sarif", listing())
 
 
