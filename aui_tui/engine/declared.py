@@ -9,8 +9,6 @@ closed to the agent: that is said after two rounds in which the browser, asked r
 from __future__ import annotations
 
 import asyncio
-import base64
-import binascii
 import re
 import time
 import tomllib
@@ -144,7 +142,7 @@ class Got(NamedTuple):
 def read(answer: Answer, access: ScanPolicy) -> Got:
     """Return ``answer`` as far as recognition goes by it."""
     judged = exchanges.exchange(answer, access.limits, judged=True)
-    data = None if answer.hops else _object(answer)
+    data = None if answer.hops else exchanges.json_object(answer)
     return Got(
         status=answer.status,
         outcome=judged.outcome,
@@ -157,18 +155,6 @@ def read(answer: Answer, access: ScanPolicy) -> Got:
     )
 
 
-def _object(answer: Answer) -> dict[str, Any] | None:
-    """Return the JSON object in the body, or in the first event of a stream of events."""
-    text = charset.decode(answer.body, answer.content_type).lstrip(_BLANK)
-    if exchanges.media_type(answer.content_type) == "text/event-stream":
-        text = next((line[5:] for line in text.splitlines() if line.startswith("data:")), "")
-    try:
-        data = msgspec.json.decode(text)
-    except (ValueError, RecursionError):
-        return None
-    return data if isinstance(data, dict) else None
-
-
 def recognised(row: Row, got: Got) -> bool:
     """Tell whether ``got``, the answer at a place of ``row``, is what the place promises."""
     if row.terms and payment_terms(got):
@@ -178,7 +164,7 @@ def recognised(row: Row, got: Got) -> bool:
     if row.types and got.content_type not in row.types:
         return False
     if row.shapes and got.data is not None:
-        return any(fits(shape, got.data) for shape in row.shapes)
+        return any(exchanges.fits(shape, got.data) for shape in row.shapes)
     return _reads_as(row, got)
 
 
@@ -211,47 +197,9 @@ def payment_terms(got: Got) -> bool:
     """Tell whether ``got`` is a 402 with x402 terms, in the field of version 2 or the body of version 1."""
     if got.status != PAYMENT_STATUS:
         return False
-    return _x402_field(got.headers.get("payment-required", "")) or (
-        got.data is not None and fits({"x402Version": "number", "accepts": "list"}, got.data)
+    return walls.x402(got.headers.get("payment-required", "")) or (
+        got.data is not None and exchanges.fits({"x402Version": "number", "accepts": "list"}, got.data)
     )
-
-
-def _x402_field(value: str) -> bool:
-    """Tell whether a PAYMENT-REQUIRED field, perhaps cut short, is base64 of JSON with x402Version."""
-    try:
-        return b'"x402Version"' in base64.b64decode(value[: len(value) // 4 * 4], validate=True)
-    except (binascii.Error, ValueError):
-        return False
-
-
-def fits(shape: Mapping[str, str], data: object) -> bool:
-    """Tell whether ``data`` has every value that ``shape`` asks for (``declared.toml`` explains the words)."""
-    return all(_is(wanted, value_at(data, path)) for path, wanted in shape.items())
-
-
-def _is(wanted: str, value: object) -> bool:
-    if wanted == "number":
-        return isinstance(value, int | float) and not isinstance(value, bool)
-    if wanted in ("list", "object"):
-        return isinstance(value, list if wanted == "list" else dict) and bool(value)
-    if not isinstance(value, str) or not value.strip():
-        return False
-    if wanted[:1] in ("=", "^"):
-        folded, word = value.strip().lower(), wanted[1:].lower()
-        return folded == word if wanted[0] == "=" else folded.startswith(word)
-    return True
-
-
-def value_at(data: object, path: str) -> object:
-    """Return what lies at ``path`` (``a.0.b``) in ``data``; None where there is nothing."""
-    for step in path.split("."):
-        if isinstance(data, dict):
-            data = data.get(step)
-        elif isinstance(data, list) and step.isdigit() and int(step) < len(data):
-            data = data[int(step)]
-        else:
-            return None
-    return data
 
 
 def short(value: object) -> str:
@@ -451,7 +399,7 @@ class _Looking:
         for key, line in robots_lines(self._seen.robots.text).items():
             self._found[key].line = line
         for exchange in self._seen.homepages:
-            if exchange.status == PAYMENT_STATUS and _x402_field(dict(exchange.headers).get("payment-required", "")):
+            if exchange.status == PAYMENT_STATUS and walls.x402(dict(exchange.headers).get("payment-required", "")):
                 self._terms.append(Line("the homepage (402)", ""))
 
     async def _ask_homepage(self) -> None:
@@ -605,9 +553,9 @@ class _Looking:
             if row.terms and self._terms and found.place is None:
                 found.line = self._terms[0]
             whole = self._found[row.within].place if row.within else None
-            listed = value_at(whole.got.data, row.list) if whole is not None else None
+            listed = exchanges.value_at(whole.got.data, row.list) if whole is not None else None
             for entry in listed if isinstance(listed, list) else ():
-                said = value_at(entry, "uri")
+                said = exchanges.value_at(entry, "uri")
                 if whole is not None and isinstance(said, str) and row.uri in said.lower():
                     found.line = Line(whole.url.path, said)
 
@@ -622,7 +570,7 @@ class _Looking:
             return msgspec.structs.replace(made, state=INCONCLUSIVE if found.why else ABSENT)
         where, detail = [], found.detail
         if place is not None:
-            where, detail = [place.url.path], short(value_at(place.got.data, row.detail)) or detail
+            where, detail = [place.url.path], short(exchanges.value_at(place.got.data, row.detail)) or detail
         if found.line is not None:
             where, detail = [*where, found.line.where], detail or short(found.line.value)
         made = msgspec.structs.replace(made, where=clean(", named in ".join(dict.fromkeys(where)), 300), detail=detail)

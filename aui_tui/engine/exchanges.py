@@ -378,3 +378,45 @@ def _is_date(value: object) -> bool:
         and (value[:4] + value[5:7] + value[8:]).isascii()
         and (value[:4] + value[5:7] + value[8:]).isdigit()
     )
+
+
+def json_object(answer: Answer) -> dict[str, Any] | None:
+    """Return the JSON object in the body, or in the first event of a stream of events."""
+    text = charset.decode(answer.body, answer.content_type).lstrip("\ufeff \t\r\n")
+    if media_type(answer.content_type) == "text/event-stream":
+        text = next((line[5:] for line in text.splitlines() if line.startswith("data:")), "")
+    try:
+        data = msgspec.json.decode(text)
+    except (ValueError, RecursionError):
+        return None
+    return data if isinstance(data, dict) else None
+
+
+def fits(shape: Mapping[str, str], data: object) -> bool:
+    """Tell whether ``data`` has every value that ``shape`` asks for (``declared.toml`` explains the words)."""
+    return all(_is(wanted, value_at(data, path)) for path, wanted in shape.items())
+
+
+def _is(wanted: str, value: object) -> bool:
+    if wanted == "number":
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    if wanted in ("list", "object"):
+        return isinstance(value, list if wanted == "list" else dict) and bool(value)
+    if not isinstance(value, str) or not value.strip():
+        return False
+    if wanted[:1] in ("=", "^"):
+        folded, word = value.strip().lower(), wanted[1:].lower()
+        return folded == word if wanted[0] == "=" else folded.startswith(word)
+    return True
+
+
+def value_at(data: object, path: str) -> object:
+    """Return what lies at ``path`` (``a.0.b``) in ``data``; None where there is nothing."""
+    for step in path.split("."):
+        if isinstance(data, dict):
+            data = data.get(step)
+        elif isinstance(data, list) and step.isdigit() and int(step) < len(data):
+            data = data[int(step)]
+        else:
+            return None
+    return data

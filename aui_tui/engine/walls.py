@@ -6,6 +6,8 @@ the title and the first 40 KiB of the body: code apart from text, so that a page
 
 from __future__ import annotations
 
+import base64
+import binascii
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache, cached_property, lru_cache
@@ -137,6 +139,14 @@ def terms(status: int, headers: Mapping[str, str]) -> bool:
         return False
     fields = _fold(headers)
     return any(name in fields for name in ("crawler-price", "crawler-error", "payment-required"))
+
+
+def x402(value: str) -> bool:
+    """Tell whether a PAYMENT-REQUIRED field, perhaps cut short, is base64 of JSON with x402Version."""
+    try:
+        return b'"x402Version"' in base64.b64decode(value[: len(value) // 4 * 4], validate=True)
+    except (binascii.Error, ValueError):
+        return False
 
 
 def edge(headers: Mapping[str, str]) -> str:
