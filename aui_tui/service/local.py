@@ -291,7 +291,7 @@ class LocalService:
         if self._task_runs is None:
             folder = self.places.folder / PICTURES if pictures else None
             self._task_runs = TaskRuns(self.access, self._keep_added, pictures=folder)
-        return _undeclared(await self._task_runs.run(answer, act=act, live=live))
+        return _undeclared(await self._task_runs.run(answer, act=act, live=live, url=url))
 
     async def run_tasks_again(self, host: str, *, live: TaskProgress | None = None) -> ScanAnswer:
         """Run the tasks on the kept scan of ``host``, without scanning it again and without pictures.

@@ -30,7 +30,9 @@ AT_ONCE: Final = max(1, os.cpu_count() or 1)
 class Keep(Protocol):
     """Grades a scan with its run, keeps both, and returns the card and sentences about what could not be kept."""
 
-    def __call__(self, answer: ScanAnswer, seen: Observations, /) -> Awaitable[tuple[ReportCard, tuple[str, ...]]]: ...
+    def __call__(
+        self, answer: ScanAnswer, seen: Observations, url: str, /
+    ) -> Awaitable[tuple[ReportCard, tuple[str, ...]]]: ...
 
 
 class TaskRuns:
@@ -58,8 +60,8 @@ class TaskRuns:
                 "--connect-to."
             )
 
-    async def run(self, answer: ScanAnswer, *, act: bool, live: TaskProgress | None) -> ScanAnswer:
-        """Return ``answer`` with a run of the tasks, kept with its card.
+    async def run(self, answer: ScanAnswer, *, act: bool, live: TaskProgress | None, url: str = "") -> ScanAnswer:
+        """Return ``answer``, a scan of ``url``, with a run of the tasks, kept with its card.
 
         A cached answer that has a run is returned as it is. Cancelling keeps the tasks that had ended.
         """
@@ -84,13 +86,13 @@ class TaskRuns:
                 )
         except asyncio.CancelledError:
             if held and held[0].report.results:
-                await asyncio.shield(self._kept(answer, seen, held[0]))
+                await asyncio.shield(self._kept(answer, seen, held[0], url))
             raise
-        return await self._kept(answer, seen, held[0])
+        return await self._kept(answer, seen, held[0], url)
 
-    async def _kept(self, answer: ScanAnswer, seen: Observations, run: TaskRunning) -> ScanAnswer:
+    async def _kept(self, answer: ScanAnswer, seen: Observations, run: TaskRunning, url: str) -> ScanAnswer:
         whole = seen.with_tasks(run.report, run.rendered)
-        card, warnings = await self._keep(answer, whole)
+        card, warnings = await self._keep(answer, whole, url)
         if self._pictures is not None and run.pictures:
             await asyncio.to_thread(write_pictures, self._pictures, seen.host, run.pictures)
         notes = (*answer.warnings, *warnings)

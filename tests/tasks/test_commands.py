@@ -48,7 +48,7 @@ async def test_a_run_is_kept_shown_published_and_forgotten(
     data, out = tmp_path / "data", tmp_path / "out"
     events: list[TaskEvent] = []
     async with shop_service(data, Shop(faults=frozenset({"search-unnamed"}))) as service:
-        answer = await service.run_tasks(HOST, act=True, live=events.append)
+        answer = await service.run_tasks(f"http://{HOST}", act=True, live=events.append)
         assert answer.card.pillars["works"] == 40
         assert answer.card.provisional is False
         assert answer.observations is not None
@@ -57,8 +57,9 @@ async def test_a_run_is_kept_shown_published_and_forgotten(
         assert report.acted
         assert (await service.site(HOST)).card == answer.card
         assert (await service.transcript(HOST)) == report
-        again = await service.run_tasks(HOST)
-        assert (again.source, again.card) == ("cache", answer.card)
+        ended = len(events)
+        again = await service.run_tasks(f"http://{HOST}", live=events.append)
+        assert (again.source, again.card, len(events)) == ("cache", answer.card, ended)
         assert not hasattr(Publication(service).for_client("stranger"), "run_tasks")
         shown = (await Publication(service).site(HOST)).observations
         assert shown is not None
