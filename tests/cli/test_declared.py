@@ -13,7 +13,7 @@ import pytest
 
 from aui_tui import docs
 from aui_tui.engine.declared import rows
-from tests.cli.runner import Result, aui, command, environment, here
+from tests.cli.runner import Result, command, environment, here
 from tests.faults.site import Asked, Site, good
 from tests.faults.test_declared import PATH, REFUSAL, everything, serving, turning_away
 
@@ -21,7 +21,7 @@ CARD = json.loads(files("aui_tui.records").joinpath("schemas/card.schema.json").
 
 
 async def run(home: Path, *arguments: str) -> Result:
-    return await asyncio.to_thread(aui, home, *arguments)
+    return await asyncio.to_thread(here, home, *arguments)
 
 
 async def test_a_site_that_declares_and_turns_an_agent_away(tmp_path: Path) -> None:
