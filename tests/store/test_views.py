@@ -137,7 +137,7 @@ def test_the_sqlite_command_line_reads_them(folder: Path) -> None:
 
 
 @pytest.mark.skipif(find_spec("datasette") is None, reason="needs datasette")
-@pytest.mark.parametrize("file", ["index.db", "shared.db"])
+@pytest.mark.parametrize("file", ["index.db", pytest.param("shared.db", marks=pytest.mark.slow)])
 def test_datasette_serves_them(folder: Path, file: str) -> None:
     table = f"/{file.removesuffix('.db')}/hosts.json?_shape=array&_sort=host"
     done = subprocess.run(
