@@ -102,6 +102,7 @@ INDEX: Final = (
 OVERVIEW: Final = (
     *(_key(str(n), "pane(" + str(n) + ")", "figures-" + str(n), "Pane", "To the pane with that digit",
            show=n == 1, display="1-6" if n == 1 else "") for n in range(1, 7)),
+    _key("plus", "zoom", "zoom", "Zoom", "Give the whole screen to one pane, or back", show=False),
     _key("d", "since", "figures-since", "Since", "From when on changes are counted"),
     _key("escape,backspace,v", "back", "overview-back", "Back", "Back to the list", display="esc"),
 )  # fmt: skip

@@ -28,7 +28,7 @@ COMMANDS: Final = {
     "open": ("HOST", "open a report card"),
     "index": ("QUERY", "show the list of a query; without one, everything"),
     "export": ("FILE", "write the list, or the card, to a file"),
-    "theme": ("NAME", "put on a theme"),
+    "theme": ("NAME", "use a theme"),
     "view": ("NAME", "show a saved list"),
     "visits": ("LOG", "read an access log for the card on show"),
     "tasks": ("", "run the tasks on the card on show"),
@@ -80,7 +80,7 @@ class PreferringApp(ThemedApp):
         self.post_message(messages.Notification(what + " Remembered in " + kept.path + "." + but))
 
     def choose_theme(self, name: str | None) -> None:
-        """Put on a theme; one that was chosen is remembered."""
+        """Use a theme; one that was chosen is remembered."""
         before = self._chosen
         super().choose_theme(name)
         if name and name != before:

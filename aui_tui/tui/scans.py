@@ -126,7 +126,7 @@ class Scan(msgspec.Struct, frozen=True):
 
 
 class TaskRun(msgspec.Struct, frozen=True):
-    """A run of the tasks on ``host`` that is under way, or has just ended: what it told so far."""
+    """A run of the tasks on ``host`` that is under way, or has just ended: what it reported so far."""
 
     host: str
     events: tuple[TaskEvent, ...] = ()

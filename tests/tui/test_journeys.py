@@ -340,6 +340,36 @@ async def test_a_source_without_earlier_scans_says_so() -> None:
         assert "6 Since each scan before" in text_of(pilot)
 
 
+async def test_plus_gives_one_pane_of_the_overview_the_whole_screen() -> None:
+    async with stage(MemoryService.of(60), (200, 60)) as pilot:
+        await press(pilot, "v")
+        everything = text_of(pilot)
+        titles = [f"─ {n} " for n in range(1, 7)]
+        assert all(title in everything for title in titles)
+        assert sum("│" in row or "╰" in row or "╭" in row for row in everything.splitlines()) == 57
+        await press(pilot, "6", "plus")
+        alone = text_of(pilot)
+        assert [title for title in titles if title in alone] == ["─ 6 "]
+        assert sum("│" in row for row in alone.splitlines()) >= 54
+        await press(pilot, "3")
+        assert "─ 3 Stances" in text_of(pilot)
+        await press(pilot, "plus")
+        assert all(title in text_of(pilot) for title in titles)
+
+
+@pytest.mark.parametrize("digit", ["2", "3", "4", "5", "6", "7"])
+async def test_plus_gives_a_pane_of_the_card_all_the_room_below_the_answer(digit: str) -> None:
+    async with stage(MemoryService.of(60), (200, 60), start_host="shophub0.example") as pilot:
+        await press(pilot, digit, "plus")
+        screen = pilot.app.screen
+        shown = [pane for pane in screen.query(".column .pane") if pane.display and pane.region.height]
+        assert f"pane-{digit}" in {pane.id for pane in shown}
+        answer, panes = screen.query_one("#answer").region, screen.query_one("#panes").region
+        assert panes.y == answer.bottom
+        assert sum(pane.region.height for pane in shown) == panes.height
+        assert all(pane.region.width == 200 for pane in shown)
+
+
 async def test_keys_on_an_overview_without_figures_do_nothing() -> None:
     async with stage(MemoryService()) as pilot:
         await press(pilot, "v", "enter", "down", "right", "tab", "end", "pagedown")

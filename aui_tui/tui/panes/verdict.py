@@ -289,7 +289,7 @@ EARNED = 6
 
 
 def ledger(dossier: Dossier, size: int) -> list[Line]:
-    """Return the pane laid out to ``size`` cells; a source that keeps no ledger is told to be one."""
+    """Return the pane laid out to ``size`` cells; a source without a ledger says so."""
     card = dossier.card
     kept = dossier.ledger
     if kept is None:

@@ -133,9 +133,9 @@ class CardScreen(Screen[str]):
         self.refresh_bindings()
         if not card.unreachable:
             keys = tuple(fix.k for fix in self.state.fixes)
-            start(self, "standings", self._reckon_each, self.state.host, keys, card.method, self.state.at)
+            start(self, "standings", self._each_standing, self.state.host, keys, card.method, self.state.at)
 
-    async def _reckon_each(self, host: str, keys: tuple[str, ...], method: str, at: str) -> None:
+    async def _each_standing(self, host: str, keys: tuple[str, ...], method: str, at: str) -> None:
         found: dict[str, Standing] = {}
         for key in keys:
             standing, _ = await attempt(self.context.service.what_if(host, frozenset({key}), method=method, at=at))
@@ -270,9 +270,9 @@ class CardScreen(Screen[str]):
         state = self.state
         self._rank = 0
         if state.done and state.dossier is not None:
-            start(self, "what-if", self._reckon, state.host, state.done, state.dossier.card.method, state.at)
+            start(self, "what-if", self._marked_standing, state.host, state.done, state.dossier.card.method, state.at)
 
-    async def _reckon(self, host: str, done: frozenset[str], method: str, at: str) -> None:
+    async def _marked_standing(self, host: str, done: frozenset[str], method: str, at: str) -> None:
         service = self.context.service
         standing, problem = await attempt(service.what_if(host, done, method=method, at=at))
         if standing is None:
@@ -395,7 +395,7 @@ class CardScreen(Screen[str]):
         self.post_message(messages.ScanRequested(self.state.host, force=force, listed=True))
 
     def action_tasks(self) -> None:
-        """Run the tasks on this host, and show the pane that tells of them."""
+        """Run the tasks on this host, and show their pane."""
         self.post_message(messages.TasksRequested(self.state.host))
         self.action_pane(cardpanes.TASKS)
 

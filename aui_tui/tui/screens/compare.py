@@ -85,7 +85,7 @@ Reader = Callable[[ReportCard], Piece]
 
 def compare(cards: Sequence[ReportCard], size: int, now: float) -> list[Line]:
     """Return the cards side by side in ``size`` cells."""
-    label = LABEL if size >= 70 else 12
+    label = LABEL if size >= 70 else 15 if size >= 60 else 12
     room = max((size - label - 2) // max(len(cards), 1) - 1, 8)
 
     def row(name: str, read: Reader) -> Line:
@@ -93,7 +93,7 @@ def compare(cards: Sequence[ReportCard], size: int, now: float) -> list[Line]:
         differ = len({cell.text for cell in cells}) > 1
         lead = Piece(glyphs.MARK + " " if differ else "  ", "accent")
         columns = [cell._replace(text=fit(cell.text, room) + " ") for cell in cells]
-        return (lead, Piece(fit(name, label), "" if differ else "muted"), *columns)
+        return (lead, Piece(fit(name, label - 1) + " ", "" if differ else "muted"), *columns)
 
     out = [row("", lambda card: Piece(card.host, "title"))]
     out += [row(name, read) for name, read in _HEAD]
@@ -138,7 +138,7 @@ def _pillar(key: str) -> Reader:
             return Piece(glyphs.DASH, "muted")
         value = card.pillars[key]
         if value is None:
-            return Piece("not measured", "muted")
+            return Piece("unmeasured", "muted")
         return Piece(number(value) + "/" + number(card.pillar_max.get(key)))
 
     return read

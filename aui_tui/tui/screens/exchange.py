@@ -14,7 +14,7 @@ from textual.screen import Screen
 from aui_tui.records import labels
 from aui_tui.records.exchanges import Compared, FieldRow, as_text, compared, curl, names, status_line
 from aui_tui.records.observations import BROWSER, Exchange, Observations
-from aui_tui.text import fit
+from aui_tui.text import cells, fit
 from aui_tui.tui import glyphs, messages, open_screens
 from aui_tui.tui.bindings import EXCHANGE
 from aui_tui.tui.context import ExportJob, file_name
@@ -80,6 +80,7 @@ class ExchangeScreen(Screen[None]):
         block.border_subtitle = Content(glyphs.DISAGREE + " differs   = alike")
         for bar in self.query(Bar):
             bar.refresh()
+        self.call_after_refresh(self.on_figure_list_moved)
 
     def _title(self, size: int) -> Line:
         label = labels.probe(self._exchange)
@@ -169,7 +170,10 @@ class ExchangeScreen(Screen[None]):
 
 
 NAME: Final = 16
-"""Cells of a field's name."""
+LONG_NAME: Final = 28
+"""Cells of a field's name, at most and where there is room for both sides beside it."""
+ROOMY: Final = 110
+"""Width from which there is."""
 ONE_SIDE: Final = 70
 """Width below which the agent's side stands alone."""
 TITLES: Final = {"asked": "asked", "answered": "answered", "page": "the page"}
@@ -180,11 +184,12 @@ TEXT_ROLES: Final = {"=": "muted", "-": "", "+": "strong"}
 def side_by_side(found: Compared, size: int) -> list[Line]:
     """Return all parts laid out to ``size`` cells, what differs first and what is alike muted below it."""
     both = size >= ONE_SIDE and found.left is not found.right
+    name = NAME if size < ROOMY else min(max((cells(row.name) + 1 for row in found.rows), default=NAME), LONG_NAME)
     out: list[Line] = []
     for part, rows in groupby(enumerate(found.rows), key=lambda pair: pair[1].part):
         out += [BLANK] if out else []
-        out.append(_heading(TITLES[part], found, size, both=both))
-        out += [_row(row, number, size, both=both) for number, row in rows]
+        out.append(_heading(TITLES[part], found, size, name, both=both))
+        out += [_row(row, number, size, name, both=both) for number, row in rows]
     if any(one.side != "=" for one in found.text):
         out += [BLANK, cut(line(("the page, as text", "title"), ("   - browser only   + agent only", "muted")), size)]
         for one in found.text:
@@ -193,28 +198,28 @@ def side_by_side(found: Compared, size: int) -> list[Line]:
     return [*out, BLANK, line(("ask it yourself", "title")), *paragraph(curl(found.right), size, "code")]
 
 
-def _heading(title: str, found: Compared, size: int, *, both: bool) -> Line:
-    room = _room(size)
+def _heading(title: str, found: Compared, size: int, name: int, *, both: bool) -> Line:
+    room = _room(size, name)
     if not both:
-        return cut((Piece(fit(title, NAME + 2), "title"), Piece(found.right_label, "muted")), size)
+        return cut((Piece(fit(title, name + 2), "title"), Piece(found.right_label, "muted")), size)
     left = fit(found.left_label, room)
-    return cut((Piece(fit(title, NAME + 2), "title"), Piece(left + "   " + found.right_label, "muted")), size)
+    return cut((Piece(fit(title, name + 2), "title"), Piece(left + "   " + found.right_label, "muted")), size)
 
 
-def _room(size: int) -> int:
-    return max((size - NAME - 5) // 2, 8)
+def _room(size: int, name: int) -> int:
+    return max((size - name - 5) // 2, 8)
 
 
-def _row(row: FieldRow, number: int, size: int, *, both: bool) -> Line:
+def _row(row: FieldRow, number: int, size: int, wide: int, *, both: bool) -> Line:
     action = "screen.whole(" + str(number) + ")"
     role = "muted" if row.differs is False else ""
     value = "code" if row.note == "the id to quote" else role
     sign = Piece(SIGNS[row.differs] + " ", "accent" if row.differs else "muted", action)
-    name = Piece("  " + fit(row.name, NAME - 1) + " ", "muted", action)
+    name = Piece("  " + fit(row.name, wide - 1) + " ", "muted", action)
     note = Piece("   " + row.note if row.note else "", "muted", action)
     if not both:
         return cut((name, sign, Piece(row.right, value, action), note), size)
-    room = _room(size)
+    room = _room(size, wide)
     left = Piece(fit(row.left, room - 1) + "  ", value, action)
     return cut((name, left, sign, Piece(row.right, value, action), note), size)
 

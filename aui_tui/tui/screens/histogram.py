@@ -43,7 +43,9 @@ class HistogramScreen(ModalScreen[Query | None]):
     def compose(self) -> ComposeResult:
         """Lay the bars into a window."""
         with Vertical(classes="window") as window:
-            window.border_title = Content("Histogram of " + (self._column.label or self._column.key))
+            window.border_title = Content(
+                "Histogram of " + SPOKEN.get(self._column.key, self._column.label or self._column.key)
+            )
             window.border_subtitle = Content("enter filters by the line · esc closes")
             yield FigureList(id="histogram")
 
@@ -119,6 +121,8 @@ class HistogramScreen(ModalScreen[Query | None]):
         self.dismiss(None)
 
 
+SPOKEN: Final = {"rank": "rank", "change": "change", "grade": "grade", "by": "who turns away"}
+"""Names of columns whose heading is a sign or a fragment."""
 Value = tuple[str, int, str]
 """A value in words, the hosts that have it, and the action that narrows the list to them, empty for none."""
 MOST: Final = 40

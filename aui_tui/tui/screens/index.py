@@ -333,12 +333,12 @@ class IndexScreen(HostScreen):
         self.become(self.state.sorted_by(message.key))
 
     def on_filter_bar_entered(self) -> None:
-        """Remember where the person was."""
+        """Remember where the user was."""
         self._before = self.state, self.host(), self.filters.text
         self.query_one("#detail", Bar).refresh()
 
     def on_filter_bar_typed(self, message: FilterBar.Typed) -> None:
-        """Filter as the person types; a line that cannot be read leaves the list and says why."""
+        """Filter as the user types; a line that cannot be read leaves the list and says why."""
         self._problem = ""
         self._typed = read_line(message.text)
         state = self.state.with_line(self._typed.good)

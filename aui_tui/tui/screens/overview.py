@@ -29,7 +29,7 @@ from aui_tui.tui.widgets.bars import Bar, KeyBar
 from aui_tui.tui.widgets.lines import FigureList
 from aui_tui.tui.words import FIX_TERMS, day, term
 
-MOVERS: Final = 8
+MOVERS: Final = 20
 """Hosts whose score rose most, and as many that fell most, that the last pane names."""
 AGO: Final = (1, 7, 30, 90)
 """Days from which changes may be counted with one key."""
@@ -47,6 +47,8 @@ class OverviewScreen(Screen[Query | None]):
         self._asked = query
         self._figures: Overview | None = None
         self._changes: Changes | None = None
+        self._pane = 1
+        self._only = 0
 
     def compose(self) -> ComposeResult:
         """Lay out the screen."""
@@ -98,7 +100,7 @@ class OverviewScreen(Screen[Query | None]):
             return
         shown = self.query_one(FigureList)
         height = shown.size.height
-        shown.show(lambda size: overview(figures, changes, size, height), top=top)
+        shown.show(lambda size: overview(figures, changes, size, height, only=self._only), top=top)
         for bar in self.query(Bar):
             bar.refresh()
 
@@ -139,10 +141,19 @@ class OverviewScreen(Screen[Query | None]):
     def action_pane(self, number: int) -> None:
         """Put the cursor on the first figure of a pane."""
         shown = self.query_one(FigureList)
+        self._pane = number
+        if self._only:
+            self._only = number
+            self._draw(top=True)
         place = shown.place_of(" " + str(number) + " ")
         among = [f for f in shown.figures if place is not None and f.line > place[0] and f.start >= place[1]]
         if among:
             shown.go_to(min(among, key=lambda figure: (figure.line, figure.start)))
+
+    def action_zoom(self) -> None:
+        """Give one pane the whole screen, or share it again."""
+        self._only = 0 if self._only else self._pane
+        self._draw(top=True)
 
     def action_since(self) -> None:
         """Choose from when on changes are counted."""
@@ -182,6 +193,8 @@ NAME: Final = 15
 FIGURE: Final = 9
 TWO_COLUMNS: Final = 96
 THREE_COLUMNS: Final = 126
+STACKED: Final = 180
+"""Width from which two panes stand one over the other beside the scores, where the height allows it."""
 LEAST: Final = 6
 """Lines inside a pane of a wide screen, at least."""
 BINS: Final = 5
@@ -204,34 +217,57 @@ FATES: Final = (("in", "█"), ("part", "▓"), ("refused", "▒"), ("challenged
 """The parts of an assistant's bar, distinguished by their filling; what nobody tested is empty."""
 
 
-def overview(figures: Overview, changes: Changes, size: int, height: int) -> list[Line]:
-    """Return the figures laid out to ``size`` cells and, where they all fit, to exactly ``height`` lines."""
+def overview(figures: Overview, changes: Changes, size: int, height: int, *, only: int = 0) -> list[Line]:
+    """Return the figures laid out to ``size`` cells and, where they all fit, to exactly ``height`` lines.
+
+    ``only``: number of the one pane that has the whole screen, 0 for all of them.
+    """
     if not figures.hosts:
         return [BLANK, line(("  No host matches, so there is nothing to count.", "muted"))]
-    first = (
-        _box("1 Who gets in", _assistants(figures, size - 2), size, legend=_legend(size)) if figures.verdicts else []
-    )
+    if only:
+        return _pane(only, figures, changes, size, max(height - 2, LEAST))
+    first = _pane(1, figures, changes, size) if figures.verdicts else []
     if size < TWO_COLUMNS:
-        inner = size - 2
-        return [
-            *first,
-            *_box("2 Scores", _scores(figures, inner, BINS), size),
-            *_box("3 Stances", _stances(figures, inner), size, legend=_stance_legend()),
-            *_box("4 Served by", _edges(figures, inner), size),
-            *_box("5 What sites lack most", _failing(figures, inner), size),
-            *_box("6 " + since(changes.since), _movers(figures, changes, inner), size),
-        ]
-    left = height - len(first)
+        return [*first, *(row for number in range(2, 7) for row in _pane(number, figures, changes, size))]
+    left, half = height - len(first), size // 2
+    if size >= STACKED and left >= 2 * (len(figures.stances) + len(figures.failing) + 4):
+        return [*first, *_stacked_panes(figures, changes, size, left)]
     upper = max(left - left // 2 - 2, len(figures.stances), LEAST)
     lower = max(left - upper - 4, LEAST)
-    half = size // 2
-    middle = beside(
-        _box("2 Scores", _scores(figures, half - 2, upper - 1), half, upper),
-        _box("3 Stances", _stances(figures, size - half - 2), size - half, upper, legend=_stance_legend()),
-        half,
-        0,
-    )
+    scores = _pane(2, figures, changes, half, upper)
+    middle = beside(scores, _pane(3, figures, changes, size - half, upper), half, 0)
     return [*first, *middle, *_lower(figures, changes, size, lower)]
+
+
+def _stacked_panes(figures: Overview, changes: Changes, size: int, height: int) -> list[Line]:
+    """Return panes 2 to 6 for a large screen: stances over what sites lack, servers beside what changed."""
+    half, upper = size // 2, height // 2 - 2
+    stances = len(figures.stances)
+    right = _pane(3, figures, changes, size - half, stances) + _pane(
+        5, figures, changes, size - half, upper - stances - 2
+    )
+    middle = beside(_pane(2, figures, changes, half, upper), right, half, 0)
+    lower = height - upper - 4
+    served = _pane(4, figures, changes, half, lower)
+    return [*middle, *beside(served, _pane(6, figures, changes, size - half, lower), half, 0)]
+
+
+def _pane(number: int, figures: Overview, changes: Changes, size: int, height: int = 0) -> list[Line]:
+    """Return a pane in its frame, ``height`` lines high inside; 0: as high as it needs."""
+    inner = size - 2
+    match number:
+        case 1:
+            return _box("1 Who gets in", _assistants(figures, inner), size, height, legend=_legend(size))
+        case 2:
+            return _box("2 Scores", _scores(figures, inner, height - 1 if height else BINS), size, height)
+        case 3:
+            return _box("3 Stances", _stances(figures, inner), size, height, legend=_stance_legend())
+        case 4:
+            return _box("4 Served by", _edges(figures, inner), size, height)
+        case 5:
+            return _box("5 What sites lack most", _failing(figures, inner), size, height)
+        case _:
+            return _box("6 " + since(changes.since), _movers(figures, changes, inner), size, height)
 
 
 def _lower(figures: Overview, changes: Changes, size: int, rows: int) -> list[Line]:
@@ -239,9 +275,8 @@ def _lower(figures: Overview, changes: Changes, size: int, rows: int) -> list[Li
     three = size >= THREE_COLUMNS
     each = size // 3 if three else size // 2
     last = size - 2 * each if three else size
-    edges = _box("4 Served by", _edges(figures, each - 2), each, rows)
-    lacking = _box("5 What sites lack most", _failing(figures, each - 2), each, rows)
-    movers = _box("6 " + since(changes.since), _movers(figures, changes, last - 2), last, rows)
+    edges, lacking = (_pane(number, figures, changes, each, rows) for number in (4, 5))
+    movers = _pane(6, figures, changes, last, rows)
     pair = beside(edges, lacking, each, 0)
     return beside(pair, movers, 2 * each, 0) if three else [*pair, *movers]
 
@@ -347,7 +382,7 @@ def of_agent(surface: Surface, word: str) -> str:
 def _scores(figures: Overview, size: int, rows: int) -> list[Line]:
     """Return the hosts per ten points as columns ``rows`` lines high, and the grades beside them."""
     grades = _grades(figures)
-    column = max(min((size - GRADES - 3) // 10, 6), 3)
+    column = max(min((size - GRADES - 3) // 10, 8), 3)
     bins = figures.scores or (0,) * 10
     most = max(*bins, 1)
     out: list[Line] = []
@@ -411,6 +446,10 @@ def _movers(figures: Overview, changes: Changes, size: int) -> list[Line]:
         action = "screen.choose_figure('contradiction', '')"
         text = " " + glyphs.DISAGREE + " robots.txt and site disagree on " + format(figures.contradictions, ",")
         out.append((Piece(text, "accent", action),))
+    if size >= TWO_COLUMNS - 6 and found.up and found.down:
+        half = size // 2
+        up, down = ([_mover(move, half - 1) for move in moves] for moves in (found.up, found.down))
+        return [*out, *beside(up, down, half, 0)]
     return [*out, *(_mover(move, size) for move in (*found.up, *found.down))]
 
 
@@ -443,7 +482,7 @@ def bar_row(name: str, part: int, whole: int, size: int, role: str, action: str 
 
 def _failing(figures: Overview, size: int) -> list[Line]:
     out: list[Line] = []
-    name_width = 32 if size >= 60 else NAME
+    name_width = 44 if size >= 90 else 32 if size >= 60 else NAME
     for key, number in sorted(figures.failing.items(), key=lambda item: (-item[1], item[0])):
         name = BY_FIX[key].lacking if name_width >= 32 and key in BY_FIX else FIX_TERMS.get(key, key)
         action = "screen.choose_figure('fix', '" + key + "')" if key in FIXES else ""

@@ -138,7 +138,7 @@ class HostTable(ScrollView, Painted, can_focus=True):
 
     @property
     def _columns(self) -> tuple[Column, ...]:
-        """The columns for the width that the table has now: the first frame comes before it is told of a width."""
+        """The columns for the width that the table has now: the first frame comes before it knows a width."""
         return _chosen(self._mode, self.scrollable_content_region.width, self._most, self._wanted)
 
     @property
