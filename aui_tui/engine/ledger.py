@@ -344,7 +344,7 @@ def sections(method: str) -> tuple[Section, ...]:
             ),
         ),
         Section(
-            "What it cannot show",
+            "What it cannot tell",
             (
                 "A probe borrows an agent's name without its network address or its signature. A site that verifies "
                 "agents may refuse the probe and serve the agent; a card with a refusal says so.",
