@@ -123,9 +123,12 @@ def _article(name: str) -> str:
     return "an" if name[:1].lower() in "aeiou" or name.startswith("F5") else "a"
 
 
+DROPPED: Final = "a dropped connection"
+
+
 def no_answer(probe: Exchange) -> str:
-    """Return how a probe was left without an answer: ``silence``, ``a dropped connection``."""
-    return "silence" if probe.error in ("", "timeout") else "a dropped connection"
+    """Return how a probe was left without an answer: ``no answer``, ``a dropped connection``."""
+    return "no answer" if probe.error in ("", "timeout") else DROPPED
 
 
 def answers(probes: Sequence[Exchange]) -> str:

@@ -10,6 +10,7 @@ from aui_tui.engine.checks.base import WELCOME, Advice, CardPoints, Check, Earne
 from aui_tui.engine.checks.door_fix import door_advice, fields, let_everybody_in
 from aui_tui.engine.judge import Judgement, asks_for_payment, is_turned_away, live_exchanges
 from aui_tui.engine.wording import (
+    DROPPED,
     answer,
     answers,
     at_lines,
@@ -238,7 +239,8 @@ def _what(probe: Exchange) -> str:
         return f"{answer(probe).removesuffix(')')}, known by {quoted(probe.challenge.signal)})"
     if probe.outcome == REFUSED and probe.status == 402 and not probe.terms:
         return "402 Payment Required (no machine-readable terms, so no agent can tell what to pay or how)"
-    return f"{answer(probe)} (no reason is given)" if probe.dropped else answer(probe)
+    got = answer(probe)
+    return f"{got} (no reason is given)" if got == DROPPED else got
 
 
 def _invited(group: Sequence[Probed], policies: Mapping[str, str], kind: str) -> str:
