@@ -65,7 +65,7 @@ def _head(card: ReportCard, paint: Paint, note: str) -> Iterator[str]:
 
 
 def _method(card: ReportCard) -> str:
-    return f"method {card.method}{', provisional' if card.provisional is True else ''}"
+    return f"method {labels.method(card)}"
 
 
 def _points(card: ReportCard, paint: Paint) -> Iterator[str]:
@@ -137,13 +137,10 @@ def sentences(card: ReportCard, *, note: str = "") -> Iterator[str]:
     """Yield the sentences of ``card``: no symbols, no columns, no colour, every line complete in itself."""
     called = "" if card.name == card.host else f", {card.name}"
     yield f"Report card of {card.host}{called}, category {card.category}."
-    provisional = ", provisional" if card.provisional is True else ""
     if card.unreachable:
         yield f"Unreachable, so there is no score. Method {card.method}."
     else:
-        yield (
-            f"Score {card.score} of 100, grade {card.grade}, stance {card.stance}. Method {card.method}{provisional}."
-        )
+        yield (f"Score {card.score} of 100, grade {card.grade}, stance {card.stance}. Method {labels.method(card)}.")
     yield f"Scanned {labels.moment(card.scanned_at)}{', ' + note if note else ''}."
     if not card.unreachable:
         yield from _measured(card)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -59,24 +58,14 @@ def local_of(run: Run, access: ScanPolicy | None = None) -> LocalService:
     return service
 
 
-@asynccontextmanager
-async def opened(run: Run, access: ScanPolicy | None = None) -> AsyncIterator[Service]:
-    """Yield the service of the settings and close it; raises as :func:`service_of`."""
-    service = service_of(run, access)
-    try:
-        yield service
-    finally:
-        await service.aclose()
+def opened(run: Run, access: ScanPolicy | None = None) -> AbstractAsyncContextManager[Service]:
+    """Return the service of the settings, closed at the end of its block; raises as :func:`service_of`."""
+    return aclosing(service_of(run, access))
 
 
-@asynccontextmanager
-async def local(run: Run, access: ScanPolicy | None = None) -> AsyncIterator[LocalService]:
-    """Yield the index of this machine and close it; raises as :func:`local_of`."""
-    service = local_of(run, access)
-    try:
-        yield service
-    finally:
-        await service.aclose()
+def local(run: Run, access: ScanPolicy | None = None) -> AbstractAsyncContextManager[LocalService]:
+    """Return the index of this machine, closed at the end of its block; raises as :func:`local_of`."""
+    return aclosing(local_of(run, access))
 
 
 async def own_host(service: Service, url: str) -> bool:

@@ -85,9 +85,8 @@ def _head(card: ReportCard, options: Options) -> Iterator[str]:
     if card.unreachable:
         yield "**Unreachable**: nothing was measured, so there is no score.\n\n"
     else:
-        provisional = ", provisional" if card.provisional is True else ""
         yield f"**{card.score}/100, grade {escape(card.grade)}, {card.stance}**"
-        yield f" (method {escape(card.method)}{provisional})\n\n"
+        yield f" (method {escape(labels.method(card))})\n\n"
     said = [escape(card.name), escape(card.category)]
     if not options.deterministic:
         said.append(f"scanned {labels.moment(card.scanned_at)} from {escape(card.vantage)}")

@@ -94,9 +94,8 @@ def _article(card: ReportCard, options: Options) -> Iterator[str]:
     if card.unreachable:
         yield '<p class="figure">Unreachable</p>\n<p>Nothing was measured, so there is no score.</p>\n'
     else:
-        provisional = ", provisional" if card.provisional is True else ""
         yield f'<p class="figure">{card.score}/100 · grade {_text(card.grade)} · {_text(card.stance)}</p>\n'
-        yield f'<p class="soft">Method {_text(card.method)}{provisional}</p>\n'
+        yield f'<p class="soft">Method {_text(labels.method(card))}</p>\n'
     said = [_text(card.name), _text(card.category)]
     if not options.deterministic:
         said.append(f"scanned {_time(card.scanned_at)} from {_text(card.vantage)}")

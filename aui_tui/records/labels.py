@@ -70,6 +70,11 @@ def pillar(method: str, key: str) -> str:
     return key[:1].upper() + key[1:]
 
 
+def method(card: ReportCard) -> str:
+    """Return the method of ``card`` and whether its score is provisional, such as ``v0.2, provisional``."""
+    return f"{card.method}, provisional" if card.provisional is True else card.method
+
+
 def points(value: float | None, maximum: float | None) -> str:
     """Return points such as ``18/25``; a pillar without value is ``not scored``."""
     return "not scored" if value is None else f"{value:g}/{maximum or 0:g}"
