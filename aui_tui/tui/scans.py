@@ -153,7 +153,9 @@ class TaskRun(msgspec.Struct, frozen=True):
             out += [line((glyphs.WAIT + " ", "accent"), task), *steps]
         if not self.events:
             out = [
-                line((glyphs.WAIT + " ", "accent"), "The browser is starting; nothing is sent but to read and search.")
+                line(
+                    (glyphs.WAIT + " ", "accent"), "The browser is starting; it reads and searches, and sends no form."
+                )
             ]
         return [*out, line(("esc stops and keeps what was found", "muted"))] if self.running else out
 

@@ -117,7 +117,7 @@ TERMS: Final = MappingProxyType(
         "stance": "Open: agents get in. Selective: some do. Walled: they are shut out.",
         "scores": "Hosts per ten points of 100, and per grade; half of a score needs a run of the tasks.",
         "lacking": "Checks that most hosts fail; each has a fix that can be copied.",
-        "movers": "Hosts whose score changed most since the scan before.",
+        "movers": "Hosts whose score changed most; d chooses the day from which changes are counted.",
         "disagree": "robots.txt says yes and the site says no, or the other way round.",
         "ledger": "How the score came about, point by point.",
     }

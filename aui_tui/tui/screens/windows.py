@@ -358,7 +358,7 @@ def ended_words(scan: Scan, answer: ScanAnswer | None, error: str) -> tuple[str,
     else:
         result = " ".join((card.host + ":", str(card.score) + "/100", card.grade, card.stance + "."))
     if answer.source == "cache":
-        return "done", " ".join((result, "From the cache,", _old(answer.age) + ";", "f scans anew."))
+        return "done", " ".join((result, "From the cache,", _old(answer.age) + ";", "f scans again."))
     return "done", result
 
 
@@ -439,7 +439,8 @@ NOTES: Final = {
     ("ExchangeScreen", 0): "What was sent and what came back, the browser at the left, the agent at the right; ≠ marks "
     "what differs. tab turns to one side alone, y copies a command that asks the same.",
     ("OverviewScreen", 0): "Figures over the list you came from. Choose any figure, bar or column with the arrow keys, "
-    "a pane with its digit; enter shows its hosts. d says from when on changes are counted.",
+    "a pane with its digit; enter shows its hosts. + gives one pane the whole screen, d chooses the day from which "
+    "changes are counted.",
     ("CompareScreen", 0): "The marked hosts side by side; ▪ stands where they differ.",
 }
 """What a screen, or a pane of the report card, shows."""
