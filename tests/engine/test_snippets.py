@@ -248,7 +248,7 @@ def test_the_address_of_the_tester_is_in_a_file_for_aws_and_akamai() -> None:
 @pytest.mark.parametrize(
     ("cause", "words"),
     [
-        (Cause(agents=("agent_01",), by="name"), "ChatGPT away goes by the name in User-Agent"),
+        (Cause(agents=("agent_01",), by="name"), "ChatGPT away checks the name in User-Agent"),
         (Cause(agents=("agent_01",), by="field", fields=("Sec-Fetch",)), "by the header fields Sec-Fetch-*"),
         (Cause(agents=("agent_01",), by="field", fields=("HTTP version",)), "by the HTTP version"),
         (

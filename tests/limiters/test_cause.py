@@ -1,4 +1,4 @@
-"""One planted rule at a time: the evidence names what the site goes by."""
+"""One planted rule at a time: the evidence names by what the site decides."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ async def test_the_evidence_names_what_the_site_goes_by(rule: str, parser: Parse
     controls = 2
     assert len(requests) <= HOMEPAGE_REQUESTS + again + controls + 4
     texts = [line.text for line in grade_card(found).evidence]
-    assert any(text.startswith(("The site goes by", "The site does not go by")) for text in texts)
+    assert any(text.startswith(("The site decides by", "The site does not decide by")) for text in texts)
     for field in fields:
         assert any(field in text for text in texts)
 

@@ -86,27 +86,27 @@ SENTENCES = (
     ),
     warn(
         "cause-name",
-        "The site goes by the name of <<agents>>: with a browser's other header fields the name is turned away too, and"
-        " a browser's name with the agent's other fields is served.",
+        "The site decides by the name in User-Agent (<<agents>>): the name is turned away with a browser's other header"
+        " fields too, and a browser's name is served with the agent's other fields.",
     ),
     warn(
         "cause-field",
-        "The site does not go by the name of <<agents>> but by <<field>>: a browser's name is turned away too when it"
-        " is sent as the agent sends it, and served when only that is changed to what a browser sends.",
+        "The site does not decide by the name of <<agents>> but by <<field>>: a browser's name is turned away too when"
+        " it is sent as the agent sends it, and served when only that is changed to what a browser sends.",
     ),
     warn(
         "cause-fields",
-        "The site does not go by the name of <<agents>> but by other header fields: a browser's name with the agent's"
-        " other fields is turned away too. Which of them decides is not settled; <<field>> are left.",
+        "The site does not decide by the name of <<agents>> but by other header fields: a browser's name with the"
+        " agent's other fields is turned away too. Which of them decides is not settled; <<field>> are left.",
     ),
     warn(
         "cause-together",
-        "The site goes by the name of <<agents>> together with the other header fields, by neither alone: the name with"
-        " a browser's fields is served, and so is a browser's name with the agent's fields.",
+        "The site decides by the name of <<agents>> together with the other header fields, by neither alone: the name"
+        " with a browser's fields is served, and so is a browser's name with the agent's fields.",
     ),
     warn(
         "cause-either",
-        "The site goes by the name of <<agents>> and by the other header fields, by each alone: the name with a"
+        "The site decides by the name of <<agents>> and by the other header fields, by each alone: the name with a"
         " browser's fields is turned away, and so is a browser's name with the agent's fields.",
     ),
     warn(
@@ -361,7 +361,7 @@ def _first(code: int) -> str:
 
 
 def _cause(observations: Observations) -> Iterator[Finding]:
-    """Yield what the site goes by when it turns agents away."""
+    """Yield by what the site decides when it turns agents away."""
     found = observations.cause
     if found is None:
         return

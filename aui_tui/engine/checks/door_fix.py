@@ -29,18 +29,17 @@ FIELD_WORDS: Final = MappingProxyType(
 )
 RULES: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "name": "The rule that turns <<agents>> away goes by the name in User-Agent: put the exception right before"
-        " it.",
-        "field": "The rule that turns <<agents>> away does not go by the name but by <<field>>: a browser's name is"
+        "name": "The rule that turns <<agents>> away checks the name in User-Agent: put the exception right before it.",
+        "field": "The rule that turns <<agents>> away does not check the name but <<field>>: a browser's name is"
         " turned away too when it is sent as the agent sends it. Change that rule, since it refuses every client that"
         " is not a browser, or let verified agents pass before it; a rule for names alone changes nothing.",
-        "fields": "The rule that turns <<agents>> away does not go by the name but by other header fields (<<field>>):"
+        "fields": "The rule that turns <<agents>> away does not check the name but other header fields (<<field>>):"
         " look for a rule on these, and change it or let verified agents pass before it; a rule for names alone changes"
         " nothing.",
-        "together": "The rule that turns <<agents>> away goes by the name together with other header fields, often a"
+        "together": "The rule that turns <<agents>> away checks the name together with other header fields, often a"
         " bot score: let verified agents pass before that score is used.",
-        "either": "Two rules turn <<agents>> away, one by the name in User-Agent and one by other header fields:"
-        " verified agents must pass before both.",
+        "either": "Two rules turn <<agents>> away, one checks the name in User-Agent and one checks other header"
+        " fields: verified agents must pass before both.",
     }
 )
 """What the cause of a refusal means for its fix, by ``Cause.by``."""
