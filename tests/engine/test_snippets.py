@@ -249,17 +249,23 @@ def test_the_address_of_the_tester_is_in_a_file_for_aws_and_akamai() -> None:
     ("cause", "words"),
     [
         (Cause(agents=("agent_01",), by="name"), "ChatGPT away checks the name in User-Agent"),
-        (Cause(agents=("agent_01",), by="field", fields=("Sec-Fetch",)), "by the header fields Sec-Fetch-*"),
-        (Cause(agents=("agent_01",), by="field", fields=("HTTP version",)), "by the HTTP version"),
+        (
+            Cause(agents=("agent_01",), by="field", fields=("Sec-Fetch",)),
+            "does not check the name but the header fields Sec-Fetch-*",
+        ),
+        (
+            Cause(agents=("agent_01",), by="field", fields=("HTTP version",)),
+            "does not check the name but the HTTP version",
+        ),
         (
             Cause(agents=("agent_01",), by="fields", fields=("Accept", "priority")),
             "Accept and the header field priority",
         ),
-        (Cause(agents=("agent_01",), by="together"), "by the name together with other header fields"),
+        (Cause(agents=("agent_01",), by="together"), "checks the name together with other header fields"),
         (Cause(agents=("agent_01",), by="either"), "Two rules turn ChatGPT away"),
     ],
 )
-def test_the_advice_fits_what_the_site_goes_by(cause: Cause, words: str) -> None:
+def test_the_advice_fits_by_what_the_site_decides(cause: Cause, words: str) -> None:
     for edge in ("nginx", "strange"):
         fix = fixes(replace(site.half_open(), edge=edge, cause=cause))["wba"]
         assert words in fix.body
