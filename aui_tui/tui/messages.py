@@ -1,4 +1,7 @@
-"""What the parts of the dashboard tell one another. Workers post these; handlers own the state."""
+"""What the parts of the dashboard tell one another. Workers post these; handlers own the state.
+
+They are made before the first frame and never compared, so they go without what ``dataclass`` would write for that.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from aui_tui.tui.context import ExportJob
 from aui_tui.tui.state import Changes
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Notification(Message):
     """One sentence for the user. ``severity``: information, warning or error."""
 
@@ -23,7 +26,7 @@ class Notification(Message):
     severity: str = "information"
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class ListReady(Message):
     """The answer to a query, and the row on which the cursor shall stand; None: where it stands."""
 
@@ -31,21 +34,21 @@ class ListReady(Message):
     cursor: int | None
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class ListFailed(Message):
     """The query could not be answered; ``text`` says why."""
 
     text: str
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class DossierReady(Message):
     """Everything known of one host."""
 
     dossier: Dossier
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class OverviewReady(Message):
     """Figures over a query, and what changed among its hosts."""
 
@@ -53,14 +56,14 @@ class OverviewReady(Message):
     changes: Changes
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class QuotaReady(Message):
     """Scans left this hour, None where the source does not say."""
 
     quota: Quota | None
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class ScanRequested(Message):
     """Scan ``url``; ``force`` skips the 24 h cache.
 
@@ -72,7 +75,7 @@ class ScanRequested(Message):
     listed: bool = False
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class AddressRequested(Message):
     """Ask for an address and scan it; ``text`` was typed before and ``problem`` says what was wrong with it."""
 
@@ -80,14 +83,14 @@ class AddressRequested(Message):
     problem: str = ""
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class ScanStopped(Message):
     """Cancel the running scan ``number``."""
 
     number: int
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class ScanProgressed(Message):
     """A probe of scan ``number`` changed its state."""
 
@@ -95,7 +98,7 @@ class ScanProgressed(Message):
     event: ProbeEvent
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class ScanEnded(Message):
     """Scan ``number`` came to its end: an ``answer``, or the ``error`` in one sentence, or cancelled (neither).
 
@@ -108,7 +111,7 @@ class ScanEnded(Message):
     invalid: bool = False
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class CardRequested(Message):
     """Open the report card of a row of a list."""
 
@@ -116,7 +119,7 @@ class CardRequested(Message):
     index: int
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class CopyRequested(Message):
     """Put ``text`` on the clipboard and say so; ``what`` names it."""
 
@@ -124,28 +127,28 @@ class CopyRequested(Message):
     what: str
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class BrowseRequested(Message):
     """Open a host of the index in the user's browser, or copy its address where there is no browser."""
 
     host: str
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class CardFailed(Message):
     """The card could not be read; ``text`` says why."""
 
     text: str
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class OtherReady(Message):
     """Another scan or another host, to compare with."""
 
     dossier: Dossier
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class StandingReady(Message):
     """Where the site would stand with the fixes ``done``, and the rank that this score would have, 0 when unknown."""
 
@@ -154,7 +157,7 @@ class StandingReady(Message):
     rank: int
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class StandingsReady(Message):
     """Where ``host`` would stand with each of its fixes done alone, by the key of the fix."""
 
@@ -162,14 +165,14 @@ class StandingsReady(Message):
     standings: dict[str, Standing]
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class ExportRequested(Message):
     """Ask for a path and write something there."""
 
     job: ExportJob
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class ManyScansRequested(Message):
     """Scan several hosts of the index, as far as the quota reaches."""
 
@@ -177,7 +180,7 @@ class ManyScansRequested(Message):
     force: bool = False
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class ViewRequested(Message):
     """Show the list of another query, as a matrix or not, or the ``unreachable`` hosts."""
 
@@ -186,14 +189,14 @@ class ViewRequested(Message):
     unreachable: bool = False
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class TasksRequested(Message):
     """Run the tasks on ``host``."""
 
     host: str
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class TaskProgressed(Message):
     """A step of a run of the tasks on ``host`` began or ended."""
 
@@ -201,7 +204,7 @@ class TaskProgressed(Message):
     event: TaskEvent
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class ThemeHighlighted(Message):
     """The cursor of a list of themes came to ``name``."""
 

@@ -137,7 +137,7 @@ class FindLine(Input):
 
     BINDINGS: ClassVar[list[BindingType]] = [*FIND]
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class Stepped(Message):
         """Another line found is wanted."""
 

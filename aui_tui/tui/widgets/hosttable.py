@@ -36,19 +36,19 @@ class HostTable(ScrollView, Painted, can_focus=True):
     """
     BINDINGS: ClassVar[list[BindingType]] = [*TABLE]
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class Moved(Message):
         """The cursor stands on another row, None in an empty list."""
 
         row: Row | None
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class Opened(Message):
         """The row under the cursor was chosen; ``index`` is its place in the window."""
 
         index: int
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class SortRequested(Message):
         """A heading was clicked: its sort key."""
 

@@ -384,13 +384,13 @@ class FixList(TextPane):
 
     BINDINGS: ClassVar[list[BindingType]] = [*FIXES]
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class Stepped(Message):
         """A neighbouring fix is wanted."""
 
         step: int
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class Chosen(Message):
         """Fix ``number`` from 0 is wanted."""
 

@@ -227,13 +227,13 @@ class QueryLine(Input):
 
     BINDINGS: ClassVar[list[BindingType]] = [*QUERY]
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class Left(Message):
         """The user leaves the line; ``keep`` says whether the search stays."""
 
         keep: bool
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class Stepped(Message):
         """Another choice of the drop-down is wanted."""
 
@@ -272,13 +272,13 @@ class FilterBar(Horizontal):
     class Entered(Message):
         """The user went into the query line."""
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class Typed(Message):
         """The query line reads ``text`` now."""
 
         text: str
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class Left(Message):
         """The user left the query line; ``keep`` says whether the search stays."""
 
