@@ -40,6 +40,7 @@ def test_the_fixed_cards_are_what_they_say() -> None:
     assert not WALLED.unreachable
 
 
+@pytest.mark.ci
 @settings(max_examples=20)
 @given(cards())
 def test_random_cards_follow_the_schema_and_add_up(card: ReportCard) -> None:

@@ -44,6 +44,7 @@ def test_a_card_does_not_differ_from_itself(one: ReportCard) -> None:
     assert found.changes == found.new == found.resolved == ()
 
 
+@pytest.mark.ci
 @given(cards(), cards())
 def test_any_two_cards_compare_and_turn_round(one: ReportCard, other: ReportCard) -> None:
     there, back = diff(one, other), diff(other, one)
@@ -54,6 +55,7 @@ def test_any_two_cards_compare_and_turn_round(one: ReportCard, other: ReportCard
     assert all(change.words() and "\n" not in change.words() for change in there.changes)
 
 
+@pytest.mark.ci
 @given(observations())
 def test_the_points_of_the_changes_are_the_points_of_the_score(seen: Observations) -> None:
     for method in METHODS:

@@ -72,6 +72,7 @@ def test_help_lists_the_topics_and_prints_markdown_into_a_pipe(tmp_path: Path) -
     assert "scanning" in unknown.sentence
 
 
+@pytest.mark.ci
 async def test_the_dashboard_shows_a_topic() -> None:
     async with stage(MemoryService.of(3), (80, 24)) as pilot:
         await pilot.press("question_mark")

@@ -140,6 +140,7 @@ def test_a_score_passes_when_it_would_even_with_every_silent_agent_refused() -> 
     assert verdict(card, fail_grade="B")[0] == INCONCLUSIVE
 
 
+@pytest.mark.ci
 @given(observations(), st.sampled_from(tuple(METHODS)))
 def test_the_lowest_score_is_the_score_with_every_silent_agent_refused(seen: Observations, method: str) -> None:
     card = grade_card(seen, method)

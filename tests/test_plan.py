@@ -81,6 +81,7 @@ def test_a_goal_out_of_reach_gives_what_helps() -> None:
     assert list(lines(found))[-1] == "All fixes together lead to a score of 59; grade A is out of their reach."
 
 
+@pytest.mark.ci
 @given(observations(), st.sampled_from(tuple(METHODS)), st.sets(st.sampled_from(FIXES)))
 def test_the_card_alone_reckons_as_the_engine_does(seen: Observations, method: str, fixes: set[str]) -> None:
     card = grade_card(seen, method)
@@ -117,6 +118,7 @@ def test_no_smaller_set_of_fixes_reaches_the_goal(seen: Observations, method: st
         assert judge(seen).stance == found.after[2]
 
 
+@pytest.mark.ci
 @settings(max_examples=20)
 @given(cards(), st.sampled_from(GRADES))
 def test_any_card_has_a_plan(card: ReportCard, grade: str) -> None:
@@ -176,6 +178,7 @@ def test_what_was_seen_gives_whole_files_at_their_paths() -> None:
     assert any("shop.example.org" in line for line in readme(found, site))
 
 
+@pytest.mark.ci
 @given(observations(), st.sampled_from(tuple(METHODS)))
 def test_a_robots_txt_that_is_written_whole_does_what_it_promises(seen: Observations, method: str) -> None:
     card = grade_card(seen, method)

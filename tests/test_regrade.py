@@ -15,6 +15,7 @@ from tests.cards import RICH_OPEN, SAMPLES, WALLED
 from tests.strategies import observations
 
 
+@pytest.mark.ci
 @given(observations())
 def test_figures_are_those_of_the_observations(seen: Observations) -> None:
     for old, new in (("v0.1", "v0.2"), ("v0.2", "v0.1")):

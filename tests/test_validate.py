@@ -51,6 +51,7 @@ def test_what_we_export_is_valid(text: str, kind: str, records: int) -> None:
     assert (verdict.valid, verdict.kind, verdict.records) == (True, kind, records)
 
 
+@pytest.mark.ci
 @settings(max_examples=6)
 @given(cards(), indexes())
 def test_random_records_are_valid(card: Any, index: Any) -> None:
@@ -92,6 +93,7 @@ RECORDS = {
 }
 
 
+@pytest.mark.ci
 @given(st.data())
 def test_a_record_is_valid_exactly_when_the_schema_says_so(data: st.DataObject) -> None:
     kind = data.draw(st.sampled_from(KINDS))

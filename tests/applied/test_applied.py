@@ -83,6 +83,7 @@ def test_the_files_of_a_plan_give_the_score_that_it_promises(name: str, tmp_path
     assert after.recommendations == ()
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("fix", [fix for fix in FIXES if fix != "wba"])
 def test_each_fix_alone_gives_the_score_that_it_promises(fix: str, tmp_path: Path) -> None:
     robots = sites.NAMED if fix in ("robots", "signal") else ""

@@ -62,6 +62,7 @@ def begin(home: Path, *arguments: str, **options: Any) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.ci
 def test_list_with_every_kind_of_bad_row(tmp_path: Path, web: Served) -> None:
     rows = ["host,name,category", "http://a1.test/page?x=1,Shop,retail", "", "http://a1.test", "bad host"]
     rows += ["http://a2.test,,Shoes", "x" * 10_000_000, "http://a3.test"]
@@ -81,12 +82,14 @@ def test_list_with_every_kind_of_bad_row(tmp_path: Path, web: Served) -> None:
     assert sorted(in_index(tmp_path)) == ["a1.test", "a3.test"]
 
 
+@pytest.mark.ci
 def test_standard_input_and_quiet(tmp_path: Path, web: Served) -> None:
     done = aui(tmp_path, "crawl", "-", *web.options, "--quiet", stdin="\n".join(hosts(3, "b")))
     assert (done.code, done.out, done.err) == (0, "", "")
     assert sorted(in_index(tmp_path)) == ["b0.test", "b1.test", "b2.test"]
 
 
+@pytest.mark.ci
 def test_lines_of_a_slow_pipe_are_scanned_as_they_come(tmp_path: Path, web: Served) -> None:
     with begin(tmp_path, "-", *web.options, "--json", "--processes", "1", stdin=subprocess.PIPE) as process:
         assert process.stdin is not None
@@ -99,6 +102,7 @@ def test_lines_of_a_slow_pipe_are_scanned_as_they_come(tmp_path: Path, web: Serv
         assert process.wait(30) == 0
 
 
+@pytest.mark.ci
 def test_the_extra_fast_brings_the_same_results(tmp_path: Path, web: Served) -> None:
     done = aui(tmp_path, "crawl", "-", *web.options, "--fast", "--json", stdin="\n".join(hosts(5, "d")))
     assert done.code == 0
@@ -127,6 +131,7 @@ def test_without_the_extra_fast_one_sentence_says_how_to_get_it(tmp_path: Path) 
     assert done.out == ""
 
 
+@pytest.mark.ci
 def test_failed_hosts_are_results_too(tmp_path: Path) -> None:
     name = listed(tmp_path, "http://gone.test")
     done = aui(tmp_path, "crawl", name, "--connect-to", ":80:127.0.0.1:1", "--json")
@@ -135,6 +140,7 @@ def test_failed_hosts_are_results_too(tmp_path: Path) -> None:
     assert "1 unreachable" in done.err
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -159,6 +165,7 @@ def test_bad_options_name_what_is_allowed(tmp_path: Path, arguments: list[str], 
     assert words in done.sentence
 
 
+@pytest.mark.ci
 def test_few_open_files_mean_fewer_hosts_in_flight_and_no_wrong_card(tmp_path: Path, web: Served) -> None:
     def few_files() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (60, 60))
@@ -179,6 +186,7 @@ def test_closed_standard_input_is_said(tmp_path: Path) -> None:
     assert (process.returncode, out, err) == (2, "", "aui-tui: Standard input is closed.\n")
 
 
+@pytest.mark.ci
 def test_interrupt_keeps_every_finished_card(tmp_path: Path, slow_web: Served) -> None:
     name = listed(tmp_path, *hosts(400, "d"))
     with begin(tmp_path, name, *slow_web.options, "--json", "--concurrency", "4") as process:
@@ -225,6 +233,7 @@ def killed_at_random(home: Path, web: Served, kills: int, count: int, prefix: st
         assert aui(home, "site", host, "--json").code == 0
 
 
+@pytest.mark.ci
 def test_killed_crawl_goes_on_where_it_ended(tmp_path: Path, slow_web: Served) -> None:
     killed_at_random(tmp_path, slow_web, 2, 40, "e")
 
@@ -265,6 +274,7 @@ def scanned_once(web: Served, cards: list[str], prefix: str) -> None:
     assert set(asked.values()) == {5}
 
 
+@pytest.mark.ci
 def test_two_crawls_at_once(tmp_path: Path, slow_web: Served) -> None:
     name = listed(tmp_path, *hosts(60, "k"))
     outputs = [tmp_path / "first", tmp_path / "second"]
@@ -277,6 +287,7 @@ def test_two_crawls_at_once(tmp_path: Path, slow_web: Served) -> None:
     scanned_once(slow_web, [line for output in outputs for line in output.read_text().splitlines()], "k")
 
 
+@pytest.mark.ci
 def test_crawl_whose_reader_pauses_keeps_its_hosts_to_itself(tmp_path: Path, slow_web: Served) -> None:
     options = [listed(tmp_path, *hosts(60, "p")), *slow_web.options, "--json", "--processes", "1"]
     with begin(tmp_path, *options) as paused:
@@ -293,6 +304,7 @@ def unread(pipe: IO[str]) -> int:
     return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
+@pytest.mark.ci
 def test_interrupt_is_heard_while_the_reader_pauses(tmp_path: Path, slow_web: Served) -> None:
     with begin(tmp_path, listed(tmp_path, *hosts(400, "q")), *slow_web.options, "--json") as process:
         assert process.stdout is not None

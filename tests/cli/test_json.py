@@ -107,6 +107,7 @@ def test_the_rate_limit_and_a_notice_are_objects_too(home: Path) -> None:
     assert json.loads(several.out) == {"host": "shop.example", "removed": 1}
 
 
+@pytest.mark.ci
 def test_without_the_option_or_after_two_hyphens_it_is_a_sentence(home: Path) -> None:
     assert aui(home, "site", "none.example").sentence == "aui-tui: none.example has never been scanned."
     assert here(home, "site", "--", "--json").sentence.startswith("aui-tui: ")

@@ -69,6 +69,7 @@ def test_the_gate_never_passes_on_doubt(home: Path, served: str, limit: str, mor
     assert run(["visits", served, "--fail-refused", limit, *more]) == code
 
 
+@pytest.mark.ci
 def test_figures_are_kept_beside_the_card_and_forgotten_with_it(tmp_path: Path, served: str) -> None:
     fill(tmp_path, (WALLED,))
     assert aui(tmp_path, "visits", "--host", "tickets.example").code == 3

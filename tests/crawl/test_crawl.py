@@ -44,6 +44,7 @@ def kinds(told: list[Done]) -> Counter[str]:
     return Counter(done.kind for done in told)
 
 
+@pytest.mark.ci
 async def test_every_host_is_scanned_once_written_and_told(service: LocalService, site: Site) -> None:
     told = await crawled(service, hosts(30), concurrency=8)
     assert kinds(told) == {"scanned": 30}
@@ -158,6 +159,7 @@ async def test_hosts_begin_no_faster_than_allowed(service: LocalService) -> None
     assert slow.begun[-1] - slow.begun[0] >= 11 / 20 - 0.02
 
 
+@pytest.mark.ci
 async def test_names_of_one_host_are_never_scanned_together(service: LocalService) -> None:
     slow = Slow(0.1)
     names = ["http://a.test", "http://www.a.test", "http://a.test:8080", "http://b.test"]
@@ -167,6 +169,7 @@ async def test_names_of_one_host_are_never_scanned_together(service: LocalServic
     assert not [pair for pair in slow.together if len(pair & same) > 1]
 
 
+@pytest.mark.ci
 async def test_two_crawls_of_one_list_scan_each_host_once(tmp_path: Path, site: Site) -> None:
     services = [LocalService(tmp_path, access=access_to(site.port)) for _ in range(2)]
     told = await asyncio.gather(*(crawled(service, hosts(40), concurrency=8) for service in services))
@@ -219,6 +222,7 @@ async def test_locked_index_is_waited_for(service: LocalService) -> None:
     assert len((await service.index(Query())).ranked) == 3
 
 
+@pytest.mark.ci
 async def test_no_host_is_begun_while_nobody_can_say_whose_it_is(service: LocalService) -> None:
     """The file of the leases is locked until the crawl says that it waits."""
     slow, freed = Slow(0.01), []
@@ -340,6 +344,7 @@ async def test_with_a_pace_a_host_is_asked_one_request_at_a_time_and_its_lease_l
         await second.aclose()
 
 
+@pytest.mark.ci
 async def test_a_paced_crawl_of_real_processes_has_time_for_its_scans(tmp_path: Path, site: Site) -> None:
     access = replace(access_to(site.port), limits=Limits(pace=0.05))
     service = LocalService(tmp_path / "data", access=access)

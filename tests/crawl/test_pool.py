@@ -21,6 +21,7 @@ def terms(site: Site) -> Terms:
     return Terms.of(access_to(site.port), method="v0.2", base_url="http://127.0.0.1")
 
 
+@pytest.mark.ci
 async def test_terms_and_results_travel_whole(terms: Terms, site: Site) -> None:
     async with Pool(terms) as pool:
         good = await pool.scan(ScanJob(1, "http://a.test", "Ä", "Retail", True))
@@ -30,6 +31,7 @@ async def test_terms_and_results_travel_whole(terms: Terms, site: Site) -> None:
     assert (refused.number, refused.packed, refused.title, refused.status) == (2, None, "Invalid host", 400)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("fast", [False, True])
 async def test_terms_say_which_client_asks(fast: bool, site: Site) -> None:
     terms = Terms.of(access_to(site.port), method="v0.2", base_url="http://127.0.0.1", fast=fast)
@@ -40,6 +42,7 @@ async def test_terms_say_which_client_asks(fast: bool, site: Site) -> None:
     assert written == {"Sec-Ch-Ua" if fast else "sec-ch-ua"}
 
 
+@pytest.mark.ci
 async def test_processes_share_the_work_and_are_gone_at_the_end(terms: Terms, site: Site) -> None:
     async with Pool(terms, 2) as pool:
         found = await asyncio.gather(*(pool.scan(ScanJob(number, url)) for number, url in enumerate(hosts(8))))
@@ -54,6 +57,7 @@ async def test_processes_share_the_work_and_are_gone_at_the_end(terms: Terms, si
     assert not [pid for pid in (*pids, *children) if psutil.pid_exists(pid)]
 
 
+@pytest.mark.ci
 async def test_jobs_of_a_killed_process_go_to_another(service: LocalService, site: Site) -> None:
     async with Pool(terms_of(service), 2) as pool:
         crawl = Crawl(service, pool, concurrency=6)

@@ -105,6 +105,7 @@ def test_table_names_every_site_and_every_stance() -> None:
     assert {expected.stance for expected in EXPECTED.values()} == set(STANCES)
 
 
+@pytest.mark.ci
 async def test_sites_are_judged_as_what_they_are() -> None:
     wanted = [site for site in sites() if site.host not in SLOW]
     with DemoWeb(wanted) as web:

@@ -51,6 +51,7 @@ class Keys:
         return self.terminal.wait_for(*words)
 
 
+@pytest.mark.ci
 def test_a_newcomer_reads_verdict_and_next_step_without_a_key_and_more_with_enter(home: Path) -> None:
     with Terminal(home, [], columns=140, lines=40) as terminal:
         text = terminal.wait_for("Ranked 3", "open.example", "✗ Claude", "# nobody")
@@ -60,6 +61,7 @@ def test_a_newcomer_reads_verdict_and_next_step_without_a_key_and_more_with_ente
         assert keys.pressed == 1
 
 
+@pytest.mark.ci
 def test_the_raw_exchange_is_two_keys_from_the_list(home: Path) -> None:
     with Terminal(home, [], columns=140, lines=40) as terminal:
         terminal.wait_for("Ranked 3", "open.example")
@@ -70,6 +72,7 @@ def test_the_raw_exchange_is_two_keys_from_the_list(home: Path) -> None:
         assert keys.pressed == 2
 
 
+@pytest.mark.ci
 def test_three_hosts_are_compared_with_four_keys(home: Path) -> None:
     with Terminal(home, [], columns=140, lines=40) as terminal:
         terminal.wait_for("Ranked 3", "open.example")
@@ -78,6 +81,7 @@ def test_three_hosts_are_compared_with_four_keys(home: Path) -> None:
         assert keys.pressed == 4
 
 
+@pytest.mark.ci
 def test_an_analyst_finds_the_walled_shops_that_turn_claude_away_and_exports_them(home: Path) -> None:
     with Terminal(home, [], columns=140, lines=40) as terminal:
         terminal.wait_for("Ranked 3")
@@ -93,6 +97,7 @@ def test_an_analyst_finds_the_walled_shops_that_turn_claude_away_and_exports_the
         assert keys.pressed <= 12
 
 
+@pytest.mark.ci
 def test_an_owner_scans_reads_the_cause_copies_the_fix_scans_again_and_sees_the_difference(tmp_path: Path) -> None:
     with PythonShop(tmp_path) as shop, Terminal(tmp_path, shop.rules, columns=140, lines=40) as terminal:
         terminal.wait_for("No host has been scanned yet.")
@@ -109,6 +114,7 @@ def test_an_owner_scans_reads_the_cause_copies_the_fix_scans_again_and_sees_the_
         assert keys.pressed <= 8
 
 
+@pytest.mark.ci
 def test_a_key_is_given_with_six_keys_and_works_after_the_next_start(home: Path, tmp_path: Path) -> None:
     settings = tmp_path / "config.toml"
     settings.write_text("", encoding="utf-8")
@@ -131,6 +137,7 @@ def test_a_key_is_given_with_six_keys_and_works_after_the_next_start(home: Path,
         terminal.wait_for("1 Who gets in")
 
 
+@pytest.mark.ci
 def test_a_list_is_saved_with_two_keys_and_a_name_and_comes_back_with_two(home: Path, tmp_path: Path) -> None:
     settings = tmp_path / "config.toml"
     settings.write_text("", encoding="utf-8")

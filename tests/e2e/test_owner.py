@@ -30,6 +30,7 @@ def apply(shop: Shop, fixes: Path) -> None:
     shop.restart()
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("kind", [PythonShop, WITH_NGINX])
 def test_gate_fails_snippets_are_applied_gate_passes(tmp_path: Path, kind: type[PythonShop | NginxShop]) -> None:
     with kind(tmp_path) as shop:

@@ -160,6 +160,7 @@ def schema(name: str, text: str, tmp_path: Path) -> None:
     subprocess.run([sys.executable, *words], check=True, timeout=60, capture_output=True)
 
 
+@pytest.mark.ci
 def test_the_action_follows_its_schema_and_puts_nothing_into_a_shell_line(tmp_path: Path) -> None:
     schema("vendor.github-actions", (FORGE / "actions" / "aui-tui" / "action.yml").read_text(), tmp_path)
     for step in (*ACTION["runs"]["steps"], *(s for job in RELEASE["jobs"].values() for s in job["steps"])):
@@ -277,6 +278,7 @@ def test_the_gitlab_component(tmp_path: Path, site: tuple[Path, str], robots: st
     assert suite.get("name")
 
 
+@pytest.mark.ci
 def test_the_release_publishes_only_what_the_tag_says(tmp_path: Path) -> None:
     schema("vendor.github-workflows", (FORGE / "workflows" / "release.yml").read_text(), tmp_path)
     assert RELEASE["jobs"]["publish"]["permissions"] == {"id-token": "write"}

@@ -15,6 +15,7 @@ from tests.e2e.conftest import DEAD, GUARDED, RICH, Options
 Serve = Callable[..., Options]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(("site", "method"), [(RICH, "v0.1"), (GUARDED, "v0.2"), (DEAD, "v0.2")])
 def test_a_replay_gives_the_identical_card(tmp_path: Path, serve: Serve, site: object, method: str) -> None:
     tape = tmp_path / "scan.json"
@@ -33,6 +34,7 @@ def test_a_replay_gives_the_identical_card(tmp_path: Path, serve: Serve, site: o
     assert json.loads(other.out)["category"] == "Tech"
 
 
+@pytest.mark.ci
 def test_a_replay_stores_nothing_and_spends_no_scan(tmp_path: Path, serve: Serve) -> None:
     tape = tmp_path / "scan.json"
     second = tmp_path / "second"
@@ -42,6 +44,7 @@ def test_a_replay_stores_nothing_and_spends_no_scan(tmp_path: Path, serve: Serve
     assert aui(second, "site", RICH.host).code == 3
 
 
+@pytest.mark.ci
 def test_a_cached_answer_can_be_recorded_too(tmp_path: Path, serve: Serve) -> None:
     rules = serve(RICH)
     first = aui(tmp_path, "scan", f"http://{RICH.host}", *rules, "--json")

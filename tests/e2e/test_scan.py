@@ -35,6 +35,7 @@ def record(done: Result) -> Any:
     return json.loads(done.out)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("keys", ["names", "slots"])
 @pytest.mark.parametrize("method", ["v0.1", "v0.2"])
 def test_a_scan_prints_a_valid_record(tmp_path: Path, serve: Serve, method: str, keys: str) -> None:
@@ -49,10 +50,12 @@ def test_a_scan_prints_a_valid_record(tmp_path: Path, serve: Serve, method: str,
     assert ("agent_01" in card["ua_policy"]) == (keys == "slots")
 
 
+@pytest.mark.ci
 def test_default_method_is_v02(tmp_path: Path, serve: Serve) -> None:
     assert record(aui(tmp_path, "scan", "http://rich.test", *serve(RICH), "--json"))["method"] == "v0.2"
 
 
+@pytest.mark.ci
 def test_what_was_scanned_is_kept_listed_and_shown(tmp_path: Path, serve: Serve) -> None:
     rules = serve(RICH, DEAD)
     scanned = record(aui(tmp_path, "scan", "rich.test", *rules, "--json", "--category", "retail"))
@@ -75,11 +78,13 @@ def test_what_was_scanned_is_kept_listed_and_shown(tmp_path: Path, serve: Serve)
     assert max(map(len, table.splitlines())) <= 80
 
 
+@pytest.mark.ci
 def test_a_card_can_be_read_under_the_other_method(tmp_path: Path, serve: Serve) -> None:
     aui(tmp_path, "scan", "rich.test", *serve(RICH), "-q")
     assert record(aui(tmp_path, "site", "rich.test", "--json", "--method", "v0.1"))["method"] == "v0.1"
 
 
+@pytest.mark.ci
 def test_agents_shut_out_is_the_first_thing_said(tmp_path: Path, serve: Serve) -> None:
     card = record(aui(tmp_path, "scan", "http://guarded.test", *serve(GUARDED), "--json"))
     first = card["evidence"][0]
@@ -92,6 +97,7 @@ def test_agents_shut_out_is_the_first_thing_said(tmp_path: Path, serve: Serve) -
     assert card["score"] <= 59
 
 
+@pytest.mark.ci
 def test_readable_card_and_progress(tmp_path: Path, serve: Serve) -> None:
     rules = serve(GUARDED)
     done = aui(tmp_path, "scan", "guarded.test", *rules)
@@ -122,6 +128,7 @@ def test_several_hosts_give_every_record_and_the_worst_code(tmp_path: Path, serv
     assert "only http and https" in done.sentence
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("form", "words"),
     [
@@ -142,12 +149,14 @@ def test_a_host_of_several_that_is_refused_is_in_the_answer(
     assert "only http and https" in done.sentence
 
 
+@pytest.mark.ci
 def test_only_refused_hosts_still_make_a_document(tmp_path: Path) -> None:
     done = aui(tmp_path, "scan", "ftp://x", "a b", "-f", "junit", "-o", "scan.xml", "-q")
     assert done.code == 2
     assert (tmp_path / "scan.xml").read_text(encoding="utf-8").count("<testsuite ") == 2
 
 
+@pytest.mark.ci
 def test_a_name_that_does_not_resolve_is_a_stored_unreachable_card(tmp_path: Path) -> None:
     rule = ["--connect-to", "nowhere.test:80:no-such-host.invalid:80"]
     done = aui(tmp_path, "scan", "http://nowhere.test", *rule, "-q")
@@ -172,6 +181,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(("url", "words"), REFUSED, ids=[words for _, words in REFUSED])
 def test_what_is_no_public_host_is_refused_in_one_sentence(tmp_path: Path, url: str, words: str) -> None:
     done = aui(tmp_path, "scan", url, "--json", "-q")
@@ -222,6 +232,7 @@ def test_never_scanned_is_code_3(tmp_path: Path) -> None:
     assert done.sentence == "aui-tui: example.com has never been scanned."
 
 
+@pytest.mark.ci
 def test_eleventh_scan_of_the_hour_is_refused_and_the_cached_card_still_served(tmp_path: Path, serve: Serve) -> None:
     sites = [msgspec.structs.replace(RICH, host=f"shop{number}.test") for number in range(11)]
     rules = serve(*sites)
@@ -240,6 +251,7 @@ def test_eleventh_scan_of_the_hour_is_refused_and_the_cached_card_still_served(t
     assert aui(tmp_path, "scan", "ftp://x").code == 2
 
 
+@pytest.mark.ci
 def test_damaged_index_is_set_aside_and_a_new_one_begun(tmp_path: Path, serve: Serve) -> None:
     rules = serve(RICH)
     assert aui(tmp_path, "scan", "rich.test", *rules, "-q").code == 0
@@ -257,6 +269,7 @@ def test_damaged_index_is_set_aside_and_a_new_one_begun(tmp_path: Path, serve: S
     assert aui(tmp_path, "scan", "rich.test", *rules, "-q", "--force").code == 0
 
 
+@pytest.mark.ci
 def test_closed_pipe_in_the_middle_of_the_index(tmp_path: Path, serve: Serve) -> None:
     aui(tmp_path, "scan", "rich.test", *serve(RICH), "-q")
     for arguments in (["index", "--json"], ["index"], ["site", "rich.test"]):
@@ -274,6 +287,7 @@ def test_closed_pipe_in_the_middle_of_the_index(tmp_path: Path, serve: Serve) ->
             assert process.wait(30) == 0
 
 
+@pytest.mark.ci
 def test_a_reader_that_leaves_does_not_let_a_gate_pass(tmp_path: Path, serve: Serve) -> None:
     rules = serve(GUARDED, DEAD)
     scan = ["scan", "http://dead.test", "http://guarded.test", *rules, "-q", "--fail-grade", "C", "--json"]
@@ -295,6 +309,7 @@ def test_a_reader_that_leaves_does_not_let_a_gate_pass(tmp_path: Path, serve: Se
 HANGING = msgspec.structs.replace(RICH, host="slow.test", rule=(Rule(to="everybody", action="hang"),))
 
 
+@pytest.mark.ci
 def test_interrupt_ends_a_scan_at_once_and_keeps_nothing(tmp_path: Path, serve: Serve) -> None:
     with start(tmp_path, "scan", "http://slow.test", *serve(HANGING), "--json") as process:
         read_until(process.stderr, "robots.txt")

@@ -58,6 +58,7 @@ def rules() -> Iterator[list[str]]:
     thread.join()
 
 
+@pytest.mark.ci
 def test_secrets_stay_out_of_everything_that_is_told_or_kept(tmp_path: Path, rules: list[str]) -> None:
     env = {"STAGING": f"{USER}:{PASSWORD}"}
     done = aui(

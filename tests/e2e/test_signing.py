@@ -192,6 +192,7 @@ def test_serve_publishes_the_directory_signed(tmp_path: Path) -> None:
     assert results[0].parameters["keyid"] == key.thumbprint
 
 
+@pytest.mark.ci
 def test_the_key_command_never_prints_the_private_part(tmp_path: Path) -> None:
     assert "aui-tui key new" in aui(tmp_path, "key", "show").err
     made = aui(tmp_path, "key", "new")

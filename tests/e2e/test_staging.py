@@ -59,6 +59,7 @@ def staging(authority: trustme.CA | None = None) -> Iterator[int]:
         thread.join()
 
 
+@pytest.mark.ci
 def test_a_401_names_the_option_and_the_card_says_that_credentials_were_used(tmp_path: Path) -> None:
     with staging() as port:
         rule = ("--connect-to", f"staging.test:80:127.0.0.1:{port}")

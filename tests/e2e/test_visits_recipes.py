@@ -46,6 +46,7 @@ def log(path: Path, refused: int, *agents: str) -> None:
     )
 
 
+@pytest.mark.ci
 def test_the_github_job_fails_on_refusals_and_never_passes_on_doubt(folder: Path) -> None:
     job = YAML(typ="safe").load(GITHUB)["jobs"]["visits"]
     command = job["steps"][-1]["run"]
@@ -61,6 +62,7 @@ def test_the_github_job_fails_on_refusals_and_never_passes_on_doubt(folder: Path
     assert "chatgpt: no visits in the log" in done.stderr
 
 
+@pytest.mark.ci
 def test_the_cron_line_is_silent_until_the_gate_fails(folder: Path) -> None:
     fields, command = CRON.split(None, 5)[:5], CRON.split(None, 5)[5]
     assert fields == ["15", "6", "*", "*", "*"]

@@ -14,6 +14,7 @@ from tests.e2e.conftest import RICH, Options
 from tests.e2e.terminal import Terminal
 
 
+@pytest.mark.ci
 def test_files_that_change_cause_a_scan(tmp_path: Path, serve: Callable[..., Options]) -> None:
     folder = tmp_path / "site"
     folder.mkdir()

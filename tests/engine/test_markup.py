@@ -112,6 +112,7 @@ def test_styles(style: str, declared: dict[str, str]) -> None:
     assert markup.styles(style) == declared
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "unit",
     [

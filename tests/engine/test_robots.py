@@ -181,6 +181,7 @@ def test_user_agent_values(value: str, token: str) -> None:
     assert list(robots.parse(f"User-agent: {value}\nDisallow: /\n".encode()).groups) == [token.encode()]
 
 
+@pytest.mark.ci
 def test_hostile_files_take_little_more_than_ordinary_ones() -> None:
     ordinary = b"User-agent: *\n" + b"".join(b"Disallow: /products/item-%d\n" % i for i in range(6_000))
     hostile = [

@@ -62,6 +62,7 @@ async def test_a_machine_without_room_for_connections_gives_no_observations(
             await observe(access.target("http://shop.test"), parser=parser, access=access)
 
 
+@pytest.mark.ci
 async def test_a_scan_finds_what_browser_agents_and_files_get(port: int) -> None:
     events: list[ProbeEvent] = []
     access = ScanPolicy(

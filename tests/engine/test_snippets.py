@@ -70,6 +70,7 @@ def pasted(fix: Recommendation, seen: Observations) -> Observations:
     return replace(seen, page=replace(facts_now, semantic=summed, forms_unlabelled=found.forms_unlabelled))
 
 
+@pytest.mark.ci
 @given(observations(), st.sampled_from(CATEGORIES), st.sampled_from(tuple(METHODS)))
 def test_pasting_a_snippet_earns_the_points_promised(seen: Observations, category: str, method: str) -> None:
     card = grade_card(seen, method, labels=Labels(category=category))

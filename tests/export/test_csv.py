@@ -63,6 +63,7 @@ def test_no_guarded_text_is_a_formula_and_nothing_is_lost(text: str) -> None:
     assert not guard(text).startswith(FORMULA)
 
 
+@pytest.mark.ci
 @given(st.lists(cards(), max_size=3))
 def test_every_line_has_every_column(written: list[ReportCard]) -> None:
     found = rows(*written)

@@ -53,6 +53,7 @@ def parquet(home: Path) -> Path:
     return home / "cards.parquet"
 
 
+@pytest.mark.ci
 def test_the_package_is_valid_and_says_what_its_columns_mean(package: Path) -> None:
     frictionless = pytest.importorskip("frictionless", reason="needs frictionless")
     report = frictionless.validate(str(package / "datapackage.json"))
@@ -104,6 +105,7 @@ def test_the_tables_agree_with_each_other(package: Path) -> None:
     assert ask(f"SELECT name FROM {cards} WHERE host = 'evil.example'").fetchall() == [("'=HYPERLINK(1)",)]
 
 
+@pytest.mark.ci
 def test_parquet_is_read_with_its_types(parquet: Path) -> None:
     from pyarrow.parquet import read_table
 
@@ -130,6 +132,7 @@ def test_pandas_and_polars_read_the_same(parquet: Path, package: Path) -> None:
         assert list(left.columns) == right.columns
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -149,6 +152,7 @@ def test_what_does_not_go_together_is_one_sentence(home: Path, arguments: tuple[
     assert words in done.sentence
 
 
+@pytest.mark.ci
 def test_a_package_that_fails_leaves_nothing(home: Path, tmp_path: Path) -> None:
     tmp_path.joinpath("file").write_text("")
     done = aui(home, "export", "--package", str(tmp_path / "file" / "set"))

@@ -36,6 +36,7 @@ def test_a_card_is_read_back(card: ReportCard) -> None:
     assert decode_card("".join(write_cards("ndjson", [card])).encode()) == card
 
 
+@pytest.mark.ci
 @settings(max_examples=8)
 @given(indexes())
 def test_an_index_is_read_back(index: Index) -> None:

@@ -84,6 +84,7 @@ def test_any_card_is_well_formed(card: ReportCard) -> None:
     read(page_of(card))
 
 
+@pytest.mark.ci
 @settings(max_examples=8)
 @given(indexes())
 def test_any_index_is_well_formed(index: Index) -> None:

@@ -87,6 +87,7 @@ FAULTS: dict[str, Behaviour] = {
 }
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("fault", FAULTS)
 async def test_the_record_is_that_of_the_ordinary_client(fault: str, parser: Parser) -> None:
     async with Site(faults={AGENT: FAULTS[fault], "llms": FAULTS[fault]}) as site:
@@ -288,6 +289,7 @@ async def test_cancelled_in_a_body_nothing_is_left(parser: Parser) -> None:
         assert await settled(site) == 0
 
 
+@pytest.mark.ci
 async def test_cancelled_before_a_status_connections_end_with_the_time_of_a_probe(parser: Parser) -> None:
     async with Site(default=behaviours.silence) as site, fast_for(site.access()) as fast:
         task = asyncio.create_task(observe(site.target, parser=parser, access=site.access(), fast=fast))

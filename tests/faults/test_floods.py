@@ -55,6 +55,7 @@ async def endured(name: str, port: int, parser: Parser, *, fast: bool) -> Observ
     return observed
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", FLOODS)
 async def test_a_flood_holds_nobody_up(name: str, ports: dict[str, int], parser: Parser) -> None:
     browser = (await endured(name, ports[name], parser, fast=False)).exchange(BROWSER)

@@ -24,6 +24,7 @@ async def scan(site: H2Site, authority: Authority, parser: Parser, limits: Limit
     return observed
 
 
+@pytest.mark.ci
 async def test_each_identity_has_one_connection_and_the_files_share_the_browsers(
     authority: Authority, parser: Parser
 ) -> None:

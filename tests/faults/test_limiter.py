@@ -42,6 +42,7 @@ async def test_a_site_sees_one_connection_for_each_identity(parser: Parser) -> N
     assert {by_place[name] for name in FILE_PROBES} == {by_place[BROWSER]}
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("place", [BROWSER, "robots", "ucp"])
 async def test_an_answer_that_never_comes_keeps_nobody_else_waiting(place: str, parser: Parser) -> None:
     async with Site(faults={place: behaviours.silence}) as site:

@@ -81,6 +81,7 @@ def robots_is_unknown(observed: Observations) -> None:
     assert not card.content_signal
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("fault", behaviours.NO_ANSWER)
 async def test_no_status_line(fault: str, parser: Parser) -> None:
     found = await in_each_place(behaviours.NO_ANSWER[fault], parser)
@@ -209,6 +210,7 @@ async def test_a_catch_all_has_no_files(fault: str, parser: Parser) -> None:
     assert observed.files.notes
 
 
+@pytest.mark.ci
 async def test_everything_hangs(parser: Parser) -> None:
     async with Site(default=behaviours.silence) as site:
         observed = await scan(site, parser)
@@ -218,6 +220,7 @@ async def test_everything_hangs(parser: Parser) -> None:
     assert all(exchange.error == "timeout" for exchange in observed.exchanges)
 
 
+@pytest.mark.ci
 async def test_one_agent_hangs_and_the_rest_is_not_held_up(parser: Parser) -> None:
     async with Site(faults={AGENT: behaviours.silence}) as site:
         observed = await scan(site, parser)

@@ -74,6 +74,7 @@ async def test_over_tls_claude_speaks_http_1_1_and_the_others_http_2(
     assert seen[BROWSER].field("priority") == "u=0, i"
 
 
+@pytest.mark.ci
 async def test_over_tls_without_http_2_chrome_sends_no_priority(parser: Parser, authority: Authority) -> None:
     async with Site(tls=authority.server()) as site:
         access = site.access(cafile=authority.cafile)
@@ -81,6 +82,7 @@ async def test_over_tls_without_http_2_chrome_sends_no_priority(parser: Parser, 
     assert all("priority" not in names(asked) for asked in site.asked)
 
 
+@pytest.mark.ci
 async def test_all_identities_at_once_offer_the_protocols_of_their_own(parser: Parser, authority: Authority) -> None:
     async with H2Site(authority.server()) as site:
         rule = ConnectTo("shop.test", 443, "127.0.0.1", site.port)

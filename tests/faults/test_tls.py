@@ -64,6 +64,7 @@ async def test_a_refused_handshake_is_a_finding_too(fault: str, authority: Autho
     every_probe_failed(observed, reason)
 
 
+@pytest.mark.ci
 async def test_a_stalled_handshake_ends_with_the_probe(authority: Authority, parser: Parser) -> None:
     async with Site(greeting=greeting(b"", 60)) as site:
         access = site.access(connect_to=(ConnectTo("shop.test", 443, "127.0.0.1", site.port),))
@@ -116,6 +117,7 @@ async def test_the_own_authority_is_trusted_only_when_named(authority: Authority
     assert {exchange.error for exchange in observed.exchanges} == {"tls"}
 
 
+@pytest.mark.ci
 async def test_a_redirect_to_a_bad_certificate_is_told(authority: Authority, parser: Parser) -> None:
     async with (
         Site(tls=authority.expired()) as secure,
@@ -179,6 +181,7 @@ def client_sessions() -> list[ssl.SSLObject]:
     return [found for found in gc.get_objects() if isinstance(found, ssl.SSLObject) and not found.server_side]
 
 
+@pytest.mark.ci
 async def test_sessions_are_freed_with_their_scan_and_not_by_a_collection(authority: Authority, parser: Parser) -> None:
     async with Site(tls=authority.server()) as site:
         gc.collect()

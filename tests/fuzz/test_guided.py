@@ -20,6 +20,7 @@ def test_a_short_run_breaks_nothing(name: str) -> None:
     assert len(fuzzer.seen) > 20
 
 
+@pytest.mark.ci
 def test_it_finds_a_planted_fault() -> None:
     def planted(data: bytes) -> None:
         if exchanges.check_llms(data, "text/plain", 200).found:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
@@ -63,6 +64,7 @@ def test_any_body_gives_facts(body: bytes, content_type: str) -> None:
         assert len(text) <= markup.TITLE_LIMIT
 
 
+@pytest.mark.ci
 @given(SOUP)
 @example("<svg><template><form>")
 @example("<svg><script><script type='application/ld+json'>")

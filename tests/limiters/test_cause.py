@@ -80,6 +80,7 @@ async def test_the_evidence_names_what_the_site_goes_by(rule: str, parser: Parse
         assert any(field in text for text in texts)
 
 
+@pytest.mark.ci
 async def test_the_http_version_is_named(parser: Parser, tmp_path: Path) -> None:
     async def h2_only(number: int, asked: Asked, writer: asyncio.StreamWriter) -> None:
         await (REFUSE if asked.path == "/" else good)(asked, writer)
@@ -94,6 +95,7 @@ async def test_the_http_version_is_named(parser: Parser, tmp_path: Path) -> None
     assert (found.cause.agents, found.cause.by, found.cause.fields) == ((CLAUDE,), "field", ("HTTP version",))
 
 
+@pytest.mark.ci
 async def test_over_http_2_a_name_is_named(parser: Parser, tmp_path: Path) -> None:
     async def serve(talk: Talk) -> None:
         await talk.head("403", end=True)

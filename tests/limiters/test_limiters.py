@@ -41,6 +41,7 @@ async def perfect(parser: Parser) -> Observations:
         return (await scanned(site, parser))[0]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("case", CASES)
 async def test_a_limit_for_everybody_is_held_against_no_agent_and_no_file(case: str, parser: Parser) -> None:
     make, how = CASES[case]

@@ -52,6 +52,7 @@ def both(seen: Observations) -> tuple[ReportCard, ReportCard]:
     return grade_card(seen, "v0.2"), grade_card(again(seen), "v0.2")
 
 
+@pytest.mark.ci
 @given(observations(), st.sampled_from(CARD_FORMATS), st.sampled_from(LIST_FORMATS))
 def test_a_second_scan_of_the_same_is_the_same(seen: Observations, form: str, listed: str) -> None:
     before, after = both(seen)

@@ -48,6 +48,7 @@ def refused(data: bytes, decode: Callable[[bytes], Any] = decode_card) -> str:
     return sentence
 
 
+@pytest.mark.ci
 @given(cards(), st.sampled_from(("names", "slots")))
 def test_a_card_survives(card: ReportCard, keys: Keys) -> None:
     assert decode_card(encode_card(card, keys)) == card
@@ -259,6 +260,7 @@ def test_a_broken_row_is_numbered() -> None:
     assert "ranked[0]" in refused(json.dumps(index).encode(), decode_index)
 
 
+@pytest.mark.ci
 @given(st.data())
 def test_a_record_changed_anywhere_is_read_or_refused(data: st.DataObject) -> None:
     raw = json.loads(encode_card(data.draw(cards())))

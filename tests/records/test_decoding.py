@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import msgspec
+import pytest
 
 import aui_tui
 from aui_tui.records import codec
@@ -37,6 +38,7 @@ for thread in threads:
 """
 
 
+@pytest.mark.ci
 def test_many_threads_may_read_records_at_one_first_moment() -> None:
     told = codec.encode_card(RICH_OPEN) + b"\n" + msgspec.json.encode(open_rich())
     for _ in range(6):
@@ -44,6 +46,7 @@ def test_many_threads_may_read_records_at_one_first_moment() -> None:
         assert done.returncode == 0, done.stderr.decode()[-500:]
 
 
+@pytest.mark.ci
 def test_one_module_hands_types_to_the_library() -> None:
     found = []
     for path in sorted(Path(aui_tui.__file__).parent.rglob("*.py")):

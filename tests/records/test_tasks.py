@@ -147,6 +147,7 @@ def test_evidence_names_the_task_the_reason_and_what_only_scripts_bring(seen: Ob
     )
 
 
+@pytest.mark.ci
 @given(driven(), METHOD)
 def test_a_card_is_provisional_exactly_when_its_works_are_null(found: Observations, method: str) -> None:
     card = grade_card(found, method)
@@ -158,6 +159,7 @@ def test_a_card_is_provisional_exactly_when_its_works_are_null(found: Observatio
     assert grade_card(found, method) == card
 
 
+@pytest.mark.ci
 @given(driven(), METHOD)
 def test_all_fixes_leave_only_what_the_tasks_lack(found: Observations, method: str) -> None:
     assume(not found.unreachable)
@@ -166,6 +168,7 @@ def test_all_fixes_leave_only_what_the_tasks_lack(found: Observations, method: s
     assert after.ledger.earned + points.lacking(card) == after.ledger.possible
 
 
+@pytest.mark.ci
 @given(observations(), task_reports(), METHOD)
 def test_a_run_changes_nothing_that_is_compared_with_a_card_without_one(
     found: Observations, run: TaskReport, method: str
@@ -178,6 +181,7 @@ def test_a_run_changes_nothing_that_is_compared_with_a_card_without_one(
     assert bool(change.note) == (points.task_points(with_run) is not None)
 
 
+@pytest.mark.ci
 @given(observations(), task_reports())
 def test_a_run_survives_grading_again_from_the_card_alone(found: Observations, run: TaskReport) -> None:
     seen = found.with_tasks(run, None)

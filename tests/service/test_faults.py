@@ -40,6 +40,7 @@ def locked(file: Path) -> sqlite3.Connection:
     return holder
 
 
+@pytest.mark.ci
 async def test_scan_with_every_file_locked_is_answered_with_warnings(tmp_path: Path, site: Site) -> None:
     async with service(tmp_path) as local:
         await local.scan(site.url)
@@ -166,6 +167,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.ci
 @pytest.mark.skipif(sys.platform == "win32", reason="no RLIMIT_FSIZE")
 async def test_scan_on_a_full_disk_is_answered_with_warnings(tmp_path: Path) -> None:
     done = subprocess.run(

@@ -149,6 +149,7 @@ async def test_hundred_callers_share_one_scan(tmp_path: Path, site: Site) -> Non
         assert (await local.quota()).left == 9
 
 
+@pytest.mark.ci
 async def test_a_caller_who_looked_into_the_cache_too_early_shares_the_scan_that_ended_meanwhile(
     tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,6 +205,7 @@ async def test_unknown_host_was_never_scanned(tmp_path: Path) -> None:
                 await local.site(host)
 
 
+@pytest.mark.ci
 async def test_cancelled_scan_leaves_nothing_behind(tmp_path: Path, site: Site) -> None:
     site.pause.clear()
     async with service(tmp_path) as local:
@@ -276,6 +278,7 @@ async def test_opening_the_index_reads_neither_the_starter_list_nor_the_cache(tm
     await local.aclose()
 
 
+@pytest.mark.ci
 async def test_the_limit_names_the_way_out_for_a_host_of_ones_own(tmp_path: Path, site: Site) -> None:
     async with service(tmp_path / "data") as local:
         for _ in range(10):

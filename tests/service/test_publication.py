@@ -209,6 +209,7 @@ async def test_a_form_for_such_a_name_says_so(tmp_path: Path) -> None:
     assert "The name gone.example.com does not resolve" in said.text
 
 
+@pytest.mark.ci
 async def test_read_only_lets_nobody_scan(tmp_path: Path) -> None:
     publication = LocalPublication(folder=tmp_path, read_only=True)()
     publication._local.reports.put_many((card, None) for card in SAMPLES)

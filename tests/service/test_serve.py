@@ -372,6 +372,7 @@ def test_the_access_log_comes_without_a_stop_and_loses_nothing_at_one(tmp_path: 
             time.sleep(0.02)
 
 
+@pytest.mark.ci
 def test_a_service_that_listens_everywhere_warns_and_derives_no_loopback_links(tmp_path: Path) -> None:
     process = subprocess.Popen(
         command("serve", "--port", "0", "--host", "0.0.0.0"),

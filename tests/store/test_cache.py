@@ -112,6 +112,7 @@ def test_clear_removes_every_scan(cache: ScanCache) -> None:
     assert cache.get("1.example", "1.example") is None
 
 
+@pytest.mark.ci
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(observations())
 def test_any_scan_comes_back_as_it_was(tmp_path: Path, found: Observations) -> None:
@@ -126,6 +127,7 @@ def test_any_scan_comes_back_as_it_was(tmp_path: Path, found: Observations) -> N
     disk.close()
 
 
+@pytest.mark.ci
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.sampled_from(("card", "observations")),

@@ -95,6 +95,7 @@ def _race(folder: str, start: Any, end: Any, results: Any) -> None:
     disk.close()
 
 
+@pytest.mark.ci
 def test_processes_never_hold_the_same_lease(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     start, end, results = context.Event(), context.Event(), context.Queue()

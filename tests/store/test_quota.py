@@ -157,6 +157,7 @@ def _race(folder: str, start: Any, results: Any) -> None:
     disk.close()
 
 
+@pytest.mark.ci
 def test_eight_processes_admit_exactly_ten(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     start, results = context.Event(), context.Queue()

@@ -38,6 +38,7 @@ def aui_tui(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("log", ["none", "left", "cut"])
 def test_reading_works_and_writing_says_why_not(tmp_path: Path, log: str) -> None:
     folder = tmp_path / "data"

@@ -62,6 +62,7 @@ def test_the_list_of_a_release_keeps_its_order(home: Path, version: str) -> None
         assert [row["host"] for row in now[part]] == [row["host"] for row in then[part]]
 
 
+@pytest.mark.ci
 def test_history_and_search_of_a_release_work(home: Path) -> None:
     difference = aui(home, "diff", "cloud.demo.test")
     assert difference.code == 0, difference.err

@@ -227,5 +227,6 @@ def test_what_can_be_read_of_a_damaged_index_is_brought_back(store: Reports, tmp
     fresh.close()
 
 
+@pytest.mark.ci
 def test_salvage_of_a_missing_file_brings_nothing(store: Reports, tmp_path: Path) -> None:
     assert salvage(tmp_path / "index.damaged-x.db", store).kept == 0

@@ -36,6 +36,7 @@ def card_of(pilot: Pilot[int]) -> CardScreen:
     return screen
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("size", [(80, 24), (140, 40), (50, 15)], ids=str)
 async def test_find_marks_counts_and_steps_through_a_pane(size: tuple[int, int]) -> None:
     async with stage(MemoryService.of(12), size, start_host=HOST) as pilot:
@@ -71,6 +72,7 @@ async def test_what_the_site_declares_is_shown_where_it_was_asked_for() -> None:
         assert not any("Declared" in text for text in card_of(pilot).pane(1).texts)
 
 
+@pytest.mark.ci
 async def test_another_pane_ends_the_search() -> None:
     async with stage(MemoryService.of(12), start_host=HOST) as pilot:
         await press(pilot, "slash", *"robots")
@@ -79,6 +81,7 @@ async def test_another_pane_ends_the_search() -> None:
         assert "find in this pane" in text_of(pilot)
 
 
+@pytest.mark.ci
 async def test_host_without_a_card_says_so_and_offers_the_scan() -> None:
     service = MemoryService.of(3)
     async with stage(service, start_host="new.example") as pilot:
@@ -167,6 +170,7 @@ async def test_scans_left_are_asked_for_again_when_one_has_come_free(monkeypatch
             await asyncio.sleep(0.02)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("kept", [True, False], ids=["observed", "card alone"])
 async def test_what_if_is_reckoned_by_the_service(tmp_path: Path, kept: bool) -> None:
     seen = situations.wall_for_agents()
@@ -212,6 +216,7 @@ async def test_standing_of_other_fixes_is_not_shown() -> None:
         assert card_of(pilot).state.reached == before
 
 
+@pytest.mark.ci
 async def test_from_an_earlier_scan_the_newest_is_chosen_again() -> None:
     cards = [make_card(1, back=back) for back in (2, 1, 0)]
     async with stage(MemoryService(histories={HOST: cards}), start_host=HOST) as pilot:

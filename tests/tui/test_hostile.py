@@ -75,6 +75,7 @@ def holds(pilot: Pilot[int]) -> str:
     return text
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("payload", [" ".join(PAYLOADS[:-2]), *PAYLOADS[-2:]], ids=["all", "long", "wide"])
 async def test_hostile_card_changes_nothing_but_text(payload: str) -> None:
     card = hostile_card(payload)
@@ -113,6 +114,7 @@ async def test_hostile_card_changes_nothing_but_text(payload: str) -> None:
         assert pilot.app.is_running
 
 
+@pytest.mark.ci
 async def test_hostile_words_in_toasts_titles_and_palette() -> None:
     cards = [hostile_card(payload) for payload in PAYLOADS]
     service = MemoryService(histories={card.host: [card] for card in cards})

@@ -79,6 +79,7 @@ async def test_a_bad_term_keeps_the_list_and_says_what_is_wrong() -> None:
         assert len(index_of(pilot).table) == found > 0
 
 
+@pytest.mark.ci
 async def test_card_opens_walks_and_returns_to_the_same_host() -> None:
     async with stage(MemoryService.of(30)) as pilot:
         await press(pilot, "down", "down", "enter")
@@ -90,6 +91,7 @@ async def test_card_opens_walks_and_returns_to_the_same_host() -> None:
         assert host_of(pilot) == host
 
 
+@pytest.mark.ci
 async def test_cursor_stays_on_its_host_over_resize_and_reload() -> None:
     async with stage(MemoryService.of(60)) as pilot:
         index_of(pilot).table.move_to(30)
@@ -104,6 +106,7 @@ async def test_cursor_stays_on_its_host_over_resize_and_reload() -> None:
         assert host in text_of(pilot)
 
 
+@pytest.mark.ci
 async def test_scan_shows_one_line_per_probe_and_the_app_stays_usable() -> None:
     service = MemoryService.of(12)
     service.gate = asyncio.Event()
@@ -132,6 +135,7 @@ async def test_esc_cancels_the_scan_and_nothing_is_stored() -> None:
         assert service.left == 7
 
 
+@pytest.mark.ci
 async def test_empty_index_invites_the_first_scan() -> None:
     service = MemoryService()
     async with stage(service) as pilot:
@@ -143,6 +147,7 @@ async def test_empty_index_invites_the_first_scan() -> None:
         assert host_of(pilot) == "new.example"
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "error",
     [
@@ -183,6 +188,7 @@ def test_keymap_is_spelled_for_textual() -> None:
     assert checked({"scan": "f2,!"} | {"search": "ctrl+f"}) == {"scan": "f2,exclamation_mark", "search": "ctrl+f"}
 
 
+@pytest.mark.ci
 async def test_a_card_from_an_old_copy_says_how_old_it_is() -> None:
     service = MemoryService.of(3)
     service.notice = "index.example cannot be reached. Shown is the copy of 3 h ago."
@@ -272,6 +278,7 @@ def shown_figures(pilot: Pilot[int]) -> FigureList:
     return pilot.app.screen.query_one(FigureList)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("size", [(80, 24), (140, 40), (50, 15)], ids=str)
 async def test_every_figure_of_the_overview_is_reached_with_tab_and_opens_its_list(size: tuple[int, int]) -> None:
     async with stage(MemoryService.of(60), size) as pilot:
@@ -302,6 +309,7 @@ async def test_a_figure_opens_the_hosts_that_it_counts(line: str) -> None:
         assert 0 < len(index_of(pilot).table) <= everything
 
 
+@pytest.mark.ci
 async def test_the_cursor_of_the_overview_goes_up_down_and_aside_and_stays_over_a_resize() -> None:
     async with stage(MemoryService.of(60), (140, 40)) as pilot:
         await press(pilot, "v", "down", "right", "left", "up", "down", "down")

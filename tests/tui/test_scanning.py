@@ -56,6 +56,7 @@ async def test_a_site_is_scanned_at_the_address_it_was_scanned_at(keys: tuple[st
     assert service.scanned == [(f"http://{LOCAL}", keys[-1] == "f")]
 
 
+@pytest.mark.ci
 async def test_marked_hosts_are_scanned_at_the_addresses_they_were_scanned_at() -> None:
     service = Remembering([replace(make_card(n), host=f"localhost:{8000 + n}") for n in (1, 2)])
     async with stage(service) as pilot:
@@ -121,6 +122,7 @@ async def test_the_last_scans_of_the_hour_are_asked_about_before_the_cache_is_sk
     assert len(service.scanned) == 1
 
 
+@pytest.mark.ci
 async def test_an_invalid_address_stays_to_be_corrected() -> None:
     service = MemoryService.of(3)
     async with stage(service) as pilot:
@@ -136,6 +138,7 @@ async def test_an_invalid_address_stays_to_be_corrected() -> None:
     assert service.scanned == [("example.com", False)]
 
 
+@pytest.mark.ci
 async def test_plain_http_is_offered_for_a_port_and_taken_with_tab() -> None:
     service = MemoryService.of(3)
     async with stage(service) as pilot:

@@ -60,6 +60,7 @@ def compare(name: str, text: str) -> None:
     assert path.read_text(encoding="utf-8") == text
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(("name", "size"), CASES, ids=[f"{name}-{size[0]}x{size[1]}" for name, size in CASES])
 async def test_screen_is_as_agreed(name: str, size: tuple[int, int]) -> None:
     hosts, keys, _ = JOURNEYS[name]
@@ -75,6 +76,7 @@ async def test_screen_is_as_agreed(name: str, size: tuple[int, int]) -> None:
     compare(f"{name}-{size[0]}x{size[1]}", text)
 
 
+@pytest.mark.ci
 async def test_ascii_screen_has_nothing_but_ascii() -> None:
     async with stage(MemoryService.of(60), (80, 24), ascii=True) as pilot:
         for key in ("", "c", "escape", "m", "v", "escape", "enter", "2", "4", "l", "d", "5", "question_mark"):

@@ -51,6 +51,7 @@ def index_of(app: AuiApp) -> IndexScreen:
     return next(screen for screen in app.screen_stack if isinstance(screen, IndexScreen))
 
 
+@pytest.mark.ci
 async def test_a_chosen_theme_is_remembered_and_said_where(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     path.write_text("# mine\nmouse = false\n", encoding="utf-8")
@@ -63,6 +64,7 @@ async def test_a_chosen_theme_is_remembered_and_said_where(tmp_path: Path) -> No
     assert load({"config_file": str(path)}, {}).theme == "colour-blind"
 
 
+@pytest.mark.ci
 async def test_a_key_is_given_in_the_dashboard_works_at_once_and_after_the_next_start(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     _app, run = app_with(path)
@@ -84,6 +86,7 @@ async def test_a_key_is_given_in_the_dashboard_works_at_once_and_after_the_next_
         assert "Who gets in" in text_of(pilot)
 
 
+@pytest.mark.ci
 async def test_a_list_is_saved_with_a_name_and_comes_back_with_two_keys(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     app, run = app_with(path)
@@ -105,6 +108,7 @@ async def test_a_list_is_saved_with_a_name_and_comes_back_with_two_keys(tmp_path
     assert not load({"config_file": str(path)}, {}).views
 
 
+@pytest.mark.ci
 async def test_columns_are_chosen_and_remembered(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     _app, run = app_with(path)
@@ -115,6 +119,7 @@ async def test_columns_are_chosen_and_remembered(tmp_path: Path) -> None:
     assert load({"config_file": str(path)}, {}).columns == ("rank", "host", "matrix.browser_agents")
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("moves", "line", "least"), [(1, "score:0..9", 0), (3, "grade:a", 1), (4, "", 1)], ids=["score", "grade", "stance"]
 )
@@ -166,6 +171,7 @@ async def test_t_orders_by_the_column_under_the_cursor_and_then_turns(tmp_path: 
         assert index_of(app).state.query.descending
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("typed", "words"),
     [
@@ -194,6 +200,7 @@ async def test_the_line_takes_commands_and_says_what_is_wrong(tmp_path: Path, ty
         await until(lambda: words in " ".join(text_of(pilot).split()) + " ")
 
 
+@pytest.mark.ci
 async def test_the_palette_finds_settings_saved_lists_and_words(tmp_path: Path) -> None:
     app, run = app_with(tmp_path / "config.toml")
     app.context.preferences.views = {"my shops": {"query": "category:retail"}}
@@ -226,6 +233,7 @@ async def test_an_empty_index_has_three_doors(tmp_path: Path) -> None:
     assert app.return_value == DEMO
 
 
+@pytest.mark.ci
 async def test_a_source_without_a_browser_says_so_when_tasks_are_asked_for(tmp_path: Path) -> None:
     _app, run = app_with(tmp_path / "config.toml")
     async with run() as pilot:

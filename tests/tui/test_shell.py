@@ -61,6 +61,7 @@ def test_command_of_a_screen_runs(home: Path, name: str) -> None:
     assert done.out
 
 
+@pytest.mark.ci
 def test_each_compared_host_is_held_against_the_first(home: Path) -> None:
     commands = asyncio.run(command_after(home, ("space",) * 4 + ("equals_sign",))).split("; ")
     assert len(commands) == 3

@@ -190,6 +190,7 @@ SHOWN: dict[str, tuple[tuple[str, ...], str]] = {
 }
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "terminal"])
 async def test_every_text_on_the_screen_has_a_contrast_of_4_5(name: str) -> None:
     poor = {}
@@ -259,6 +260,7 @@ async def open_palette(pilot: Pilot[int]) -> None:
     await settle(pilot)
 
 
+@pytest.mark.ci
 async def test_the_palette_shows_each_theme_and_puts_the_old_one_back() -> None:
     async with stage(MemoryService.of(3)) as pilot:
         page = pilot.app.screen
@@ -277,6 +279,7 @@ async def test_the_palette_shows_each_theme_and_puts_the_old_one_back() -> None:
         assert pilot.app.theme == "dusk"
 
 
+@pytest.mark.ci
 async def test_a_theme_chosen_in_the_palette_stays_and_another_command_leaves_it() -> None:
     async with stage(MemoryService.of(3)) as pilot:
         await open_palette(pilot)

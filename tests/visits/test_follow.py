@@ -58,6 +58,7 @@ def test_figures_follow_the_file(tmp_path: Path) -> None:
     assert seen == [3, 5, 10, 11, 12]
 
 
+@pytest.mark.ci
 @pytest.mark.skipif(os.name == "nt", reason="ctrl+c is a POSIX signal here")
 def test_ctrl_c_keeps_what_was_counted(tmp_path: Path) -> None:
     path = tmp_path / "access.log"

@@ -122,6 +122,7 @@ def test_packed_and_rotated_files_in_any_order(tmp_path: Path, pack: object) -> 
     assert (record.files, record.lines, counts(record)) == (3, 150, {"Claude-User": 150})
 
 
+@pytest.mark.ci
 def test_a_packed_file_that_is_cut_off_is_counted_up_to_there(tmp_path: Path) -> None:
     import random
 

@@ -53,6 +53,7 @@ def check(record: Visits, truth: Truth) -> None:
         assert one.unchecked == one.requests - one.verified - one.outside
 
 
+@pytest.mark.ci
 def test_small_log_is_counted_exactly(tmp_path: Path) -> None:
     truth = plant(tmp_path / "access.log", 20_000)
     record = read([str(tmp_path / "access.log")])

@@ -169,6 +169,7 @@ def test_a_kept_connection_has_no_more_time_for_its_second_head(site: Running, m
         assert time.monotonic() - started < 4
 
 
+@pytest.mark.ci
 def test_a_peer_that_takes_nothing_of_a_long_answer_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Connection, "stall_seconds", 0.5)
     with serving(MemoryService.of(many(20_000))) as running:

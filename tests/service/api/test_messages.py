@@ -198,6 +198,7 @@ def test_client_is_the_peer_or_the_right_most_untrusted_hop(peer: str, forwarded
     assert identify(peer, forwarded, PROXIES) == client
 
 
+@pytest.mark.ci
 def test_without_trusted_proxies_a_hundred_forwarded_names_share_ten_scans() -> None:
     with serving(MemoryService.of()) as running:
         codes = [
@@ -216,6 +217,7 @@ def test_without_trusted_proxies_a_hundred_forwarded_names_share_ten_scans() -> 
     assert codes.count(429) == 90
 
 
+@pytest.mark.ci
 def test_behind_a_trusted_proxy_each_client_has_ten_scans() -> None:
     service = MemoryService.of()
     with serving(service, trusted_proxies=("127.0.0.0/8",)) as running:

@@ -151,6 +151,7 @@ def test_nothing_untrusted_becomes_markup_or_script(site: Running, path: str) ->
         json.loads(node.text())
 
 
+@pytest.mark.ci
 def test_every_link_of_the_pages_leads_somewhere(site: Running) -> None:
     tried = set()
     for start in ("/", f"/site/{RICH_OPEN.host}", "/problems", "/help", "/help/scanning", "/site/unknown.example"):

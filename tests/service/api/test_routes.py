@@ -77,6 +77,7 @@ def test_filter_outside_its_list_names_the_allowed_values(site: Running, query: 
     assert "found" not in problem
 
 
+@pytest.mark.ci
 def test_long_index_is_streamed_whole() -> None:
     with serving(MemoryService.of(many(6000))) as running:
         answer = running.get("/api/index.json", timeout=30)
@@ -132,6 +133,7 @@ def test_scan_tells_the_scans_left_and_where_the_card_comes_from(fresh: Running)
     assert forced.headers["cache-status"] == "aui-tui; fwd=request; stored"
 
 
+@pytest.mark.ci
 def test_eleventh_scan_of_the_hour_is_refused_and_cached_answers_are_not(fresh: Running) -> None:
     for number in range(10):
         assert fresh.get("/api/scan", params={"url": f"s{number}.example"}).status_code == 200
@@ -170,6 +172,7 @@ def test_scan_refuses_what_is_no_host(site: Running, query: str, words: str) -> 
     assert "\x1b" not in answer.text
 
 
+@pytest.mark.ci
 def test_unchanged_index_and_card_are_304(site: Running) -> None:
     for path in ("/api/index.json", "/api/index.json?stance=Open", f"/api/site/{WALLED.host}.json", "/openapi.json"):
         first = site.get(path)

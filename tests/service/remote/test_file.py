@@ -198,6 +198,7 @@ def test_no_answer_breaks_the_reader(status: int, fields: Mapping[str, str], bod
     assert str(error).isprintable()
 
 
+@pytest.mark.ci
 @given(cards())
 def test_any_card_is_read_as_it_was_published(card: Any) -> None:
     assert read_card(codec.encode_card(card), card.host) == card

@@ -194,6 +194,7 @@ def test_a_million_honest_rows_load() -> None:
     assert grown < 300
 
 
+@pytest.mark.ci
 def test_rows_are_read_in_any_form() -> None:
     """With and without faults, in any key order and layout, with members that nobody knows, more or fewer at a time."""
     raw = json.loads(codec.encode_index(INDEX))
