@@ -53,7 +53,7 @@ def test_a_key_scans_and_q_leaves(tmp_path: Path, serve: Callable[..., Options])
     ("arguments", "words"),
     [
         ([], "watch needs --every or --path"),
-        (["--every", "soon"], "such as 6m"),
+        (["--every", "soon"], "such as 12h, 30m, 90s"),
         (["--every", "1m"], "the shortest interval is 6m"),
         (["--path", "none"], "no folder or file none"),
     ],
