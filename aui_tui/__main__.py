@@ -26,9 +26,9 @@ def main() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Return the exit code of a command line. The dashboard opens without the parser: it has to be there at once."""
-    from aui_tui.cli import dashboard
+    from aui_tui.cli import home
 
-    flags = dashboard.plain(arguments) if COMPLETING not in os.environ else None
+    flags = home.plain(arguments) if COMPLETING not in os.environ else None
     if flags is None:
         from aui_tui.cli import app
 
@@ -36,7 +36,7 @@ def run(arguments: Sequence[str]) -> int:
     gc.disable()  # what is imported stays; the dashboard collects again once it is drawn
     from aui_tui.cli.run import Run, reporting_errors
 
-    return reporting_errors(lambda: dashboard.show(Run.of(flags)), arguments)
+    return reporting_errors(lambda: home.show(Run.of(flags)), arguments)
 
 
 if __name__ == "__main__":

@@ -195,6 +195,17 @@ def test_a_package_that_loads_its_own_modules_is_imported_whole() -> None:
                 assert not imports(path) & parts, f"{name}: import it from {package}"
 
 
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """Imports in functions included."""
+    names = {name_of(path).removesuffix(".__init__"): path for path in modules()}
+    wanted = {name: {module for module in imports(path) if module in names} for name, path in names.items()}
+    left = dict(wanted)
+    while free := [name for name, needs in left.items() if not needs & left.keys() - {name}]:
+        for name in free:
+            del left[name]
+    assert not left, "these import each other, or one that does"
+
+
 @pytest.mark.parametrize("library", FOREIGN)
 def test_library_is_imported_only_where_it_belongs(library: str) -> None:
     users = {name_of(path) for path in modules() if any(within(name, (library,)) for name in imports(path))}
@@ -246,15 +257,15 @@ def test_headless_commands_load_neither_textual_nor_the_server(tmp_path: Path, a
 FIRST_FRAME = """
 import asyncio, json, sys
 from pathlib import Path
-from aui_tui.cli.dashboard import _starter
+from aui_tui.cli.home import known_sites
 from aui_tui.cli.run import Run
 from aui_tui.service.local import LocalService
 from aui_tui.tui.app import AuiApp
-from aui_tui.tui.context import Context
+from aui_tui.tui.context import Context, Feed
 
 async def show():
     service = LocalService(Path(sys.argv[1]))
-    app = AuiApp(Context(service, starter=_starter(Run.of({"data_dir": sys.argv[1]}), service)))
+    app = AuiApp(Context(service, starter=Feed(*known_sites(Run.of({"data_dir": sys.argv[1]}), service))))
     loaded = []
     app._after_first_frame = lambda: loaded.extend(sys.modules)
     async with app.run_test() as pilot:

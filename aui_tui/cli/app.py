@@ -185,11 +185,11 @@ def _root(
                 f"put them after it. See {streams.NAME} {context.invoked_subcommand} --help."
             )
         return 0
-    from aui_tui.cli import dashboard
+    from aui_tui.cli import home
 
     run = run_of(context, theme=theme, ascii=ascii_only or None, mouse=False if no_mouse else None)
     access = ConnectionOptions(allow_private=allow_private, connect_to=connect_to, no_limit=no_limit).policy()
-    return dashboard.show(run, access=access, host=host)
+    return home.show(run, access=access, host=host)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -1,4 +1,4 @@
-"""The dashboard, when no command is named: the only door to ``aui_tui.tui``; and the writer of its exports.
+"""The only door to ``aui_tui.tui``: the dashboard on a service, what it remembers, and the writer of its exports.
 
 The writers of ``export`` are loaded at the first export: the dashboard opens without them.
 """
@@ -6,73 +6,43 @@ The writers of ``export`` are loaded at the first export: the dashboard opens wi
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence, Sized
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sized
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from aui_tui.cli import streams
 from aui_tui.cli.run import UNEXPECTED, Run
-from aui_tui.cli.sources import service_of
 from aui_tui.errors import BadValue, ConfigError
 from aui_tui.records.view import IndexView, Row, rows
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean, count
 
 if TYPE_CHECKING:
-    from aui_tui.engine.policy import ScanPolicy
     from aui_tui.export.formats import Format
     from aui_tui.export.options import Listing
     from aui_tui.service.local import LocalService
-    from aui_tui.tui.context import ExportJob, Feed, Preferences
+    from aui_tui.tui.context import ExportJob, Preferences
 
 CRASHED: Final = 1
+LEFT_FOR_DEMO: Final = -1
+"""Status of a dashboard that was left for the demo."""
 Stream = tuple[str, Sized, Callable[[Callable[[object], None]], Awaitable[None]]]
 """What fills the index while it is looked at: a name, the sites to scan, and what scans them."""
 
 
-VALUED: Final = {"--data-dir": "data_dir", "--source": "source", "--config": "config_file", "--theme": "theme"}
-SWITCHES: Final[dict[str, tuple[str, Any]]] = {
-    "--ascii": ("ascii", True),
-    "--no-mouse": ("mouse", False),
-    "--quiet": ("quiet", True),
-}
+def open_on(
+    run: Run, service: Service, *, host: str = "", feed: Stream | None = None, starter: Stream | None = None
+) -> int:
+    """Run the dashboard on ``service``, close both, and return the exit code.
 
-
-def plain(arguments: Sequence[str]) -> dict[str, Any] | None:
-    """Return the flags of a command line that asks for the dashboard and nothing that needs a parser, else None."""
-    flags: dict[str, Any] = {}
-    words = iter(arguments)
-    for word in words:
-        name, value = SWITCHES.get(word) or (VALUED.get(word, ""), next(words, None) if word in VALUED else None)
-        if not name or value is None or name in flags:
-            return None
-        flags[name] = value
-    return flags
-
-
-def show(run: Run, *, access: ScanPolicy | None = None, host: str = "") -> int:
-    """Open the dashboard, on the card of ``host`` when one is named, and return its exit code.
-
-    Raises ConfigError without a terminal, and as ``service_of``.
-    """
-    if not streams.interactive():
-        raise ConfigError(f"{streams.NO_SCREEN}; use `aui-tui index --json` for the list, or `aui-tui --help`.")
-    return open_on(run, service_of(run, access), host=host)
-
-
-def open_on(run: Run, service: Service, *, host: str = "", feed: Stream | None = None) -> int:
-    """Run the dashboard on ``service``, close both, and return the exit code; ``feed`` fills the index meanwhile.
-
-    Raises ConfigError.
+    ``feed`` fills the index meanwhile. With a ``starter`` an empty index offers that, and the demo: LEFT_FOR_DEMO when
+    the user chose it. Raises ConfigError.
     """
     settings = run.settings
     try:
         from aui_tui.tui.app import run as run_app
         from aui_tui.tui.context import Feed
         from aui_tui.tui.open_screens import DEMO
-
-        local = _local(service) if feed is None else None
 
         status = run_app(
             service,
@@ -84,39 +54,22 @@ def open_on(run: Run, service: Service, *, host: str = "", feed: Stream | None =
             theme_folders=(settings.theme_dir,),
             exporter=FileExporter(service),
             feed=Feed(*feed) if feed is not None else None,
-            starter=_starter(run, local) if local is not None else None,
-            demo=local is not None,
-            preferences=_preferences(run, _local(service)),
+            starter=Feed(*starter) if starter is not None else None,
+            demo=starter is not None,
+            preferences=_preferences(run, local_index(service)),
         )
     finally:
         asyncio.run(service.aclose())
-    if status == DEMO:
-        from aui_tui.cli.demo import play
-
-        return play(run)
-    return UNEXPECTED if status == CRASHED else status
+    return {CRASHED: UNEXPECTED, DEMO: LEFT_FOR_DEMO}.get(status, status)
 
 
-def _local(service: Service) -> LocalService | None:
+def local_index(service: Service) -> LocalService | None:
     """Return the index of this machine, None for a published one."""
     if service.label != "local engine":
         return None
     from aui_tui.service.local import LocalService
 
     return service if isinstance(service, LocalService) else None
-
-
-def _starter(run: Run, service: LocalService) -> Feed:
-    """Return the scans of the packaged list of known sites, which begin on the user's word alone."""
-    from aui_tui.records.registry import Starter
-    from aui_tui.tui.context import Feed
-
-    async def scans(on_card: Callable[[object], None]) -> None:
-        from aui_tui.cli.crawl import into
-
-        await into(run, service, on_card)
-
-    return Feed("known sites", Starter(), scans)
 
 
 def _preferences(run: Run, service: LocalService | None) -> Preferences:

@@ -91,7 +91,10 @@ def serve(
     from aui_tui.engine import signing
     from aui_tui.engine.policy import PUBLIC
     from aui_tui.records.registry import Starter
-    from aui_tui.service.api import run as publish
+    from aui_tui.service.api import check_installed
+
+    check_installed()
+    from aui_tui.service.api.app import serve as publish
     from aui_tui.service.publication import LocalPublication
 
     settings, listening = run.settings, given(context, Listening)

@@ -391,11 +391,13 @@ class _Printer:
     def _chunks(self, record: Visits, card: ReportCard | None) -> Iterator[str]:
         if self._form == "json":
             return iter([encode_visits(record).decode() + "\n"])
-        from aui_tui.export import visits
-
         if self._form == "csv":
-            return visits.visits_csv(record, card)
+            from aui_tui.export.visits import visits_csv
+
+            return visits_csv(record, card)
         if self._form == "markdown":
-            return visits.visits_markdown(record, card)
+            from aui_tui.export.markdown import visits_markdown
+
+            return visits_markdown(record, card)
         paint = Paint.for_output(ascii_only=self._run.settings.ascii) if self._path is None else Paint()
         return (line + "\n" for line in visit_lines(record, card, paint))

@@ -8,11 +8,15 @@ from types import MappingProxyType
 from typing import Final
 
 from aui_tui.export.options import HEADER, Listing, Options, reasons, row_texts
+from aui_tui.export.visits import HEADER as VISIT_HEADER
+from aui_tui.export.visits import cells as visit_cells
+from aui_tui.export.visits import heading, remarks
 from aui_tui.records import labels
 from aui_tui.records.card import ReportCard
 from aui_tui.records.labels import SIGNS
 from aui_tui.records.points import gain, gain_of_all
 from aui_tui.records.view import Row
+from aui_tui.records.visits import Visits, visit_rows
 from aui_tui.text import clean
 
 FENCES: Final = MappingProxyType(
@@ -70,8 +74,6 @@ def markdown_cards(cards: Iterable[ReportCard], options: Options) -> Iterator[st
         yield from _gates(card, options)
         yield from _findings(card)
         if card.host in options.visits:
-            from aui_tui.export.visits import visits_markdown
-
             yield "\n"
             yield from visits_markdown(options.visits[card.host], card, level=2)
         if not card.unreachable:
@@ -153,3 +155,18 @@ def markdown_listing(listing: Listing, options: Options) -> Iterator[str]:
 def _row(row: Row, times: bool) -> list[str]:
     texts = [escape(text) for text in row_texts(row)]
     return [*texts, labels.moment(row.summary.scanned_at)] if times else texts
+
+
+def visits_markdown(record: Visits, card: ReportCard | None = None, *, level: int = 1) -> Iterator[str]:
+    """Yield a section for notes and pull requests."""
+    title = f"Visits of agents to {escape(record.host)}" if record.host and level == 1 else "Visits of agents"
+    yield f"{'#' * level} {title}\n\n"
+    yield "\n".join(escape(text) for text in heading(record)) + "\n\n"
+    rows = visit_rows(record, card)
+    yield from table(VISIT_HEADER, ([escape(text) for text in visit_cells(row)] for row in rows), right=range(1, 8))
+    for row in rows:
+        if row.sentence and row.agrees is not None:
+            yield f"\n- {escape(row.sentence)}"
+    yield "\n"
+    for text in remarks(record):
+        yield f"\n{escape(text)}\n"

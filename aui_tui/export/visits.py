@@ -1,4 +1,4 @@
-"""Visits written out: CSV, Markdown, a section of the HTML page, and the words that all of them share."""
+"""Visits written out: CSV, a section of the HTML page, and the words that these share with Markdown and text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from html import escape as html_escape
 from io import StringIO
 from typing import Final
 
-from aui_tui.export import markdown
 from aui_tui.export.data import cell
 from aui_tui.records.card import ReportCard
 from aui_tui.records.visits import VisitRow, Visits, visit_rows
@@ -164,23 +163,6 @@ def visits_csv(record: Visits, card: ReportCard | None = None) -> Iterator[str]:
         }
         writer.writerow([cell(values[name]) for name in COLUMNS])
     yield buffer.getvalue()
-
-
-def visits_markdown(record: Visits, card: ReportCard | None = None, *, level: int = 1) -> Iterator[str]:
-    """Yield a section for notes and pull requests."""
-    title = f"Visits of agents to {markdown.escape(record.host)}" if record.host and level == 1 else "Visits of agents"
-    yield f"{'#' * level} {title}\n\n"
-    yield "\n".join(markdown.escape(text) for text in heading(record)) + "\n\n"
-    rows = visit_rows(record, card)
-    yield from markdown.table(
-        HEADER, ([markdown.escape(text) for text in cells(row)] for row in rows), right=range(1, 8)
-    )
-    for row in rows:
-        if row.sentence and row.agrees is not None:
-            yield f"\n- {markdown.escape(row.sentence)}"
-    yield "\n"
-    for text in remarks(record):
-        yield f"\n{markdown.escape(text)}\n"
 
 
 def visits_html(record: Visits, card: ReportCard | None = None) -> Iterator[str]:

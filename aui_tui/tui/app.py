@@ -73,6 +73,30 @@ KEPT_SCANS: Final = 20
 """Scans of this session that are remembered for the scan log."""
 
 
+def _provider(name: str) -> Callable[[], type[Provider]]:
+    def door() -> type[Provider]:
+        from aui_tui.tui import commands
+
+        found: type[Provider] = getattr(commands, name)
+        return found
+
+    return door
+
+
+PROVIDERS = tuple(
+    _provider(name)
+    for name in (
+        "KeyCommands",
+        "SettingCommands",
+        "ViewCommands",
+        "HostCommands",
+        "ThemeCommands",
+        "TermCommands",
+    )
+)
+"""What the command palette finds."""
+
+
 class AuiApp(PreferringApp):
     """Screens watch ``scans``, ``quota``, ``stored`` (how often something was stored) and ``aged`` (time passes)."""
 
@@ -81,7 +105,7 @@ class AuiApp(PreferringApp):
     BINDINGS: ClassVar[list[BindingType]] = [*APP]
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (66, "-narrow"), (110, "-wide")]  # noqa: RUF012
     ENABLE_COMMAND_PALETTE = True
-    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {*open_screens.PROVIDERS}
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {*PROVIDERS}
 
     scans: reactive[tuple[Scan, ...]] = reactive((), init=False, repaint=False)
     quota: reactive[Quota | None] = reactive(None, init=False, repaint=False)

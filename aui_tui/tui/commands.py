@@ -12,10 +12,11 @@ from textual.content import Content
 from aui_tui.errors import BadValue
 from aui_tui.records.query import Query
 from aui_tui.records.registry import registry
-from aui_tui.tui import messages, open_screens
-from aui_tui.tui.context import Context, attempt
+from aui_tui.tui import messages
+from aui_tui.tui.context import SETTINGS, Context, attempt
 from aui_tui.tui.draw import paragraph
-from aui_tui.tui.preferences import SETTINGS, PreferringApp
+from aui_tui.tui.preferences import PreferringApp
+from aui_tui.tui.screens.windows import ReadScreen
 from aui_tui.tui.themes import ThemeChoice, ThemedApp
 from aui_tui.tui.words import TERMS
 
@@ -149,7 +150,7 @@ class TermCommands(_Commands):
             yield DiscoveryHit("", partial(bool))
 
     def _explain(self, name: str, words: str) -> None:
-        self.app.push_screen(open_screens.reading(name, lambda size: paragraph(words, size)))
+        self.app.push_screen(ReadScreen(name, lambda size: paragraph(words, size)))
 
 
 class ThemeCommands(_Commands):

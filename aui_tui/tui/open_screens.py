@@ -7,18 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from textual.screen import Screen
 
-from aui_tui.records import labels
-from aui_tui.records.agents import label_of, probe_of
 from aui_tui.records.methods import DEFAULT_METHOD, METHODS
 from aui_tui.records.query import Query
-from aui_tui.records.view import Dossier, Facets, HistoryPoint, ScanAnswer, Window
+from aui_tui.records.view import Facets, ScanAnswer, Window
 from aui_tui.tui.context import Context
-from aui_tui.tui.draw import Line, paragraph
 from aui_tui.tui.scans import Scan
 
 if TYPE_CHECKING:
-    from textual.command import Provider
-
     from aui_tui.tui.columns import Column
     from aui_tui.tui.screens.card import CardScreen
     from aui_tui.tui.screens.compare import CompareScreen
@@ -29,7 +24,6 @@ if TYPE_CHECKING:
         ChooseScreen,
         HelpScreen,
         MethodScreen,
-        ReadScreen,
         ThemeScreen,
     )
 
@@ -45,30 +39,6 @@ def card(context: Context, host: str, window: Window | None = None, index: int =
     from aui_tui.tui.screens.card import CardScreen
 
     return CardScreen(context, host, window, index, filters)
-
-
-def exchange(dossier: Dossier, name: str) -> Screen[None]:
-    """Return what the browser and the probe or assistant ``name`` asked and got, or why that is not known."""
-    seen = dossier.observations
-    probe = probe_of(name)
-    if seen is None:
-        return reading(
-            labels.probe(name), lambda size: paragraph("This source keeps no exchanges. s scans the host here.", size)
-        )
-    if not probe or seen.exchange(probe).name not in {one.name for one in seen.exchanges}:
-        from aui_tui.tui.panes.agents import unasked
-
-        return reading(label_of(name), lambda size: unasked(dossier, name, size))
-    from aui_tui.tui.screens.exchange import ExchangeScreen
-
-    return ExchangeScreen(dossier.card.host, seen, probe)
-
-
-def reading(title: str, block: Callable[[int], Sequence[Line]]) -> ReadScreen:
-    """Return a window with text to read."""
-    from aui_tui.tui.screens.windows import ReadScreen
-
-    return ReadScreen(title, block)
 
 
 def compare(context: Context, hosts: Sequence[str]) -> CompareScreen:
@@ -148,25 +118,11 @@ def histogram(context: Context, query: Query, column: Column) -> Screen[Query | 
     return HistogramScreen(context, query, column)
 
 
-def choose(title: str, choices: Sequence[tuple[str, str]], current: str = "") -> ChooseScreen:
-    """Return a window that answers with one of ``choices``, pairs of a value and its words."""
-    from aui_tui.tui.screens.windows import Choice, ChooseScreen
-
-    return ChooseScreen(title, [Choice(value, words) for value, words in choices], current)
-
-
 def categories(facets: Facets, current: str) -> ChooseScreen:
     """Return a window with the categories and the hosts that each would give."""
     from aui_tui.tui.screens.windows import ChooseScreen, category_choices
 
     return ChooseScreen("Category", category_choices(facets), current)
-
-
-def history(title: str, points: Sequence[HistoryPoint], current: str, now: float) -> ChooseScreen:
-    """Return a window with the kept scans of a host, newest first."""
-    from aui_tui.tui.screens.windows import ChooseScreen, history_choices
-
-    return ChooseScreen(title, history_choices(points[::-1], now), current)
 
 
 def help_for(screen: Screen[Any]) -> HelpScreen:
@@ -207,27 +163,3 @@ def ended_words(scan: Scan, answer: ScanAnswer | None, error: str) -> tuple[str,
     from aui_tui.tui.screens import windows as texts
 
     return texts.ended_words(scan, answer, error)
-
-
-def _provider(name: str) -> Callable[[], type[Provider]]:
-    def door() -> type[Provider]:
-        from aui_tui.tui import commands
-
-        found: type[Provider] = getattr(commands, name)
-        return found
-
-    return door
-
-
-PROVIDERS = tuple(
-    _provider(name)
-    for name in (
-        "KeyCommands",
-        "SettingCommands",
-        "ViewCommands",
-        "HostCommands",
-        "ThemeCommands",
-        "TermCommands",
-    )
-)
-"""What the command palette finds."""

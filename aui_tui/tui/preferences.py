@@ -40,17 +40,6 @@ COMMANDS: Final = {
 """The commands of the line: what each takes, and what it does."""
 
 
-SETTINGS: Final = {
-    "theme": "Theme",
-    "ascii": "ASCII characters only",
-    "mouse": "Mouse",
-    "columns": "Columns of the list",
-    "keys": "Keys",
-    "views": "Saved lists",
-}
-"""What can be set in the dashboard, by name."""
-
-
 class PreferringApp(ThemedApp):
     """An application that remembers what is chosen in it; ``stored`` counts what changes the lists on show."""
 

@@ -237,7 +237,15 @@ def serve(
     cors: tuple[str, ...],
     allow_origin: tuple[str, ...],
 ) -> int:
-    """Publish the services that ``factory`` makes (one for each worker) until asked to stop; see ``api.run``."""
+    """Serve until SIGINT (exit code 130) or SIGTERM (0); return the exit code.
+
+    ``factory`` makes the service of one worker process; with several workers it must be picklable (a function of a
+    module, or a partial of one). Port 0 takes any free one; the real address is written to standard error.
+    ``base_url`` is the public address (default: the bound one). ``trusted_proxies``: networks whose X-Forwarded-For
+    names the client. ``cors``: origins whose pages may read the API; ``allow_origin``: and start scans.
+
+    Raises ConfigError: the address cannot be bound, or a setting is malformed.
+    """
     if workers < 1:
         raise ConfigError(f"The number of workers must be at least 1, not {workers}.")
     listener = listen(host, port)

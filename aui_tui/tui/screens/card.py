@@ -16,7 +16,7 @@ from aui_tui.records.codec import encode_card
 from aui_tui.records.points import Standing
 from aui_tui.records.query import Query
 from aui_tui.records.view import Quota, Window
-from aui_tui.tui import messages, open_screens
+from aui_tui.tui import messages
 from aui_tui.tui.bindings import CARD
 from aui_tui.tui.context import Context, ExportJob, attempt, file_name, start
 from aui_tui.tui.draw import Line
@@ -25,6 +25,8 @@ from aui_tui.tui.panes import verdict
 from aui_tui.tui.panes.agents import why
 from aui_tui.tui.panes.card import Place, headline_of, tabs_line, what_if_foot
 from aui_tui.tui.scans import Scan, TaskRun
+from aui_tui.tui.screens.exchange import opened
+from aui_tui.tui.screens.windows import ChooseScreen, history_choices
 from aui_tui.tui.state import CardState
 from aui_tui.tui.widgets.bars import Bar, FindBar, KeyBar, ScanPanel
 from aui_tui.tui.widgets.lines import FigureList, FixList, Lines, TextPane
@@ -355,7 +357,7 @@ class CardScreen(Screen[str]):
         """Show what the browser and the probe ``name`` asked and got."""
         dossier = self.state.dossier
         if dossier is not None:
-            self.app.push_screen(open_screens.exchange(dossier, name))
+            self.app.push_screen(opened(dossier, name))
 
     # Earlier scans
 
@@ -366,7 +368,8 @@ class CardScreen(Screen[str]):
             self.post_message(messages.Notification("Only one scan of this host is kept."))
             return
         title = "Compare with the scan of" if purpose == "compare" else "Show the scan of"
-        choose = open_screens.history(title, history, dossier.card.scanned_at, self.context.clock())
+        choices = history_choices(history[::-1], self.context.clock())
+        choose = ChooseScreen(title, choices, dossier.card.scanned_at)
         self.app.push_screen(choose, self._compare_with if purpose == "compare" else self._look_at)
 
     def _look_at(self, at: str | None) -> None:

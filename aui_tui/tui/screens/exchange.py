@@ -12,13 +12,17 @@ from textual.content import Content
 from textual.screen import Screen
 
 from aui_tui.records import labels
+from aui_tui.records.agents import label_of, probe_of
 from aui_tui.records.exchanges import Compared, FieldRow, as_text, compared, curl, names, status_line
 from aui_tui.records.observations import BROWSER, Exchange, Observations
+from aui_tui.records.view import Dossier
 from aui_tui.text import cells, fit
-from aui_tui.tui import glyphs, messages, open_screens
+from aui_tui.tui import glyphs, messages
 from aui_tui.tui.bindings import EXCHANGE
 from aui_tui.tui.context import ExportJob, file_name
 from aui_tui.tui.draw import BLANK, Line, Piece, cut, hang, line, paragraph, spread
+from aui_tui.tui.panes.agents import unasked
+from aui_tui.tui.screens.windows import ReadScreen
 from aui_tui.tui.widgets.bars import Bar, FindBar, KeyBar
 from aui_tui.tui.widgets.lines import FigureList
 from aui_tui.tui.words import term
@@ -136,7 +140,7 @@ class ExchangeScreen(Screen[None]):
         """Show both values of a row in full."""
         found = compared(self._seen, self._exchange)
         row = found.rows[number]
-        self.app.push_screen(open_screens.reading(row.name, lambda size: whole(row, found, size)))
+        self.app.push_screen(ReadScreen(row.name, lambda size: whole(row, found, size)))
 
     def action_copy(self, what: str) -> None:
         """Copy the request as a curl command, or both sides as text."""
@@ -256,3 +260,16 @@ def whole(row: FieldRow, found: Compared, size: int) -> list[Line]:
     for label, value in ((found.left_label, row.left), (found.right_label, row.right)):
         out += [line((label, "title")), *paragraph(value, size), BLANK]
     return [*out, *([line((row.note, "muted"))] if row.note else [])]
+
+
+def opened(dossier: Dossier, name: str) -> Screen[None]:
+    """Return what the browser and the probe or assistant ``name`` asked and got, or why that is not known."""
+    seen = dossier.observations
+    probe = probe_of(name)
+    if seen is None:
+        return ReadScreen(
+            labels.probe(name), lambda size: paragraph("This source keeps no exchanges. s scans the host here.", size)
+        )
+    if not probe or seen.exchange(probe).name not in {one.name for one in seen.exchanges}:
+        return ReadScreen(label_of(name), lambda size: unasked(dossier, name, size))
+    return ExchangeScreen(dossier.card.host, seen, probe)

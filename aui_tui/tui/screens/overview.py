@@ -20,10 +20,11 @@ from aui_tui.records.view import Move, Moves, Overview, Row
 from aui_tui.records.vocabulary import FIXES, STANCES
 from aui_tui.service.protocol import HasMoves
 from aui_tui.text import count, fit
-from aui_tui.tui import glyphs, messages, open_screens
+from aui_tui.tui import glyphs, messages
 from aui_tui.tui.bindings import OVERVIEW
 from aui_tui.tui.context import Context, attempt, start
 from aui_tui.tui.draw import BLANK, Line, Piece, beside, cut, line, pad, width
+from aui_tui.tui.screens.windows import AskScreen, Choice, ChooseScreen
 from aui_tui.tui.state import Changes, ListState
 from aui_tui.tui.widgets.bars import Bar, KeyBar
 from aui_tui.tui.widgets.lines import FigureList
@@ -159,14 +160,14 @@ class OverviewScreen(Screen[Query | None]):
         """Choose from when on changes are counted."""
         now = self.context.clock()
         days = [(_day(now - 86400 * ago), count(ago, "day") + " ago, " + _day(now - 86400 * ago)) for ago in AGO]
-        choices = [("-", "each scan before"), *days, ("?", "another day …")]
+        choices = [Choice(*pair) for pair in (("-", "each scan before"), *days, ("?", "another day …"))]
         current = (self._changes.since if self._changes is not None else "") or "-"
-        self.app.push_screen(open_screens.choose("Changes since", choices, current), self._count_since)
+        self.app.push_screen(ChooseScreen("Changes since", choices, current), self._count_since)
 
     def _count_since(self, since: str | None) -> None:
         if since == "?":
             hint = "A day (UTC), such as 2026-11-15. Each host is compared with its last scan up to that day."
-            self.app.push_screen(open_screens.ask("Changes since", hint, "", "2026-11-15"), self._count_since)
+            self.app.push_screen(AskScreen("Changes since", hint, "", "2026-11-15"), self._count_since)
         elif since is not None:
             start(self, "overview", self._read, "" if since == "-" else since)
 

@@ -18,8 +18,7 @@ from aui_tui.text import fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import CHOOSE_MANY, SEARCH, TABLES, VIEWS, written
 from aui_tui.tui.columns import every_column
-from aui_tui.tui.context import Context
-from aui_tui.tui.preferences import SETTINGS
+from aui_tui.tui.context import SETTINGS, Context
 from aui_tui.tui.screens.windows import Choice, ChooseScreen
 
 NAME: Final = 18

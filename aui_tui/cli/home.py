@@ -1,0 +1,67 @@
+"""The dashboard when no command is named: on the index, with two offers while that is empty: known sites, the demo.
+
+Imports no parser: the dashboard has to be there at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from aui_tui.cli import streams
+from aui_tui.cli.dashboard import LEFT_FOR_DEMO, Stream, local_index, open_on
+from aui_tui.cli.run import Run
+from aui_tui.cli.sources import service_of
+from aui_tui.errors import ConfigError
+from aui_tui.records.registry import Starter
+
+if TYPE_CHECKING:
+    from aui_tui.engine.policy import ScanPolicy
+    from aui_tui.service.local import LocalService
+
+VALUED: Final = {"--data-dir": "data_dir", "--source": "source", "--config": "config_file", "--theme": "theme"}
+SWITCHES: Final[dict[str, tuple[str, Any]]] = {
+    "--ascii": ("ascii", True),
+    "--no-mouse": ("mouse", False),
+    "--quiet": ("quiet", True),
+}
+
+
+def plain(arguments: Sequence[str]) -> dict[str, Any] | None:
+    """Return the flags of a command line that asks for the dashboard and nothing that needs a parser, else None."""
+    flags: dict[str, Any] = {}
+    words = iter(arguments)
+    for word in words:
+        name, value = SWITCHES.get(word) or (VALUED.get(word, ""), next(words, None) if word in VALUED else None)
+        if not name or value is None or name in flags:
+            return None
+        flags[name] = value
+    return flags
+
+
+def show(run: Run, *, access: ScanPolicy | None = None, host: str = "") -> int:
+    """Open the dashboard, on the card of ``host`` when one is named, and return its exit code.
+
+    Raises ConfigError without a terminal, and as ``service_of``.
+    """
+    if not streams.interactive():
+        raise ConfigError(f"{streams.NO_SCREEN}; use `aui-tui index --json` for the list, or `aui-tui --help`.")
+    service = service_of(run, access)
+    local = local_index(service)
+    status = open_on(run, service, host=host, starter=known_sites(run, local) if local is not None else None)
+    if status == LEFT_FOR_DEMO:
+        from aui_tui.cli.demo import play
+
+        return play(run)
+    return status
+
+
+def known_sites(run: Run, service: LocalService) -> Stream:
+    """Return the scans of the packaged list of known sites, which begin on the user's word alone."""
+
+    async def scans(on_card: Callable[[object], None]) -> None:
+        from aui_tui.cli.crawl import into
+
+        await into(run, service, on_card)
+
+    return ("known sites", Starter(), scans)
