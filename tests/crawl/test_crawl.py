@@ -311,10 +311,11 @@ async def test_workers_that_are_gone_end_the_crawl_and_nothing_else_is_said(serv
     assert len([lease for lease in service.leases.take_many([f"h{n}.test" for n in range(12)]) if lease]) == 12
 
 
+@pytest.mark.ci
 async def test_with_a_pace_a_host_is_asked_one_request_at_a_time_and_its_lease_lasts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    life, pace = 0.6, 0.1
+    life, pace = 2.0, 0.35
     monkeypatch.setattr("aui_tui.store.cache.LEASE_LIFE", life)
     monkeypatch.setattr("aui_tui.crawl.crawl.LEASE_LIFE", life)
     under_way = most = 0

@@ -13,12 +13,17 @@ from aui_tui.crawl import Crawl, Pool
 from aui_tui.crawl.pool import ScanJob, Terms
 from aui_tui.service.local import LocalService
 from tests.crawl.conftest import access_to, grouped, homepages, hosts, rows, terms_of
+from tests.faults.behaviours import silence
 from tests.faults.site import Site
+
+
+def to(site: Site) -> Terms:
+    return Terms.of(access_to(site.port), method="v0.2", base_url="http://127.0.0.1")
 
 
 @pytest.fixture
 def terms(site: Site) -> Terms:
-    return Terms.of(access_to(site.port), method="v0.2", base_url="http://127.0.0.1")
+    return to(site)
 
 
 @pytest.mark.ci
@@ -71,8 +76,8 @@ async def test_jobs_of_a_killed_process_go_to_another(service: LocalService, sit
     assert all(len(service.reports.history(f"h{number}.test")) == 1 for number in range(30))
 
 
-async def test_host_that_ends_every_process_is_given_up(terms: Terms, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with Pool(terms) as pool:
+async def test_host_that_ends_every_process_is_given_up() -> None:
+    async with Site(default=silence) as site, Pool(to(site)) as pool:
 
         async def fatal() -> None:
             while True:
