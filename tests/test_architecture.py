@@ -221,6 +221,7 @@ print(json.dumps([code, sorted(sys.modules)]))
 """
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "arguments",
     [

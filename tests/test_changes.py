@@ -36,6 +36,7 @@ def words(before: ReportCard, after: ReportCard) -> list[str]:
     return [change.words() for change in diff(before, after).changes]
 
 
+@pytest.mark.ci
 @settings(max_examples=12)
 @given(cards())
 def test_a_card_does_not_differ_from_itself(one: ReportCard) -> None:

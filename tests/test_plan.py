@@ -95,6 +95,7 @@ def test_the_card_alone_reckons_as_the_engine_does(seen: Observations, method: s
         assert (guess.score, guess.grade) == (exact.score, exact.grade)
 
 
+@pytest.mark.ci
 @settings(max_examples=20)
 @given(observations(), st.sampled_from(tuple(METHODS)), st.sampled_from(GRADES))
 def test_no_smaller_set_of_fixes_reaches_the_goal(seen: Observations, method: str, grade: str) -> None:

@@ -17,6 +17,7 @@ from aui_tui import __main__, __version__
 from tests.cli.runner import aui, command, environment, here
 
 
+@pytest.mark.ci
 def test_version(tmp_path: Path) -> None:
     done = aui(tmp_path, "--version")
     assert (done.code, done.out, done.err) == (0, f"aui-tui {__version__}\n", "")
@@ -82,6 +83,7 @@ def test_without_a_terminal_the_dashboard_says_what_to_use(tmp_path: Path) -> No
     assert not (tmp_path / "data").exists()
 
 
+@pytest.mark.ci
 def test_closed_pipe_ends_quietly(tmp_path: Path) -> None:
     for arguments in (["schema", "card"], ["--help"]):
         with subprocess.Popen(
@@ -142,6 +144,7 @@ def test_closed_and_full_streams_are_one_sentence(tmp_path: Path, line: str, wor
     assert words in sentence
 
 
+@pytest.mark.ci
 def test_output_may_be_a_pipe_by_name(tmp_path: Path) -> None:
     shell = f"{shlex.join(command('export', '-o', '/dev/stdout'))} | cat"
     done = subprocess.run(
@@ -175,6 +178,7 @@ def test_ctrl_c_while_modules_load_is_an_interrupt(monkeypatch: pytest.MonkeyPat
         __main__.main()
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("arguments", [["diff", "-", "other.json"], ["validate", "-"], ["import", "-"]])
 def test_ctrl_c_ends_the_reading_of_standard_input(tmp_path: Path, arguments: list[str]) -> None:
     (tmp_path / "other.json").write_text("{}")

@@ -124,6 +124,7 @@ sys.exit(run(["crawl", "--starter", "--fast"]))
 """
 
 
+@pytest.mark.ci
 def test_without_the_extra_fast_one_sentence_says_how_to_get_it(tmp_path: Path) -> None:
     done = python(tmp_path, WITHOUT)
     assert done.code == 2
@@ -180,6 +181,7 @@ def test_few_open_files_mean_fewer_hosts_in_flight_and_no_wrong_card(tmp_path: P
     assert [card["live_served"] for card in cards] == [4] * 40
 
 
+@pytest.mark.ci
 def test_closed_standard_input_is_said(tmp_path: Path) -> None:
     with begin(tmp_path, "-", preexec_fn=lambda: os.close(0)) as process:
         out, err = process.communicate(timeout=60)

@@ -30,6 +30,7 @@ def required(name: str) -> list[str]:
     return words
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", COMMANDS)
 def test_no_option_of_any_command_takes_an_empty_value(tmp_path: Path, name: str) -> None:
     for option in (option for command, option in WITH_VALUE if command == name):

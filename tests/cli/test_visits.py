@@ -148,6 +148,7 @@ def test_lines_not_understood_are_quoted_without_what_tells_of_a_visitor(tmp_pat
     assert "s3cret" not in done.out
 
 
+@pytest.mark.ci
 def test_a_log_of_other_sites_says_so(tmp_path: Path) -> None:
     path = log(tmp_path, *["other.example:443 " + line()] * 5)
     done = aui(tmp_path, "visits", path, "--host", "tickets.example")

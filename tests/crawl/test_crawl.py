@@ -180,6 +180,7 @@ async def test_two_crawls_of_one_list_scan_each_host_once(tmp_path: Path, site: 
         await service.aclose()
 
 
+@pytest.mark.ci
 async def test_cancelled_crawl_keeps_what_was_finished_and_gives_its_leases_back(
     service: LocalService, site: Site
 ) -> None:
@@ -210,6 +211,7 @@ def locked(path: Path) -> contextlib.AbstractContextManager[None]:  # type: igno
         db.close()
 
 
+@pytest.mark.ci
 async def test_locked_index_is_waited_for(service: LocalService) -> None:
     notices: list[str] = []
     with contextlib.ExitStack() as stack:
@@ -241,6 +243,7 @@ async def test_no_host_is_begun_while_nobody_can_say_whose_it_is(service: LocalS
     assert min(slow.begun) > freed[0]
 
 
+@pytest.mark.ci
 async def test_slow_listener_holds_up_new_hosts_and_no_writing(service: LocalService) -> None:
     go_on, told = threading.Event(), []
 
@@ -271,6 +274,7 @@ async def test_listener_that_fails_ends_the_crawl(service: LocalService) -> None
     assert len((await service.index(Query())).ranked) < 12
 
 
+@pytest.mark.ci
 async def test_index_that_stays_locked_ends_the_crawl_and_says_what_is_not_saved(service: LocalService) -> None:
     told: list[Done] = []
     workers = Here(terms_of(service))
@@ -286,6 +290,7 @@ async def test_index_that_stays_locked_ends_the_crawl_and_says_what_is_not_saved
     await workers.aclose()
 
 
+@pytest.mark.ci
 async def test_workers_that_are_gone_end_the_crawl_and_nothing_else_is_said(service: LocalService) -> None:
     class Gone:
         def __init__(self) -> None:

@@ -62,6 +62,7 @@ def test_demo_without_a_terminal_says_what_to_use(tmp_path: Path) -> None:
     assert "aui-tui demo --headless" in done.sentence
 
 
+@pytest.mark.ci
 def test_demo_is_for_this_machine_alone(tmp_path: Path) -> None:
     done = aui(tmp_path, "demo", "--headless", "--source", "https://index.example")
     assert done.code == 2

@@ -191,6 +191,7 @@ def test_what_is_no_public_host_is_refused_in_one_sentence(tmp_path: Path, url: 
     assert json.loads(here(tmp_path, "index", "--json").out)["ranked"] == []
 
 
+@pytest.mark.ci
 def test_no_host_at_all(tmp_path: Path) -> None:
     done = aui(tmp_path, "scan")
     assert done.code == 2
@@ -226,6 +227,7 @@ def test_bad_options_name_what_is_allowed(tmp_path: Path, arguments: list[str], 
     assert words in done.sentence
 
 
+@pytest.mark.ci
 def test_never_scanned_is_code_3(tmp_path: Path) -> None:
     done = aui(tmp_path, "site", "example.com")
     assert (done.code, done.out) == (3, "")

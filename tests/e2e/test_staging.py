@@ -76,6 +76,7 @@ def test_a_401_names_the_option_and_the_card_says_that_credentials_were_used(tmp
     assert LIMIT in " ".join(here(tmp_path, "site", "http://staging.test").out.split())
 
 
+@pytest.mark.ci
 def test_an_issuer_that_is_not_known_names_the_option(tmp_path: Path) -> None:
     authority = trustme.CA()
     authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))

@@ -117,6 +117,7 @@ async def test_an_empty_answer_beside_an_app_that_needs_scripts_is_a_wall() -> N
     assert {probe.outcome for probe in observed.live} == {CHALLENGED}
 
 
+@pytest.mark.ci
 async def test_the_evidence_quotes_the_title_and_counts_what_there_is_to_read() -> None:
     texts = [line.text for line in grade_card(await scanned(for_agents(moved, bakery))).evidence]
     assert any("another page" in text and "“Blocked”" in text and "/blocked" in text for text in texts), texts

@@ -18,6 +18,7 @@ def told(seen: Observations, severity: str = "") -> list[str]:
     return [line.text for line in evidence(seen, judge(seen)) if severity in ("", line.t)]
 
 
+@pytest.mark.ci
 @given(observations())
 def test_every_line_is_a_clean_sentence_in_order_of_weight(seen: Observations) -> None:
     lines = evidence(seen, judge(seen))

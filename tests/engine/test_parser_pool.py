@@ -48,6 +48,7 @@ async def test_a_killed_worker_is_replaced() -> None:
         assert (await parser.homepage(BIG)).problem == ""
 
 
+@pytest.mark.ci
 async def test_a_worker_killed_in_a_job_gives_zeros() -> None:
     async with Parser(limit=20) as parser:
         await parser.homepage(BIG)

@@ -103,6 +103,7 @@ def test_a_user_agent_value_of_white_space_names_nobody() -> None:
     assert parsed.allows("Claude-User", "/")
 
 
+@pytest.mark.ci
 def test_every_rule_of_a_long_file_counts() -> None:
     many = b"User-agent: *\n" + b"".join(b"Disallow: /a%d\n" % i for i in range(12_187))
     parsed = robots.parse(many + b"Disallow: /\n")

@@ -26,6 +26,7 @@ SCHEMA = Draft202012Validator(
 METHOD = st.sampled_from(tuple(METHODS.values()))
 
 
+@pytest.mark.ci
 @given(driven(), METHOD)
 def test_every_card_follows_the_schema(seen: Observations, method: Method) -> None:
     card = grade_card(seen, method.name)
@@ -34,6 +35,7 @@ def test_every_card_follows_the_schema(seen: Observations, method: Method) -> No
     assert [line.t for line in card.evidence] == sorted((line.t for line in card.evidence), key=SEVERITIES.index)
 
 
+@pytest.mark.ci
 @given(driven(), METHOD)
 def test_earned_points_all_fixes_and_what_tasks_lack_make_the_possible_points(
     seen: Observations, method: Method
@@ -50,6 +52,7 @@ def test_earned_points_all_fixes_and_what_tasks_lack_make_the_possible_points(
         assert fix.pillar == method.pillar(BY_FIX[fix.k].pillar[method.name]).label
 
 
+@pytest.mark.ci
 @given(driven(), METHOD)
 def test_points_of_a_fix_are_those_of_scoring_again(seen: Observations, method: Method) -> None:
     told = {fix.k: fix.pts for fix in grade_card(seen, method.name).recommendations}

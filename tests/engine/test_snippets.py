@@ -80,6 +80,7 @@ def test_pasting_a_snippet_earns_the_points_promised(seen: Observations, categor
             assert ledger(pasted(fix, seen), METHODS[method]).earned - before == fix.pts, fix.k
 
 
+@pytest.mark.ci
 @given(observations(), st.sampled_from(CATEGORIES))
 def test_every_recommendation_is_complete_and_clean(seen: Observations, category: str) -> None:
     for fix in fixes(seen, category=category).values():

@@ -98,6 +98,7 @@ async def test_the_record_is_that_of_the_ordinary_client(fault: str, parser: Par
     assert found.browser.title == TITLE
 
 
+@pytest.mark.ci
 async def test_it_asks_over_tls_and_the_ordinary_client_opens_next_to_nothing(
     authority: Authority, parser: Parser, dialled: list[tuple[str, int]]
 ) -> None:
@@ -316,6 +317,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.ci
 def test_a_program_that_used_it_ends_quietly() -> None:
     done = subprocess.run([sys.executable, "-c", SCRIPT], cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

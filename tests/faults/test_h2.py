@@ -52,6 +52,7 @@ NO_STATUS: dict[str, Turn] = {
 }
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("fault", NO_STATUS)
 async def test_a_stream_without_a_status(fault: str, authority: Authority, parser: Parser) -> None:
     async with H2Site(authority.server(), faults={AGENTS[0]: NO_STATUS[fault]}) as site:

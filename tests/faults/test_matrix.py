@@ -142,6 +142,7 @@ async def test_an_unreadable_body_keeps_the_status(fault: str, parser: Parser) -
     others_are_well(found["files"], *FILE_PROBES)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("fault", behaviours.ODD_BUT_FINE)
 async def test_odd_answers_are_read_like_any_other(fault: str, parser: Parser) -> None:
     found = await in_each_place(behaviours.ODD_BUT_FINE[fault], parser)
@@ -156,6 +157,7 @@ async def test_odd_answers_are_read_like_any_other(fault: str, parser: Parser) -
     assert counted(found["files"]) == NONE
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("fault", behaviours.REDIRECTS)
 async def test_a_redirect_that_is_not_followed_keeps_its_status(fault: str, parser: Parser) -> None:
     behaviour, word = behaviours.REDIRECTS[fault]

@@ -52,6 +52,7 @@ TYPES = st.one_of(
 )
 
 
+@pytest.mark.ci
 @given(BODIES, TYPES)
 def test_any_body_gives_facts(body: bytes, content_type: str) -> None:
     facts = page.read(body, content_type)
@@ -93,6 +94,7 @@ def test_any_bytes_pass_the_linear_passes(body: bytes) -> None:
         assert 0 <= start < end <= after <= len(body)
 
 
+@pytest.mark.ci
 @given(st.binary(max_size=100), TYPES, st.sampled_from([0, 200, 301, 404, 500]), st.booleans())
 def test_any_body_is_judged_as_a_file(body: bytes, content_type: str, status: int, unchanged: bool) -> None:
     for check in (exchanges.check_llms, exchanges.check_ai_plugin, exchanges.check_ucp, exchanges.check_mcp):

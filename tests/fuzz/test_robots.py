@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from itertools import product
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from protego import Protego
@@ -78,6 +79,7 @@ def test_matching_agrees_with_a_regular_expression(pattern: str, path: str) -> N
     assert Pattern(pattern.encode()).matches(path.encode()) is oracle(pattern, path)
 
 
+@pytest.mark.ci
 @given(RULES.map(lambda rules: [rule for rule in rules if "$" not in rule[1][:-1]]))
 @example([("Disallow", "*/a"), ("Allow", "/*/a")])
 @example([("Disallow", "/a"), ("Allow", "/*")])
@@ -94,6 +96,7 @@ def test_policy_agrees_with_trying_every_path(rules: list[tuple[str, str]]) -> N
         assert not all(decide(rules, path) for path in [*PATHS, *long_paths])
 
 
+@pytest.mark.ci
 @given(
     st.lists(
         st.tuples(st.sampled_from(["Allow", "Disallow"]), st.text("/ab*", max_size=5).map("/".__add__)), max_size=6

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,6 +33,7 @@ BODIES = st.one_of(
 STATUSES = st.sampled_from([0, 200, 202, 301, 401, 402, 403, 404, 429, 500, 503, 999])
 
 
+@pytest.mark.ci
 @given(STATUSES, HEADERS, BODIES, st.text(max_size=30))
 def test_any_answer_is_judged(status: int, headers: dict[str, str], body: bytes, url: str) -> None:
     found = walls.recognise(status, headers, body, url)

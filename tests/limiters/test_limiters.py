@@ -68,6 +68,7 @@ async def test_a_mild_limit_costs_no_point(case: str, perfect: Observations, par
     assert card.stance == "Open"
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "case",
     [

@@ -54,6 +54,7 @@ def test_a_card_survives(card: ReportCard, keys: Keys) -> None:
     assert decode_card(encode_card(card, keys)) == card
 
 
+@pytest.mark.ci
 @given(summaries(), st.sampled_from(("names", "slots")))
 def test_a_summary_survives(summary: SiteSummary, keys: Keys) -> None:
     assert decode_summary(encode_summary(summary, keys)) == summary

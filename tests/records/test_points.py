@@ -19,6 +19,7 @@ from tests.engine import situations
 from tests.strategies import observations
 
 
+@pytest.mark.ci
 @given(observations(), st.sampled_from(tuple(METHODS)))
 def test_the_card_tells_what_the_ledger_knew(seen: Observations, method: str) -> None:
     card, book = grade_card(seen, method), ledger(seen, METHODS[method])

@@ -67,6 +67,7 @@ async def test_scan_with_every_file_locked_is_answered_with_warnings(tmp_path: P
         assert (await local.quota()).left == 7
 
 
+@pytest.mark.ci
 async def test_index_locked_by_a_writer_is_still_read(tmp_path: Path, site: Site) -> None:
     async with service(tmp_path) as local:
         await local.scan(site.url)
@@ -132,6 +133,7 @@ async def test_lease_of_a_dead_scanner_is_outlived(tmp_path: Path, site: Site) -
     disk.close()
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("days", [-2, 2])
 async def test_clock_that_jumps_neither_keeps_an_answer_nor_a_limit_for_ever(
     tmp_path: Path, site: Site, days: int

@@ -175,6 +175,7 @@ async def test_a_caller_who_looked_into_the_cache_too_early_shares_the_scan_that
         assert (forced.source, site.scans, (await local.quota()).left) == ("scan", 2, 8)
 
 
+@pytest.mark.ci
 async def test_eleventh_scan_is_refused_but_the_cache_still_answers(tmp_path: Path, site: Site) -> None:
     earlier = QuotaStore(DiskCache(places(tmp_path).limits, evict=False))
     for _ in range(9):
@@ -242,6 +243,7 @@ async def test_a_scan_that_is_cancelled_before_the_first_answer_costs_nothing(tm
         assert (await local.quota()).left == 10
 
 
+@pytest.mark.ci
 async def test_one_caller_leaving_does_not_cancel_the_other(tmp_path: Path, site: Site) -> None:
     site.pause.clear()
     async with service(tmp_path) as local:
@@ -259,6 +261,7 @@ async def test_one_caller_leaving_does_not_cancel_the_other(tmp_path: Path, site
         assert first.cancelled()
 
 
+@pytest.mark.ci
 async def test_forgotten_host_is_gone_from_index_and_cache(tmp_path: Path, site: Site) -> None:
     async with service(tmp_path) as local:
         await local.scan(site.url)

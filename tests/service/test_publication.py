@@ -199,6 +199,7 @@ async def test_a_name_that_does_not_resolve_is_not_kept_because_a_visitor_asked(
         await publication.aclose()
 
 
+@pytest.mark.ci
 async def test_a_form_for_such_a_name_says_so(tmp_path: Path) -> None:
     async def nowhere(host: str) -> list[str]:
         raise OSError("no such name")

@@ -209,6 +209,7 @@ def test_a_scan_whose_caller_went_away_is_kept(tmp_path: Path, web: Web) -> None
         assert web.scans == 1
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("options", "words"),
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from jsonschema import Draft202012Validator
 
 from aui_tui.service.local import LocalService
@@ -37,6 +38,7 @@ async def test_visits_are_kept_and_published(tmp_path: Path) -> None:
         assert (answer.status_code, answer.json()["found"]) == (404, False)
 
 
+@pytest.mark.ci
 async def test_figures_that_are_not_to_be_published_are_in_no_answer(tmp_path: Path) -> None:
     local = LocalService(tmp_path / "data")
     local.reports.put(WALLED)

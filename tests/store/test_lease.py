@@ -75,6 +75,7 @@ def test_broken_row_counts_as_free(tmp_path: Path, leases: Leases, planted: str)
     assert leases.take("a.example") is not None
 
 
+@pytest.mark.ci
 def test_locked_file_grants_one_lease_and_no_list_of_them(tmp_path: Path, leases: Leases) -> None:
     leases.take("a.example")
     holder = sqlite3.connect(tmp_path / "limits" / "cache.db", isolation_level=None)

@@ -135,6 +135,7 @@ def test_broken_row_counts_as_none_spent(tmp_path: Path, clock: Clock, planted: 
     disk.close()
 
 
+@pytest.mark.ci
 def test_locked_file_counts_in_memory(tmp_path: Path, clock: Clock) -> None:
     disk = DiskCache(tmp_path / "limits", evict=False)
     quota = QuotaStore(disk, clock=clock)

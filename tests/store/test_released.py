@@ -81,6 +81,7 @@ def test_a_scan_of_a_release_is_graded_again_from_what_it_saw(home: Path, versio
     assert card["pillar_max"] == {"access": 40, "consent": 10, "surface": 25, "protocols": 15, "task": 10}
 
 
+@pytest.mark.ci
 def test_the_doctor_finds_a_release_sound(home: Path) -> None:
     done = aui(home, "doctor")
     assert done.code == 0, done.out + done.err

@@ -98,6 +98,7 @@ def test_card_and_observations_come_back(store: Reports) -> None:
         store.get("shop.example", stamp(NOW - 1))
 
 
+@pytest.mark.ci
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(observations())
 def test_any_observations_come_back(store: Reports, found: Observations) -> None:

@@ -50,6 +50,7 @@ def test_healthy_index_has_no_problem(store: Reports) -> None:
     assert reported[-1] == (172, 172)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("sql", "sentence"),
     [
@@ -92,6 +93,7 @@ def test_repair_keeps_the_scans_that_are_left(store: Reports) -> None:
     assert (store.row("host2.example").scans, store.row("host2.example").change) == (1, None)
 
 
+@pytest.mark.ci
 def test_interrupted_repair_is_begun_again(store: Reports) -> None:
     with store.database.writing() as db:
         db.execute("DELETE FROM bitmap")
@@ -106,6 +108,7 @@ def test_interrupted_repair_is_begun_again(store: Reports) -> None:
     assert examine(store).problems == ()
 
 
+@pytest.mark.ci
 def test_others_write_between_the_steps_of_a_repair(store: Reports, monkeypatch: pytest.MonkeyPatch) -> None:
     other, beside = Reports(store.path, clock=lambda: NOW), []
 
@@ -126,6 +129,7 @@ def test_others_write_between_the_steps_of_a_repair(store: Reports, monkeypatch:
     assert listed(store) == {*HOSTS, *beside, *(card.host for card in SAMPLES)} - {"host2.example"}
 
 
+@pytest.mark.ci
 def test_repair_waits_for_its_turn(store: Reports) -> None:
     holder = sqlite3.connect(store.path, isolation_level=None, check_same_thread=False)
     holder.execute("BEGIN IMMEDIATE")

@@ -116,6 +116,7 @@ async def test_a_very_long_host_name_is_cut_and_what_is_said_of_it_stays(size: t
             assert card.stance in text or not cards
 
 
+@pytest.mark.ci
 async def test_walking_past_a_host_that_has_gone_shows_nothing_of_the_one_before() -> None:
     service = MemoryService.of(30)
     async with stage(service) as pilot:
@@ -154,6 +155,7 @@ async def test_ages_grow_while_the_screen_is_open(monkeypatch: pytest.MonkeyPatc
         await shows("1d")
 
 
+@pytest.mark.ci
 async def test_scans_left_are_asked_for_again_when_one_has_come_free(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app_module, "AGING", 0.02)
     now = [NOW.timestamp()]
@@ -205,6 +207,7 @@ async def test_what_if_is_reckoned_by_the_service(tmp_path: Path, kept: bool) ->
     await service.aclose()
 
 
+@pytest.mark.ci
 async def test_standing_of_other_fixes_is_not_shown() -> None:
     async with stage(MemoryService.of(12), start_host=HOST) as pilot:
         await press(pilot, "4", "space")

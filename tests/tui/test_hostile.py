@@ -134,6 +134,7 @@ async def test_hostile_words_in_toasts_titles_and_palette() -> None:
         assert app.is_running
 
 
+@pytest.mark.ci
 async def test_text_that_looks_like_markup_is_shown_as_it_is() -> None:
     card = hostile_card("[/nope] [red]RED[/red]")
     async with stage(MemoryService([card]), (140, 40)) as pilot:

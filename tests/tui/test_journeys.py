@@ -45,6 +45,7 @@ async def type_line(pilot: Pilot[int], text: str) -> None:
     await settle(pilot)
 
 
+@pytest.mark.ci
 async def test_stance_and_category_narrow_the_list_and_esc_widens_it_again() -> None:
     async with stage(MemoryService.of(60)) as pilot:
         everything = len(index_of(pilot).table)
@@ -59,6 +60,7 @@ async def test_stance_and_category_narrow_the_list_and_esc_widens_it_again() -> 
         assert len(index_of(pilot).table) == everything
 
 
+@pytest.mark.ci
 async def test_leaving_the_search_restores_list_and_cursor() -> None:
     async with stage(MemoryService.of(60)) as pilot:
         index_of(pilot).table.move_to(7)
@@ -70,6 +72,7 @@ async def test_leaving_the_search_restores_list_and_cursor() -> None:
         assert index_of(pilot).state.query.line == ""
 
 
+@pytest.mark.ci
 async def test_a_bad_term_keeps_the_list_and_says_what_is_wrong() -> None:
     async with stage(MemoryService.of(20), (140, 40)) as pilot:
         await type_line(pilot, "nest")
@@ -125,6 +128,7 @@ async def test_scan_shows_one_line_per_probe_and_the_app_stays_usable() -> None:
         assert not any(scan.running for scan in pilot.app.scans)  # type: ignore[attr-defined]
 
 
+@pytest.mark.ci
 async def test_esc_cancels_the_scan_and_nothing_is_stored() -> None:
     service = MemoryService.of(12)
     service.gate = asyncio.Event()
@@ -215,6 +219,7 @@ class LongIndex(MemoryService):
         return await super().index(query)
 
 
+@pytest.mark.ci
 async def test_first_rows_of_a_long_list_come_before_its_figures_and_the_cursor_stays_where_it_was_put() -> None:
     service = LongIndex.of(60)
     async with stage(service, (140, 40)) as pilot:
@@ -237,6 +242,7 @@ async def test_first_rows_of_a_long_list_come_before_its_figures_and_the_cursor_
         assert host_of(pilot) == host
 
 
+@pytest.mark.ci
 async def test_each_of_the_two_lists_keeps_its_cursor() -> None:
     async with stage(MemoryService.of(60)) as pilot:
         index_of(pilot).table.move_to(9)
@@ -294,6 +300,7 @@ async def test_every_figure_of_the_overview_is_reached_with_tab_and_opens_its_li
         assert seen == actions
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("line", FIGURES)
 async def test_a_figure_opens_the_hosts_that_it_counts(line: str) -> None:
     kind, _, value = line.partition(":")
@@ -378,6 +385,7 @@ async def test_plus_gives_a_pane_of_the_card_all_the_room_below_the_answer(digit
         assert all(pane.region.width == 200 for pane in shown)
 
 
+@pytest.mark.ci
 async def test_keys_on_an_overview_without_figures_do_nothing() -> None:
     async with stage(MemoryService()) as pilot:
         await press(pilot, "v", "enter", "down", "right", "tab", "end", "pagedown")
@@ -396,6 +404,7 @@ async def test_an_unfinished_term_keeps_the_list_and_offers_its_values() -> None
         assert 0 < len(index_of(pilot).table) < 55
 
 
+@pytest.mark.ci
 async def test_a_wrong_term_is_said_and_never_rewritten() -> None:
     async with stage(MemoryService.of(60), (140, 40)) as pilot:
         await press(pilot, "slash")
@@ -410,6 +419,7 @@ async def test_a_wrong_term_is_said_and_never_rewritten() -> None:
         assert index_of(pilot).filters.text == ""
 
 
+@pytest.mark.ci
 async def test_arrows_choose_in_the_drop_down_and_the_first_esc_closes_it() -> None:
     async with stage(MemoryService.of(60)) as pilot:
         await press(pilot, "slash")

@@ -46,6 +46,7 @@ def remembering() -> Remembering:
     return Remembering([replace(make_card(1), host=LOCAL)])
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("keys", [("s",), ("enter", "s"), ("enter", "f")], ids=" ".join)
 async def test_a_site_is_scanned_at_the_address_it_was_scanned_at(keys: tuple[str, ...]) -> None:
     service = remembering()
@@ -109,6 +110,7 @@ def test_a_browser_is_not_looked_for_over_ssh() -> None:
     assert not has_browser({"SSH_TTY": "/dev/pts/1", "DISPLAY": ":0"})
 
 
+@pytest.mark.ci
 async def test_the_last_scans_of_the_hour_are_asked_about_before_the_cache_is_skipped() -> None:
     service = MemoryService.of(3)
     service.left = 3
@@ -170,6 +172,7 @@ async def test_a_list_without_ranked_hosts_says_how_many_were_scanned() -> None:
         assert "No host has been scanned" not in text_of(pilot)
 
 
+@pytest.mark.ci
 async def test_a_cancelled_scan_keeps_what_was_answered_in_the_log() -> None:
     service = MemoryService.of(3)
     service.gate = asyncio.Event()

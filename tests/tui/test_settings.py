@@ -162,6 +162,7 @@ async def test_every_column_is_counted_and_a_value_opens_the_hosts_that_it_count
     assert len(view.ranked) == numbers[figure.line]
 
 
+@pytest.mark.ci
 async def test_t_orders_by_the_column_under_the_cursor_and_then_turns(tmp_path: Path) -> None:
     app, run = app_with(tmp_path / "config.toml")
     async with run() as pilot:

@@ -52,6 +52,7 @@ async def command_after(home: Path, keys: tuple[str, ...]) -> str:
         await service.aclose()
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", WALKS)
 def test_command_of_a_screen_runs(home: Path, name: str) -> None:
     program, *arguments = shlex.split(asyncio.run(command_after(home, WALKS[name])))

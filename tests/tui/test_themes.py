@@ -85,6 +85,7 @@ def test_the_default_theme_is_the_one_for_the_colours_of_the_terminal(environ: d
     assert themes.default(environ, no_color=True) == "terminal"
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", NAMES)
 async def test_every_theme_draws(name: str) -> None:
     async with stage(MemoryService.of(20), theme=name) as pilot:

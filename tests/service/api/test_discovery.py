@@ -72,6 +72,7 @@ def use(site: Running, tool: str, **arguments: Any) -> Any:
     return call(site, "tools/call", {"name": tool, "arguments": arguments})
 
 
+@pytest.mark.ci
 def test_card_of_the_tool_server_leads_to_tools_that_work(site: Running) -> None:
     card = site.get("/.well-known/mcp.json").json()
     assert card["name"]

@@ -78,6 +78,7 @@ def test_badge_of_a_host_and_of_none(site: Running) -> None:
     assert site.get("/badge/%3Cscript%3E.svg").status_code == 404
 
 
+@pytest.mark.ci
 def test_sitemap_names_pages_that_exist_once(site: Running) -> None:
     found = ET.fromstring(site.get("/sitemap.xml").content)
     places = [node.text or "" for node in found.iter(f"{SITEMAP}loc")]

@@ -167,6 +167,7 @@ def rows(count: int) -> Iterator[bytes]:
     yield b'],"unreachable":[]}'
 
 
+@pytest.mark.ci
 @ON_LINUX
 def test_long_honest_indexes_load_plain_and_packed() -> None:
     assert asked(rows(12_000))[0].strip() == "12000 rows"
