@@ -102,7 +102,7 @@ def test_lines_of_a_slow_pipe_are_scanned_as_they_come(tmp_path: Path, web: Serv
         assert process.wait(30) == 0
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_the_extra_fast_brings_the_same_results(tmp_path: Path, web: Served) -> None:
     done = aui(tmp_path, "crawl", "-", *web.options, "--fast", "--json", stdin="\n".join(hosts(5, "d")))
     assert done.code == 0
@@ -235,7 +235,7 @@ def killed_at_random(home: Path, web: Served, kills: int, count: int, prefix: st
         assert aui(home, "site", host, "--json").code == 0
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_killed_crawl_goes_on_where_it_ended(tmp_path: Path, slow_web: Served) -> None:
     killed_at_random(tmp_path, slow_web, 2, 40, "e")
 
@@ -276,7 +276,7 @@ def scanned_once(web: Served, cards: list[str], prefix: str) -> None:
     assert set(asked.values()) == {5}
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_two_crawls_at_once(tmp_path: Path, slow_web: Served) -> None:
     name = listed(tmp_path, *hosts(60, "k"))
     outputs = [tmp_path / "first", tmp_path / "second"]
@@ -289,7 +289,7 @@ def test_two_crawls_at_once(tmp_path: Path, slow_web: Served) -> None:
     scanned_once(slow_web, [line for output in outputs for line in output.read_text().splitlines()], "k")
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_crawl_whose_reader_pauses_keeps_its_hosts_to_itself(tmp_path: Path, slow_web: Served) -> None:
     options = [listed(tmp_path, *hosts(60, "p")), *slow_web.options, "--json", "--processes", "1"]
     with begin(tmp_path, *options) as paused:
@@ -306,7 +306,7 @@ def unread(pipe: IO[str]) -> int:
     return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_interrupt_is_heard_while_the_reader_pauses(tmp_path: Path, slow_web: Served) -> None:
     with begin(tmp_path, listed(tmp_path, *hosts(400, "q")), *slow_web.options, "--json") as process:
         assert process.stdout is not None

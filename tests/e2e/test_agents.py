@@ -57,7 +57,7 @@ async def client(home: Path, *options: str) -> Any:
         yield connected
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 async def test_the_official_client_reads_and_cannot_scan(tmp_path: Path) -> None:
     await asyncio.to_thread(fill, tmp_path)
     planned = await asyncio.to_thread(aui, tmp_path, "plan", WALLED.host, "--grade", "A", "--json")
@@ -100,7 +100,7 @@ async def test_allow_scan_offers_the_scan_and_says_why_one_fails(tmp_path: Path)
             assert (await tools.call_tool("scan", {"url": "no host"})).is_error
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 def test_it_ends_with_its_input_and_by_ctrl_c(tmp_path: Path) -> None:
     import signal

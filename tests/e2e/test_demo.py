@@ -37,7 +37,7 @@ def test_headless_demo_prints_the_index_and_leaves_nothing(tmp_path: Path) -> No
     assert not (tmp_path / "data").exists()
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_interrupted_demo_leaves_nothing(tmp_path: Path, number: signal.Signals, code: int) -> None:

@@ -36,7 +36,7 @@ def card_of(pilot: Pilot[int]) -> CardScreen:
     return screen
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(80, 24), (140, 40), (50, 15)], ids=str)
 async def test_find_marks_counts_and_steps_through_a_pane(size: tuple[int, int]) -> None:
     async with stage(MemoryService.of(12), size, start_host=HOST) as pilot:

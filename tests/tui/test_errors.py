@@ -71,7 +71,7 @@ async def test_cancelling_passes_through_and_everything_else_is_told() -> None:
 KEYS = ("r", "s", "down", "enter", "m", "n", "d", "escape", "v", "escape", "slash", "a", "escape", "u", "u")
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [" ".join(PAYLOADS[:-2]), *PAYLOADS[-2:]], ids=["all", "long", "wide"])
 @pytest.mark.parametrize("kind", [Unavailable, ValueError])
 async def test_a_source_that_fails_everywhere_breaks_no_screen(words: str, kind: type[Exception]) -> None:

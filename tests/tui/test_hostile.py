@@ -75,7 +75,7 @@ def holds(pilot: Pilot[int]) -> str:
     return text
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 @pytest.mark.parametrize("payload", [" ".join(PAYLOADS[:-2]), *PAYLOADS[-2:]], ids=["all", "long", "wide"])
 async def test_hostile_card_changes_nothing_but_text(payload: str) -> None:
     card = hostile_card(payload)

@@ -191,7 +191,7 @@ SHOWN: dict[str, tuple[tuple[str, ...], str]] = {
 }
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "terminal"])
 async def test_every_text_on_the_screen_has_a_contrast_of_4_5(name: str) -> None:
     poor = {}
