@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
+from aui_tui.engine import probes
 from aui_tui.engine.network import PyreqwestTransport, fast
 from aui_tui.engine.parser_pool import Parser
 from aui_tui.engine.policy import ConnectTo, Limits, ScanPolicy
@@ -15,7 +16,7 @@ from aui_tui.records.observations import BROWSER, Observations
 from tests.faults import behaviours, h2_floods
 from tests.faults.lab import check_record, responsive
 from tests.faults.serve import serving_all
-from tests.faults.site import HOMEPAGES, TITLE
+from tests.faults.site import TITLE
 
 LIMITS = Limits(probe=1.5, connect=1.5, budget=6.0, whole=8.0)
 MEMORY = 64 << 20
@@ -40,7 +41,7 @@ async def scanned(name: str, port: int, parser: Parser, *, fast: bool) -> Observ
     target = access.target(f"{'https' if tls else 'http'}://shop.test")
     if not fast:
         return await observe(target, parser=parser, access=access)
-    async with PyreqwestTransport(access, len(HOMEPAGES), window=0.0) as way:
+    async with PyreqwestTransport(access, probes.versions(), window=0.0) as way:
         return await observe(target, parser=parser, access=access, fast=way)
 
 
