@@ -177,7 +177,7 @@ def test_no_regress_on_an_empty_machine(runner: Runner, options: str, code: int)
 
 def test_pre_commit(runner: Runner) -> None:
     ((hook,),) = (entry["hooks"] for entry in parsed(PRE_COMMIT)["repos"])
-    made = SECTION.partition("made once by `")[2].partition("`")[0]
+    made = SECTION.partition("written once by `")[2].partition("`")[0]
     server = f"python -m http.server 8000 --directory public & {GITLAB_WAIT}"
     assert runner.run(server, made).returncode == 0
     assert runner.run(server, hook["entry"]).returncode == 0
