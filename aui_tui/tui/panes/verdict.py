@@ -146,7 +146,12 @@ def _next(state: CardState, dossier: Dossier, size: int) -> list[Line]:
     if card.unreachable:
         return [(lead, Piece("Check the address; "), Piece("s", "key"), Piece(" asks again."))]
     if not state.fixes:
-        return [(lead, Piece("Nothing left to fix. aui-tui tasks measures the other half."))]
+        done = (lead, Piece("Nothing left to fix."))
+        return [
+            (*done, Piece(" a", "key"), Piece(" tries the tasks, the other half."))
+            if card.provisional is True
+            else done
+        ]
     fix = state.fixes[0]
     reached = state.standings.get(fix.k)
     gain: Line = ()
