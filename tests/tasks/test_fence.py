@@ -12,6 +12,7 @@ import ssl
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 import zlib
 from collections.abc import Awaitable, Callable
@@ -382,7 +383,9 @@ asyncio.run(main())
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
-async def test_nothing_is_left_when_the_process_is_killed(browser: Browser, tmp_path: Path, number: int) -> None:
+async def test_nothing_is_left_when_the_process_is_killed(browser: Browser, number: int) -> None:
+    """Its folder has a short name: Chromium puts a socket there, whose path may have 107 octets."""
+    tmp_path = Path(tempfile.mkdtemp())
     environment = os.environ | {"TMPDIR": str(tmp_path)}
     started = subprocess.Popen(
         [sys.executable, "-c", PROGRAM, str(ROOT)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
@@ -400,4 +403,4 @@ async def test_nothing_is_left_when_the_process_is_killed(browser: Browser, tmp_
         if not list(tmp_path.iterdir()):
             break
         await asyncio.sleep(0.1)
-    assert not list(tmp_path.iterdir())
+    tmp_path.rmdir()
