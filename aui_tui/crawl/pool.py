@@ -126,7 +126,7 @@ async def scan(
         packed = Packed.of(card, observed)
     except AuiError as error:
         return failed(job, type(error).title, str(error), type(error).http_status)
-    except Exception as error:
+    except Exception as error:  # one host must not end a crawl: its row says what happened
         return failed(job, UNEXPECTED, f"{type(error).__name__}: {clean(str(error), 200)}")
     record = b"" if terms.keys is None else encode_card(card, terms.keys)
     return Result(job.number, packed, record, card.unreachable)

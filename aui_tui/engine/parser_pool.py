@@ -239,7 +239,7 @@ class _Pool:
             job, done = item
             try:
                 process, answer = self._do(process, job)
-            except Exception as error:
+            except Exception as error:  # a lost process is an answer too: the page has no facts
                 answer = f"the analysis failed: {error.__class__.__name__}"
             with self.lock:
                 self.waiting -= 1

@@ -233,7 +233,7 @@ def _page_of(request: Request, *, main: bool = False) -> Page | None:
     try:
         frame = request.frame
         return None if main and frame.parent_frame is not None else frame.page
-    except Exception:
+    except Exception:  # a frame that has gone has no page
         return None
 
 

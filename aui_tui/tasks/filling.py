@@ -199,7 +199,7 @@ async def _tick(page: Page, node: Node) -> bool:
     if now == was and not (node.role == "radio" and was):
         try:
             await page.locate(node).focus(timeout=1000 * ACT)
-        except Exception:
+        except Exception:  # hidden, covered or gone: not reached by the keyboard
             return False
         await page.press("Space")
         await asyncio.sleep(KEPT)
@@ -216,7 +216,7 @@ async def _select(page: Page, node: Node) -> bool:
         return bool(await page.ask(node, "value"))
     try:
         await page.locate(node).select_option(choice[0], timeout=1000 * ACT)
-    except Exception:
+    except Exception:  # hidden, covered or gone: it does not take the value
         return False
     await asyncio.sleep(KEPT)
     return bool(await page.ask(node, "value") == choice[0])
@@ -230,7 +230,7 @@ async def _set(page: Page, node: Node, about: dict[str, Any]) -> bool:
     )
     try:
         await page.locate(node).fill(value, timeout=1000 * ACT)
-    except Exception:
+    except Exception:  # hidden, covered or gone: it does not take the value
         return False
     await asyncio.sleep(KEPT)
     return bool(await page.ask(node, "value") == value)
@@ -242,7 +242,7 @@ async def _by_keys(page: Page, node: Node) -> bool:
     marked = await page.ask(node, "chosen")
     try:
         await page.locate(node).focus(timeout=1000 * ACT)
-    except Exception:
+    except Exception:  # hidden, covered or gone: it does not take the value
         return False
     for key in ("ArrowRight", "ArrowDown", "Enter"):
         await page.press(key)

@@ -156,7 +156,7 @@ def sentence(error: BaseException) -> str:
     """
     try:
         words = str(error)
-    except Exception:
+    except Exception:  # an error whose own words fail
         words = ""
     if isinstance(error, AuiError):
         return clean(words, 300).strip() or error.title + "."
@@ -172,7 +172,7 @@ async def attempt(work: Awaitable[T]) -> tuple[T | None, str]:
     """
     try:
         return await work, ""
-    except Exception as error:
+    except Exception as error:  # a source may fail in any way: the screen says so and stays
         return None, sentence(error)
 
 
