@@ -56,6 +56,20 @@ async def until(condition: Callable[[], bool]) -> None:
         await asyncio.sleep(0.01)
 
 
+async def work_ended(pilot: Pilot[int], *, without: str = "") -> bool:
+    """Wait until no worker runs but those of the group ``without``; return whether there was one.
+
+    A worker that was replaced is cancelled, and has ended like any other.
+    """
+
+    def at_work() -> bool:
+        return any(worker.group != without and not worker.is_finished for worker in pilot.app.workers)
+
+    waited = at_work()
+    await until(lambda: not at_work())
+    return waited
+
+
 async def settle(pilot: Pilot[int]) -> None:
     """Wait until every key has acted, every answer that was asked for is on the screen, and nothing is to be drawn."""
     end = time.monotonic() + PATIENCE
@@ -63,9 +77,7 @@ async def settle(pilot: Pilot[int]) -> None:
     while len(shown) < LOOKS:
         assert time.monotonic() < end, "the screen does not come to rest"
         await pilot.pause()
-        workers = [worker for worker in pilot.app.workers if worker.group != "scan" and not worker.is_finished]
-        if workers:
-            await asyncio.wait_for(pilot.app.workers.wait_for_complete(workers), PATIENCE)
+        if await work_ended(pilot, without="scan"):
             shown.clear()
             continue
         screen = pilot.app.screen

@@ -25,7 +25,7 @@ from tests.engine import situations
 
 from .cards import NOW, host_name, make_card
 from .memory import MemoryService
-from .stage import press, settle, stage, text_of
+from .stage import press, settle, stage, text_of, work_ended
 
 HOST = host_name(1)
 
@@ -92,7 +92,7 @@ async def test_host_without_a_card_says_so_and_offers_the_scan() -> None:
         await press(pilot, "y", "d", "x", "h", "slash")
         assert isinstance(pilot.app.screen, CardScreen)
         await press(pilot, "s")
-        await pilot.app.workers.wait_for_complete()
+        await work_ended(pilot)
         await settle(pilot)
         assert service.scanned == [("new.example", False)]
         assert "/100" in text_of(pilot)

@@ -24,7 +24,7 @@ from aui_tui.tui.widgets.querybar import DropDown, QueryLine
 
 from .cards import make_card
 from .memory import MemoryService, refuse
-from .stage import press, settle, stage, text_of
+from .stage import press, settle, stage, text_of, work_ended
 
 
 def index_of(pilot: Pilot[int]) -> IndexScreen:
@@ -122,7 +122,7 @@ async def test_scan_shows_one_line_per_probe_and_the_app_stays_usable() -> None:
         await press(pilot, "down")
         assert host_of(pilot) != host
         service.gate.set()
-        await pilot.app.workers.wait_for_complete()
+        await work_ended(pilot)
         await settle(pilot)
         assert "scans 6/10" in text_of(pilot)
         assert not any(scan.running for scan in pilot.app.scans)  # type: ignore[attr-defined]
@@ -145,7 +145,7 @@ async def test_empty_index_invites_the_first_scan() -> None:
     async with stage(service) as pilot:
         assert "No host has been scanned yet." in text_of(pilot)
         await press(pilot, "S", *"new.example", "enter")
-        await pilot.app.workers.wait_for_complete()
+        await work_ended(pilot)
         await settle(pilot)
         assert service.scanned == [("new.example", False)]
         assert host_of(pilot) == "new.example"

@@ -19,7 +19,7 @@ from aui_tui.tui.screens.windows import AddressScreen, plain_http
 
 from .cards import NOW, make_card
 from .memory import MemoryService
-from .stage import press, settle, stage, text_of, until
+from .stage import press, settle, stage, text_of, until, work_ended
 
 LOCAL = "localhost:8917"
 
@@ -52,7 +52,7 @@ async def test_a_site_is_scanned_at_the_address_it_was_scanned_at(keys: tuple[st
     service = remembering()
     async with stage(service) as pilot:
         await press(pilot, *keys)
-        await pilot.app.workers.wait_for_complete()
+        await work_ended(pilot)
         await settle(pilot)
     assert service.scanned == [(f"http://{LOCAL}", keys[-1] == "f")]
 
@@ -62,7 +62,7 @@ async def test_marked_hosts_are_scanned_at_the_addresses_they_were_scanned_at() 
     service = Remembering([replace(make_card(n), host=f"localhost:{8000 + n}") for n in (1, 2)])
     async with stage(service) as pilot:
         await press(pilot, "space", "space", "s", "up", "enter")
-        await pilot.app.workers.wait_for_complete()
+        await work_ended(pilot)
     assert service.scanned == [(service.origin, False)] * 2
 
 
@@ -120,7 +120,7 @@ async def test_the_last_scans_of_the_hour_are_asked_about_before_the_cache_is_sk
         await press(pilot, "escape")
         assert service.scanned == []
         await press(pilot, "f", "up", "enter")
-        await pilot.app.workers.wait_for_complete()
+        await work_ended(pilot)
     assert len(service.scanned) == 1
 
 
@@ -136,7 +136,7 @@ async def test_an_invalid_address_stays_to_be_corrected() -> None:
         assert "holds a space" in text
         service.failure = None
         await press(pilot, *"mple.com", "enter")
-        await pilot.app.workers.wait_for_complete()
+        await work_ended(pilot)
     assert service.scanned == [("example.com", False)]
 
 
@@ -147,7 +147,7 @@ async def test_plain_http_is_offered_for_a_port_and_taken_with_tab() -> None:
         await press(pilot, "S", *"localhost:80")
         assert "tab writes http://localhost:80" in text_of(pilot)
         await press(pilot, "tab", "enter")
-        await pilot.app.workers.wait_for_complete()
+        await work_ended(pilot)
     assert service.scanned == [("http://localhost:80", False)]
 
 
