@@ -12,8 +12,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from aui_tui.demo.sites import shops, sites
-from aui_tui.demo.web import DemoWeb, fill, service_of, try_tasks
+from aui_tui.demo.web import DemoWeb, fill, service_of, shops, sites, try_tasks
 from aui_tui.service.protocol import Service
 from aui_tui.tasks.browser import available
 from aui_tui.tui import themes

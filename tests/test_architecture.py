@@ -37,7 +37,6 @@ PURE = (
     "aui_tui.export",
     "aui_tui.gates",
     "aui_tui.plan",
-    "aui_tui.regrade",
     "aui_tui.validate",
 )
 LOCAL = (*PURE, "aui_tui.engine", "aui_tui.store", "aui_tui.service.protocol")
@@ -64,7 +63,6 @@ MAY_IMPORT = {
     "aui_tui.export": PURE,
     "aui_tui.gates": PURE,
     "aui_tui.plan": PURE,
-    "aui_tui.regrade": PURE,
     "aui_tui.validate": CONTRACT,
     "aui_tui.visits": (*CONTRACT, "aui_tui.engine", "aui_tui.gates", "aui_tui.visits"),
     "aui_tui.service.protocol": CONTRACT,

@@ -30,6 +30,7 @@ from aui_tui.cli.output import (
 from aui_tui.cli.run import fail
 from aui_tui.cli.sources import dossier_of, opened
 from aui_tui.engine import target
+from aui_tui.engine.scoring import regrade
 from aui_tui.errors import AuiError, BadValue, ConfigError, Unavailable
 from aui_tui.export.diff import FORMATS, write
 from aui_tui.gates import Outcome, worst
@@ -38,7 +39,6 @@ from aui_tui.records.card import ReportCard
 from aui_tui.records.exchanges import as_text, compared, encode_exchanges, names
 from aui_tui.records.view import Dossier
 from aui_tui.records.vocabulary import GRADES, choose
-from aui_tui.regrade import regrade
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
 

@@ -9,7 +9,8 @@ from aui_tui.cli.streams import Paint
 from aui_tui.records import labels
 from aui_tui.records.card import ReportCard
 from aui_tui.records.points import gain, gain_of_all
-from aui_tui.records.visits import VisitRow, Visits, visit_rows
+from aui_tui.records.visits import HEADER, VisitRow, Visits, address, heading, percent, remarks, visit_rows
+from aui_tui.records.visits import cells as texts_of
 from aui_tui.text import cells, count, fit
 
 BAR: Final = 20
@@ -168,8 +169,6 @@ def _measured(card: ReportCard) -> Iterator[str]:
 
 def visit_lines(record: Visits, card: ReportCard | None, paint: Paint) -> Iterator[str]:
     """Yield the lines of ``record`` for a terminal."""
-    from aui_tui.export.visits import heading, remarks
-
     yield paint.heading(f"Visits of agents{' to ' + record.host if record.host else ''}")
     for text in heading(record):
         yield from paint.hanging("", text)
@@ -196,8 +195,6 @@ def visit_lines(record: Visits, card: ReportCard | None, paint: Paint) -> Iterat
 
 def visit_sentences(record: Visits, card: ReportCard | None) -> Iterator[str]:
     """Yield ``record`` as plain sentences: no columns, no symbols."""
-    from aui_tui.export.visits import address, heading, percent, remarks
-
     for text in heading(record):
         yield f"Access log: {text}"
     for row in visit_rows(record, card):
@@ -213,9 +210,6 @@ def visit_sentences(record: Visits, card: ReportCard | None) -> Iterator[str]:
 
 def _visit_table(rows: tuple[VisitRow, ...], paint: Paint, *, beside: bool) -> Iterator[str]:
     """Yield the table, as many columns of it as there is room for; those of the probe only ``beside`` a card."""
-    from aui_tui.export.visits import HEADER
-    from aui_tui.export.visits import cells as texts_of
-
     body = [texts_of(row) for row in rows]
     chosen = [place for place in range(len(HEADER)) if place < 8 or beside]
     for unneeded in (7, 6, 5, 8, 2):
@@ -229,6 +223,4 @@ def _visit_table(rows: tuple[VisitRow, ...], paint: Paint, *, beside: bool) -> I
 
 
 def _width(place: int, body: list[tuple[str, ...]]) -> int:
-    from aui_tui.export.visits import HEADER
-
     return 1 + max(cells(text) for text in (HEADER[place], *(row[place] for row in body)))

@@ -50,8 +50,7 @@ def demo(
 
 def play(run: Run, *, headless: bool = False, tasks: bool = False) -> int:
     """Serve the small web and open the dashboard on it, or print the index when ``headless``; return the exit code."""
-    from aui_tui.demo.sites import shops, sites
-    from aui_tui.demo.web import DemoWeb, fill, rounds, service_of, try_tasks
+    from aui_tui.demo.web import DemoWeb, fill, rounds, service_of, shops, sites, try_tasks
 
     settings = run.settings
     if tasks:

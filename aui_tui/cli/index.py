@@ -41,7 +41,7 @@ from aui_tui.cli.sources import only_local, opened, service_of
 from aui_tui.cli.streams import TINTS, Paint, age, seconds_since
 from aui_tui.engine.checks import BY_FIX
 from aui_tui.errors import BadValue, NeverScanned
-from aui_tui.export.dataset import Package, card_row, write_parquet
+from aui_tui.export.data import Package, card_record, write_parquet
 from aui_tui.export.formats import write_cards, write_listing
 from aui_tui.export.options import Listing
 from aui_tui.records import labels
@@ -336,7 +336,7 @@ def export(
                 _write_package(runner, service, view, filters.limit, Path(package), license_name)
                 return 0
             if format_name == PARQUET and path is not None:
-                write_parquet("cards", map(card_row, whole), path)
+                write_parquet("cards", map(card_record, whole), path)
             elif cards:
                 emit(
                     write_cards(

@@ -95,7 +95,7 @@ async def dossier_of(service: Service, host: str, *, method: str = "", at: str =
         return found
     if found.observations is not None:
         return await service.site(host, method=method, at=at)
-    from aui_tui.regrade import regrade
+    from aui_tui.engine.scoring import regrade
 
     before = found.previous
     return replace(

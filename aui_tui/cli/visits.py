@@ -392,7 +392,7 @@ class _Printer:
         if self._form == "json":
             return iter([encode_visits(record).decode() + "\n"])
         if self._form == "csv":
-            from aui_tui.export.visits import visits_csv
+            from aui_tui.export.data import visits_csv
 
             return visits_csv(record, card)
         if self._form == "markdown":

@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from html import escape
+from importlib.resources import files
 from typing import Final, NamedTuple
 from urllib.parse import parse_qs, urlsplit
-
-from aui_tui.demo.sites import template
 
 HTML: Final = "text/html"
 
@@ -78,6 +78,12 @@ TRAITS: Final = {
 
 LANTERN: Final = "A lantern, a kettle and a blanket for the quay. We make everything by hand in small numbers. "
 PROSE: Final = LANTERN + "Nothing here needs the network once it has reached you, and all of it can be repaired."
+
+
+@cache
+def template(name: str) -> str:
+    """Return the text of a file in ``templates``."""
+    return files("aui_tui.demo").joinpath("templates", name).read_text(encoding="utf-8")
 
 
 class Asked(NamedTuple):

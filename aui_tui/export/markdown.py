@@ -8,15 +8,11 @@ from types import MappingProxyType
 from typing import Final
 
 from aui_tui.export.options import HEADER, Listing, Options, reasons, row_texts
-from aui_tui.export.visits import HEADER as VISIT_HEADER
-from aui_tui.export.visits import cells as visit_cells
-from aui_tui.export.visits import heading, remarks
-from aui_tui.records import labels
+from aui_tui.records import labels, visits
 from aui_tui.records.card import ReportCard
 from aui_tui.records.labels import SIGNS
 from aui_tui.records.points import gain, gain_of_all
 from aui_tui.records.view import Row
-from aui_tui.records.visits import Visits, visit_rows
 from aui_tui.text import clean
 
 FENCES: Final = MappingProxyType(
@@ -157,16 +153,16 @@ def _row(row: Row, times: bool) -> list[str]:
     return [*texts, labels.moment(row.summary.scanned_at)] if times else texts
 
 
-def visits_markdown(record: Visits, card: ReportCard | None = None, *, level: int = 1) -> Iterator[str]:
+def visits_markdown(record: visits.Visits, card: ReportCard | None = None, *, level: int = 1) -> Iterator[str]:
     """Yield a section for notes and pull requests."""
     title = f"Visits of agents to {escape(record.host)}" if record.host and level == 1 else "Visits of agents"
     yield f"{'#' * level} {title}\n\n"
-    yield "\n".join(escape(text) for text in heading(record)) + "\n\n"
-    rows = visit_rows(record, card)
-    yield from table(VISIT_HEADER, ([escape(text) for text in visit_cells(row)] for row in rows), right=range(1, 8))
+    yield "\n".join(escape(text) for text in visits.heading(record)) + "\n\n"
+    rows = visits.visit_rows(record, card)
+    yield from table(visits.HEADER, ([escape(text) for text in visits.cells(row)] for row in rows), right=range(1, 8))
     for row in rows:
         if row.sentence and row.agrees is not None:
             yield f"\n- {escape(row.sentence)}"
     yield "\n"
-    for text in remarks(record):
+    for text in visits.remarks(record):
         yield f"\n{escape(text)}\n"

@@ -16,8 +16,7 @@ from types import MappingProxyType
 from typing import Final
 
 from aui_tui.export.options import HEADER, Listing, Options, reasons, row_texts
-from aui_tui.export.visits import visits_html
-from aui_tui.records import labels
+from aui_tui.records import labels, visits
 from aui_tui.records.card import ReportCard, epoch_ms
 from aui_tui.records.labels import SIGNS
 from aui_tui.records.points import gain, gain_of_all
@@ -106,7 +105,7 @@ def _article(card: ReportCard, options: Options) -> Iterator[str]:
     yield from _gates(card, options)
     yield from _findings(card)
     if card.host in options.visits:
-        yield from visits_html(options.visits[card.host], card)
+        yield from _visits(options.visits[card.host], card)
     if not card.unreachable:
         yield from _facts(card)
         yield from _fixes(card)
@@ -158,6 +157,18 @@ def _findings(card: ReportCard) -> Iterator[str]:
         kind = item.t if item.t in SIGNS else "soft"
         yield f'<li><span class="{kind}">{SIGNS.get(item.t, "·")} {_text(item.t)}</span>: {_text(item.text)}</li>\n'
     yield "</ul>\n"
+
+
+def _visits(record: visits.Visits, card: ReportCard) -> Iterator[str]:
+    yield "<h2>Visits in the access log</h2>\n"
+    yield f"<p>{_text(' '.join(visits.heading(record)))}</p>\n"
+    rows = visits.visit_rows(record, card)
+    body = ([_text(text) for text in visits.cells(row)] for row in rows)
+    yield from _table("Visits per client", visits.HEADER, body, numbers=range(1, 8))
+    said = [row.sentence for row in rows if row.sentence and row.agrees is not None]
+    if said:
+        yield "<ul>\n" + "".join(f"<li>{_text(text)}</li>\n" for text in said) + "</ul>\n"
+    yield "".join(f"<p>{_text(text)}</p>\n" for text in visits.remarks(record))
 
 
 def _facts(card: ReportCard) -> Iterator[str]:

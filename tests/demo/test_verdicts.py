@@ -10,8 +10,7 @@ from typing import NamedTuple
 import pytest
 from jsonschema import Draft202012Validator
 
-from aui_tui.demo.sites import Site, sites
-from aui_tui.demo.web import DemoWeb
+from aui_tui.demo.web import DemoWeb, Site, sites
 from aui_tui.engine.parser_pool import Parser
 from aui_tui.engine.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.engine.scan import observe

@@ -10,8 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from aui_tui.demo.sites import answers, sites
-from aui_tui.demo.web import DemoWeb
+from aui_tui.demo.web import DemoWeb, answers, sites
 from aui_tui.records.registry import registry
 from aui_tui.records.vocabulary import CATEGORIES
 

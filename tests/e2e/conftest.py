@@ -7,8 +7,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from aui_tui.demo.sites import Rule, Site
-from aui_tui.demo.web import DemoWeb
+from aui_tui.demo.web import DemoWeb, Rule, Site
 
 RICH = Site(
     host="rich.test",

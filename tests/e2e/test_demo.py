@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from aui_tui.demo.sites import sites
+from aui_tui.demo.web import sites
 from aui_tui.records.vocabulary import CATEGORIES, STANCES
 from tests.cli.runner import aui, read_until, start
 

@@ -18,7 +18,7 @@ import msgspec
 import pytest
 from jsonschema import Draft202012Validator
 
-from aui_tui.demo.sites import Rule
+from aui_tui.demo.web import Rule
 from tests.cli.runner import Result, aui, command, environment, here, read_until, start
 from tests.e2e.conftest import DEAD, GUARDED, RICH, Options
 

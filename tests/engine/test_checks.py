@@ -73,7 +73,7 @@ from aui_tui.engine.judge import judge
 from aui_tui.engine.scoring import Labels, grade_card, site_of
 from aui_tui.plan import pieces, plan, readme
 from aui_tui.records.methods import METHODS
-from aui_tui.regrade import regrade
+from aui_tui.engine.scoring import regrade
 from tests.engine import situations
 
 bare = situations.plain()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aui_tui.engine.scoring import Labels, grade_card
-from aui_tui.export.dataset import tables
+from aui_tui.export.data import tables
 from aui_tui.records.codec import decode_card
 from aui_tui.records.visits import Visits
 from aui_tui.service.local import LocalService

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from aui_tui import regrade
 from aui_tui.changes import diff
+from aui_tui.engine import scoring
 from aui_tui.engine.scoring import grade_card, what_if
 from aui_tui.gates import Gates, check
 from aui_tui.records import points
@@ -186,7 +186,7 @@ def test_a_run_changes_nothing_that_is_compared_with_a_card_without_one(
 def test_a_run_survives_grading_again_from_the_card_alone(found: Observations, run: TaskReport) -> None:
     seen = found.with_tasks(run, None)
     card = grade_card(seen, "v0.2")
-    other = regrade.regrade(card, "v0.1")
+    other = scoring.regrade(card, "v0.1")
     assert (other.pillars, other.score) == (grade_card(seen, "v0.1").pillars, grade_card(seen, "v0.1").score)
 
 

@@ -20,13 +20,11 @@ from aui_tui import docs
 from aui_tui.changes import VERDICT_RANK
 from aui_tui.errors import AuiError, BadValue
 from aui_tui.export import page as pictures
-from aui_tui.export import visits as written_visits
-from aui_tui.records import labels
+from aui_tui.records import labels, visits
 from aui_tui.records.points import gain
 from aui_tui.records.query import Query
 from aui_tui.records.tasks import rows as task_rows
 from aui_tui.records.view import IndexView
-from aui_tui.records.visits import visit_rows
 from aui_tui.records.vocabulary import CATEGORIES, STANCES
 from aui_tui.service.api import discovery, messages, problems
 from aui_tui.service.api.messages import Parameters, Representation, answer
@@ -231,11 +229,11 @@ def _environment() -> jinja2.Environment:
         grade_mark=lambda grade, size: Markup(pictures.mark(grade, size)),  # noqa: S704
         history_chart=lambda points: Markup(pictures.chart(tuple(points))),  # noqa: S704
         task_rows=task_rows,
-        visits_rows=visit_rows,
-        visits_cells=written_visits.cells,
-        visits_header=written_visits.HEADER,
-        visits_heading=written_visits.heading,
-        visits_remarks=written_visits.remarks,
+        visits_rows=visits.visit_rows,
+        visits_cells=visits.cells,
+        visits_header=visits.HEADER,
+        visits_heading=visits.heading,
+        visits_remarks=visits.remarks,
     )
     environment.globals["tested"] = lambda matrix: sum(v != "untested" for v in matrix.values())
     return environment

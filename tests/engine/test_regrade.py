@@ -6,11 +6,10 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from aui_tui.engine.scoring import grade_card
+from aui_tui.engine.scoring import grade_card, regrade
 from aui_tui.errors import BadValue, RecordError
 from aui_tui.records.codec import decode_card, encode_card
 from aui_tui.records.observations import Observations
-from aui_tui.regrade import regrade
 from tests.cards import RICH_OPEN, SAMPLES, WALLED
 from tests.strategies import observations
 
