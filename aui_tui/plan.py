@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
-from textwrap import wrap
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -23,6 +22,7 @@ from aui_tui.records.methods import method as method_called
 from aui_tui.records.points import Standing, estimate, gain_words
 from aui_tui.records.view import Dossier
 from aui_tui.records.vocabulary import GRADES, choose
+from aui_tui.text import wrap
 
 README: Final = "README.md"
 WIDTH: Final = 78
@@ -160,7 +160,8 @@ def lines(found: Plan) -> Iterator[str]:
         return
     for number, (step, gain) in enumerate(zip(found.steps, _gains(found), strict=True), 1):
         yield f"{number}. {step.fix.title} ({step.fix.k}): {gain}"
-        yield from wrap(step.fix.body, WIDTH, initial_indent="   ", subsequent_indent="   ", break_on_hyphens=False)
+        for line in wrap(step.fix.body, WIDTH - 3):
+            yield f"   {line}"
         yield f"   then grade {step.grade}, {step.stance}"
     if not found.reached:
         yield f"All fixes together lead to a score of {found.after[0]}; {found.goal} is out of their reach."

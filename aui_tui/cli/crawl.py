@@ -30,8 +30,8 @@ from aui_tui.cli.options import (
 )
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import local, only_local
-from aui_tui.cli.streams import age
 from aui_tui.errors import AuiError, BadValue, ConfigError, MissingExtra
+from aui_tui.records import labels
 from aui_tui.text import count
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class Narration:
         whole = f" of {self._total:,}" if self._total is not None else ""
         parts = [f"{dealt:,}{whole} rows", f"{rate:.1f} hosts/s"]
         if self._total is not None and rate > 0 and dealt < self._total:
-            parts.append(f"about {age((self._total - dealt) / rate)} left")
+            parts.append(f"about {labels.span((self._total - dealt) / rate)} left")
         if self.crawl is not None:
             parts.append(f"{self.crawl.in_flight} in flight")
         if counts is not None:

@@ -15,7 +15,7 @@ import typer
 from aui_tui.cli import streams
 from aui_tui.cli.index import json_parts
 from aui_tui.cli.options import example, run_of, taking
-from aui_tui.cli.output import counted
+from aui_tui.cli.output import showing_progress
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import only_local
 from aui_tui.errors import ConfigError
@@ -107,7 +107,7 @@ def _progress(total: int, *, quiet: bool) -> Iterator[Callable[[ReportCard], Non
         streams.say(f"serving and scanning a small web on this machine, {total} scans")
         yield _say_score
         return
-    with counted("Scanning a small web here, 15 s", quiet=quiet) as tell:
+    with showing_progress("Scanning a small web here, 15 s", quiet=quiet) as tell:
         number = itertools.count(1)
         yield lambda card: tell(next(number), total)
 

@@ -38,7 +38,7 @@ from aui_tui.cli.output import (
 )
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import only_local, opened, service_of
-from aui_tui.cli.streams import TINTS, Paint, age, seconds_since
+from aui_tui.cli.streams import TINTS, Paint
 from aui_tui.engine.checks import BY_FIX
 from aui_tui.errors import BadValue, NeverScanned
 from aui_tui.export.data import Package, card_record, write_parquet
@@ -46,7 +46,7 @@ from aui_tui.export.formats import write_cards, write_listing
 from aui_tui.export.options import Listing
 from aui_tui.records import labels
 from aui_tui.records.agents import turned_away, word_of
-from aui_tui.records.card import ReportCard, stamp
+from aui_tui.records.card import ReportCard, age, stamp
 from aui_tui.records.codec import Keys, encode_summary
 from aui_tui.records.query import Query
 from aui_tui.records.registry import surfaces
@@ -116,7 +116,7 @@ def list_sentences(view: IndexView, *, limit: int = 0) -> Iterator[str]:
         moved = f", {abs(row.change)} {'up' if row.change > 0 else 'down'} since the scan before" if row.change else ""
         word, names = turned_away(summary.matrix)
         out = f"{', '.join(names)}: {word}" if names else "every assistant gets in"
-        when = age(seconds_since(summary.scanned_at))
+        when = labels.span(age(summary.scanned_at, time.time()))
         yield (
             f"{row.rank}. {summary.host}: {summary.score} of 100{moved}, grade {summary.grade}, {summary.stance}. "
             f"{out[:1].upper()}{out[1:]}. {summary.category}. Scanned {when} ago."
@@ -176,7 +176,7 @@ def _ranked(row: Row, paint: Paint, widths: Mapping[str, int]) -> str:
         "Stance": stance,
         "Host": summary.host,
         "Category": summary.category,
-        "Age": age(seconds_since(summary.scanned_at)),
+        "Age": labels.span(age(summary.scanned_at, time.time())),
     }
     shown = fit(stance, widths["Stance"])
     return _line(texts, widths).replace(shown, paint.style(shown, TINTS.get(summary.stance, "")), 1)

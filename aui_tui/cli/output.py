@@ -94,7 +94,7 @@ OnProgress = Callable[..., None]
 
 
 @contextlib.contextmanager
-def counted(what: str, *, quiet: bool) -> Iterator[OnProgress]:
+def showing_progress(what: str, *, quiet: bool) -> Iterator[OnProgress]:
     """Yield the callback that shows the progress of ``what``."""
     if quiet or sys.stderr is None or not sys.stderr.isatty():
         yield lambda done, total=None: None

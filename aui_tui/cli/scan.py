@@ -36,7 +36,6 @@ from aui_tui.cli.options import (
 from aui_tui.cli.output import CardForm, FormOptions, emit
 from aui_tui.cli.run import Run, fail
 from aui_tui.cli.sources import counts, opened
-from aui_tui.cli.streams import age
 from aui_tui.errors import AuiError, BadValue, ConfigError, InvalidHost
 from aui_tui.gates import Outcome, worst
 from aui_tui.records import labels
@@ -284,7 +283,7 @@ UNKNOWN_ISSUER: Final = ("local issuer certificate", "self-signed certificate", 
 def note_of(answer: ScanAnswer) -> str:
     """Return in words where an answer came from; empty for a scan made now."""
     if answer.source == "cache":
-        return f"from the cache, {age(answer.age)} old (--force scans again)"
+        return f"from the cache, {labels.span(answer.age)} old (--force scans again)"
     return "shared with another caller's scan" if answer.source == "shared" else ""
 
 

@@ -13,7 +13,6 @@ import sys
 from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import BinaryIO, Final
 
@@ -231,25 +230,3 @@ class Paint:
         indent = cells(first)
         for number, line in enumerate(wrap(" ".join(text.split()), max(self.width - indent, 10))):
             yield (self.style(first, style) if number == 0 else " " * indent) + line
-
-
-def seconds_since(scanned_at: str, now: datetime | None = None) -> float:
-    """Return the seconds since a record's time, never negative; 0 for a text that is not a time."""
-    try:
-        then = datetime.fromisoformat(scanned_at)
-    except ValueError:
-        return 0.0
-    return max(((now or datetime.now(UTC)) - then).total_seconds(), 0.0)
-
-
-def age(seconds: float) -> str:
-    """Return a duration in one unit, such as ``40s``, ``5m``, ``2h`` or ``12d``."""
-    for size, unit in ((86400, "d"), (3600, "h"), (60, "m")):
-        if seconds >= size:
-            return f"{int(seconds // size)}{unit}"
-    return f"{int(seconds)}s"
-
-
-def clock(epoch: float) -> str:
-    """Return a moment as the local time of day, such as ``10:42``."""
-    return datetime.fromtimestamp(epoch).astimezone().strftime("%H:%M")

@@ -11,7 +11,7 @@ import typer
 
 from aui_tui.cli import complete, streams
 from aui_tui.cli.options import example, run_of, taking
-from aui_tui.cli.output import Report, counted, report
+from aui_tui.cli.output import Report, report, showing_progress
 from aui_tui.cli.run import Run, fail
 from aui_tui.cli.sources import STDIN, local, local_of, only_local, read_bytes
 from aui_tui.errors import AuiError, ConfigError
@@ -87,7 +87,7 @@ def take_in(
         service = local_of(run)
         try:
             for name, stream in sources:
-                with counted("Reading records", quiet=run.quiet) as progress:
+                with showing_progress("Reading records", quiet=run.quiet) as progress:
                     done = take(stream, service.reports, progress=progress)
                 shown = clean(name, 200)
                 for problem in done.problems:
@@ -115,7 +115,7 @@ def backup(
 
     service = local_of(run)
     try:
-        with counted("Copying", quiet=run.quiet) as progress:
+        with showing_progress("Copying", quiet=run.quiet) as progress:
             size = copied(service.reports, Path(file).expanduser(), overwrite=force, progress=progress)
         if as_json:
             report(as_json, {"file": clean(file, 4096), "bytes": size}, ())
@@ -155,7 +155,7 @@ def doctor(
 def _examine(run: Run, reports: Reports, *, as_json: bool) -> int:
     from aui_tui.store.upkeep import examine
 
-    with counted("Reading every card", quiet=run.quiet) as progress:
+    with showing_progress("Reading every card", quiet=run.quiet) as progress:
         health = examine(reports, progress=progress)
     lines = [
         f"index     {reports.path}",
@@ -182,7 +182,7 @@ def _examine(run: Run, reports: Reports, *, as_json: bool) -> int:
 def _repair(run: Run, reports: Reports) -> None:
     from aui_tui.store.upkeep import repair
 
-    with counted("Repairing", quiet=run.quiet) as progress:
+    with showing_progress("Repairing", quiet=run.quiet) as progress:
         done = repair(reports, progress=progress)
     streams.say(
         f"repaired: removed {count(done.scans_removed, 'scan')} and {count(done.hosts_removed, 'host')}, "
@@ -195,7 +195,7 @@ def _salvage(run: Run, reports: Reports) -> None:
     from aui_tui.store.upkeep import salvage
 
     for path in damaged(reports.path.parent):
-        with counted("Salvaging", quiet=run.quiet) as progress:
+        with showing_progress("Salvaging", quiet=run.quiet) as progress:
             done = salvage(path, reports, progress=progress)
         visits = f"; visits of {count(done.visits, 'host')} kept" if done.visits else ""
         streams.say(f"salvaged from {path.name}: {count(done.kept, 'scan')} kept, {done.lost:,} lost{visits}")

@@ -24,7 +24,7 @@ from aui_tui.cli.options import (
     run_of,
     taking,
 )
-from aui_tui.cli.output import File, counted, emit, path_of
+from aui_tui.cli.output import File, emit, path_of, showing_progress
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import local, only_local
 from aui_tui.cli.streams import Paint
@@ -319,7 +319,7 @@ def _progress(*, quiet: bool) -> Iterator[Progress | None]:
     if quiet or sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
-    with counted("Reading, MiB", quiet=False) as tell:
+    with showing_progress("Reading, MiB", quiet=False) as tell:
         yield lambda done, of: tell(done // MIB, of // MIB)
 
 

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from aui_tui.engine.checks import BY_FIX, CHECKS, Check, Finding, Sentence, critical, good, warn
 from aui_tui.engine.judge import Judgement, judge
-from aui_tui.engine.wording import clause, counted, fill, joined, quoted, sentence, silence, status
+from aui_tui.engine.wording import clause, fill, joined, quoted, sentence, silence, status
 from aui_tui.records.card import Entry, Evidence, Ledger, Points, ReportCard
 from aui_tui.records.methods import GRADE_FLOORS, METHODS, MOST_AGENTS, WALLED_CEILING, Method, Pillar, grade_of
 from aui_tui.records.methods import method as method_called
@@ -26,6 +26,7 @@ from aui_tui.records.points import conclusive, percent
 from aui_tui.records.registry import registry
 from aui_tui.records.tasks import BLOCKED, DONE, TASK, Rendered, pillar_points, runs_of
 from aui_tui.records.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL, LIVE_TOTAL, SEVERITIES
+from aui_tui.text import count
 
 NAMED: Final = 12
 """Headings and prices that a sentence names before it counts the rest."""
@@ -60,7 +61,7 @@ def task_entries(observations: Observations, pillar: Pillar) -> Iterator[Entry]:
         pillar=pillar.key,
         earned=points,
         possible=pillar.maximum,
-        reason=f"An agent in a browser completed {done} of {counted(len(counting), 'task')}.",
+        reason=f"An agent in a browser completed {done} of {count(len(counting), 'task')}.",
     )
 
 
@@ -77,12 +78,12 @@ def task_findings(observations: Observations) -> Iterator[Finding]:
             yield Finding("task-unclear", facts)
     done = [TASK[result.task].label for result in results if result.outcome == DONE]
     if done:
-        yield Finding("tasks-done", {"count": counted(len(done), "task"), "tasks": joined(done, len(TASK))})
+        yield Finding("tasks-done", {"count": count(len(done), "task"), "tasks": joined(done, len(TASK))})
 
 
 def _rendered(page: Rendered) -> Finding:
     if not page.share:
-        return Finding("rendered-same", {"readable": counted(page.readable, "readable character")})
+        return Finding("rendered-same", {"readable": count(page.readable, "readable character")})
     named = [f"the {word} {joined(map(quoted, found), NAMED)}" for word, found in _named(page) if found]
     which = f", among it {' and '.join(named)}" if named else ""
     return Finding("rendered-scripts", {"share": str(page.share), "which": which})
@@ -178,7 +179,7 @@ def earned(card: ReportCard) -> dict[str, int] | None:
         return None
     scored = _scored(card.pillars, method)
     asked = [part for part in TOGETHER if not left.keys() & set(part)]
-    for lost in chain.from_iterable(combinations(asked, count) for count in range(len(asked) + 1)):
+    for lost in chain.from_iterable(combinations(asked, size) for size in range(len(asked) + 1)):
         gone = set(chain.from_iterable(lost))
         kept = {component: value for component, value in points.items() if component not in gone}
         if scored == _scored(pillars(kept, method), method):

@@ -64,11 +64,6 @@ def joined(items: Iterable[str], limit: int = NAMED) -> str:
     return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def counted(number: int, one: str, many: str = "") -> str:
-    """Return ``1 form``, ``2 forms``."""
-    return f"{number} {one if number == 1 else many or one + 's'}"
-
-
 def out_of(number: int, total: int) -> str:
     """Return ``3 of the 19``, ``all 19``."""
     return f"all {total}" if number == total else f"{number} of the {total}"

@@ -22,6 +22,7 @@ from aui_tui import __version__
 from aui_tui.changes import VERDICT_RANK
 from aui_tui.engine.checks import BY_FIX, CHECKS
 from aui_tui.engine.ledger import sentences
+from aui_tui.export.markdown import fenced
 from aui_tui.export.options import Options, Refusal
 from aui_tui.records import labels, points
 from aui_tui.records.card import Evidence, Recommendation, ReportCard, text_without_volatile
@@ -154,7 +155,7 @@ def _problem(
         advice = f"{clean(fix.title)} (+{fix.pts} {clean(fix.pillar)}). {clean(fix.body)}"
         text = f"{text} Fix: {advice}" if text else advice
         about = {"points": fix.pts, "pillar": clean(fix.pillar)} | (about or {})
-    stable = "\n".join((card.host, rule.id, re.sub(r"\d+", "0", text_without_volatile(identity))))
+    stable = "\n".join((card.host, rule.id, re.sub(r"\d+(?:,\d{3})*", "0", text_without_volatile(identity))))
     return Problem(
         rule=rule,
         text=text or rule.id,
@@ -282,7 +283,10 @@ def _result(card: ReportCard, found: Problem, index: int, options: Options) -> d
     }
     message = {"text": found.text}
     if found.code:
-        message = {"text": f"{found.text}\n\n{found.code}", "markdown": f"{found.text}\n\n{_fenced(found.code)}"}
+        message = {
+            "text": f"{found.text}\n\n{found.code}",
+            "markdown": f"{found.text}\n\n{fenced(found.code).rstrip()}",
+        }
     result: dict[str, Any] = {
         "ruleId": found.rule.id,
         "ruleIndex": index,
@@ -292,13 +296,6 @@ def _result(card: ReportCard, found: Problem, index: int, options: Options) -> d
         "partialFingerprints": {"auiTui/v1": found.fingerprint},
     }
     return result | ({"properties": found.about} if found.about else {})
-
-
-def _fenced(code: str) -> str:
-    """Return ``code`` as a block of Markdown, its fence longer than any row of backticks inside."""
-    longest = max((len(row) for row in re.findall("`+", code)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}\n{code.rstrip()}\n{fence}"
 
 
 def _uri_of(host: str) -> str:

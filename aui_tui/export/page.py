@@ -15,6 +15,7 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Final
 
+from aui_tui.changes import VERDICT_RANK
 from aui_tui.export.options import HEADER, Listing, Options, reasons, row_texts
 from aui_tui.records import labels, visits
 from aui_tui.records.card import ReportCard, epoch_ms
@@ -27,14 +28,7 @@ TITLE: Final = "Agentic Usability Index"
 WIDE: Final = frozenset({"Finding", "Host", "Value"})
 """Columns of long text, which may break anywhere."""
 VERDICT_KIND: Final = MappingProxyType(
-    {
-        "allowed": "good",
-        "allowed-robots": "good",
-        "partial": "warn",
-        "blocked": "critical",
-        "disallowed": "critical",
-        "walled": "critical",
-    }
+    {verdict: ("critical", "warn", "good")[rank] for verdict, rank in VERDICT_RANK.items()}
 )
 """Colour of a verdict; the word always stands with it."""
 

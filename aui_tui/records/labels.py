@@ -29,8 +29,8 @@ SIGNS: Final = MappingProxyType({"critical": "✗", "warn": "!", "good": "✓"})
 _HOST: Final = re.compile(
     r"(?:(https?)://)?((?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:[0-9]{1,5})?)", re.ASCII
 )
-
-
+WEEKS_FROM: Final = 60
+"""Shorter times are given in days, longer ones in weeks."""
 PROBES: Final = MappingProxyType(
     {
         "cache": "cache",
@@ -132,6 +132,17 @@ def web_address(text: str) -> str:
 def moment(scanned_at: str) -> str:
     """Return a time of a record as ``2026-11-20 10:00 UTC``."""
     return f"{scanned_at[:10]} {scanned_at[11:16]} UTC"
+
+
+def span(seconds: float) -> str:
+    """Return a length of time in its largest unit: ``40s``, ``5m``, ``2h``, ``12d``; from WEEKS_FROM days on ``9w``."""
+    days = int(seconds // 86_400)
+    if days >= WEEKS_FROM:
+        return f"{days // 7}w"
+    for size, unit in ((86_400, "d"), (3600, "h"), (60, "m")):
+        if seconds >= size:
+            return f"{int(seconds // size)}{unit}"
+    return f"{int(seconds)}s"
 
 
 def declared(found: Declared) -> Iterator[tuple[str, str]]:

@@ -11,12 +11,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Final, NamedTuple
 
-from aui_tui.engine.wording import counted
 from aui_tui.records.tasks import ABSENT, BLOCKED, DONE, INCONCLUSIVE
 from aui_tui.tasks.outline import ENTRIES, FIELDS, Node, Outline
 from aui_tui.tasks.page import ACT, Closed, Page, Stuck
 from aui_tui.tasks.visit import Ending, Visit
 from aui_tui.tasks.vocabulary import ADD, MAIL, SEARCH, words
+from aui_tui.text import count
 
 LOOSE: Final = 2
 """Text fields outside every form that make one together."""
@@ -86,7 +86,7 @@ def _has_entry(outline: Outline) -> bool:
 
 async def _judge(visit: Visit, outline: Outline, found: Form) -> Ending:
     total = len(found.controls)
-    visit.tape.step("found", note=f"a form with {counted(total, 'control')}", outline=outline)
+    visit.tape.step("found", note=f"a form with {count(total, 'control')}", outline=outline)
     unnamed = [control.node for control in found.controls if not control.node.name]
     if unnamed:
         snippet = await visit.page.snippet(unnamed[0])
@@ -100,7 +100,7 @@ async def _judge(visit: Visit, outline: Outline, found: Form) -> Ending:
     if ending is None and custom:
         facts = {"snippet": custom}
         return Ending(BLOCKED, "form-custom", facts, half=True, url=found.url, snippet=custom)
-    return ending or Ending(DONE, "form-done", {"count": counted(total, "control")}, url=found.url)
+    return ending or Ending(DONE, "form-done", {"count": count(total, "control")}, url=found.url)
 
 
 @asynccontextmanager

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import unquote
 
-from aui_tui.engine.wording import counted, joined
+from aui_tui.engine.wording import joined
 from aui_tui.records.tasks import ABSENT, BLOCKED, DONE, INCONCLUSIVE
 from aui_tui.tasks.outline import ACTIONABLE, Node, Outline
 from aui_tui.tasks.page import Closed, Cover, Page, Stuck
 from aui_tui.tasks.visit import Ending, Visit, without_fragment
 from aui_tui.tasks.vocabulary import ABOUT, CONTACT, EMAIL, GENERIC, MAIL, MENU, NEVER, PHONE, POSTAL, words
-from aui_tui.text import clean
+from aui_tui.text import clean, count
 
 ENOUGH: Final = 200
 """Characters of text and names that make a page readable, or LITTLE with a heading and two named links."""
@@ -45,9 +45,9 @@ async def read(visit: Visit) -> Ending:
     links = [node for node in outline.of("link") if node.name]
     if len(text) >= ENOUGH or (len(text) >= LITTLE and headings and len(links) >= 2):
         first = f"the first heading is “{headings[0]}”" if headings else "no heading"
-        visit.tape.step("read", note=counted(len(text), "character"), outline=outline)
+        visit.tape.step("read", note=count(len(text), "character"), outline=outline)
         return Ending(DONE, "read-done", {"count": f"{len(text):,}", "headings": first}, url=outline.url)
-    visit.tape.step("read", note=counted(len(text), "character"), mark="stuck", outline=outline)
+    visit.tape.step("read", note=count(len(text), "character"), mark="stuck", outline=outline)
     facts = {"count": str(len(text)), "pictures": await pictures(visit)}
     if visit.page.guard.failures or visit.page.waits():
         return Ending(INCONCLUSIVE, "read-waiting", facts, url=outline.url)
@@ -75,9 +75,9 @@ async def pictures(visit: Visit) -> str:
     found = await visit.page.query("pictures") or {}
     parts = []
     if found.get("pictures"):
-        parts.append(f"{counted(found['pictures'], 'picture')} without an alt text")
+        parts.append(f"{count(found['pictures'], 'picture')} without an alt text")
     if found.get("canvases"):
-        parts.append(f"{counted(found['canvases'], 'canvas', 'canvases')} without text")
+        parts.append(f"{count(found['canvases'], 'canvas', 'canvases')} without text")
     return f"; there {'is' if parts[0].startswith('1 ') else 'are'} {' and '.join(parts)}" if parts else ""
 
 

@@ -11,13 +11,12 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import quote, urljoin, urlsplit
 
-from aui_tui.engine.wording import counted
 from aui_tui.records.tasks import ABSENT, BLOCKED, DONE, INCONCLUSIVE
 from aui_tui.tasks.outline import ENTRIES, Node, Outline
 from aui_tui.tasks.reading import items, pictures
 from aui_tui.tasks.visit import Ending, Visit, without_fragment
 from aui_tui.tasks.vocabulary import SEARCH, words
-from aui_tui.text import clean
+from aui_tui.text import clean, count
 
 NONSENSE: Final = "qzxvkj"
 QUERIES: Final = 2
@@ -163,7 +162,7 @@ async def _controlled(visit: Visit, query: str, asked: Asked) -> Ending | None:
     fresh = {one for one in asked.found - noise if not _alike({one}, query) & also}
     visit.tape.step("compared", note=f"{len(fresh)} of {len(asked.found)} not given by a nonsense word")
     if fresh:
-        facts = {"results": counted(len(fresh), "result"), "query": query}
+        facts = {"results": count(len(fresh), "result"), "query": query}
         return Ending(DONE, "search-done", facts, url=asked.outline.url)
     if _jumped(asked.outline, query, visit) and control.outline.url != asked.outline.url:
         return Ending(DONE, "search-jump", {"query": query, "title": asked.outline.title}, url=asked.outline.url)
@@ -232,7 +231,7 @@ async def _while_typing(visit: Visit, query: str, before: Outline, box: Node) ->
         outline = await page.look()
         found = {one for one in results(outline, query, before) if one[1].startswith("http")}
         if found:
-            visit.tape.step("saw", note=f"{counted(len(found), 'result')} while typing", outline=outline)
+            visit.tape.step("saw", note=f"{count(len(found), 'result')} while typing", outline=outline)
             return Asked("ok", outline, before, found, box, vanished(outline, before), moved=True, reacted=True)
         waited = time.monotonic() - begin
         if waited >= AWAITED or (waited >= TYPED and not page.guard.pending(page.tab)):
@@ -262,7 +261,7 @@ async def _sent(visit: Visit, query: str, before: Outline, box: Node) -> Asked:
     if stopped and not asked.found:
         asked.how = {"robots": "robots", "method": "post"}.get(stopped, "elsewhere")
     if asked.found:
-        visit.tape.step("saw", note=counted(len(asked.found), "result"), outline=asked.outline)
+        visit.tape.step("saw", note=count(len(asked.found), "result"), outline=asked.outline)
     return asked
 
 
@@ -341,7 +340,7 @@ async def _by_address(visit: Visit, query: str) -> Ending:
     outline = await visit.open(url)
     hits = results(outline, query, visit.home)
     if hits:
-        return Ending(DONE, "search-address", {"results": counted(len(hits), "result"), "query": query}, url=url)
+        return Ending(DONE, "search-address", {"results": count(len(hits), "result"), "query": query}, url=url)
     return Ending(INCONCLUSIVE, "search-nothing", {"queries": f"“{query}”"}, url=url)
 
 

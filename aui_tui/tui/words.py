@@ -6,14 +6,11 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Final
 
-from aui_tui.records import card
+from aui_tui.records import card, labels
 from aui_tui.records.view import Quota
 from aui_tui.tui.draw import Line, cut, line
 
-_UNITS: Final = ((7 * 86400, "w"), (86400, "d"), (3600, "h"), (60, "m"))
 _LONG: Final = {"w": "weeks", "d": "days", "h": "h", "m": "min"}
-WEEKS_FROM: Final = 60 * 86400
-"""Ages under this many seconds are given in days, older ones in weeks."""
 
 
 def age(stamp: str, now: float) -> str:
@@ -22,13 +19,8 @@ def age(stamp: str, now: float) -> str:
 
 
 def span(seconds: float) -> str:
-    """Return a length of time in two to four characters."""
-    if seconds < 60:
-        return "now"
-    for size, letter in _UNITS:
-        if seconds >= size and not (letter == "w" and seconds < WEEKS_FROM):
-            return str(int(seconds // size)) + letter
-    return "now"
+    """Return a length of time in two to four characters; ``now`` below a minute."""
+    return labels.span(seconds) if seconds >= 60 else "now"
 
 
 def ago(stamp: str, now: float) -> str:

@@ -15,7 +15,6 @@ from aui_tui.engine.wording import (
     answers,
     at_lines,
     clause,
-    counted,
     joined,
     label,
     name_of,
@@ -45,6 +44,7 @@ from aui_tui.records.observations import (
 )
 from aui_tui.records.registry import Agent, registry
 from aui_tui.records.vocabulary import LIVE_TOTAL
+from aui_tui.text import count
 
 POINTS = {"v0.1": 24, "v0.2": 12}
 PROOF: Final = ", asked again alone, with a browser served right before and after"
@@ -469,7 +469,7 @@ class Door(Check):
         who = f" ({joined(served)})" if served else ""
         do = "does" if len(silent) == 1 else "do"
         tail = f"; {joined(silent)} got no usable answer and {do} not count" if silent else ""
-        agents = counted(judgement.conclusive, "agent")
+        agents = count(judgement.conclusive, "agent")
         held = " with an answer, or dropped again and again," if dropped else " with an answer"
         return Earned(
             round_half_up(POINTS[method] * judgement.served, judgement.conclusive),

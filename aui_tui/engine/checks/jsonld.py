@@ -22,8 +22,8 @@ from aui_tui.engine.checks.base import (
     warn,
 )
 from aui_tui.engine.judge import Judgement
-from aui_tui.engine.wording import counted
 from aui_tui.records.observations import BROWSER, Observations
+from aui_tui.text import count
 
 POINTS = {"v0.1": 5, "v0.2": 3}
 TYPES = {
@@ -64,22 +64,22 @@ class JsonLd(Check):
     def measure(self, observations: Observations, judgement: Judgement, method: str) -> Earned:
         if (unknown := unmeasured(observations, "The homepage", BROWSER)) is not None:
             return unknown
-        count = observations.page.jsonld
-        found = counted(count, "JSON-LD block") if count else "no JSON-LD"
-        return Earned(POINTS[method] if count else 0, on_page(judgement, found))
+        blocks = observations.page.jsonld
+        found = count(blocks, "JSON-LD block") if blocks else "no JSON-LD"
+        return Earned(POINTS[method] if blocks else 0, on_page(judgement, found))
 
     def findings(self, observations: Observations, judgement: Judgement) -> Iterator[Finding]:
         if not page_was_read(observations, judgement):
             return
         facts = observations.page
-        count = counted(facts.jsonld, "JSON-LD block")
+        blocks = count(facts.jsonld, "JSON-LD block")
         if not facts.jsonld:
             yield Finding("jsonld-none")
             return
         if facts.jsonld_broken:
-            yield Finding("jsonld-broken", {"broken": str(facts.jsonld_broken), "count": count})
+            yield Finding("jsonld-broken", {"broken": str(facts.jsonld_broken), "count": blocks})
         if facts.jsonld_broken < facts.jsonld:
-            yield Finding("jsonld", {"count": count})
+            yield Finding("jsonld", {"count": blocks})
 
     def fixed(self, observations: Observations) -> Observations:
         return replace(observations, page=replace(observations.page, jsonld=max(1, observations.page.jsonld)))

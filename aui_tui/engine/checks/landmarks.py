@@ -23,8 +23,9 @@ from aui_tui.engine.checks.base import (
     warn,
 )
 from aui_tui.engine.judge import Judgement
-from aui_tui.engine.wording import counted, joined
+from aui_tui.engine.wording import joined
 from aui_tui.records.observations import BROWSER, Observations, PageFacts
+from aui_tui.text import count
 
 PARTS = {
     "v0.1": {"main": 2, "nav": 1, "aria": 1, "forms": 2},
@@ -51,7 +52,7 @@ def _missing(facts: PageFacts) -> list[str]:
     """Return the landmarks and labels that the homepage lacks, in words."""
     seen = facts.semantic
     wanted = {"a main landmark": seen.main, "a nav landmark": seen.nav, "any aria-label": seen.aria}
-    return [name for name, count in wanted.items() if not count]
+    return [name for name, number in wanted.items() if not number]
 
 
 def _snippet(page: PageFacts, name: str) -> list[str]:
@@ -117,14 +118,12 @@ class LandmarksAndLabels(Check):
         earned = {"main": seen.main > 0, "nav": seen.nav > 0, "aria": seen.aria > 0, "forms": labelled}
         points = {part: full[part] if found else 0 for part, found in earned.items()}
         forms = (
-            f"{seen.forms - page.forms_unlabelled} of {counted(seen.forms, 'form')} labelled"
-            if seen.forms
-            else "no form"
+            f"{seen.forms - page.forms_unlabelled} of {count(seen.forms, 'form')} labelled" if seen.forms else "no form"
         )
         facts = {
             "main": f"{seen.main} main",
             "nav": f"{seen.nav} nav",
-            "aria": counted(seen.aria, "aria label"),
+            "aria": count(seen.aria, "aria label"),
             "forms": forms,
         }
         parts = ", ".join(f"{fact} ({points[part]} of {full[part]})" for part, fact in facts.items())
@@ -140,12 +139,12 @@ class LandmarksAndLabels(Check):
             yield Finding("landmarks-missing", {"missing": missing})
         if facts.forms_unlabelled:
             have = "has" if facts.forms_unlabelled == 1 else "have"
-            count = counted(seen.forms, "form")
-            yield Finding("forms-unlabelled", {"unlabelled": str(facts.forms_unlabelled), "count": count, "have": have})
+            forms = count(seen.forms, "form")
+            yield Finding("forms-unlabelled", {"unlabelled": str(facts.forms_unlabelled), "count": forms, "have": have})
         elif not missing:
             all_forms = "its form" if seen.forms == 1 else f"all {seen.forms} forms"
             forms = f"labels on {all_forms}" if seen.forms else "no forms"
-            yield Finding("landmarks", {"aria": counted(seen.aria, "aria label"), "forms": forms})
+            yield Finding("landmarks", {"aria": count(seen.aria, "aria label"), "forms": forms})
 
     def fixed(self, observations: Observations) -> Observations:
         page = observations.page
@@ -160,7 +159,7 @@ class LandmarksAndLabels(Check):
     def advise(self, site: Site) -> Advice:
         page = site.observations.page
         lacking = _missing(page)
-        forms = counted(page.forms_unlabelled, "form has", "forms have")
+        forms = count(page.forms_unlabelled, "form has", "forms have")
         parts = [f"The homepage lacks {joined(lacking)}."] if lacking else []
         parts += [f"{forms} a control without a label."] if page.forms_unlabelled else []
         parts += [

@@ -25,10 +25,11 @@ from aui_tui.engine.checks.base import (
     warn,
 )
 from aui_tui.engine.judge import Judgement
-from aui_tui.engine.wording import at_lines, by_line, counted, joined, name_of, out_of, quoted, silence, status
+from aui_tui.engine.wording import at_lines, by_line, joined, name_of, out_of, quoted, silence, status
 from aui_tui.records.methods import round_half_up
 from aui_tui.records.observations import INCONCLUSIVE, Exchange, Observations, RobotsPolicy
 from aui_tui.records.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL
+from aui_tui.text import count
 
 POINTS = {"v0.1": 16, "v0.2": 9}
 QUARTERS: Final = 4
@@ -111,11 +112,11 @@ def _blocked(judgement: Judgement) -> Iterator[Finding]:
 def _partial(judgement: Judgement) -> Iterator[Finding]:
     named = [policy for policy in judgement.agents if policy.policy == "partial"]
     if named:
-        yield Finding("robots-partial", {"count": counted(len(named), "agent"), "agents": by_line(named, rules=True)})
+        yield Finding("robots-partial", {"count": count(len(named), "agent"), "agents": by_line(named, rules=True)})
     default = [policy for policy in judgement.agents if policy.policy == "unlisted" and policy.effective == "partial"]
     if default:
         facts = {"line": str(default[0].line), "rule": quoted(default[0].rule)}
-        yield Finding("robots-partial-wildcard", facts | {"count": counted(len(default), "tested agent")})
+        yield Finding("robots-partial-wildcard", facts | {"count": count(len(default), "tested agent")})
 
 
 def _named(judgement: Judgement) -> Iterator[Finding]:

@@ -22,8 +22,9 @@ from aui_tui.engine.checks.base import (
     warn,
 )
 from aui_tui.engine.judge import Judgement
-from aui_tui.engine.wording import clause, counted
+from aui_tui.engine.wording import clause
 from aui_tui.records.observations import BROWSER, SERVED, Observations
+from aui_tui.text import count
 
 POINTS = {"v0.1": 9, "v0.2": 5}
 PLACE = "inside the element of the homepage that the scripts fill, or right after body-start.html"
@@ -65,7 +66,7 @@ class WithoutScripts(Check):
         if (unknown := unmeasured(observations, "The homepage", BROWSER)) is not None:
             return unknown
         page = observations.page
-        readable = counted(page.readable, "readable character")
+        readable = count(page.readable, "readable character")
         if page.noscript_shell:
             return Earned(0, on_page(judgement, f"without scripts it has {readable}, under 200"))
         if page_was_read(observations, judgement):
@@ -83,9 +84,9 @@ class WithoutScripts(Check):
             return
         if observations.browser.cut:
             yield Finding("page-cut")
-        readable = counted(page.readable, "readable character")
+        readable = count(page.readable, "readable character")
         if page.noscript_shell:
-            yield Finding("shell", {"readable": readable, "scripts": counted(page.scripts, "script")})
+            yield Finding("shell", {"readable": readable, "scripts": count(page.scripts, "script")})
         else:
             yield Finding("readable", {"readable": readable})
 
@@ -94,7 +95,7 @@ class WithoutScripts(Check):
 
     def advise(self, site: Site) -> Advice:
         host, facts, hostname = site.observations.host, site.facts(), site.hostname
-        readable = counted(site.observations.page.readable, "readable character")
+        readable = count(site.observations.page.readable, "readable character")
         body = (
             f"Without scripts the homepage of {host} has {readable}, and most agents that fetch a page run no scripts."
             " Turn on server rendering or static export for this page (Next.js, Nuxt, SvelteKit, Astro and Angular have"

@@ -9,7 +9,7 @@ from aui_tui.records import agents
 from aui_tui.records.agents import Outcome
 from aui_tui.records.card import Entry, Ledger, Points, ReportCard
 from aui_tui.records.methods import METHODS, WALLED_CEILING
-from aui_tui.records.points import totals
+from aui_tui.records.points import percent, totals
 from aui_tui.records.view import Dossier, HistoryPoint, comparable_scores
 from aui_tui.text import cells, count, fit, wrap
 from aui_tui.tui import glyphs
@@ -107,7 +107,7 @@ def _sums(card: ReportCard) -> Line:
 def _note(card: ReportCard) -> str:
     """Return what holds the score down, or what is not in it."""
     got, possible = totals(card)
-    if card.stance == "Walled" and possible and round(100 * got / possible) > WALLED_CEILING:
+    if card.stance == "Walled" and percent(got, possible) > WALLED_CEILING:
         return "at most " + str(WALLED_CEILING) + " while Walled"
     return glyphs.PROVISIONAL + " no tasks yet" if card.provisional is True else ""
 
