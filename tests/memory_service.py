@@ -7,17 +7,18 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Unpack
 
 import msgspec
 
 from aui_tui.errors import AuiError, InvalidHost, NeverScanned, RateLimited
 from aui_tui.records.card import ReportCard
-from aui_tui.records.observations import Progress
 from aui_tui.records.points import Standing, estimate
 from aui_tui.records.query import Query
 from aui_tui.records.view import Dossier, Facets, HistoryPoint, IndexView, Overview, Quota, Row, ScanAnswer
 from aui_tui.records.visits import Visits
 from aui_tui.records.vocabulary import CATEGORIES, STANCES
+from aui_tui.service.protocol import ScanTerms
 from tests.cards import DEAD, SAMPLES, WALLED
 
 LIMIT = 10
@@ -129,15 +130,8 @@ class MemoryService:
     async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
         return estimate((await self.site(host, method=method, at=at)).card, fixes)
 
-    async def scan(
-        self,
-        url: str,
-        *,
-        force: bool = False,
-        method: str = "",
-        category: str = "",
-        progress: Progress | None = None,
-    ) -> ScanAnswer:
+    async def scan(self, url: str, **terms: Unpack[ScanTerms]) -> ScanAnswer:
+        force = terms.get("force", False)
         self._called("scan", (self.client, url, force))
         if "." not in url or " " in url:
             raise InvalidHost(f"{url!r} is no host name.")

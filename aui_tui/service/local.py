@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar, Unpack
 
 import msgspec
 
@@ -29,6 +29,7 @@ from aui_tui.records.view import Dossier, IndexView, Moves, Overview, Quota, Sca
 from aui_tui.records.visits import Visits
 from aui_tui.records.vocabulary import CATEGORIES, choose
 from aui_tui.service.grading import Grading
+from aui_tui.service.protocol import ScanTerms
 from aui_tui.store.folder import places, prepare
 from aui_tui.store.reports import Reports
 from aui_tui.text import clean
@@ -217,22 +218,14 @@ class LocalService:
         self.scans.uncache(sites)
 
     async def scan(
-        self,
-        url: str,
-        *,
-        force: bool = False,
-        method: str = "",
-        category: str = "",
-        progress: Progress | None = None,
-        client: str = "",
-        name: str = "",
-        free: bool = False,
+        self, url: str, *, client: str = "", name: str = "", free: bool = False, **terms: Unpack[ScanTerms]
     ) -> ScanAnswer:
         """Scan ``url`` or answer from the cache (see ``Service.scan``).
 
         ``client`` pays instead of the service's own; ``free`` scans are the operator's and cost nothing; ``name`` is
         the display name to keep.
         """
+        method, category = terms.get("method"), terms.get("category")
         wanted = method_called(method).name if method else self._grading.method
         category = choose("category", category, CATEGORIES) if category else ""
         target = self.access.target(url)
@@ -241,7 +234,9 @@ class LocalService:
         free = free or (self.access.no_limit and await self.owns(url))
         order = Order(None if free else client or self._client, name, category)
         try:
-            answer = await self.scans.scan(target, order, force=force, method=wanted, progress=progress)
+            answer = await self.scans.scan(
+                target, order, force=terms.get("force", False), method=wanted, progress=terms.get("progress")
+            )
             return _undeclared(answer)
         except RateLimited as error:
             if not await self.owns(url):
@@ -271,13 +266,10 @@ class LocalService:
         url: str,
         *,
         act: bool = False,
-        force: bool = False,
-        method: str = "",
-        category: str = "",
-        progress: Progress | None = None,
         live: TaskProgress | None = None,
         pictures: bool = True,
         free: bool = False,
+        **terms: Unpack[ScanTerms],
     ) -> ScanAnswer:
         """Scan ``url``, then run the tasks in a browser (see ``protocol.RunsTasks``).
 
@@ -287,7 +279,7 @@ class LocalService:
 
         own = bool(self.access.allow_private or self.access.connect_to) and await self.owns(url)
         TaskRuns.check(act=act, own=own)
-        answer = await self.scan(url, force=force, method=method, category=category, progress=progress, free=free)
+        answer = await self.scan(url, free=free, **terms)
         if self._task_runs is None:
             folder = self.places.folder / PICTURES if pictures else None
             self._task_runs = TaskRuns(self.access, self._keep_added, pictures=folder)

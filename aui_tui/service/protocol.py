@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypedDict, Unpack, runtime_checkable
 
 from aui_tui.records.observations import Progress
 from aui_tui.records.points import Standing
@@ -10,6 +10,19 @@ from aui_tui.records.query import Query
 from aui_tui.records.tasks import TaskProgress, TaskReport
 from aui_tui.records.view import Dossier, IndexView, Moves, Overview, Quota, ScanAnswer
 from aui_tui.records.visits import Visits
+
+
+class ScanTerms(TypedDict, total=False):
+    """What a caller may ask of a scan beside its address.
+
+    ``force`` skips the cache and costs one of the scans of the hour. ``method`` grades the card, ``category`` is kept
+    with it; empty: the service's own. ``progress`` gets an event per probe.
+    """
+
+    force: bool
+    method: str
+    category: str
+    progress: Progress | None
 
 
 class Service(Protocol):
@@ -58,19 +71,11 @@ class Service(Protocol):
         """
         ...
 
-    async def scan(
-        self,
-        url: str,
-        *,
-        force: bool = False,
-        method: str = "",
-        category: str = "",
-        progress: Progress | None = None,
-    ) -> ScanAnswer:
+    async def scan(self, url: str, **terms: Unpack[ScanTerms]) -> ScanAnswer:
         """Scan ``url`` live, or answer from the 24 h cache (4.3).
 
-        ``force`` skips the cache and costs one of the scans of the hour. Raises InvalidHost, RateLimited,
-        Unavailable. Cancelling the call cancels the scan unless another caller waits for it.
+        Raises InvalidHost, RateLimited, Unavailable. Cancelling the call cancels the scan unless another caller waits
+        for it.
         """
         ...
 
@@ -114,21 +119,13 @@ class RunsTasks(Protocol):
     """A service that can try tasks in a browser on this machine (``records.tasks``); a remote one never does."""
 
     async def run_tasks(
-        self,
-        url: str,
-        *,
-        act: bool = False,
-        force: bool = False,
-        method: str = "",
-        category: str = "",
-        progress: Progress | None = None,
-        live: TaskProgress | None = None,
+        self, url: str, *, act: bool = False, live: TaskProgress | None = None, **terms: Unpack[ScanTerms]
     ) -> ScanAnswer:
         """Scan ``url`` as ``scan`` does, then run the tasks and keep them with its card.
 
         A scan of the last 24 h is used again unless ``force``; its run of the tasks too. ``act`` lets the run press
-        "add to cart" once, on a host that the user named as his own. ``progress`` gets the probes, ``live`` the steps.
-        Cancelling keeps the scan, and of the tasks those that had ended. The transcript is
+        "add to cart" once, on a host that the user named as his own. ``live`` gets the steps. Cancelling keeps the
+        scan, and of the tasks those that had ended. The transcript is
         ``answer.observations.tasks``. Raises as ``scan``, and NoBrowser when none is installed.
         """
         ...

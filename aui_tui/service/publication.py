@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Unpack
 
 from aui_tui.engine import signing
 from aui_tui.engine.policy import PUBLIC, ScanPolicy
@@ -21,6 +21,7 @@ from aui_tui.records.registry import Known
 from aui_tui.records.view import Dossier, IndexView, Overview, Quota, ScanAnswer
 from aui_tui.records.visits import Visits
 from aui_tui.service.local import LocalService
+from aui_tui.service.protocol import ScanTerms
 from aui_tui.service.scans import Observer, Scanner
 
 SCANS: Final = 24
@@ -111,28 +112,18 @@ class Publication:
         """Return where ``host`` would stand with ``fixes`` carried out."""
         return await self._local.what_if(host, fixes, method=method, at=at)
 
-    async def scan(
-        self,
-        url: str,
-        *,
-        force: bool = False,
-        method: str = "",
-        category: str = "",
-        progress: Progress | None = None,
-    ) -> ScanAnswer:
+    async def scan(self, url: str, **terms: Unpack[ScanTerms]) -> ScanAnswer:
         """Scan ``url`` at the client's cost, or answer from the cache.
 
         A caller who goes away leaves the scan running: it is paid for, and the next caller has it from the cache.
         Raises ScansRefused where nobody scans and the cache has no answer.
         """
         if self._read_only:
-            found = None if force else await self.cached(url)
+            found = None if terms.get("force") else await self.cached(url)
             if found is None:
                 raise ScansRefused("This service does not scan for its visitors; its stored report cards can be read.")
             return found
-        scan = self._local.scan(
-            url, force=force, method=method, category=category, progress=progress, client=self._client
-        )
+        scan = self._local.scan(url, **terms, client=self._client)
         return await asyncio.shield(asyncio.ensure_future(scan))
 
     async def cached(self, url: str) -> ScanAnswer | None:

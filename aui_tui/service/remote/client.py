@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, TypeVar, Unpack
 from urllib.parse import quote, urlencode, urlsplit
 
 import msgspec
@@ -23,12 +23,12 @@ import msgspec
 from aui_tui.errors import AuiError, BadValue, ConfigError, RateLimited, RecordError, Unavailable
 from aui_tui.records.card import ReportCard, age
 from aui_tui.records.decoding import from_json
-from aui_tui.records.observations import Progress
 from aui_tui.records.points import Standing, estimate
 from aui_tui.records.query import Query
 from aui_tui.records.tasks import TaskReport, decode_report
 from aui_tui.records.view import Dossier, HistoryPoint, IndexView, Overview, Quota, ScanAnswer
 from aui_tui.records.visits import Visits, decode_visits
+from aui_tui.service.protocol import ScanTerms
 from aui_tui.service.remote.file import READ_SECONDS, page_of, read_card, read_index
 from aui_tui.service.remote.transport import (
     INDEX,
@@ -231,22 +231,14 @@ class RemoteService:
         """Return where ``host`` would stand with ``fixes`` carried out, by the points of its card."""
         return estimate((await self.site(host, method=method, at=at)).card, fixes)
 
-    async def scan(
-        self,
-        url: str,
-        *,
-        force: bool = False,
-        method: str = "",
-        category: str = "",
-        progress: Progress | None = None,
-    ) -> ScanAnswer:
+    async def scan(self, url: str, **terms: Unpack[ScanTerms]) -> ScanAnswer:
         """Have the service scan ``url``; its probes are not reported one by one.
 
         Raises InvalidHost, RateLimited, Unavailable. It is asked once: a scan costs.
         """
-        if category:
+        if terms.get("category"):
             raise BadValue(f"{self.label} sets the categories of its hosts itself.")
-        fields = {"url": url, **({"force": "true"} if force else {})}
+        fields = {"url": url, **({"force": "true"} if terms.get("force") else {})}
         reply = await self._transport.get(
             f"{self._base}/api/scan?{urlencode(fields)}",
             fields={},
@@ -260,7 +252,7 @@ class RemoteService:
         card = await self._read(reply, lambda found: self._carded(found.body, url))
         self._asked = float("-inf")
         seconds = age(card.scanned_at, clock_of(reply, self._clock()))
-        other = method and method != card.method
+        other = terms.get("method", card.method) not in ("", card.method)
         return ScanAnswer(
             card=card,
             source=source_of(reply, seconds),

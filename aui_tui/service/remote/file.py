@@ -17,7 +17,7 @@ from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, Any, Final, NamedTuple, TypeVar
+from typing import IO, Any, Final, NamedTuple, TypeVar, Unpack
 from urllib.parse import quote
 
 import msgspec
@@ -26,12 +26,12 @@ from aui_tui.errors import BadValue, ConfigError, NeverScanned, RecordError, Una
 from aui_tui.records import codec
 from aui_tui.records.card import ReportCard, SiteSummary
 from aui_tui.records.decoding import json_decoder
-from aui_tui.records.observations import Progress
 from aui_tui.records.points import Standing, estimate
 from aui_tui.records.query import Query
 from aui_tui.records.view import Dossier, HistoryPoint, IndexView, Overview, Quota, ScanAnswer
 from aui_tui.records.visits import Visits
 from aui_tui.records.vocabulary import UNCATEGORIZED
+from aui_tui.service.protocol import ScanTerms
 from aui_tui.store.blobs import pack_card, unpack_card
 from aui_tui.store.lists import Listing
 from aui_tui.text import clean
@@ -418,15 +418,7 @@ class FileService:
         """Return where ``host`` would stand with ``fixes`` carried out, by the points of its card."""
         return estimate((await self.site(host, method=method, at=at)).card, fixes)
 
-    async def scan(
-        self,
-        url: str,
-        *,
-        force: bool = False,
-        method: str = "",
-        category: str = "",
-        progress: Progress | None = None,
-    ) -> ScanAnswer:
+    async def scan(self, url: str, **terms: Unpack[ScanTerms]) -> ScanAnswer:
         """Raise Unavailable: a file scans nothing."""
         raise Unavailable(f"{self.label} is a file of results; it cannot scan.")
 
