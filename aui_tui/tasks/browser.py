@@ -9,7 +9,9 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+from collections.abc import Awaitable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -31,6 +33,7 @@ SYSTEM: Final = (
 """Real binaries, asked before the names on the path: a distribution's wrapper adds flags, extensions and keys."""
 NAMES: Final = ("google-chrome", "google-chrome-stable", "chromium", "chromium-browser", "chrome")
 START_SECONDS: Final = 30.0
+CLOSE_SECONDS: Final = 5.0
 STOP_SECONDS: Final = 5.0
 MEMORY: Final = 768_000_000
 """Bytes that the pages may hold together; above it the largest is ended: a picture of a megabyte can unpack to
@@ -108,15 +111,36 @@ def _own_browsers() -> bool:
     return any(folder.is_dir() and any(folder.glob("chromium*")) for folder in folders)
 
 
+@dataclass(eq=False)
+class _Process:
+    """A browser that runs, with the driver that started it.
+
+    ``users``: runs that have a context in it. ``spent``: it did not open or close one in time, so it gets no new run.
+    """
+
+    driver: Playwright
+    chromium: Chromium
+    pid: int
+    watch: asyncio.Task[None]
+    users: int = 0
+    spent: bool = False
+
+    async def end(self) -> None:
+        """End the browser with its processes and its profile folder; one that does not end itself is killed."""
+        self.watch.cancel()
+        if self.spent or not await _within(STOP_SECONDS, self.chromium.close()):
+            await asyncio.to_thread(_put_an_end, self.pid)
+        await _within(STOP_SECONDS, self.driver.stop())
+
+
 class Browser:
     """One headless browser for this process, started when it is first needed."""
 
     def __init__(self) -> None:
         self._lock = asyncio.Lock()
-        self._driver: Playwright | None = None
-        self._chromium: Chromium | None = None
+        self._running: list[_Process] = []
+        self._used: dict[BrowserContext, _Process] = {}
         self._refusal = Proxy(refuse)
-        self._watch: asyncio.Task[None] | None = None
         self.name = ""
 
     @property
@@ -124,98 +148,168 @@ class Browser:
         """False as root, where Chromium cannot set its sandbox up."""
         return not hasattr(os, "geteuid") or os.geteuid() != 0
 
+    @property
+    def contexts(self) -> int:
+        """The contexts that are open."""
+        return sum(len(process.chromium.contexts) for process in self._running)
+
     async def context(self, proxy_port: int, *, insecure: bool) -> BrowserContext:
         """Return a fresh context, without cookies, storage or permissions, whose only way out is the proxy.
 
         ``insecure``: certificates are left to the proxy. Raises NoBrowser, and Unavailable when it does not start.
         """
-        chromium = await self._start()
-        agent = f"Mozilla/5.0 ({_platform()}) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/{_major(chromium)}.0.0.0 "
-        return await chromium.new_context(
-            proxy={"server": f"http://127.0.0.1:{proxy_port}", "bypass": "<-loopback>"},
-            user_agent=f"{agent}Safari/537.36",
-            locale="en-US",
-            viewport={"width": 1280, "height": 900},
-            accept_downloads=False,
-            service_workers="block",
-            ignore_https_errors=insecure,
-        )
-
-    async def _start(self) -> Chromium:
-        async with self._lock:
-            if self._chromium is not None and self._chromium.is_connected():
-                return self._chromium
-            missing = available()
-            if missing:
-                raise NoBrowser(missing)
-            await self._end()
-            try:
-                async with asyncio.timeout(START_SECONDS):
-                    return await self._launch()
-            except TimeoutError:
-                await self._end()
-                raise Unavailable(f"The browser did not start within {START_SECONDS:g} s.") from None
-
-    async def _launch(self) -> Chromium:
-        from playwright.async_api import Error, async_playwright
-
-        await self._refusal.start()
-        self._driver = await async_playwright().start()
-        # what the browser sends for itself belongs to no context, and meets a proxy that refuses everything
-        outside = {"server": f"http://127.0.0.1:{self._refusal.port}", "bypass": "<-loopback>"}
-        path = own if os.path.exists(own := self._driver.chromium.executable_path) else find()  # noqa: ASYNC240, PTH110
+        process = await self._joined()
+        agent = f"Mozilla/5.0 ({_platform()}) AppleWebKit/537.36 (KHTML, like Gecko) "
+        agent += f"Chrome/{_major(process.chromium)}.0.0.0 Safari/537.36"
         try:
-            self._chromium = await self._driver.chromium.launch(
-                executable_path=path,
-                args=list(FLAGS),
-                chromium_sandbox=self.sandboxed,
-                proxy={"server": outside["server"], "bypass": outside["bypass"]},
-                handle_sigint=False,
-                handle_sigterm=False,
-                handle_sighup=False,
-            )
-        except Error as error:
-            await self._end()
-            reason = clean(str(error).strip().splitlines()[0], 200)
-            raise Unavailable(f"The browser {path} does not start: {reason}") from None
-        self._watch = asyncio.create_task(_watch_memory(self._chromium))
-        self.name = f"Chromium {clean(self._chromium.version, 40)}"
-        return self._chromium
+            async with asyncio.timeout(START_SECONDS):
+                context = await process.chromium.new_context(
+                    proxy={"server": f"http://127.0.0.1:{proxy_port}", "bypass": "<-loopback>"},
+                    user_agent=agent,
+                    locale="en-US",
+                    viewport={"width": 1280, "height": 900},
+                    accept_downloads=False,
+                    service_workers="block",
+                    ignore_https_errors=insecure,
+                )
+        except BaseException as error:
+            process.spent = True
+            await self._left(process)
+            if isinstance(error, TimeoutError):
+                raise Unavailable(f"The browser did not open a page within {START_SECONDS:g} s.") from None
+            raise
+        self._used[context] = process
+        return context
+
+    async def close(self, context: BrowserContext) -> None:
+        """Close a context. A browser that does not do so in CLOSE_SECONDS ends with the last run that uses it."""
+        process = self._used.pop(context)
+        # never cancelled: the driver would give the close up, and the context would stay
+        closing = asyncio.ensure_future(context.close())
+        closing.add_done_callback(lambda done: done.cancelled() or done.exception())
+        try:
+            process.spent |= not (await asyncio.wait((closing,), timeout=CLOSE_SECONDS))[0]
+        finally:
+            await self._left(process)
+
+    async def _left(self, process: _Process) -> None:
+        process.users -= 1
+        if process.spent and not process.users and process in self._running:
+            self._running.remove(process)
+            await process.end()
+
+    async def _joined(self) -> _Process:
+        """Return a browser for one more run, started where there is none."""
+        async with self._lock:
+            for process in list(self._running):
+                if not process.chromium.is_connected():
+                    self._running.remove(process)
+                    await process.end()
+            process = next((one for one in self._running if not one.spent), None) or await self._start()
+            process.users += 1
+            return process
+
+    async def _start(self) -> _Process:
+        missing = available()
+        if missing:
+            raise NoBrowser(missing)
+        await self._refusal.start()
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                process = await _launch(self._refusal.port, sandboxed=self.sandboxed)
+        except TimeoutError:
+            raise Unavailable(f"The browser did not start within {START_SECONDS:g} s.") from None
+        self.name = f"Chromium {clean(process.chromium.version, 40)}"
+        self._running.append(process)
+        return process
 
     async def aclose(self) -> None:
         """End the browser with its processes and its profile folder."""
         async with self._lock:
-            await self._end()
-
-    async def _end(self) -> None:
-        chromium, self._chromium = self._chromium, None
-        driver, self._driver = self._driver, None
-        if self._watch is not None:
-            self._watch.cancel()
-        for closing in (chromium.close() if chromium else None, driver.stop() if driver else None):
-            if closing is not None:
-                with suppress(Exception):
-                    await asyncio.wait_for(closing, STOP_SECONDS)
-        await self._refusal.stop()
+            running, self._running = self._running, []
+            await asyncio.gather(*(process.end() for process in running))
+            await self._refusal.stop()
 
 
-async def _watch_memory(chromium: Chromium) -> None:
+async def _launch(port: int, *, sandboxed: bool) -> _Process:
+    """Start a driver and a browser; what the browser sends for itself meets a proxy at ``port`` that refuses it."""
+    from playwright.async_api import Error, async_playwright
+
+    driver = await async_playwright().start()
+    path = own if os.path.exists(own := driver.chromium.executable_path) else find()  # noqa: ASYNC240, PTH110
+    try:
+        chromium = await driver.chromium.launch(
+            executable_path=path,
+            args=list(FLAGS),
+            chromium_sandbox=sandboxed,
+            proxy={"server": f"http://127.0.0.1:{port}", "bypass": "<-loopback>"},
+            handle_sigint=False,
+            handle_sigterm=False,
+            handle_sighup=False,
+        )
+        session = await chromium.new_browser_cdp_session()
+        processes = (await session.send("SystemInfo.getProcessInfo"))["processInfo"]
+        await session.detach()
+    except Error as error:
+        await _within(STOP_SECONDS, driver.stop())
+        reason = clean(str(error).strip().splitlines()[0], 200)
+        raise Unavailable(f"The browser {path} does not start: {reason}") from None
+    except BaseException:
+        await _within(STOP_SECONDS, driver.stop())
+        raise
+    pid = next(int(one["id"]) for one in processes if one["type"] == "browser")
+    return _Process(driver, chromium, pid, asyncio.create_task(_watch_memory(chromium, pid)))
+
+
+async def _within(seconds: float, ending: Awaitable[object]) -> bool:
+    """Say whether ``ending`` came to its end in time; an error of what is being ended is an end too."""
+    try:
+        async with asyncio.timeout(seconds):
+            await ending
+    except TimeoutError:
+        return False
+    except Exception:  # what has gone already cannot be closed, and Playwright has no one error for it
+        return True
+    return True
+
+
+def _put_an_end(pid: int) -> None:
+    """Kill the browser ``pid`` with its helper processes and remove its socket; the driver removes its profile."""
+    import psutil
+
+    with suppress(psutil.Error):
+        browser = psutil.Process(pid)
+        flag = "--user-data-dir="
+        profile = next(part for part in browser.cmdline() if part.startswith(flag)).removeprefix(flag)
+        family = [*browser.children(recursive=True), browser]
+        for process in family:
+            with suppress(psutil.Error):
+                process.kill()
+        with suppress(OSError):
+            socket = Path(profile, "SingletonSocket").readlink()
+            socket.unlink(missing_ok=True)
+            socket.parent.rmdir()
+        psutil.wait_procs(family, STOP_SECONDS)
+
+
+async def _watch_memory(chromium: Chromium, pid: int) -> None:
     """End the largest page of ``chromium`` whenever its pages hold more than MEMORY; the run sees a crash."""
     while chromium.is_connected():
         if chromium.contexts:
-            await asyncio.to_thread(_end_what_is_too_large)
+            await asyncio.to_thread(_end_what_is_too_large, pid)
         await asyncio.sleep(LOOK_SECONDS)
 
 
-def _end_what_is_too_large() -> None:
+def _end_what_is_too_large(pid: int) -> None:
     import psutil
 
     held: dict[psutil.Process, int] = {}
-    for process in psutil.Process().children(recursive=True):
-        with suppress(psutil.Error):
-            if any(part.startswith("--type=renderer") for part in process.cmdline()):
-                used = process.memory_full_info()
-                held[process] = getattr(used, "pss", used.uss)  # macOS does not count shared pages by share
+    with suppress(psutil.Error):
+        for process in psutil.Process(pid).children(recursive=True):
+            with suppress(psutil.Error):
+                if any(part.startswith("--type=renderer") for part in process.cmdline()):
+                    used = process.memory_full_info()
+                    held[process] = getattr(used, "pss", used.uss)  # macOS does not count shared pages by share
     if sum(held.values()) > MEMORY:
         with suppress(psutil.Error):
             max(held, key=lambda process: held[process]).kill()

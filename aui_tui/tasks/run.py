@@ -162,8 +162,7 @@ class _Run:
             self._note(stopped=False)
         finally:
             if context is not None:
-                with suppress(Exception):
-                    await asyncio.wait_for(context.close(), ACT)
+                await self._browser.close(context)
             await self._proxy.stop()
             self._routes.close()
 

@@ -24,6 +24,7 @@ import trustme
 
 from aui_tui.demo.shop import Shop
 from aui_tui.engine.policy import ConnectTo, ScanPolicy
+from aui_tui.tasks import browser as browsers
 from aui_tui.tasks.browser import Browser
 from aui_tui.tasks.fence import Allowance
 from aui_tui.tasks.run import TaskRunning, run_tasks
@@ -361,8 +362,41 @@ async def test_cancelling_keeps_what_had_ended_and_closes_the_context(browser: B
             await task
     assert held[0].report.stopped
     assert held[0].report.results[0].task == "read"
-    assert browser._chromium is not None
-    assert not browser._chromium.contexts
+    assert not browser.contexts
+
+
+def main_processes() -> list[psutil.Process]:
+    """The browsers that this process has started, without their helper processes."""
+    family = psutil.Process().children(recursive=True)
+    return [one for one in family if "--headless" in one.cmdline() and "--type=" not in " ".join(one.cmdline())]
+
+
+async def test_a_browser_that_does_not_close_a_page_is_ended_and_another_one_started(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(browsers, "CLOSE_SECONDS", 0.5)
+    own, others = Browser(), main_processes()
+    try:
+        async with serving(Shop()) as port:
+            task = asyncio.ensure_future(
+                run_tasks(seen_at(f"http://{HOST}"), own, access=leading_to(port), tasks=("read", "search"))
+            )
+            while not own.contexts:
+                await asyncio.sleep(0.05)
+            stopped = [one for one in main_processes() if one not in others]
+            for process in stopped:
+                process.suspend()
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert stopped
+            _, left = await asyncio.to_thread(psutil.wait_procs, stopped, 15)
+            assert not left
+            ran = await run_tasks(seen_at(f"http://{HOST}"), own, access=leading_to(port), tasks=("read",))
+        assert outcome(ran, "read") == "done"
+        assert not own.contexts
+    finally:
+        await own.aclose()
 
 
 PROGRAM = """
