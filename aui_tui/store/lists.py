@@ -173,6 +173,8 @@ FIRST: Final = 60
 """Rows of a first_page: more than a tall terminal shows."""
 PROBE: Final = 20_000
 """Rows in which a first_page looks for them where the text index may be quicker."""
+RARE: Final = 1000
+"""Fewer hosts than this are found more quickly by the text index than by looking through the list for them."""
 
 
 def index_view(
@@ -214,6 +216,8 @@ def first_page(db: sqlite3.Connection, reader: Reader, query: Query, now: float)
     order = "score, host DESC" if query.descending else "score DESC, host"
     more = ", change" if any(term.field == "change" for term in leaves(query.terms)) else ""
     probe = -1 if needed(query) else PROBE
+    if probe > 0 and _rare(db, query):
+        return None
     ranks = competition_ranks(db)
     windows = []
     for ranked in (1, 0):
@@ -235,6 +239,13 @@ def first_page(db: sqlite3.Connection, reader: Reader, query: Query, now: float)
         facets=none_yet,
         counting=True,
     )
+
+
+def _rare(db: sqlite3.Connection, query: Query) -> bool:
+    """Whether the text index names fewer than RARE hosts for a word that every host of ``query`` must have."""
+    counted = "SELECT count(*) FROM (SELECT rowid FROM site_text WHERE site_text MATCH ? LIMIT ?)"
+    words = [term.value for term in query.terms if term.field == "text" and not term.negated]
+    return any(db.execute(counted, (columns.phrase(word), RARE)).fetchone()[0] < RARE for word in words)
 
 
 def _hosts(db: sqlite3.Connection) -> int:

@@ -63,6 +63,7 @@ def test_a_glimpse_shows_the_first_rows_of_the_list(
 ) -> None:
     monkeypatch.setattr(lists, "LONG", 1)
     monkeypatch.setattr(lists, "FEW", few)
+    monkeypatch.setattr(lists, "RARE", 1)
     seen = 0
     for query in queries():
         asked = msgspec.structs.replace(query, descending=turned)
@@ -90,6 +91,11 @@ def test_there_is_no_glimpse_where_the_whole_answer_comes_as_soon(
     assert store.first_page(Query.of(line="s", sort="age")) is None
     store.index(Query.of(line="s"))
     assert store.first_page(Query.of(line="s")) is None
+    assert store.first_page(Query.of(line="shop")) is None, "few hosts have it: the text index is quicker"
+    monkeypatch.setattr(lists, "RARE", 1)
+    monkeypatch.setattr(lists, "FIRST", 5)
+    assert store.first_page(Query.of(line="shop")) is not None
+    assert store.first_page(Query.of(line="zzzzqqqq")) is None
     monkeypatch.setattr(lists, "PROBE", 50)
     assert store.first_page(Query.of(line="shop")) is None
 

@@ -202,8 +202,8 @@ class IndexScreen(HostScreen):
         return self._placing or view is None or view.query != self.state.query
 
     def _redraw(self) -> None:
-        for bar in self.query(Bar):
-            bar.refresh()
+        for name in ("#title", "#chips", "#detail"):
+            self.query_one(name, Bar).refresh()
 
     def _fed(self, _count: int) -> None:
         self.query_one("#title", Bar).refresh()
@@ -292,8 +292,9 @@ class IndexScreen(HostScreen):
     def become(self, state: ListState, *, keep: bool = True) -> None:
         """Take another state: ask again when its query differs, else only draw."""
         same = state.query == self.state.query
+        if (state.mode, state.filtered) != (self.state.mode, self.state.filtered):
+            self.refresh_bindings()
         self.state = state
-        self.refresh_bindings()
         if same:
             self._fill(self.table.cursor)
         else:

@@ -94,11 +94,17 @@ class HostTable(ScrollView, Painted, can_focus=True):
         self._page = (0, ())
         self._now = self._clock()
         self.cursor = max(0, min(cursor, len(window) - 1))
-        self.virtual_size = Size(0, len(self) + HEADER)
+        self._measure()
         self.scroll_to(y=max(self.cursor - height, 0), animate=False, immediate=True)
         self._keep_in_sight()
         self.refresh()
         self.post_message(self.Moved(self.row))
+
+    def _measure(self) -> None:
+        """Give the scroll bar the new length; it is always there, so the screen need not be laid out for that."""
+        size = Size(0, len(self) + HEADER)
+        self.set_reactive(HostTable.virtual_size, size)
+        self.vertical_scrollbar.window_virtual_size = size.height
 
     def age(self) -> None:
         """Draw the ages of this moment."""
@@ -123,12 +129,12 @@ class HostTable(ScrollView, Painted, can_focus=True):
         return True
 
     def row_at(self, index: int) -> Row | None:
-        """Return row ``index``, read with a page around it; None when the source has fewer rows by now."""
+        """Return row ``index``, read with the pages beside it; None when the source has fewer rows by now."""
         start, rows = self._page
         if not start <= index < start + len(rows) and self._window is not None:
             height = max(self.size.height, 1)
             start = max(0, index - height)
-            rows = self._window[start : index + 2 * height]
+            rows = self._window[start : index + height]
             self._page = (start, rows)
         return rows[index - start] if 0 <= index - start < len(rows) else None
 
