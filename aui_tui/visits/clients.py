@@ -188,6 +188,19 @@ def address_of(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | Non
     return None
 
 
+_IPV4: Final = re.compile(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?!\d|\.\d)")
+_IPV6: Final = re.compile(r"(?<![\w:])(?=[0-9A-Fa-f]*:[0-9A-Fa-f]*:)[0-9A-Fa-f:]{2,39}(?![\w:])")
+
+
+def without_addresses(text: str, mark: str) -> str:
+    """Return ``text`` with each IP address in it, wherever it stands, replaced by ``mark``."""
+    if text.count(".") > 2:
+        text = _IPV4.sub(mark, text)
+    if text.count(":") > 1:
+        text = _IPV6.sub(lambda found: found[0] if address_of(found[0]) is None else mark, text)
+    return text
+
+
 @cache
 def _private() -> Ranges:
     return Ranges(PRIVATE)

@@ -12,7 +12,17 @@ from urllib.parse import urlsplit
 from aui_tui.errors import BadValue, RecordError
 from aui_tui.records.visits import Kind
 from aui_tui.text import clean
-from aui_tui.visits.clients import LONGEST_KEPT, TABLE_LIMIT, Client, Names, Proxies, Ranges, address_of, place
+from aui_tui.visits.clients import (
+    LONGEST_KEPT,
+    TABLE_LIMIT,
+    Client,
+    Names,
+    Proxies,
+    Ranges,
+    address_of,
+    place,
+    without_addresses,
+)
 from aui_tui.visits.formats import FORMATS, Clf, JsonLines, detect
 from aui_tui.visits.lines import DOUBT, ClientField, Format, Found, Visit, of_string
 from aui_tui.visits.tally import HOUR, Row, Spans
@@ -197,16 +207,20 @@ class Reading:
 
     def end(self, name: str) -> None:
         """Judge the log ``name``. Raises RecordError when more than half of its first lines could not be parsed."""
-        for row in self.count.rows.values():
-            row.fold()
-        for note in self._form.notes:
-            self.count.notes[note] = None
+        self.settle()
         broken, lines = self._head_broken, self._head_lines
         if lines and 2 * broken > lines:
             raise RecordError(
                 f"{clean(name, 100)}: {broken:,} of its first {lines:,} lines could not be understood; expected were "
                 f"{self._form.expected}. Name the format by --format, or describe it by --log-format."
             )
+
+    def settle(self) -> None:
+        """Make the figures ready to be shown, with what such a log cannot show."""
+        for row in self.count.rows.values():
+            row.fold()
+        for note in self._form.notes:
+            self.count.notes[note] = None
 
     def _examine(self, line: bytes, *, head: bool = False) -> None:
         if not self._form.is_line(line):
@@ -309,7 +323,8 @@ def quote(line: bytes) -> str:
             words.append("(address)")
         else:
             words.append(head + "?…" if mark else word)
-    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in " ".join(words))
+    bare = without_addresses(" ".join(words), "(address)")
+    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in bare)
     return clean(shown, QUOTE_LENGTH)
 
 

@@ -23,8 +23,11 @@ from aui_tui.visits.lines import (
     Found,
     Interesting,
     Visit,
+    address_column,
+    address_list,
     any_time,
     clf_time,
+    duration,
     is_address,
     names,
     target_of,
@@ -43,7 +46,7 @@ _CLF: Final = re.compile(
 )
 _REQUEST_TIME: Final = re.compile(rb'(?:^|[ "=])(\d{1,6}\.\d{3})(?=$|[ "])|(?:^| )(\d{1,8})ms(?=$| )')
 _ENDS: Final = (b"\n", b"\r\n", b"")
-_FORWARDED: Final = re.compile(rb'"([0-9A-Fa-f.:%, \[\]-]{2,400})"')
+_FURTHER: Final = re.compile(_TEXT, re.DOTALL)
 
 
 class Clf(Format):
@@ -54,6 +57,7 @@ class Clf(Format):
 
     def __init__(self) -> None:
         self._without = False
+        self._forwarded: int | None = None
 
     def cut(self, line: bytes) -> bytes:
         """Return the third quoted field."""
@@ -68,9 +72,10 @@ class Clf(Format):
         return super().wanted(block, interesting)
 
     def learn(self, lines: Sequence[bytes]) -> None:
-        """Notice the common format, which has no User-Agent."""
+        """Notice the common format, which has no User-Agent, and which further field is X-Forwarded-For."""
         found = [m for m in (_CLF.fullmatch(line.rstrip(b"\r\n")) for line in lines) if m]
         self._without = bool(found) and all(m[9] is None for m in found)
+        self._forwarded = address_column(_further(m[10] or b"") for m in found)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -89,6 +94,7 @@ class Clf(Format):
             return None
         first, second, _, stamp, request, status, size, _, agent, rest = found.groups(b"")
         behind_host = is_address(second) or (not first and second != b"-")
+        host = first if behind_host else second if b"." in second else b""
         try:
             visit = Visit(
                 (second if behind_host else first).decode("ascii", "replace"),
@@ -98,12 +104,19 @@ class Clf(Format):
                 whole_number(size),
                 _time_taken(rest),
                 None,
-                _forwarded(rest),
-                first.decode("ascii", "replace") if behind_host else "",
+                self._forwarded_in(rest),
+                host.decode("ascii", "replace"),
             )
         except ValueError:
             return None
         return unescaped(agent), visit
+
+    def _forwarded_in(self, rest: bytes) -> str:
+        """Return X-Forwarded-For among the further fields: the column that was learned, else the first that fits."""
+        further = _further(rest)
+        if self._forwarded is not None:
+            further = further[self._forwarded : self._forwarded + 1]
+        return next((text for text in map(address_list, further) if text), "")
 
 
 def _quick_clf(line: bytes) -> Found | None:
@@ -131,13 +144,9 @@ def _time_taken(rest: bytes) -> float | None:
     return float(found[1]) if found[1] else int(found[2]) / 1000
 
 
-def _forwarded(rest: bytes) -> str:
-    """Return the quoted field that holds nothing but addresses."""
-    for text in _FORWARDED.findall(rest):
-        entries = [entry.strip() for entry in text.split(b",")]
-        if all(is_address(without_port(entry.decode()).encode()) for entry in entries):
-            return str(text.decode())
-    return ""
+def _further(rest: bytes) -> list[bytes]:
+    """Return the quoted fields behind the User-Agent."""
+    return [unescaped(text) for text in _FURTHER.findall(rest)]
 
 
 # ---------------------------------------------------------------- JSON lines
@@ -164,16 +173,13 @@ class JsonLines(Format):
     def learn(self, lines: Sequence[bytes]) -> None:
         """Find how the User-Agent is written, and whether the log is Cloudflare's."""
         self._asked = True
-        wanted = [re.escape(name.encode()) for name in names()["json"]["agent"][:-1]]
-        pattern = re.compile(rb'"(?:' + b"|".join(wanted) + rb')"\s*:\s*\[?\s*"', re.IGNORECASE)
         for line in lines:
             if b'"EdgeStartTimestamp"' in line:
                 self.name, self.kind = "cloudflare", "edge"
             elif b'"DownstreamStatus"' in line:
                 self.name = "traefik"
-            found = pattern.search(line)
-            if found and not self._marker:
-                self._marker = found[0]
+        *usual, last = names()["json"]["agent"]
+        self._marker = _marker(usual, lines) or _marker([last], lines)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -198,6 +204,13 @@ class JsonLines(Format):
             return _json_visit(_flat(record, self._client), self._client) if isinstance(record, dict) else None
         except (ValueError, TypeError, RecursionError, OverflowError):
             return None
+
+
+def _marker(keys: Sequence[str], lines: Sequence[bytes]) -> bytes:
+    """Return how the first of ``keys`` that a line has is written, up to its text; empty when none is there."""
+    wanted = b"|".join(re.escape(key.encode()) for key in keys)
+    pattern = re.compile(rb'"(?:' + wanted + rb')"\s*:\s*\[?\s*"', re.IGNORECASE)
+    return next((found[0] for line in lines if (found := pattern.search(line))), b"")
 
 
 def _flat(record: dict[str, Any], client: Sequence[str]) -> dict[str, Any]:
@@ -264,7 +277,7 @@ def _json_seconds(flat: Mapping[str, Any]) -> float | None:
     for key, unit in table["seconds"].items():
         if flat.get(key) not in (None, ""):
             nanoseconds = key in table["nanoseconds"]["keys"] and table["nanoseconds"]["beside"] in flat
-            return float(flat[key]) * (1e-9 if nanoseconds else unit)
+            return duration(flat[key], 1e-9 if nanoseconds else unit)
     return None
 
 
@@ -397,15 +410,17 @@ class Alb(Format):
         found = _ALB.fullmatch(line.rstrip(b"\r\n"))
         if found is None:
             return None
+        target = target_of(unescaped(found[11]))
         try:
             times = [float(found[n]) for n in (4, 5, 6)]
             visit = Visit(
                 without_port(found[2].decode("ascii", "replace")),
                 any_time(found[1].decode()),
-                target_of(unescaped(found[11])),
+                target,
                 whole_number(found[7]),
                 whole_number(found[10]),
                 round(sum(times), 6) if min(times) >= 0 else None,
+                host=target.partition("://")[2].partition("/")[0],
             )
         except ValueError:
             return None
@@ -433,10 +448,12 @@ class Haproxy(Format):
 
     def __init__(self) -> None:
         self._captured = True
+        self._forwarded: int | None = None
 
     def learn(self, lines: Sequence[bytes]) -> None:
-        """Notice that nothing is captured."""
+        """Notice that nothing is captured, and which captured field is X-Forwarded-For."""
         self._captured = any(b" {" in line for line in lines)
+        self._forwarded = address_column(_captured_fields(self.cut(line)) for line in lines)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -452,7 +469,7 @@ class Haproxy(Format):
         """Return the captured request fields."""
         _, brace, rest = line.partition(b" {")
         if not brace:
-            return NO_AGENT
+            return NO_AGENT if len(line) > 2 else DOUBT
         return rest.partition(b"}")[0]
 
     def plain(self, cut: bytes) -> bytes:
@@ -464,7 +481,8 @@ class Haproxy(Format):
         found = _HAPROXY.fullmatch(line.rstrip(b"\r\n"))
         if found is None:
             return None
-        captured = [_unhashed(text) for text in (found[7] or b"").split(b"|")]
+        captured = _captured_fields(found[7] or b"")
+        forwarded = captured if self._forwarded is None else captured[self._forwarded : self._forwarded + 1]
         agent = next((text for text in captured if _PRODUCT.match(text)), captured[-1])
         try:
             visit = Visit(
@@ -475,11 +493,16 @@ class Haproxy(Format):
                 int(found[6]),
                 int(found[4]) / 1000 if int(found[4]) >= 0 else None,
                 None,
-                next((text.decode() for text in captured if is_address(text)), ""),
+                next((known for text in forwarded if text is not agent and (known := address_list(text))), ""),
             )
         except ValueError:
             return None
         return agent, visit
+
+
+def _captured_fields(text: bytes) -> list[bytes]:
+    """Return the captured fields as sent."""
+    return [_unhashed(part) for part in text.split(b"|")]
 
 
 def _unhashed(text: bytes) -> bytes:
@@ -508,11 +531,16 @@ SAMPLE: Final = 200
 
 
 def detect(lines: Sequence[bytes]) -> Format | None:
-    """Return the format that most of ``lines`` fit, ready to read on; None when none fits a single line."""
+    """Return the format that most of ``lines`` fit, ready to read on; None when none fits a single line.
+
+    Directives alone are a W3C log of a time without requests.
+    """
     best: Format | None = None
     most = 0
     for made in (JsonLines(), W3c(), Alb(), Haproxy(), Clf()):
         fitting = sum(made.is_line(line) and made.parse(line) is not None for line in lines[:SAMPLE])
         if fitting > most:
             best, most = made, fitting
+    if best is None and lines and all(line.startswith(b"#") for line in lines):
+        return W3c()
     return best

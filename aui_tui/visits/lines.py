@@ -7,6 +7,7 @@ from __future__ import annotations
 import ipaddress
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from functools import cache, lru_cache
@@ -181,12 +182,14 @@ def clf_time(text: bytes) -> int:
 def any_time(value: object) -> int:
     """Return the epoch seconds of a number (in s, ms, µs or ns), an ISO 8601 time or one of a common log.
 
-    Raises ValueError, TypeError.
+    Caddy's ``wall`` times (``2026/11/22 04:54:30``) have no zone and are taken as UTC. Raises ValueError, TypeError.
     """
     if isinstance(value, str):
         text = value.strip("[] ")
         if text[2:3] == "/":
             return clf_time(text[:26].encode())
+        if text[4:5] == "/":
+            text = text.replace("/", "-")
         if "T" in text or "-" in text[1:]:
             moment = datetime.fromisoformat(text)
             return sane((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
@@ -232,6 +235,37 @@ def is_address(text: bytes) -> bool:
     except ValueError:
         return False
     return True
+
+
+_UNITS: Final = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ns": 1e-9}
+_DURATION: Final = re.compile(r"(?:\d+(?:\.\d+)?(?:h|ms|m|s|us|µs|μs|ns))+")
+_DURATION_PART: Final = re.compile(r"(\d+(?:\.\d+)?)(h|ms|m|s|us|µs|μs|ns)")
+
+
+def duration(value: object, unit: float) -> float | None:
+    """Return the seconds of a number of ``unit`` seconds each, or of a text such as ``1m2.5s``; None for others."""
+    if isinstance(value, str) and len(value) < 40 and _DURATION.fullmatch(value):
+        return sum(float(number) * _UNITS[name] for number, name in _DURATION_PART.findall(value))
+    try:
+        return float(value) * unit  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
+
+
+def address_list(text: bytes) -> str:
+    """Return ``text`` when it is a list of addresses as X-Forwarded-For holds it, else nothing.
+
+    Its last entry is what the nearest proxy wrote, an address; what stands before it can be anything.
+    """
+    last = text.rpartition(b",")[2].strip().decode("ascii", "replace")
+    is_list = any(is_address(found.encode("ascii", "replace")) for found in (last, without_port(last)))
+    return text.decode("ascii", "replace") if is_list else ""
+
+
+def address_column(rows: Iterable[Sequence[bytes]]) -> int | None:
+    """Return the place at which most of ``rows`` have a list of addresses; None when none has one."""
+    seen = Counter(at for row in rows for at, text in enumerate(row) if address_list(text))
+    return seen.most_common(1)[0][0] if seen else None
 
 
 def without_port(text: str) -> str:

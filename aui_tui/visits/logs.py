@@ -19,7 +19,7 @@ from aui_tui.records.visits import Addresses, Kind, RangeList, Visitor, Visits
 from aui_tui.text import clean
 from aui_tui.visits.clients import RangeBook, Ranges, clients, range_lists
 from aui_tui.visits.counting import Count, Options, Reading
-from aui_tui.visits.reader import BLOCK, STDIN, Tail, Unpacked, blocks, files_of, is_plain, open_log
+from aui_tui.visits.reader import BLOCK, STDIN, Places, Tail, Unpacked, blocks, files_of, is_plain, open_log
 from aui_tui.visits.tally import Row
 
 PART: Final = 16 << 20
@@ -186,7 +186,8 @@ def follow(
 
     All of each file is counted first. ``wait`` pauses between two looks and returns False to end. Raises as ``count``.
     """
-    tails = [(name, Tail(name), Reading(options, ranges)) for name in files]
+    places: Places = {}
+    tails = [(name, Tail(name, places), Reading(options, ranges)) for name in files]
     begun: set[str] = set()
     try:
         while True:
@@ -201,6 +202,7 @@ def follow(
             if changed:
                 whole = Count()
                 for _, _, reading in tails:
+                    reading.settle()
                     whole.join(reading.count)
                 yield whole
             if all(tail.ended for _, tail, _ in tails) or not wait():
@@ -320,6 +322,10 @@ def _off(whole: Count, options: Options) -> str:
     without = _most(whole, {"masked"}, whole.sources)[1] > MOST
     if without and options.client_field:
         return f"Over 90 % of the agents' lines have no address in the field {clean(options.client_field, 60)}."
+    if without and options.forwarded > 1:
+        return f"Over 90 % of the agents' lines have fewer than {options.forwarded} addresses in X-Forwarded-For."
+    if without and (options.forwarded or options.trusted):
+        return "Over 90 % of the agents' lines have no address in X-Forwarded-For."
     if without:
         return "The addresses in the log are masked, so they cannot be compared with published ranges."
     return ""

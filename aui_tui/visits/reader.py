@@ -9,6 +9,7 @@ import math
 import os
 import select
 import sys
+import time
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -28,6 +29,11 @@ LINE_LIMIT: Final = 1 << 20
 """Bytes of a line above which only its beginning is looked at."""
 SHORTENED: Final = 1 << 10
 STDIN: Final = "-"
+BEFORE: Final = b"\xef\xbb\xbf\0"
+"""Bytes that may stand before the first line: a byte order mark, and the zeros of a file that was truncated while its
+writer kept its place in it."""
+GRACE: Final = 10.0
+"""Seconds after its last line during which a file that was rotated away is read on: servers reopen their logs late."""
 
 
 class Stream(Protocol):
@@ -135,7 +141,7 @@ def is_plain(name: str) -> bool:
 
 
 def files_of(logs: Sequence[str]) -> list[str]:
-    """Return the files that ``logs`` name, patterns such as ``access.log*`` resolved, each once.
+    """Return the files that ``logs`` name, patterns such as ``access.log*`` resolved, each once, links followed.
 
     Raises BadValue when one names none, ConfigError when one cannot be read.
     """
@@ -153,17 +159,34 @@ def files_of(logs: Sequence[str]) -> list[str]:
                     f"{clean(match, 200)} is a folder: name its files, such as {clean(match, 200)}/*.log."
                 )
         found += matches
-    return list(dict.fromkeys(found))
+    each: dict[tuple[int, int] | str, str] = {}
+    for name in found:
+        each.setdefault(identity(name), name)
+    return list(each.values())
+
+
+def identity(name: str) -> tuple[int, int] | str:
+    """Return what two names of one file have in common; the name itself for standard input and what is not there."""
+    try:
+        status = Path(name).stat()
+    except OSError:
+        return name
+    return (status.st_dev, status.st_ino) if name != STDIN and status.st_ino else name
 
 
 def blocks(stream: Stream, owned: int | None = None) -> Iterator[bytes]:
-    """Yield blocks of whole lines; the last line gets its line feed if it has none.
+    """Yield blocks of whole lines, without what may stand BEFORE them; the last line gets its line feed if it has none.
 
     ``owned``: stop after the line that covers that many bytes. Of a line over LINE_LIMIT only the beginning is given.
     """
     left: float = math.inf if owned is None else owned
-    tail, skipping = b"", False
+    tail, skipping, begun = b"", False, False
     while block := stream.read(BLOCK):
+        if not begun:
+            left -= len(block)
+            block = block.lstrip(BEFORE)
+            left += len(block)
+            begun = bool(block)
         if skipping:
             end = block.find(b"\n") + 1
             left -= end or len(block)
@@ -207,52 +230,115 @@ def _last(stream: Stream, block: bytes, owned: int) -> Iterator[bytes]:
         yield block + b"\n"
 
 
-class Tail:
-    """A growing file: whole lines as they are written, through rotation (a new file) and truncation."""
+Places = dict[tuple[int, int], int]
+"""How far files were read, by device and inode."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._file = _open(name)
-        self._rest = b""
-        self.ended = False
-        """Standard input has come to its end; a file never does."""
+
+class Tail:
+    """A growing file: whole lines as they are written, through rotation (a new file) and truncation.
+
+    ``places`` is shared by the tails of a run: a file that rotation gives another of their names goes on where it was.
+    A packed file does not grow: it is read once.
+    """
+
+    def __init__(self, name: str, places: Places) -> None:
+        self._name, self._places = name, places
+        self._once = None if name != STDIN and is_plain(name) else _Once(name)
+        self._files = [] if self._once else [_Growing(name, places)]
+
+    @property
+    def ended(self) -> bool:
+        """Nothing more will come: standard input or a packed file is at its end; a growing file never is."""
+        return self._once is not None and self._once.ended
 
     def read(self) -> bytes:
         """Return the whole lines written since, at most BLOCK bytes or so; none when there is nothing new."""
-        data = self._more()
-        if not data and self._is_replaced():
-            self._file.close()
+        if self._once is not None:
+            return self._once.read()
+        for file in self._files:
+            if data := file.read():
+                return data
+        if self._is_replaced():
             with suppress(ConfigError):
-                self._file = _open(self._name)
-                data = self._more()
-        block = self._rest + data
+                self._files.append(_Growing(self._name, self._places))
+                return self._files[-1].read()
+        return self._last_lines()
+
+    def close(self) -> None:
+        """Close the files."""
+        if self._once is not None:
+            self._once.close()
+        for file in self._files:
+            file.close()
+
+    def _last_lines(self) -> bytes:
+        """Close a file that was rotated away some time ago, and return its last line if that has no line feed."""
+        if len(self._files) < 2 or time.monotonic() - self._files[0].seen < GRACE:
+            return b""
+        file = self._files.pop(0)
+        file.close()
+        return file.rest + b"\n" if file.rest else b""
+
+    def _is_replaced(self) -> bool:
+        new = identity(self._name)
+        return new != self._name and new != self._files[-1].identity
+
+
+class _Growing:
+    """One open file that grows. ``rest``: the beginning of a line; ``seen``: when its last bytes came."""
+
+    def __init__(self, name: str, places: Places) -> None:
+        self._file, self._places = _open(name), places
+        status = os.fstat(self._file.fileno())
+        self.identity = status.st_dev, status.st_ino
+        self.rest, self.seen = b"", time.monotonic()
+
+    def read(self) -> bytes:
+        """Return the whole lines written since."""
+        at = self._places.get(self.identity, 0)
+        if os.fstat(self._file.fileno()).st_size < at:
+            at, self.rest = 0, b""
+        self._file.seek(at)
+        data: bytes = self._file.read(BLOCK)
+        if data:
+            self.seen = time.monotonic()
+        self._places[self.identity] = at + len(data)
+        block = self.rest + data if self.rest else data.lstrip(BEFORE)
+        end = block.rfind(b"\n") + 1
+        self.rest = block[end:][-LINE_LIMIT:]
+        return block[:end]
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+class _Once:
+    """Standard input as it comes, or a packed file as a whole."""
+
+    def __init__(self, name: str) -> None:
+        self.ended = False
+        self._rest = b""
+        self._input: int = _open(name).fileno() if name == STDIN else -1
+        self._stream = _open(name) if name == STDIN else open_log(name)
+        self._blocks = blocks(self._stream)
+
+    def read(self) -> bytes:
+        """Return the whole lines that came since."""
+        if self._input < 0:
+            block = next(self._blocks, b"")
+            self.ended = not block
+            return block
+        if self.ended or not select.select([self._input], [], [], 0)[0]:
+            return b""
+        data = os.read(self._input, BLOCK)
+        self.ended = not data
+        block = self._rest + data + (b"\n" if self.ended and self._rest else b"")
         end = block.rfind(b"\n") + 1
         self._rest = block[end:][-LINE_LIMIT:]
         return block[:end]
 
     def close(self) -> None:
-        """Close the file."""
-        if self._name != STDIN:
-            self._file.close()
-
-    def _more(self) -> bytes:
-        if self._name == STDIN:
-            number = self._file.fileno()
-            if self.ended or not select.select([number], [], [], 0)[0]:
-                return b""
-            data = os.read(number, BLOCK)
-            self.ended = not data
-            return data
-        if os.fstat(self._file.fileno()).st_size < self._file.tell():
-            self._file.seek(0)
-            self._rest = b""
-        return bytes(self._file.read(BLOCK))
-
-    def _is_replaced(self) -> bool:
-        if self._name == STDIN:
-            return False
-        try:
-            new, old = os.stat(self._name), os.fstat(self._file.fileno())  # noqa: PTH116
-        except OSError:
-            return False
-        return (new.st_dev, new.st_ino) != (old.st_dev, old.st_ino)
+        """Close a file; standard input stays open."""
+        if self._input < 0:
+            self._stream.close()

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 from aui_tui.records.card import stamp
 from aui_tui.records.visits import Addresses, Gap, PathCount, Visitor
 from aui_tui.text import clean
-from aui_tui.visits.clients import Client
+from aui_tui.visits.clients import Client, without_addresses
 from aui_tui.visits.lines import Visit
 
 PATH_LIMIT: Final = 20_000
@@ -39,8 +39,8 @@ _NUMBER: Final = re.compile(r"\d{9,}")
 def path_of(target: str) -> str:
     """Return the path of a request target as it may be kept.
 
-    Without scheme, host, query, parameters and fragment; mail addresses, long numbers and tokens masked; at most
-    PATH_LENGTH characters, cleaned.
+    Without scheme, host, query, parameters and fragment; mail and IP addresses, long numbers and tokens masked; at
+    most PATH_LENGTH characters, cleaned.
     """
     return _path_of(target[:LONGEST_TARGET].partition("?")[0])
 
@@ -51,14 +51,14 @@ def _path_of(target: str) -> str:
         target = "/" + target.partition("://")[2].partition("/")[2]
     path = re.split(r"[?#]|;[A-Za-z0-9_.-]+=", target, maxsplit=1)[0]
     shown = unquote(path) if "%" in path else path
-    if len(shown) >= 9 or "@" in shown:
+    if len(shown) >= 9 or "@" in shown or ":" in shown or shown.count(".") > 2:
         masked = "/".join(_masked(part) for part in shown.split("/"))
         path = masked if masked != shown else path
     return clean(path, PATH_LENGTH) or "/"
 
 
 def _masked(part: str) -> str:
-    part = _MAIL.sub("{mail}", part)
+    part = without_addresses(_MAIL.sub("{mail}", part), "{address}")
     part = _UUID.sub("{id}", part)
     part = _RUN.sub(lambda found: "{token}" if _is_token(found[0]) else found[0], part)
     return _NUMBER.sub("{number}", part)

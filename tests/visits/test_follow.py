@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -56,6 +58,65 @@ def test_figures_follow_the_file(tmp_path: Path) -> None:
 
     seen = [total(count) for count in logs.follow([str(path)], Options(), {}, wait=wait)]
     assert seen == [3, 5, 10, 11, 12]
+
+
+def followed(names: list[Path], *steps: Callable[[], object]) -> list[int]:
+    """Return the lines that were counted at first, and after each of ``steps``."""
+    todo = iter([*steps, None])
+
+    def wait() -> bool:
+        act = next(todo)
+        if act is not None:
+            act()
+        return act is not None
+
+    return [count.lines for count in logs.follow([str(name) for name in names], Options(), {}, wait=wait)]
+
+
+def test_a_server_may_write_to_the_old_file_for_a_while(tmp_path: Path) -> None:
+    path, old = tmp_path / "access.log", tmp_path / "access.log.1"
+    add(path, 3)
+
+    def rotate() -> None:
+        path.rename(old)
+        add(path, 1)
+
+    assert followed([path], rotate, lambda: add(old, 2), lambda: add(path, 1)) == [3, 4, 6, 7]
+
+
+def test_a_last_line_without_its_end_counts_when_the_file_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aui_tui.visits.reader.GRACE", 0.0)
+    path = tmp_path / "access.log"
+    path.write_text(LINE + LINE[:-1])
+
+    def rotate() -> None:
+        path.rename(tmp_path / "access.log.1")
+        add(path, 2)
+
+    assert followed([path], rotate)[-1] == 4
+
+
+def test_rotation_among_followed_names_counts_no_line_twice(tmp_path: Path) -> None:
+    path, first, second = (tmp_path / name for name in ("access.log", "access.log.1", "access.log.2.gz"))
+    add(path, 3)
+    add(first, 2)
+    second.write_bytes(gzip.compress((LINE * 4).encode()))
+
+    def rotate() -> None:
+        first.unlink()
+        path.rename(first)
+        add(path, 1)
+
+    assert followed([path, first, second], rotate, lambda: add(first, 1), lambda: add(path, 1)) == [9, 10, 11, 12]
+
+
+def test_what_a_log_cannot_show_is_said_while_it_is_followed(tmp_path: Path) -> None:
+    path = tmp_path / "access.log"
+    path.write_text(LINE.partition(' "-"')[0] + "\n")
+    (count,) = logs.follow([str(path)], Options(), {}, wait=lambda: False)
+    assert "no User-Agent" in next(iter(count.notes))
 
 
 @pytest.mark.ci

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from aui_tui.errors import BadValue, RecordError
-from aui_tui.records.visits import Visits
+from aui_tui.records.visits import RangeList, Visits
 from aui_tui.visits import logs
-from aui_tui.visits.clients import Names
-from aui_tui.visits.counting import Options
+from aui_tui.visits.clients import Names, Ranges
+from aui_tui.visits.counting import Options, quote
 from aui_tui.visits.reader import LINE_LIMIT, files_of
+from aui_tui.visits.tally import path_of
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -319,3 +320,149 @@ def test_an_empty_file_has_no_visits(tmp_path: Path) -> None:
     (tmp_path / "access.log").write_bytes(b"")
     record = read(tmp_path / "access.log")
     assert (record.lines, record.visitors, record.first) == (0, (), "")
+
+
+@pytest.mark.parametrize(
+    "before", [b"\xef\xbb\xbf", b"\0" * 300, b"\0" * (3 << 20)], ids=["mark", "zeros", "3 MiB of zeros"]
+)
+def test_what_stands_before_the_first_line_is_left_out(tmp_path: Path, before: bytes) -> None:
+    path = tmp_path / "access.log"
+    path.write_bytes(before + line() * 3)
+    record = read(path)
+    assert (record.lines, record.unparsable, counts(record)) == (3, 0, {"Claude-User": 3})
+    iis = tmp_path / "iis.log"
+    iis.write_bytes(before + (DATA / "iis.log").read_bytes())
+    assert read(iis).lines == read(DATA / "iis.log").lines
+
+
+def test_a_file_with_several_names_is_read_once(tmp_path: Path) -> None:
+    path, link, hard = (tmp_path / name for name in ("access-2026.log", "access.log", "copy.log"))
+    path.write_bytes(line() * 3)
+    link.symlink_to(path.name)
+    hard.hardlink_to(path)
+    assert counts(read(tmp_path / "*.log", tmp_path / "." / path.name)) == {"Claude-User": 3}
+    assert files_of([str(link), str(path)]) == [str(link)]
+
+
+def test_a_w3c_log_without_requests_has_no_visits(tmp_path: Path) -> None:
+    path = tmp_path / "u_ex261122.log"
+    path.write_text("#Software: Microsoft Internet Information Services 10.0\n#Version: 1.0\n#Fields: date time c-ip\n")
+    assert (read(path).lines, read(path).visitors) == (0, ())
+
+
+CADDY = (
+    '{"ts":%s,"request":{"remote_ip":"198.51.100.7","method":"GET","host":"shop.example","uri":"/",'
+    '"headers":{"User-Agent":["Claude-User/1.0"]}},"duration":%s,"size":5,"status":200}\n'
+)
+
+
+@pytest.mark.parametrize(
+    "ts", ["1795323270.5", '"2026/11/22 04:54:30"', '"2026/11/22 04:54:30.123"', '"2026-11-22T04:54:30Z"']
+)
+@pytest.mark.parametrize(
+    ("duration", "seconds"), [("0.25", 0.25), ('"250ms"', 0.25), ('"1m2.5s"', 62.5), ('"-"', None)]
+)
+def test_times_as_caddy_may_write_them(tmp_path: Path, ts: str, duration: str, seconds: float | None) -> None:
+    path = tmp_path / "access.log"
+    path.write_text(CADDY % (ts, duration))
+    record = read(path)
+    assert record.first.startswith("2026-11-22T04:54:30")
+    assert record.visitors[0].median_seconds == seconds
+
+
+def test_a_key_called_agent_counts_where_no_other_names_the_client(tmp_path: Path) -> None:
+    path = tmp_path / "access.log"
+    path.write_text('{"time":1795323270,"status":200,"agent":"Claude-User/1.0"}\n' * 3)
+    record = read(path)
+    assert (counts(record), record.notes) == ({"Claude-User": 3}, ())
+    path.write_text('{"agent":"Claude-User/1.0","time":1795323270,"status":200,"user_agent":"GPTBot/1.0"}\n' * 3)
+    assert counts(read(path)) == {"GPTBot": 3}
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "h2 2026-11-22T04:54:30.1Z app/lb/1 198.51.100.7:99 10.0.0.1:80 0 0 0 200 200 9 9 "
+        '"GET https://{host}:443/ HTTP/2.0" "Claude-User/1.0" - -',
+        '198.51.100.7 {host} - [22/Nov/2026:04:54:30 +0000] "GET / HTTP/1.1" 200 9 "-" "Claude-User/1.0"',
+    ],
+    ids=["aws", "lighttpd"],
+)
+def test_lines_of_other_sites_in_the_same_log_are_left_out(tmp_path: Path, template: str) -> None:
+    path = tmp_path / "access.log"
+    hosts = ("shop.example", "other.example", "www.shop.example")
+    path.write_text("".join(template.format(host=host) + "\n" for host in hosts))
+    assert counts(read(path)) == {"Claude-User": 3}
+    assert counts(read(path, host="shop.example")) == {"Claude-User": 2}
+
+
+HAPROXY = (
+    "10.0.0.9:33 [22/Nov/2026:04:54:30.001] in s/1 1/0/3/6/9 200 7 - - ---- 1/1/1/1/0 0/0 {%s|Claude-User/1.0} "
+    '"GET / HTTP/1.1"\n'
+)
+COMBINED = '10.0.0.9 - - [22/Nov/2026:04:54:30 +0000] "GET / HTTP/1.1" 200 9 "-" "Claude-User/1.0" "%s"\n'
+
+
+@pytest.mark.parametrize("template", [HAPROXY, COMBINED], ids=["haproxy", "combined"])
+def test_what_a_client_forges_in_x_forwarded_for_does_not_hide_what_the_proxy_adds(
+    tmp_path: Path, template: str
+) -> None:
+    path = tmp_path / "access.log"
+    forged = ("", "unknown, ", "160.79.104.11, ", "a b (c), ", "_hidden, 192.0.2.1:80, ")
+    added = ("198.51.100.7", "2001:db8::7", "198.51.100.7:443", "[2001:db8::7]:443", "::ffff:198.51.100.7")
+    path.write_text("".join(template % (left + address) for left in forged for address in added))
+    networks = {"https://claude.com/crawling/bots.json": Ranges(["198.51.100.0/24", "2001:db8::/64"])}
+    fetched = {url: RangeList(url=url, fetched_at="2026-11-22T00:00:00.000Z") for url in networks}
+    for options in (Options(forwarded=1), Options(trusted=("10.0.0.0/8",))):
+        found = logs.record(logs.count([str(path)], options, networks), [str(path)], options, fetched).visitors[0]
+        assert (found.verified, found.outside, found.unchecked) == (len(forged) * len(added), 0, 0)
+
+
+def test_a_field_of_the_client_is_not_taken_for_the_one_of_the_proxy(tmp_path: Path) -> None:
+    path = tmp_path / "access.log"
+    shown = COMBINED.replace('"%s"', '"%s" "%s"')
+    path.write_text(shown % ("de", "192.0.2.1") * 5 + shown % ("198.51.100.7", "192.0.2.1"))
+    networks = {"https://claude.com/crawling/bots.json": Ranges(["198.51.100.0/24"])}
+    fetched = {url: RangeList(url=url, fetched_at="2026-11-22T00:00:00.000Z") for url in networks}
+    options = Options(forwarded=1)
+    found = logs.record(logs.count([str(path)], options, networks), [str(path)], options, fetched).visitors[0]
+    assert (found.verified, found.outside) == (0, 6)
+
+
+def test_a_missing_entry_of_x_forwarded_for_is_not_called_masked(tmp_path: Path) -> None:
+    path = tmp_path / "access.log"
+    path.write_text(COMBINED % "198.51.100.7" * 5)
+    assert "fewer than 2 addresses in X-Forwarded-For" in read(path, forwarded=2).verification
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        '{"remote_addr":"203.0.113.77","time":"22/Nov/2026',
+        "client=203.0.113.77; broken",
+        "203.0.113.77,10.0.0.1 broken",
+        "k|203.0.113.77| broken",
+        "[2001:db8:77::77]:80 broken",
+        "x{2001:db8:77::77}y broken",
+        "ip6=2001:db8:77::77",
+    ],
+)
+def test_a_line_that_is_quoted_shows_no_address_wherever_it_stands(broken: str) -> None:
+    shown = quote(broken.encode())
+    assert "203.0.113.77" not in shown
+    assert "db8:77" not in shown
+    assert "(address)" in shown
+
+
+@pytest.mark.parametrize("path", ["/ip/203.0.113.77", "/1.2.3.4", "/who/2001:db8:77::77/x", "/%32%30%33.0.113.77/x"])
+def test_a_path_keeps_no_address(path: str) -> None:
+    assert "{address}" in path_of(path)
+    assert "77" not in path_of(path)
+
+
+def test_versions_and_times_in_a_path_are_kept() -> None:
+    assert [path_of(path) for path in ("/v1.2.3", "/at/12:30:45", "/std::vector")] == [
+        "/v1.2.3",
+        "/at/12:30:45",
+        "/std::vector",
+    ]
