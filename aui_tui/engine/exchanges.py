@@ -14,7 +14,7 @@ a note in words, empty where there was simply nothing. A catch-all that answers 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
 from urllib.parse import quote, urlsplit
@@ -281,43 +281,39 @@ def check_llms(body: bytes, content_type: str, status: int, path_unchanged: bool
 
 def check_ai_plugin(body: bytes, content_type: str, status: int, path_unchanged: bool = True) -> FileCheck:
     """Check /.well-known/ai-plugin.json: an object with schema_version, name_for_model and api."""
-    name = "/.well-known/ai-plugin.json"
-    data = _object(name, body, content_type, status, path_unchanged)
-    if isinstance(data, FileCheck):
-        return data
-    missing = [key for key in ("schema_version", "name_for_model", "api") if key not in data]
-    if missing:
-        return FileCheck(False, f"{name} has no {' and no '.join(missing)}")
-    return FileCheck(True)
+
+    def problem(data: Mapping[str, Any]) -> str:
+        missing = [key for key in ("schema_version", "name_for_model", "api") if key not in data]
+        return f"has no {' and no '.join(missing)}" if missing else ""
+
+    return _check_object("/.well-known/ai-plugin.json", problem, body, content_type, status, path_unchanged)
 
 
 def check_ucp(body: bytes, content_type: str, status: int, path_unchanged: bool = True) -> FileCheck:
     """Check /.well-known/ucp: ``ucp.version`` like YYYY-MM-DD and ``ucp.services`` an object."""
-    name = "/.well-known/ucp"
-    data = _object(name, body, content_type, status, path_unchanged)
-    if isinstance(data, FileCheck):
-        return data
-    root = data.get("ucp")
-    if not isinstance(root, dict):
-        return FileCheck(False, f"{name} has no object ucp")
-    if not _is_date(root.get("version")):
-        return FileCheck(False, f"{name} has no ucp.version of the form YYYY-MM-DD")
-    if not isinstance(root.get("services"), dict):
-        return FileCheck(False, f"{name} has no object ucp.services")
-    return FileCheck(True)
+
+    def problem(data: Mapping[str, Any]) -> str:
+        root = data.get("ucp")
+        if not isinstance(root, dict):
+            return "has no object ucp"
+        if not _is_date(root.get("version")):
+            return "has no ucp.version of the form YYYY-MM-DD"
+        return "" if isinstance(root.get("services"), dict) else "has no object ucp.services"
+
+    return _check_object("/.well-known/ucp", problem, body, content_type, status, path_unchanged)
 
 
 def check_mcp(
     body: bytes, content_type: str, status: int, path_unchanged: bool = True, name: str = "/.well-known/mcp.json"
 ) -> FileCheck:
     """Check an MCP server card: ``name`` with ``remotes`` or ``version``, or another key that names servers."""
-    data = _object(name, body, content_type, status, path_unchanged)
-    if isinstance(data, FileCheck):
-        return data
-    card = "name" in data and ("remotes" in data or "version" in data)
-    if not card and not any(key in data for key in ("serverInfo", "servers", "mcpServers")):
-        return FileCheck(False, f"{name} is not an MCP server card: it has no name, serverInfo, servers or mcpServers")
-    return FileCheck(True)
+
+    def problem(data: Mapping[str, Any]) -> str:
+        card = "name" in data and ("remotes" in data or "version" in data)
+        known = card or any(key in data for key in ("serverInfo", "servers", "mcpServers"))
+        return "" if known else "is not an MCP server card: it has no name, serverInfo, servers or mcpServers"
+
+    return _check_object(name, problem, body, content_type, status, path_unchanged)
 
 
 def _refuse(name: str, content_type: str, status: int, path_unchanged: bool) -> FileCheck | None:
@@ -330,7 +326,15 @@ def _refuse(name: str, content_type: str, status: int, path_unchanged: bool) -> 
     return None
 
 
-def _object(name: str, body: bytes, content_type: str, status: int, path_unchanged: bool) -> dict[str, Any] | FileCheck:
+def _check_object(
+    name: str,
+    problem: Callable[[Mapping[str, Any]], str],
+    body: bytes,
+    content_type: str,
+    status: int,
+    path_unchanged: bool,
+) -> FileCheck:
+    """Check a file that is a JSON object; ``problem`` says what is wrong with the object, empty for nothing."""
     refused = _refuse(name, content_type, status, path_unchanged)
     if refused is not None:
         return refused
@@ -341,9 +345,8 @@ def _object(name: str, body: bytes, content_type: str, status: int, path_unchang
         data = msgspec.json.decode(text)
     except (ValueError, RecursionError):
         return FileCheck(False, f"{name} is not valid JSON")
-    if not isinstance(data, dict):
-        return FileCheck(False, f"{name} is not a JSON object")
-    return data
+    wrong = problem(data) if isinstance(data, dict) else "is not a JSON object"
+    return FileCheck(False, f"{name} {wrong}") if wrong else FileCheck(True)
 
 
 def media_type(content_type: str) -> str:

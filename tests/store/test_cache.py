@@ -25,17 +25,8 @@ from aui_tui.errors import Unavailable
 from aui_tui.records.card import ReportCard, stamp
 from aui_tui.records.observations import Exchange, Observations
 from aui_tui.store.cache import FAULTS, DiskCache, RefusedRow, SafeDisk, ScanCache
+from tests.store.clock import NOW, Clock
 from tests.strategies import observations
-
-NOW = 1_795_000_000.0
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = NOW
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def seen(host: str = "shop.example", *, status: int = 200) -> Observations:
@@ -53,11 +44,6 @@ def seen(host: str = "shop.example", *, status: int = 200) -> Observations:
 def scan(host: str = "shop.example", *, status: int = 200) -> tuple[ReportCard, Observations]:
     found = seen(host, status=status)
     return grade_card(found), found
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import multiprocessing
 import sqlite3
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,28 +14,12 @@ from hypothesis import strategies as st
 
 from aui_tui.errors import RateLimited
 from aui_tui.store.cache import LIMIT, WINDOW, DiskCache, QuotaStore
-
-NOW = 1_795_000_000.0
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = NOW
-
-    def __call__(self) -> float:
-        return self.now
+from tests.store.clock import NOW, Clock
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def quota(tmp_path: Path, clock: Clock) -> Iterator[QuotaStore]:
-    disk = DiskCache(tmp_path / "limits", evict=False)
-    yield QuotaStore(disk, clock=clock)
-    disk.close()
+def quota(limits: DiskCache, clock: Clock) -> QuotaStore:
+    return QuotaStore(limits, clock=clock)
 
 
 def spend(quota: QuotaStore, client: str = "a") -> bool:

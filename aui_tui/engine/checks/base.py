@@ -12,10 +12,10 @@ import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, wraps
 from importlib.resources import files
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
@@ -330,6 +330,10 @@ class Check(ABC):
         return f"Check: {proof}{local}{public}"
 
 
+Measure = Callable[[Any, Observations, Judgement, str], Earned]
+"""``Check.measure`` with the check before its arguments."""
+
+
 def unmeasured(observations: Observations, what: str, *probes: str) -> Earned | None:
     """Return that ``what`` was not measured, where one of ``probes`` was left without a verdict."""
     asked = [observations.exchange(probe) for probe in probes]
@@ -338,6 +342,19 @@ def unmeasured(observations: Observations, what: str, *probes: str) -> Earned | 
     limited = any(probe.limited for probe in asked)
     why = "could not be fetched: the site limits requests" if limited else "was not seen: the scan was stopped"
     return Earned(None, f"{what} {why}. Not measured, so it does not count.")
+
+
+def rests_on(what: str, *probes: str) -> Callable[[Measure], Measure]:
+    """Return a decorator of ``Check.measure``: where one of ``probes`` left ``what`` without a verdict, none earns."""
+
+    def decorated(measure: Measure) -> Measure:
+        @wraps(measure)
+        def measured(check: Any, observations: Observations, judgement: Judgement, method: str) -> Earned:
+            return unmeasured(observations, what, *probes) or measure(check, observations, judgement, method)
+
+        return measured
+
+    return decorated
 
 
 def on_page(judgement: Judgement, facts: str) -> str:

@@ -17,8 +17,8 @@ from aui_tui.engine.checks.base import (
     good,
     on_page,
     page_was_read,
+    rests_on,
     script_json,
-    unmeasured,
     warn,
 )
 from aui_tui.engine.judge import Judgement
@@ -61,9 +61,8 @@ class JsonLd(Check):
     sentences = SENTENCES
     names_site = True
 
+    @rests_on("The homepage", BROWSER)
     def measure(self, observations: Observations, judgement: Judgement, method: str) -> Earned:
-        if (unknown := unmeasured(observations, "The homepage", BROWSER)) is not None:
-            return unknown
         blocks = observations.page.jsonld
         found = count(blocks, "JSON-LD block") if blocks else "no JSON-LD"
         return Earned(POINTS[method] if blocks else 0, on_page(judgement, found))

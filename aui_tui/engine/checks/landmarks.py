@@ -19,7 +19,7 @@ from aui_tui.engine.checks.base import (
     good,
     on_page,
     page_was_read,
-    unmeasured,
+    rests_on,
     warn,
 )
 from aui_tui.engine.judge import Judgement
@@ -109,9 +109,8 @@ class LandmarksAndLabels(Check):
     points = POINTS
     sentences = SENTENCES
 
+    @rests_on("The homepage", BROWSER)
     def measure(self, observations: Observations, judgement: Judgement, method: str) -> Earned:
-        if (unknown := unmeasured(observations, "The homepage", BROWSER)) is not None:
-            return unknown
         page, full = observations.page, PARTS[method]
         seen = page.semantic
         labelled = seen.forms == 0 or page.forms_unlabelled == 0

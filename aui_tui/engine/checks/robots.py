@@ -20,8 +20,8 @@ from aui_tui.engine.checks.base import (
     critical,
     edges,
     good,
+    rests_on,
     robots_pieces,
-    unmeasured,
     warn,
 )
 from aui_tui.engine.judge import Judgement
@@ -204,9 +204,8 @@ class RobotsTxt(Check):
     detail = "robots"
     judged = True
 
+    @rests_on("robots.txt", "robots")
     def measure(self, observations: Observations, judgement: Judgement, method: str) -> Earned:
-        if (unknown := unmeasured(observations, "robots.txt", "robots")) is not None:
-            return unknown
         full = POINTS[method]
         match observations.robots.kind:
             case "unknown":

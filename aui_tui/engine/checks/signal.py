@@ -14,8 +14,8 @@ from aui_tui.engine.checks.base import (
     Finding,
     Site,
     good,
+    rests_on,
     robots_pieces,
-    unmeasured,
     warn,
 )
 from aui_tui.engine.judge import Judgement
@@ -67,9 +67,8 @@ class ContentSignal(Check):
     sentences = SENTENCES
     detail = "signal"
 
+    @rests_on("robots.txt", "robots")
     def measure(self, observations: Observations, _: Judgement, method: str) -> Earned:
-        if (unknown := unmeasured(observations, "robots.txt", "robots")) is not None:
-            return unknown
         robots = observations.robots
         if not robots.signal_line:
             return Earned(0, "There is no Content-Signal line in robots.txt.")

@@ -18,7 +18,7 @@ from aui_tui.engine.checks.base import (
     good,
     on_page,
     page_was_read,
-    unmeasured,
+    rests_on,
     warn,
 )
 from aui_tui.engine.judge import Judgement
@@ -62,9 +62,8 @@ class WithoutScripts(Check):
     sentences = SENTENCES
     names_site = True
 
+    @rests_on("The homepage", BROWSER)
     def measure(self, observations: Observations, judgement: Judgement, method: str) -> Earned:
-        if (unknown := unmeasured(observations, "The homepage", BROWSER)) is not None:
-            return unknown
         page = observations.page
         readable = count(page.readable, "readable character")
         if page.noscript_shell:
