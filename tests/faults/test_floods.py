@@ -18,7 +18,7 @@ from tests.faults.lab import check_record, responsive
 from tests.faults.serve import serving_all
 from tests.faults.site import TITLE
 
-LIMITS = Limits(probe=1.5, connect=1.5, budget=6.0, whole=8.0)
+LIMITS = Limits(probe=5.0, connect=5.0, budget=12.0, whole=20.0)
 MEMORY = 64 << 20
 FLOODS = {
     name: name in behaviours.CUT_BODY

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from aui_tui.engine.parser_pool import Parser
+from aui_tui.engine.policy import Limits
 from aui_tui.engine.scan import observe
 from aui_tui.engine.scoring import grade_card
 from aui_tui.records.observations import (
@@ -22,7 +23,7 @@ from aui_tui.records.observations import (
 )
 from tests.faults import behaviours
 from tests.faults.lab import check_record, responsive, scan, settled
-from tests.faults.site import AGENTS, HOMEPAGES, PAGE, QUICK, TITLE, Behaviour, Site, answer, good
+from tests.faults.site import AGENTS, BRIEF, HOMEPAGES, PAGE, QUICK, TITLE, Behaviour, Site, answer, good
 
 AGENT = AGENTS[1]
 ALL = (True, True, True, True)
@@ -34,7 +35,7 @@ def counted(observed: Observations) -> tuple[bool, bool, bool, bool]:
     return files.llms, files.ai_plugin, files.ucp, files.mcp
 
 
-async def in_each_place(fault: Behaviour, parser: Parser) -> dict[str, Observations]:
+async def in_each_place(fault: Behaviour, parser: Parser, limits: Limits = QUICK) -> dict[str, Observations]:
     """Scan three sites at once: with the fault for the browser, for one agent, and for every file."""
     places: dict[str, Mapping[str, Behaviour]] = {
         BROWSER: {BROWSER: fault},
@@ -44,7 +45,7 @@ async def in_each_place(fault: Behaviour, parser: Parser) -> dict[str, Observati
 
     async def one(faults: Mapping[str, Behaviour]) -> Observations:
         async with Site(faults=faults) as site:
-            return await observe(site.target, parser=parser, access=site.access())
+            return await observe(site.target, parser=parser, access=site.access(limits))
 
     async with responsive():
         found = await asyncio.gather(*(one(faults) for faults in places.values()))
@@ -84,7 +85,7 @@ def robots_is_unknown(observed: Observations) -> None:
 @pytest.mark.ci
 @pytest.mark.parametrize("fault", behaviours.NO_ANSWER)
 async def test_no_status_line(fault: str, parser: Parser) -> None:
-    found = await in_each_place(behaviours.NO_ANSWER[fault], parser)
+    found = await in_each_place(behaviours.NO_ANSWER[fault], parser, BRIEF)
 
     browser = found[BROWSER]
     has_no_answer(browser.browser)

@@ -19,7 +19,7 @@ from aui_tui.records.observations import SERVED, Observations
 from tests.faults.authority import CERTIFICATES, HANDSHAKES, Authority, blocking_server
 from tests.faults.behaviours import greeting, redirect
 from tests.faults.lab import check_record, scan, settled
-from tests.faults.site import HOMEPAGES, QUICK, Site
+from tests.faults.site import BRIEF, HOMEPAGES, QUICK, Site
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +124,7 @@ async def test_a_redirect_to_a_bad_certificate_is_told(authority: Authority, par
         Site(faults=dict.fromkeys(HOMEPAGES, redirect("https://shop.test/"))) as plain,
     ):
         access = plain.access(
-            cafile=authority.cafile, connect_to=(ConnectTo("shop.test", 443, "127.0.0.1", secure.port),)
+            BRIEF, cafile=authority.cafile, connect_to=(ConnectTo("shop.test", 443, "127.0.0.1", secure.port),)
         )
         observed = await scan(plain, parser, access)
     assert {exchange.error for exchange in observed.homepages} == {"tls"}

@@ -108,10 +108,9 @@ async def test_a_backend_that_fails_at_random_accuses_nobody(share: float, parse
 
 async def test_a_healthy_site_is_asked_each_thing_once(parser: Parser) -> None:
     async with LimitedSite() as site:
-        observed, _ = await scanned(site, parser)
+        await scanned(site, parser)
         asked = site.places()
     assert sorted(asked) == sorted([*HOMEPAGES, "robots", "llms", "ai-plugin", "ucp", "mcp", "mcp"])
-    assert observed.elapsed_ms < 1000
 
 
 @pytest.mark.parametrize("how", ["403", "drop"])

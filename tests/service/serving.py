@@ -15,6 +15,9 @@ from aui_tui.service import api
 from aui_tui.service.api import app
 from aui_tui.service.protocol import Published
 
+PATIENCE = 60
+"""Seconds after which an answer that does not come fails the test."""
+
 
 @dataclass
 class Running:
@@ -34,11 +37,11 @@ class Running:
 
     def get(self, path: str, **options: Any) -> httpx.Response:
         """Return the answer to a GET of ``path``."""
-        return httpx.get(self.base_url + path, trust_env=False, **options)
+        return self.request("GET", path, **options)
 
     def request(self, method: str, path: str, **options: Any) -> httpx.Response:
         """Return the answer to any request."""
-        return httpx.request(method, self.base_url + path, trust_env=False, **options)
+        return httpx.request(method, self.base_url + path, **{"trust_env": False, "timeout": PATIENCE, **options})
 
 
 @contextlib.contextmanager

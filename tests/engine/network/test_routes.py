@@ -6,14 +6,14 @@ import asyncio
 import errno
 import socket
 import threading
-import time
 from collections.abc import Iterator, Sequence
 
 import pytest
 
 from aui_tui.engine.network import NetworkError, streams
+from aui_tui.engine.network import routes as network_routes
 from aui_tui.engine.network.client import Backend
-from aui_tui.engine.network.routes import STAGGER, Routes, TieredResolver, system_lookup, system_resolver
+from aui_tui.engine.network.routes import Routes, TieredResolver, system_lookup, system_resolver
 from aui_tui.engine.network.streams import ConnectFailed
 from aui_tui.engine.policy import Limits, ScanPolicy
 from aui_tui.errors import Unavailable
@@ -63,9 +63,9 @@ async def test_the_first_address_that_answers_is_used(monkeypatch: pytest.Monkey
 
 async def test_a_refused_address_hands_over_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     wire = Wire(monkeypatch, **{"2606:4700::1": OSError(101, "unreachable"), "1.1.1.1": 0.0})
-    began = time.monotonic()
-    await routes("2606:4700::1", "1.1.1.1").connect("x.com", 443)
-    assert time.monotonic() - began < STAGGER
+    monkeypatch.setattr(network_routes, "STAGGER", 60)
+    async with asyncio.timeout(30):
+        await routes("2606:4700::1", "1.1.1.1").connect("x.com", 443)
     assert wire.tried == ["2606:4700::1", "1.1.1.1"]
 
 
@@ -134,9 +134,7 @@ async def test_dead_names_delay_no_good_one(lookup: Lookup) -> None:
     dead = [asyncio.ensure_future(resolver(f"dead{number}")) for number in range(40)]
     await asyncio.sleep(1)
     assert lookup.running == 40
-    began = time.monotonic()
-    assert await resolver("good") == ("192.0.2.1",)
-    assert time.monotonic() - began < 0.05
+    assert await asyncio.wait_for(resolver("good"), 20) == ("192.0.2.1",)
     for task in dead:
         task.cancel()
 
