@@ -69,6 +69,9 @@ AT_ONCE: Final = 3
 LAST: Final = 3
 """Scans left at which one that skips the cache is asked about first."""
 
+SHOWN_FOR: Final = {"error": 8.0, "warning": 8.0, "information": 4.0}
+"""Seconds that a notification stays, by its severity."""
+
 KEPT_SCANS: Final = 20
 """Scans of this session that are remembered for the scan log."""
 
@@ -391,13 +394,10 @@ class AuiApp(PreferringApp):
 
     def on_notification(self, message: messages.Notification) -> None:
         """Show one sentence."""
-        text = clean(message.text, 400)
-        if message.severity == "error":
-            self.notify(" ".join((CRITICAL, text)), severity="error", markup=False, timeout=8)
-        elif message.severity == "warning":
-            self.notify(" ".join((WARN, text)), severity="warning", markup=False, timeout=8)
-        else:
-            self.notify(text, markup=False, timeout=4)
+        text, seconds = clean(message.text, 400), SHOWN_FOR[message.severity]
+        sign = {"error": CRITICAL, "warning": WARN}.get(message.severity, "")
+        words = " ".join((sign, text)) if sign else text
+        self.notify(words, severity=message.severity, markup=False, timeout=seconds)
 
     def on_copy_requested(self, message: messages.CopyRequested) -> None:
         """Put the text on the clipboard of the terminal (OSC 52) and say what and how long it is."""

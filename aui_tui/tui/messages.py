@@ -6,6 +6,7 @@ They are made before the first frame and never compared, so they go without what
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from textual.message import Message
 
@@ -23,7 +24,7 @@ class Notification(Message):
     """One sentence for the user. ``severity``: information, warning or error."""
 
     text: str
-    severity: str = "information"
+    severity: Literal["information", "warning", "error"] = "information"
 
 
 @dataclass(eq=False, repr=False)

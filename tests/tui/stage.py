@@ -6,8 +6,10 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 
 from textual.pilot import Pilot
+from textual.screen import Screen
 
 from aui_tui.records.query import Query
 from aui_tui.service.protocol import Service
@@ -48,11 +50,11 @@ async def stage(
         yield pilot
 
 
-async def until(condition: Callable[[], bool]) -> None:
-    """Wait until ``condition`` holds."""
+async def until(condition: Callable[[], bool], seen: Callable[[], str] = lambda: "it did not come about") -> None:
+    """Wait until ``condition`` holds; a failure shows what was ``seen``."""
     end = time.monotonic() + PATIENCE
     while not condition():
-        assert time.monotonic() < end, "it did not come about"
+        assert time.monotonic() < end, seen()
         await asyncio.sleep(0.01)
 
 
@@ -80,13 +82,30 @@ async def settle(pilot: Pilot[int]) -> None:
         if await work_ended(pilot, without="scan"):
             shown.clear()
             continue
-        screen = pilot.app.screen
-        text = text_of(pilot) if at_rest(pilot.app) and not screen._callbacks and not screen._dirty_widgets else ""
+        text = text_of(pilot) if at_rest(pilot.app) and not to_draw(pilot.app.screen) else ""
         if not text.strip() or (shown and shown[-1] != text):
             shown.clear()
         if text.strip():
             shown.append(text)
         await asyncio.sleep(0.005)
+
+
+def to_draw(screen: Screen[Any]) -> bool:
+    """Whether something of ``screen`` has still to be laid out, drawn, or done after that."""
+    layout = screen._layout_required or screen._scroll_required or screen._recompose_required
+    return bool(layout or screen._repaint_required or screen._dirty_widgets or screen._callbacks)
+
+
+async def shows(pilot: Pilot[int], *words: str) -> None:
+    """Wait until every one of ``words`` stands on the screen; line breaks count as blanks."""
+    text = ""
+
+    def there() -> bool:
+        nonlocal text
+        text = text_of(pilot)
+        return all(word in text or word in " ".join(text.split()) for word in words)
+
+    await until(there, lambda: text)
 
 
 def text_of(pilot: Pilot[int]) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
 from pathlib import Path
 
 import pytest
@@ -25,7 +23,7 @@ from tests.engine import situations
 
 from .cards import NOW, host_name, make_card
 from .memory import MemoryService
-from .stage import press, settle, stage, text_of, work_ended
+from .stage import press, settle, shows, stage, text_of, work_ended
 
 HOST = host_name(1)
 
@@ -139,20 +137,13 @@ async def test_ages_grow_while_the_screen_is_open(monkeypatch: pytest.MonkeyPatc
     service = MemoryService([make_card(0)])
     app = AuiApp(Context(service, clock=lambda: now[0]), start_host=host_name(0))
     async with app.run_test(size=(100, 30)) as pilot:
-
-        async def shows(words: str) -> None:
-            end = time.monotonic() + 30
-            while words not in text_of(pilot):
-                assert time.monotonic() < end, text_of(pilot)
-                await asyncio.sleep(0.02)
-
-        await shows("scanned 3 min ago")
+        await shows(pilot, "scanned 3 min ago")
         now[0] += 3600
-        await shows("scanned 1 h ago")
+        await shows(pilot, "scanned 1 h ago")
         await pilot.press("escape")
-        await shows("1h")
+        await shows(pilot, "1h")
         now[0] += 86400
-        await shows("1d")
+        await shows(pilot, "1d")
 
 
 @pytest.mark.ci
@@ -162,14 +153,10 @@ async def test_scans_left_are_asked_for_again_when_one_has_come_free(monkeypatch
     service = MemoryService.of(3)
     app = AuiApp(Context(service, clock=lambda: now[0]))
     async with app.run_test(size=(100, 30)) as pilot:
-        await settle(pilot)
-        assert "scans 7/10" in text_of(pilot)
+        await shows(pilot, "scans 7/10")
         service.left = 8
         now[0] += 3600
-        end = time.monotonic() + 30
-        while "scans 8/10" not in text_of(pilot):
-            assert time.monotonic() < end, text_of(pilot)
-            await asyncio.sleep(0.02)
+        await shows(pilot, "scans 8/10")
 
 
 @pytest.mark.ci

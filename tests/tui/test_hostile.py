@@ -81,7 +81,6 @@ async def test_hostile_card_changes_nothing_but_text(payload: str) -> None:
     card = hostile_card(payload)
     service = MemoryService(histories={card.host: [card, card], "b.example": [make_card(4)]})
     async with stage(service, (140, 40)) as pilot:
-        await pilot.pause(0.2)
         holds(pilot)
         for key in (
             "end",
@@ -129,7 +128,7 @@ async def test_hostile_words_in_toasts_titles_and_palette() -> None:
         await pilot.press("ctrl+p")
         for char in "example":
             await pilot.press(char)
-        await pilot.pause(0.5)
+        await settle(pilot)
         holds(pilot)
         assert app.is_running
 

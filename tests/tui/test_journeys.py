@@ -24,7 +24,7 @@ from aui_tui.tui.widgets.querybar import DropDown, QueryLine
 
 from .cards import make_card
 from .memory import MemoryService, refuse
-from .stage import press, settle, stage, text_of, work_ended
+from .stage import press, settle, shows, stage, text_of, work_ended
 
 
 def index_of(pilot: Pilot[int]) -> IndexScreen:
@@ -116,9 +116,7 @@ async def test_scan_shows_one_line_per_probe_and_the_app_stays_usable() -> None:
     async with stage(service) as pilot:
         host = host_of(pilot)
         await press(pilot, "s")
-        text = text_of(pilot)
-        for words in ("ChatGPT", "Claude", "robots.txt", "llms.txt", "browser", "12 s", "2/11 probes"):
-            assert words in text
+        await shows(pilot, "ChatGPT", "Claude", "robots.txt", "llms.txt", "browser", "12 s", "2/11 probes")
         await press(pilot, "down")
         assert host_of(pilot) != host
         service.gate.set()
@@ -133,8 +131,12 @@ async def test_esc_cancels_the_scan_and_nothing_is_stored() -> None:
     service = MemoryService.of(12)
     service.gate = asyncio.Event()
     async with stage(service) as pilot:
-        await press(pilot, "s", "escape")
         assert isinstance(pilot.app, AuiApp)
+        await press(pilot, "s")
+        await shows(pilot, "2/11 probes")
+        await press(pilot, "escape")
+        await work_ended(pilot)
+        await settle(pilot)
         assert [scan.state for scan in pilot.app.scans] == ["cancelled"]
         assert service.left == 7
 
@@ -226,10 +228,7 @@ async def test_first_rows_of_a_long_list_come_before_its_figures_and_the_cursor_
         service.counted = asyncio.Event()
         index_of(pilot).filters.enter()
         index_of(pilot).query_one(QueryLine).value = "o"
-        for _ in range(500):
-            await pilot.pause()
-            if "Ranked …" in text_of(pilot):
-                break
+        await shows(pilot, "Ranked …")
         assert len(index_of(pilot).table) == 20
         assert "Unreachable …" in text_of(pilot)
         assert "◉ Open …" in "".join(piece.text for piece in chips_line(index_of(pilot).state, 140))
