@@ -21,12 +21,13 @@ FILLER: Final = b"\x00"
 """An octet that no normal form contains: it stands for text that no rule names."""
 GENERIC: Final = b"/" + FILLER
 """Normal form of a path that no literal of any rule names."""
-MATCH_BUDGET: Final = 50_000
+MATCH_BUDGET: Final = 20_000
 """Comparisons spent on one robots.txt before a Disallow is taken to have effect."""
 
 _UNRESERVED: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
 _RESERVED: Final = b":/?#[]@!$&'()*+,;="
 _HEX: Final = frozenset(b"0123456789ABCDEFabcdef")
+_BLANK: Final = b" \t"
 _WILD: Final = b"*$"
 _PLAIN: Final = bytes(code for code in _UNRESERVED + _RESERVED if code not in _WILD)
 _PLAIN_OR_STAR: Final = _PLAIN + b"*"
@@ -121,6 +122,10 @@ class Pattern:
         return (GENERIC + rest, rest) if rest.startswith(b"/") else (GENERIC + rest,)
 
 
+Line = tuple[bool, bytes, int, bytes]
+"""An Allow (true) or Disallow line as it is read: its value, its number from 1, and the line as written."""
+
+
 class Rule:
     """One Allow or Disallow line: its value, its number from 1, and the line as written."""
 
@@ -170,13 +175,14 @@ class Group:
         self._generic: tuple[Rule | None] | None = None
         self._literal: dict[bytes, Rule] | None = None
         self._lengths: list[int] = []
-        self._wild: list[tuple[bytes, Rule]] = []
+        self._wild: list[Rule] = []
 
-    def add(self, allow: bool, value: bytes, line: int, text: bytes) -> None:
-        """Add one rule; one that is there already changes nothing."""
-        known = self.allows if allow else self.disallows
-        if value not in known:
-            known[value] = Rule(allow, value, line, text.strip(b" \t"))
+    def extend(self, lines: Iterable[Line]) -> None:
+        """Add rules; one that is there already changes nothing."""
+        for allow, value, number, text in lines:
+            known = self.allows if allow else self.disallows
+            if value not in known:
+                known[value] = Rule(allow, value, number, text.strip(_BLANK))
 
     def generic(self) -> Rule | None:
         """Return the rule that decides on a path that no rule names; found once, however many crawlers ask."""
@@ -195,11 +201,11 @@ class Group:
                 found = literal.get(path[:length])
                 if found is not None:
                     break
-        for head, rule in self._wild:
+        for rule in self._wild:
             if found is not None and rule.weight <= found.weight:
                 break
             looked += 1
-            if path.startswith(head) and rule.pattern.matches(path):
+            if rule.pattern.matches(path):
                 found = rule
                 break
         if budget is not None:
@@ -215,11 +221,11 @@ class Group:
                     if not rule.value:
                         continue
                     if pattern.anchored or len(pattern.parts) > 1:
-                        self._wild.append((pattern.parts[0], rule))
+                        self._wild.append(rule)
                     else:
                         self._literal.setdefault(pattern.parts[0], rule)
             self._lengths = sorted(set(map(len, self._literal)), reverse=True)
-            self._wild.sort(key=lambda entry: entry[1].weight, reverse=True)
+            self._wild.sort(key=lambda rule: 2 * rule.pattern.size + rule.allow, reverse=True)
         return self._literal
 
 
@@ -270,7 +276,9 @@ class RuleSet:
 
 
 def _heaviest(rules: Iterable[Rule | None]) -> Rule | None:
-    return max((rule for rule in rules if rule is not None), key=lambda rule: rule.weight, default=None)
+    """Return the rule that weighs most, of equals the first in the file."""
+    found = (rule for rule in rules if rule is not None)
+    return max(found, key=lambda rule: (rule.weight, -rule.line), default=None)
 
 
 MAX_BYTES: Final = 1 << 20
@@ -280,10 +288,13 @@ TEXT_LIMIT: Final = 200
 """Characters kept of a quoted line, spelling or signal."""
 
 _BOM: Final = b"\xef\xbb\xbf"
-_BLANK: Final = b" \t"
 _TOKEN: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-")
 _TOKEN_OCTETS: Final = bytes(sorted(_TOKEN))
 _AGENT, _ALLOW, _DISALLOW, _SIGNAL = b"user-agent", b"allow", b"disallow", b"content-signal"
+_USUAL: Final = {
+    written: key for key in (_AGENT, _ALLOW, _DISALLOW) for written in (key, key.capitalize(), key.title())
+}
+"""Keys as they are usually written."""
 _SHORTEST: Final = len(b"allow:")
 _MARKUP: Final = (b"<!doctype", b"<html", b"<head", b"<body", b"<script", b"<title", b"<meta", b"<!--", b"<?xml")
 
@@ -291,22 +302,19 @@ _MARKUP: Final = (b"<!doctype", b"<html", b"<head", b"<body", b"<script", b"<tit
 class Robots:
     """A parsed robots.txt.
 
-    ``groups``: the groups that name a product token (``*`` among them), the token in lower case. ``lines``,
-    ``spellings``: number of the first line that names it, and its value as written. ``names``: distinct User-agent
-    values, case ignored. ``signal``, ``signal_line``: the first Content-Signal line that is not a comment. ``cut``:
-    more bytes than are read.
+    ``tokens``: the product tokens that are named (``*`` among them), in lower case, each with the number of the first
+    line that names it and its value there. ``names``: distinct User-agent values, case ignored. ``signal``,
+    ``signal_line``: the first Content-Signal line that is not a comment. ``cut``: more bytes than are read.
     """
 
     def __init__(self) -> None:
-        self.groups: dict[bytes, list[Group]] = {}
-        self.lines: dict[bytes, int] = {}
-        self.spellings: dict[bytes, bytes] = {}
+        self.tokens: dict[bytes, tuple[int, bytes]] = {}
+        self.sections: list[tuple[Sequence[bytes], list[Line]]] = []
         self.names: set[bytes] = set()
         self.signal = b""
         self.signal_line = 0
         self.cut = False
         self._rules: dict[bytes, RuleSet] = {}
-        self._shared: dict[tuple[int, ...], RuleSet] = {}
         self._budget = Budget()
 
     def allows(self, token: str, path_or_url: str) -> bool:
@@ -319,63 +327,66 @@ class Robots:
         path = normal(_request_target(path_or_url))
         if path == b"/robots.txt" or path.startswith(b"/robots.txt?"):
             return True
-        rule = self._rules_of(key if key in self.groups else b"*").decide(path)
+        rule = self._rules_of(key if key in self.tokens else b"*").decide(path)
         return rule is None or rule.allow
 
     def policy(self, token: str) -> str:
         """Return ``unlisted``, ``blocked``, ``partial`` or ``allowed``: what the token's own groups amount to."""
         key = self._key(token)
-        return self._rules_of(key).verdict(self._budget)[0] if key in self.groups else "unlisted"
+        return self._rules_of(key).verdict(self._budget)[0] if key in self.tokens else "unlisted"
 
     def explain(self, token: str) -> RobotsPolicy:
         """Return policy and effective policy (own groups, else ``*``) of a token, with the deciding line."""
         key = self._key(token)
-        own = key in self.groups
+        own = key in self.tokens
         name = key if own else b"*"
-        if name not in self.groups:
+        if name not in self.tokens:
             return RobotsPolicy(token=token)
         policy, rule = self._rules_of(name).verdict(self._budget)
-        spelling = self.spellings[name]
+        line, spelling = self.tokens[name]
         return RobotsPolicy(
             token=token,
             policy=policy if own else "unlisted",
             effective="open" if policy == "allowed" else policy,
-            line=rule.line if rule else self.lines[name],
+            line=rule.line if rule else line,
             rule=_quote(rule.text) if rule else _quote(b"User-agent: " + spelling),
             spelling=_quote(spelling) if own else "",
         )
 
-    def note_agent(self, token: bytes, line: int, spelling: bytes) -> None:
-        """Note that a User-agent line names ``token``."""
-        if token not in self.groups:
-            self.groups[token] = []
-            self.lines[token] = line
-            self.spellings[token] = spelling
-
-    def group_of(self, alike: dict[frozenset[bytes], Group], named: set[bytes]) -> Group:
-        """Return the group for rules of the tokens ``named``; ``alike``: the groups made so far, by their tokens."""
-        key = frozenset(named)
-        known = alike.get(key)
-        if known is None:
-            known = alike[key] = Group()
-            for token in key:
-                self.groups[token].append(known)
-        return known
+    def regard(self, tokens: Iterable[str]) -> None:
+        """Merge the groups that say the same of all ``tokens``, and that once, before it is asked for each of them."""
+        names = frozenset(self._key(token) for token in tokens) | {b"*"}
+        alike: dict[frozenset[bytes], Group] = {}
+        for named, lines in self.sections:
+            key = names.intersection(named)
+            if key:
+                group = alike.get(key)
+                if group is None:
+                    group = alike[key] = Group()
+                group.extend(lines)
+        groups: dict[bytes, list[Group]] = {name: [] for name in names}
+        for key, group in alike.items():
+            for name in key:
+                groups[name].append(group)
+        shared: dict[tuple[int, ...], RuleSet] = {}
+        for name, found in groups.items():
+            self._rules[name] = shared.setdefault(tuple(map(id, found)), RuleSet(found))
 
     def _key(self, token: str) -> bytes:
         key = token.strip().lower().encode("utf-8", "surrogatepass")
-        if key in self.groups or b"/" not in key:
+        if key in self.tokens or b"/" not in key:
             return key
-        found = [name for name in self.groups if name != b"*" and _word_in(name, key)]
+        found = [name for name in self.tokens if name != b"*" and _word_in(name, key)]
         return max(found, key=len, default=key)
 
     def _rules_of(self, name: bytes) -> RuleSet:
-        found = self._rules.get(name)
-        if found is None:
-            groups = self.groups.get(name, [])
-            found = self._shared.setdefault(tuple(map(id, groups)), RuleSet(groups))
-            self._rules[name] = found
-        return found
+        if name not in self._rules:
+            group = Group()
+            for named, lines in self.sections:
+                if name in named:
+                    group.extend(lines)
+            self._rules[name] = RuleSet([group])
+        return self._rules[name]
 
 
 def parse(body: bytes) -> Robots:
@@ -385,38 +396,38 @@ def parse(body: bytes) -> Robots:
         robots.cut = True
         body = body[: max(body.rfind(b"\n", 0, MAX_BYTES), body.rfind(b"\r", 0, MAX_BYTES)) + 1]
     body = body.removeprefix(_BOM)
-    tokens: dict[bytes, bytes] = {}
-    alike: dict[frozenset[bytes], Group] = {}
-    named: set[bytes] = set()
-    group: Group | None = None
+    spellings: dict[bytes, bytes] = {}
+    named: list[bytes] = []
+    rules: list[Line] | None = None
     lines = body.splitlines()
     for number, line in compress(enumerate(lines, 1), map(_SHORTEST.__le__, map(len, lines))):
         key, value = record(line)
         if key in (_ALLOW, _DISALLOW):
-            if group is None:
-                group = robots.group_of(alike, named)
-            group.add(key == _ALLOW, value, number, line)
+            if rules is None:
+                rules = []
+                robots.sections.append((named, rules))
+            rules.append((key == _ALLOW, value, number, line))
         elif key == _AGENT:
-            if group is not None:
-                named, group = set(), None
+            if rules is not None:
+                named, rules = [], None
             if value:
-                token = tokens.get(value)
+                token = spellings.get(value)
                 if token is None:
-                    token = tokens[value] = token_of(value)
-                named.add(token)
-                robots.note_agent(token, number, value)
+                    token = spellings[value] = token_of(value)
+                    robots.tokens.setdefault(token, (number, value))
+                named.append(token)
         elif key == _SIGNAL and not robots.signal:
             robots.signal = value
             robots.signal_line = number if robots.signal else 0
-    robots.names = {value.lower() for value in tokens}
+    robots.names = {value.lower() for value in spellings}
     return robots
 
 
 def record(line: bytes) -> tuple[bytes, bytes]:
     """Return key, in lower case, and value of a line; two empty ones for a line that is not a record."""
     text = line.partition(b"#")[0] if b"#" in line else line
-    key, colon, value = text.partition(b":")
-    key = key.strip(_BLANK).lower()
+    written, colon, value = text.partition(b":")
+    key = _USUAL.get(written) or written.strip(_BLANK).lower()
     if not colon:
         words = key.split()
         if len(words) != 2 or words[0] not in (_AGENT, _ALLOW, _DISALLOW):
@@ -442,6 +453,7 @@ def facts(body: bytes, status: int, registry: Registry, content_type: str = "") 
     robots = parse(body)
     if _is_html(body, content_type, robots):
         robots, kind = Robots(), "html"
+    robots.regard([*(agent.token for agent in registry.agents), *(crawler.token for crawler in registry.crawlers)])
     star = robots.explain("*")
     blocked = star.effective == "blocked"
     return RobotsFacts(
@@ -477,6 +489,8 @@ def _explain_all(robots: Robots, tokens: Iterable[str]) -> tuple[RobotsPolicy, .
 def token_of(value: bytes) -> bytes:
     """Return the product token that a User-agent value names, in lower case; the whole value when it names none."""
     folded = value.lower()
+    if not folded.translate(None, _TOKEN_OCTETS):
+        return folded
     first = folded.replace(b"\t", b" ").partition(b" ")[0]
     if first == b"*":
         return first
@@ -494,7 +508,7 @@ def _is_html(body: bytes, content_type: str, robots: Robots) -> bool:
     head = body[:1024].removeprefix(_BOM).lstrip().lower()
     if not head.startswith(_MARKUP):
         return False
-    return not robots.groups or content_type.partition(";")[0].strip().lower() in ("text/html", "application/xhtml+xml")
+    return not robots.tokens or content_type.partition(";")[0].strip().lower() in ("text/html", "application/xhtml+xml")
 
 
 def _request_target(path_or_url: str) -> bytes:

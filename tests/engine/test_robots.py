@@ -150,7 +150,7 @@ def test_only_whole_lines_of_the_first_mebibyte_count() -> None:
     assert robots.parse(body[: robots.MAX_BYTES]).policy("X") == "blocked"
     assert robots.parse(body).policy("X") == "blocked"
     assert robots.parse(body).cut
-    assert robots.parse(b"x" * (robots.MAX_BYTES + 1)).groups == {}
+    assert robots.parse(b"x" * (robots.MAX_BYTES + 1)).tokens == {}
 
 
 def test_an_alias_is_another_token() -> None:
@@ -179,7 +179,7 @@ def test_an_alias_is_another_token() -> None:
     ],
 )
 def test_user_agent_values(value: str, token: str) -> None:
-    assert list(robots.parse(f"User-agent: {value}\nDisallow: /\n".encode()).groups) == [token.encode()]
+    assert list(robots.parse(f"User-agent: {value}\nDisallow: /\n".encode()).tokens) == [token.encode()]
 
 
 @pytest.mark.ci
@@ -224,3 +224,16 @@ def test_stars_are_matched_in_linear_time() -> None:
         return time.process_time() - start
 
     assert seconds(2_000) < 30 * seconds(200) + 0.05
+
+
+def test_groups_merged_for_all_asked_say_the_same_of_each() -> None:
+    body = (
+        b"User-agent: a\nUser-agent: b\nDisallow: /x\n\nUser-agent: b\nUser-agent: c\nDisallow: /\n\n"
+        b"User-agent: *\nUser-agent: a\nAllow: /x*\n\nUser-agent: d\n"
+    )
+    tokens = ["a", "b", "c", "d", "e"]
+    merged, each = robots.parse(body), robots.parse(body)
+    merged.regard(tokens)
+    assert [merged.explain(token) for token in tokens] == [each.explain(token) for token in tokens]
+    assert [merged.policy(token) for token in tokens] == ["allowed", "blocked", "blocked", "allowed", "unlisted"]
+    assert merged.explain("b").line == 7
