@@ -164,7 +164,7 @@ def lines(found: Plan) -> Iterator[str]:
             yield f"   {line}"
         yield f"   then grade {step.grade}, {step.stance}"
     if not found.reached:
-        yield f"All fixes together lead to a score of {found.after[0]}; {found.goal} is out of their reach."
+        yield f"All fixes together lead to a score of {found.after[0]}; {found.goal} cannot be reached."
 
 
 def _gains(found: Plan) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """What the user set and where things lie: flags, then ``AUI_TUI_*``, then a TOML file, then defaults.
 
-Nothing here depends on the current directory, and nothing is created: a folder comes into being when something is
+Nothing here depends on the current directory, and nothing is created: a folder is made when something is
 stored in it.
 """
 

@@ -78,7 +78,7 @@ def test_a_goal_out_of_reach_gives_what_helps() -> None:
     found = plan(shut, grade="A")
     assert not found.reached
     assert found.after[0] == 59
-    assert list(lines(found))[-1] == "All fixes together lead to a score of 59; grade A is out of their reach."
+    assert list(lines(found))[-1] == "All fixes together lead to a score of 59; grade A cannot be reached."
 
 
 @pytest.mark.ci

@@ -52,7 +52,7 @@ def method(
     name: Annotated[str, typer.Argument(metavar="[v0.1|v0.2]", help="Default: the method of the settings.")] = "",
     as_json: Report = False,
 ) -> None:
-    """Explain how verdicts, stance, points and grades come about."""
+    """Explain how verdicts, stance, points and grades are decided."""
     run = run_of(context)
     show(run, sections(name or run.settings.method), as_json=as_json)
 
@@ -224,7 +224,7 @@ EXIT: Final = (
 
 
 def man_page(command: Any) -> Iterator[str]:
-    """Yield the lines of the man man_page (roff, man macros) of the whole program; ``command`` is its Click group."""
+    """Yield the lines of the man page (roff, man macros) of the whole program; ``command`` is its Click group."""
     yield r'.TH AUI\-TUI 1 "" "aui\-tui" "User Commands"'
     yield from _man_section("NAME", r"aui\-tui \- how usable is a website by AI agents that act live for a person")
     yield ".SH SYNOPSIS"

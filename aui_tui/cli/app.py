@@ -1,4 +1,4 @@
-"""The typer application: every command, the dashboard when none is named, and the last word on errors."""
+"""The typer application: every command, the dashboard when none is named, and how errors are reported."""
 
 from __future__ import annotations
 

@@ -177,7 +177,7 @@ PARTLY = 1
 
 
 def _checked(public_url: str, tester: str) -> tuple[str, str]:
-    """Return the addresses that advice is written for, in their usual form. Raises BadValue for one that is none."""
+    """Return the addresses that advice is written for, in their usual form. Raises BadValue for a bad one."""
     if tester and target.parse_address(tester) is None:
         raise BadValue(f"--tester takes an IP address such as 198.51.100.7, not “{clean(tester, 60)}”.")
     if public_url:

@@ -22,7 +22,7 @@ WIDE: Final = 64
 
 
 def lines(card: ReportCard, paint: Paint, *, note: str = "") -> Iterator[str]:
-    """Yield the lines of ``card``; ``note`` says how it came about, such as ``from the cache``."""
+    """Yield the lines of ``card``; ``note`` says where it came from, such as ``from the cache``."""
     yield from _head(card, paint, note)
     if not card.unreachable:
         yield ""
@@ -98,7 +98,7 @@ def _facts(card: ReportCard, paint: Paint) -> Iterator[str]:
 
 
 def facts(card: ReportCard) -> Iterator[tuple[str, str]]:
-    """Yield what the scan saw as label and text; of an unreachable host only that nothing usable came."""
+    """Yield what the scan saw as label and text; of an unreachable host only the first of it."""
     human = str(card.human_status) if card.human_status else "no answer"
     yield "Browser", human + (", a challenge page" if card.human_challenged else "")
     if card.human_title:

@@ -37,7 +37,7 @@ def of(allowed: Sequence[str]) -> Completer:
 
 
 class _Fitting(str):
-    """A word that its completer found to fit: Typer would go by the letters that it begins with."""
+    """A word that its completer accepts although it does not begin with the letters typed, as Typer wants."""
 
     __slots__ = ()
 

@@ -53,9 +53,9 @@ BAR: Final = 30
 
 
 class Narration:
-    """Hears what became of each row. ``total``: rows of the list, None when nobody knows.
+    """Counts the outcome of each row. ``total``: rows of the list, None when unknown.
 
-    ``refused`` counts hosts that turned out to be none to scan. ``sites``: those that have a card, kept when
+    ``refused`` counts hosts that must not be scanned. ``sites``: those that have a card, kept when
     ``collecting``.
     """
 
@@ -83,7 +83,7 @@ class Narration:
         self.crawl = crawl
 
     def tell(self, done: Done) -> None:
-        """Take in what became of one row."""
+        """Count the outcome of one row."""
         if self.collecting and done.kind not in ("bad", "failed"):
             self.sites.append(done.row.site)  # type: ignore[union-attr]
         if done.kind == "bad":
@@ -125,7 +125,7 @@ class Narration:
         return ", ".join(parts)
 
     def summary(self) -> str:
-        """Return the end of the story in one sentence."""
+        """Return the summary in one sentence."""
         counts = self.counts
         if counts is None:
             return ""
@@ -258,7 +258,7 @@ class HostList:
     file: str
 
     def total(self) -> int | None:
-        """Return how many rows there are; None when nobody knows."""
+        """Return how many rows there are; None when unknown."""
         from aui_tui.crawl import count_lines
         from aui_tui.records.registry import Starter
 
@@ -317,7 +317,7 @@ def crawl(
     keys: output.KeyNames = "names",
     pace: Pace = 0.0,
 ) -> int:
-    """Scan a list of hosts into the index; started again, it goes on where it ended.
+    """Scan a list of hosts into the index; started again, it continues where it stopped.
 
     A crawl costs none of the ten scans an hour.
     """
@@ -407,7 +407,7 @@ def _watched(run: Run, access: ScanPolicy | None, errand: Errand, total: int | N
 async def into(
     run: Run, service: LocalService, on_result: Callable[[object], None], errand: Errand | None = None
 ) -> None:
-    """Scan the hosts of ``errand`` (None: the packaged list) into the index of ``service`` without a word.
+    """Scan the hosts of ``errand`` (None: the packaged list) into the index of ``service`` without any output.
 
     ``on_result`` is called for each on this loop.
     """

@@ -206,9 +206,7 @@ def _tokens_of(name: str) -> tuple[str, ...]:
         found |= {clients()[agent.token.lower()].token: None for agent in known.agents if agent.key in keys}
     if not found:
         allowed = tuple(dict.fromkeys(one.token for one in clients().values() if not one.silent))
-        raise BadValue(
-            f"No client of the logs is called {clean(name, 60)!r}; known are {', '.join(allowed)}.", allowed=allowed
-        )
+        raise BadValue(f"There is no client {clean(name, 60)!r}; known are {', '.join(allowed)}.", allowed=allowed)
     return tuple(found)
 
 

@@ -63,7 +63,7 @@ WIDTHS: Final = {"#": 5, "Score": 5, "Δ": 4, "Gr": 2, "Stance": 11, "Host": 0, 
 """Columns in their order and their widths in cells; the host takes what is left."""
 RIGHT: Final = frozenset({"#", "Score", "Δ"})
 DROPPED: Final = ("Age", "Category", "Δ", "#")
-"""Columns that a narrow terminal does without, the first to go first; never the stance."""
+"""Columns that a narrow terminal leaves out, in this order; never the stance."""
 LEAST_HOST: Final = 18
 
 

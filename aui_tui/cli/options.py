@@ -297,7 +297,7 @@ ConnectTo = Annotated[
     ),
 ]
 Header = Annotated[
-    list[str] | None, _option("--header", metavar="NAME: VALUE", help="Send this field to the site alone.")
+    list[str] | None, _option("--header", metavar="NAME: VALUE", help="Send this header field, to the site only.")
 ]
 BasicAuth = Annotated[
     str | None, _option("--basic-auth-env", metavar="VARIABLE", help="Variable that holds user:password of the site.")
@@ -328,7 +328,7 @@ Pace = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionOptions:
-    """How a scan may reach its site: the local user's own word."""
+    """How a scan may reach its site, as the local user asks."""
 
     allow_private: AllowPrivate = False
     connect_to: ConnectTo = None

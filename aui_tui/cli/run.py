@@ -1,4 +1,4 @@
-"""What every command works with, and the last word on errors. Imports no parser: the dashboard starts without one."""
+"""What every command works with, and how errors are reported. Imports no parser: the dashboard starts without one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 INTERRUPTED: Final = 130
 UNEXPECTED: Final = 3
-"""Exit code of an error that nobody foresaw: like an inconclusive scan, it says nothing about any site."""
+"""Exit code of an unexpected error: like an inconclusive scan, it says nothing about any site."""
 
 
 class Stopped(Exception):

@@ -73,7 +73,7 @@ LIMIT: Final = 12
 
 
 def outcome_words(event: ProbeEvent) -> str:
-    """Return what became of a finished probe, such as ``403 challenged, cloudflare``."""
+    """Return the outcome of a finished probe, such as ``403 challenged, cloudflare``."""
     parts = [str(event.status)] if event.status else []
     parts += [event.outcome] if event.outcome else []
     return " ".join(parts) + (f", {event.note}" if event.note else "")
@@ -365,7 +365,7 @@ def not_own(url: str) -> BadValue:
 
 
 class Batch:
-    """What the scans of one command brought, printed as it comes or at the end, as ``form`` can."""
+    """The results of the scans of one command, printed as it comes or at the end, as ``form`` can."""
 
     def __init__(self, run: Run, form: CardForm, gating: Gating, *, many: bool) -> None:
         self._run, self._form, self._gating, self._many = run, form, gating, many

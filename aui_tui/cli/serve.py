@@ -260,7 +260,7 @@ def _application(command: str, url: str, names: frozenset[str]) -> Awaitable[App
         nonlocal open_now
         origin = request.headers.get("Origin")
         if request.host.lower() not in names or (origin is not None and origin.lower() not in origins):
-            raise HTTPForbidden(text="This address is for the dashboard's own page alone.")
+            raise HTTPForbidden(text="Only the dashboard's own page may use this address.")
         if request.path != "/ws":
             answer = await handler(request)
             answer.headers["Content-Security-Policy"] = policy

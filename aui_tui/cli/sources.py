@@ -85,7 +85,7 @@ async def counts(service: Service, url: str) -> bool:
 async def dossier_of(service: Service, host: str, *, method: str = "", at: str = "") -> Dossier:
     """Return what ``service`` knows of ``host`` under ``method``, having reported how old the answer is.
 
-    Where what was seen is not at hand, the card alone is graded again. Raises as ``Service.site``, and RecordError for
+    Where the observations are not kept, the card alone is graded again. Raises as ``Service.site``, and RecordError for
     a card that does not add up.
     """
     found = await service.site(host, at=at)
@@ -146,7 +146,7 @@ def read(name: str) -> tuple[ReportCard, ...]:
 
 
 def _texts(data: bytes) -> list[bytes]:
-    """Part ``data`` into the texts of single records; what cannot be parted stays whole and fails later."""
+    """Split ``data`` into the texts of single records; what cannot be split stays whole and fails later."""
     try:
         whole = json.loads(data)
     except (ValueError, RecursionError):

@@ -1,6 +1,6 @@
 """Standard output carries data, standard error narration; and how text is laid out for a terminal or a file.
 
-Layout: symbols, colour only where it is wanted, wrapping by cells, ages and counts.
+Layout: symbols, colour only where it is wanted, wrapping by cells.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NAME: Final = "aui-tui"
 
 
 class ClosedPipe(Exception):
-    """Whoever read our output has heard enough."""
+    """The reader of standard output has closed it."""
 
 
 def write(data: bytes | str) -> None:
@@ -66,7 +66,7 @@ def put_line(data: bytes) -> None:
 
 
 def flush() -> None:
-    """Push out what is still buffered; raises as :func:`write`."""
+    """Write out what is still buffered; raises as :func:`write`."""
     if sys.stdout is None:
         return
     try:
@@ -130,7 +130,7 @@ def _narrate(line: str | dict[str, object]) -> None:
 
 
 NO_SCREEN: Final = "This is not a terminal, and the dashboard needs one for standard input, output and error"
-"""What is said where :func:`interactive` says no."""
+"""The message where :func:`interactive` is false."""
 
 
 def interactive() -> bool:

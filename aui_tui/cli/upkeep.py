@@ -1,4 +1,4 @@
-"""Commands on what this machine keeps: ``import``, ``doctor``, ``backup``, ``forget``, ``cache``, ``key``, more."""
+"""Commands on what this machine keeps: ``import``, ``doctor``, ``backup``, ``forget``, ``cache``, ``key`` and more."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def _examine(run: Run, reports: Reports, *, as_json: bool) -> int:
         f"size      {health.bytes / 1e6:.1f} MB",
         f"hosts     {health.hosts:,}",
         f"scans     {health.scans:,}",
-        *(f"set aside {path} (--salvage brings back what it holds)" for path in damaged(reports.path.parent)),
+        *(f"set aside {path} (--salvage recovers what it holds)" for path in damaged(reports.path.parent)),
         *(f"problem   {clean(problem, 300)}" for problem in health.problems),
         "sound" if not health.problems else "not sound; --repair repairs it",
     ]

@@ -1,4 +1,4 @@
-"""``watch``: scan again on a key, on an interval, or when files change, and show what moved."""
+"""``watch``: scan again on a key, on an interval, or when files change, and show what changed."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ class _Session:
         self.code = 0
 
     async def scan(self, why: str) -> None:
-        """Scan once and print what moved; after the first one, an error is reported and the watch goes on."""
+        """Scan once and print what changed; after the first one, an error is reported and the watch goes on."""
         try:
             answer = await scan_one(self._run, self._service, self._url, self._asked)
         except AuiError as error:

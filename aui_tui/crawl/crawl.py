@@ -54,7 +54,7 @@ class Done(NamedTuple):
 
 @dataclass(slots=True)
 class Counts:
-    """Rows by what became of them; ``unsaved`` results could not be written."""
+    """Rows by their outcome; ``unsaved`` results could not be written."""
 
     scanned: int = 0
     unreachable: int = 0
@@ -143,7 +143,7 @@ def _lane(site: str) -> str:
 
 
 class ResultDispatcher:
-    """Reports what became of the rows, in order, on a thread of its own.
+    """Reports the outcomes of the rows, in order, on a thread of its own.
 
     Whoever reads our output may pause for as long as they like: results go on being written and leases being renewed.
     Calls ``on_result`` for each row, on a thread that ends with ``end``. To be made and used on an event loop."""

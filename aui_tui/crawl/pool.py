@@ -101,7 +101,7 @@ class ScanJob(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Result(msgspec.Struct, frozen=True, array_like=True):
-    """What became of a job: ``packed`` is ready to be written; without it ``title`` and ``error`` say why.
+    """The outcome of a job: ``packed`` is ready to be written; without it ``title`` and ``error`` say why.
 
     ``card``: the record as JSON where the terms ask for it. ``status``: the HTTP status of the error.
     """

@@ -221,7 +221,7 @@ class ShopServer(LoopbackServer):
 
 
 class SiteServer(LoopbackServer):
-    """Serves one site with its manners; ``site`` may be exchanged between requests."""
+    """Serves one site as it behaves; ``site`` may be exchanged between requests."""
 
     def __init__(self, site: Site) -> None:
         super().__init__()

@@ -25,7 +25,7 @@ TOPICS: Final = MappingProxyType(
         "scanning": "scan a site, a staging site, or one of your own",
         "dashboard": "keys, the line of commands, what is remembered",
         QUERY: "the words that choose hosts in an index",
-        METHOD: "how verdicts, stance, points and grades come about",
+        METHOD: "how verdicts, stance, points and grades are decided",
         "ci": "gates and jobs for CI",
         "tasks": "what an agent gets done in a browser",
         "visits": "what your access log says of real agents",

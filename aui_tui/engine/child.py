@@ -1,4 +1,4 @@
-"""Worker processes of this program: how one is started, and the frames in which it is spoken to.
+"""Worker processes of this program: how one is started, and the frames in which they exchange messages.
 
 A frame is msgpack after its length as a big-endian number of HEADER octets.
 """

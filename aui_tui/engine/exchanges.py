@@ -272,7 +272,7 @@ def check_llms(body: bytes, content_type: str, status: int, path_unchanged: bool
     if is_markup(text) or media_type(content_type) in _HTML_TYPES:
         return FileCheck(False, f"{name} answers 200 with an HTML page")
     if not text:
-        return FileCheck(False, f"{name} answers 200 with nothing in it")
+        return FileCheck(False, f"{name} answers 200 with an empty body")
     heading = _first_heading(text)
     if not heading.startswith("# ") or not heading[2:].strip():
         return FileCheck(False, f"{name} has no first heading that begins with '# '")

@@ -37,7 +37,7 @@ TASKS: Final = "tasks"
 TASK_SENTENCES: Final = (
     critical("task-read", "<<task>>, tried in a browser: <<note>>."),
     warn("task-blocked", "<<task>>, tried in a browser: <<note>>."),
-    warn("task-unclear", "<<task>>, tried in a browser, was not decided: <<note>>."),
+    warn("task-unclear", "<<task>>, tried in a browser, has no clear result: <<note>>."),
     warn(
         "rendered-scripts",
         "<<share>> % of the readable text exists only after scripts run<<which>>: an agent that runs none does not see"
@@ -287,7 +287,7 @@ VERDICTS: Final = (
     ("partial", "let in, but robots.txt closes some paths"),
     ("disallowed", "robots.txt tells it to stay out"),
     ("blocked", "a browser was served and the agent was refused"),
-    ("walled", "a challenge or block page stood in the way, or nobody was served"),
+    ("walled", "a challenge or block page came instead, or nobody was served"),
     ("untested", "there is no verdict: no answer, a limit on requests, no rules to read, or no task run in a browser"),
 )
 
@@ -313,7 +313,7 @@ def sections(method: str) -> tuple[Section, ...]:
             (
                 "The question is how usable a site is for AI agents that act live for a person. The answer rests on "
                 "one comparison: what a browser gets, and what an agent gets that asks for the same page at the same "
-                "moment. Each sends what the client it speaks for is known to send.",
+                "moment. Each sends what the client whose name it uses is known to send.",
             ),
         ),
         Section(
@@ -349,8 +349,8 @@ def sections(method: str) -> tuple[Section, ...]:
             (
                 "A probe borrows an agent's name without its network address or its signature. A site that verifies "
                 "agents may refuse the probe and serve the agent; a card with a refusal says so.",
-                "It is one moment, seen from one place, and only the front page. robots.txt is a wish, not a wall. "
-                "What an agent gets done on the site is tested only by a run of the tasks in a browser.",
+                "A scan sees one moment, from one place, and only the homepage. robots.txt is a request: it stops "
+                "nobody. What an agent gets done on the site is tested only by a run of the tasks in a browser.",
             ),
         ),
     )

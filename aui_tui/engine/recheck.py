@@ -1,4 +1,4 @@
-"""When a refusal counts, and what the site goes by: who is asked again, alone, with the browser as control. Pure.
+"""When a refusal counts, and by what the site decides: who is asked again, alone, with the browser as control. Pure.
 
 A site that limits everybody turns agents away as well, and so does one that fails at random. So a client that was
 turned away is asked again alone, and then the browser as the control; the refusal counts when the browser is served,

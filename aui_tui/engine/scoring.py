@@ -27,7 +27,7 @@ from aui_tui.records.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL, LIVE_TOTAL
 
 
 class Prospect(Standing, frozen=True, kw_only=True):
-    """Where a site would stand after some fixes, and how its score would come about."""
+    """Where a site would stand after some fixes, and how its score would add up."""
 
     ledger: Ledger
 

@@ -83,7 +83,7 @@ def quoted(text: str) -> str:
 
 
 def clause(text: str) -> str:
-    """Return a sentence or clause without its final full stop, cut to what a line of evidence bears."""
+    """Return a sentence or clause without its final full stop, cut to the length of a line of evidence."""
     return clean(text, 300).strip().rstrip(".")
 
 

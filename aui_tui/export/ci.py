@@ -235,7 +235,7 @@ def _run(card: ReportCard, options: Options) -> dict[str, Any]:
     if not options.deterministic:
         invocation["startTimeUtc"] = card.scanned_at
     if not reached:
-        invocation |= _told(clean(card.top_evidence) or "Nothing was measured.")
+        invocation |= _notification(clean(card.top_evidence) or "Nothing was measured.")
     figures = {"score": card.score, "grade": card.grade, "stance": card.stance} if reached else {}
     found = tuple(problems(card, options))
     return _run_of(card, card.host, invocation, found, options) | {
@@ -244,11 +244,11 @@ def _run(card: ReportCard, options: Options) -> dict[str, Any]:
 
 
 def _failed_run(refused: Refusal) -> dict[str, Any]:
-    invocation = {"executionSuccessful": False} | _told(clean(refused.detail))
+    invocation = {"executionSuccessful": False} | _notification(clean(refused.detail))
     return _run_of(None, refused.host, invocation, (), Options()) | {"properties": {"host": clean(refused.host)}}
 
 
-def _told(words: str) -> dict[str, Any]:
+def _notification(words: str) -> dict[str, Any]:
     return {"toolExecutionNotifications": [{"level": "error", "message": {"text": words}}]}
 
 

@@ -313,8 +313,8 @@ def chart(points: Sequence[HistoryPoint]) -> str:
             continue
         x, y = place(at, point.score)
         lines[-1].append(f"{x:.1f},{y:.1f}")
-        told = escape(f"{point.scanned_at[:10]}: {point.score} {point.grade}")
-        dots.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4"><title>{told}</title></circle>')
+        label = escape(f"{point.scanned_at[:10]}: {point.score} {point.grade}")
+        dots.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4"><title>{label}</title></circle>')
     grid = [(score, TOP + height * (100 - score) / 100) for score in (0, 50, 100)]
     rules = "".join(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:g}" y2="{y:g}"/>' for _, y in grid)
     sizes = "".join(f'<text x="{LEFT - 6}" y="{y + 4:g}" text-anchor="end">{score}</text>' for score, y in grid)

@@ -271,7 +271,7 @@ def _driven(word: str, card: ReportCard) -> str:
         OUT: "the browser of the task run was refused",
         WALL: "the browser of the task run was challenged",
         TOLD: "robots.txt told the task run to stay out",
-    }.get(word, "the task run got no answer that tells")
+    }.get(word, "the task run got no clear answer")
 
 
 def _asked(word: str, row: AgentRow) -> str:

@@ -1,4 +1,4 @@
-"""The report card and its parts, how its score came about, its time stamps, and the summary that the index lists.
+"""The report card and its parts, how its score adds up, its time stamps, and the summary that the index lists.
 
 Fields as in specification 2. A time is ISO 8601 in UTC with milliseconds (2.2).
 """

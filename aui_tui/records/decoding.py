@@ -1,8 +1,8 @@
-"""Plain values and bytes to typed records, safe for threads that do so for the first time at one moment.
+"""Plain values and bytes to typed records, safe in threads.
 
-msgspec gathers what it knows of a record type at its first use and lets other threads see it half gathered: such a
-thread reads through a null pointer and the process ends. Here one thread at a time uses a type for the first time, and
-nothing else in the package hands a type to msgspec.
+msgspec collects what it knows of a record type at the first use of it. Another thread that uses the type meanwhile sees
+only a part of that, reads through a null pointer, and the process crashes. Here one thread at a time uses a type for
+the first time, and nothing else in the package gives a type to msgspec.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 T = TypeVar("T")
-_GATHERING: Final = threading.Lock()
+_FIRST_USE: Final = threading.Lock()
 _known: set[Any] = set()
 
 
@@ -44,7 +44,7 @@ def msgpack_decoder(kind: type[T]) -> msgspec.msgpack.Decoder[T]:
 
 def _ready(kind: type[T]) -> type[T]:
     if kind not in _known:
-        with _GATHERING:
+        with _FIRST_USE:
             msgspec.json.Decoder(kind)
             _known.add(kind)
     return kind

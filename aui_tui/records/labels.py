@@ -164,7 +164,7 @@ def declared_names(found: Declared) -> str:
     """Return what a site declares for agents in one clause, such as for one line of the dashboard."""
     names = ", ".join(entry.name for entry in found.of(DECLARED)) or "nothing"
     closed = ", ".join(entry.name for entry in found.entries if entry.contradicted)
-    return names + (f"; yet closed to {agent(found.agent)}: {closed}" if closed else "") + " (not scored)"
+    return names + (f"; but closed to {agent(found.agent)}: {closed}" if closed else "") + " (not scored)"
 
 
 def _declaration(entry: Declaration, name: str) -> str:
@@ -172,9 +172,9 @@ def _declaration(entry: Declaration, name: str) -> str:
     status = str(entry.status) if entry.status else "no answer"
     gets = {
         SERVED: f"{name} gets it",
-        REFUSED: f"declared, yet {name} is turned away there ({status}) while the browser gets it",
-        CHALLENGED: f"declared, yet {name} meets a challenge there ({status}) while the browser gets it",
-        DISALLOWED: f"robots.txt disallows it for {name}, who gets it",
+        REFUSED: f"declared, but {name} is turned away there ({status}) while the browser gets it",
+        CHALLENGED: f"declared, but {name} meets a challenge there ({status}) while the browser gets it",
+        DISALLOWED: f"robots.txt disallows it for {name}, but {name} gets it",
         PAYMENT: f"{name} is asked to pay ({status})",
         INCONCLUSIVE: f"whether {name} gets it is inconclusive: {entry.why}",
     }.get(entry.agent, entry.why)

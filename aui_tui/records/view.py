@@ -135,7 +135,7 @@ class IndexView(msgspec.Struct, frozen=True, kw_only=True):
     """The answer to a query: two windows, the counts behind the filters, and the time of the newest card.
 
     ``scanned_at`` of an empty index is the time of asking. ``position`` of a host in a window is found by
-    ``Service.position``. ``notice`` is one sentence on how the answer came about (a copy of last week), or empty.
+    ``Service.position``. ``notice`` is one sentence on where the answer comes from (a copy of last week), or empty.
     ``counting``: the windows hold their first rows alone, and the facets are still zero.
     """
 
@@ -174,8 +174,8 @@ class Dossier(msgspec.Struct, frozen=True, kw_only=True):
     """Everything known of one host: the card, and where the source keeps them, what was seen, why, and the history.
 
     ``history`` is oldest first and ends with this card. ``previous`` is the card of the scan before.
-    ``notice`` is one sentence on how the answer came about (a copy of last week), or empty. ``visits``: what the access
-    logs said when they were last read, with the latest card alone, whose evidence mentions them.
+    ``notice`` is one sentence on where the answer comes from (a copy of last week), or empty. ``visits``: what the
+    access logs said when they were last read, with the latest card alone, whose evidence mentions them.
     """
 
     card: ReportCard

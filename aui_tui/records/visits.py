@@ -181,17 +181,17 @@ def schema() -> bytes:
 def decode_visits(data: bytes) -> Visits:
     """Return the record in ``data``, every text cleaned. Raises RecordError with one sentence."""
     try:
-        return convert(_washed(msgspec.json.decode(data)), Visits)
+        return convert(_cleaned(msgspec.json.decode(data)), Visits)
     except (ValueError, RecursionError) as error:
         raise RecordError(f"Broken visits record: {clean(str(error), 200)}.") from None
 
 
-def _washed(value: object) -> object:
+def _cleaned(value: object) -> object:
     if isinstance(value, str):
         return clean(value, 500)
     if isinstance(value, dict):
-        return {clean(str(key), 100): _washed(item) for key, item in value.items()}
-    return [_washed(item) for item in value] if isinstance(value, list) else value
+        return {clean(str(key), 100): _cleaned(item) for key, item in value.items()}
+    return [_cleaned(item) for item in value] if isinstance(value, list) else value
 
 
 class Comparison(NamedTuple):
@@ -414,7 +414,7 @@ def _beside(said: Comparison | None, kind: str) -> tuple[str, str, bool | None, 
         return NOT_ASKED, {"crawler": "crawler", "other": "other client"}.get(kind, ""), None, None, ""
     word: str = said.together
     if said.together == CONTRADICTED:
-        word = "let in after all" if said.gets_in else "turned away when real"
+        word = "really let in" if said.gets_in else "really turned away"
     agrees = {CONFIRMED: True, CONTRADICTED: False}.get(said.together)
     return PROBE_WORDS[said.probe], word, agrees, said.gets_in, said.sentence
 

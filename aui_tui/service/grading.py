@@ -43,7 +43,7 @@ class Grading(NamedTuple):
             return card
         if observations is None:
             raise BadValue(
-                f"The card of {card.host} is kept without what was seen, so it exists under {card.method} alone.",
+                f"The card of {card.host} is kept without its observations, so it exists under {card.method} only.",
                 allowed=(card.method,),
             )
         from aui_tui.engine.scoring import Labels, grade_card

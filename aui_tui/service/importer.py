@@ -159,7 +159,7 @@ OnProgress = Callable[[int], None]
 
 
 class Intake(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a file: records ``read``, those that are ``new`` or newer in the index, and the ``problems``.
+    """The outcome of a file: records ``read``, those that are ``new`` or newer in the index, and the ``problems``.
 
     ``problems`` are sentences that begin with the place in the file; the records they are about were passed over.
     """

@@ -47,7 +47,7 @@ PICTURES: Final = "pictures"
 THREADS: Final = 4
 """Threads that read and write files."""
 SHUTDOWN_TIMEOUT: Final = 60.0
-"""Longest wait in seconds, at the end, for the threads to come to rest."""
+"""Longest wait in seconds, at the end, for the threads to finish."""
 
 
 class LocalService:

@@ -1,4 +1,4 @@
-"""The product's one seam: what the dashboard, the command line and the HTTP API ask for."""
+"""The one interface of an index: what the dashboard, the command line and the HTTP API ask for."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ class RunsTasks(Protocol):
         """Scan ``url`` as ``scan`` does, then run the tasks and keep them with its card.
 
         A scan of the last 24 h is used again unless ``force``; its run of the tasks too. ``act`` lets the run press
-        "add to cart" once, on a host that the user named as his own. ``live`` gets the steps. Cancelling keeps the
+        "add to cart" once, on a host that the user named as their own. ``live`` gets the steps. Cancelling keeps the
         scan, and of the tasks those that had ended. The transcript is
         ``answer.observations.tasks``. Raises as ``scan``, and NoBrowser when none is installed.
         """
@@ -160,7 +160,7 @@ class Published(Service, Protocol):
         """Return this service as the remote ``client`` may use it.
 
         ``client`` is an opaque id; it has its own scans of the hour (specification 8). Its scans reach public
-        addresses on ports 80 and 443 only, whatever the operator allows himself. ``aclose`` of the result does
+        addresses on ports 80 and 443 only, whatever the operator may scan. ``aclose`` of the result does
         nothing; the cards, the cache and scans under way are shared.
         """
         ...

@@ -1,4 +1,4 @@
-"""The index of this machine as its operator publishes it: each remote client has its own scans, none has favours."""
+"""The index of this machine as its operator publishes it: each remote client has its own scans of the hour."""
 
 from __future__ import annotations
 

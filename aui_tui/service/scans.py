@@ -377,7 +377,7 @@ class Scans:
         """Keep a scan in index and cache; return sentences about what could not be kept."""
         warnings: list[str] = []
         if self._access.remote and observations.unresolved and not self._reports.history(observations.host):
-            return [f"The name {observations.host} does not resolve, so nothing is kept of it."]
+            return [f"The name {observations.host} does not resolve, so no card is kept."]
         try:
             latest = self._reports.put(card, observations)
             if not latest and card.probe_dead:

@@ -347,7 +347,7 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Updated(NamedTuple):
-    """What became of one list: ``state`` is ``fetched``, ``unchanged`` or ``failed``, ``detail`` says more."""
+    """The outcome of one list: ``state`` is ``fetched``, ``unchanged`` or ``failed``, ``detail`` says more."""
 
     url: str
     state: str

@@ -108,8 +108,8 @@ def test_agents_of_one_rule_are_told_together() -> None:
         (
             RobotsFacts(kind="none"),
             403,
-            "robots.txt answers 403 Forbidden, which RFC 9309 reads as no rules at all. If a no is meant, it must be"
-            " written as rules with status 200.",
+            "robots.txt answers 403 Forbidden, which RFC 9309 reads as no rules at all. If agents are to stay out, that"
+            " must be written as rules with status 200.",
         ),
         (
             RobotsFacts(kind="unknown"),

@@ -211,8 +211,8 @@ def test_the_limit_of_the_method_is_said_once_where_an_agent_was_turned_away(gol
 
 def test_the_reverse_contradiction_is_said_too() -> None:
     assert (
-        "robots.txt says no, the edge says yes: Claude is disallowed (line 12), yet the homepage is served all the"
-        " same, so only agents that obey robots.txt stay away." in texts(grade_card(site.robots_one()), "warn")
+        "robots.txt says no, the edge says yes: Claude is disallowed (line 12), but the homepage is served, so only"
+        " agents that obey robots.txt stay away." in texts(grade_card(site.robots_one()), "warn")
     )
 
 

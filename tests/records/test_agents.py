@@ -115,7 +115,7 @@ def test_a_card_alone_gives_the_same_words_as_its_scan() -> None:
         ("walled", "challenged", "the browser of the task run was challenged"),
         ("blocked", "refused", "the browser of the task run was refused"),
         ("closed", "told no", "robots.txt told the task run to stay out"),
-        ("", "not tested", "the task run got no answer that tells"),
+        ("", "not tested", "the task run got no clear answer"),
     ],
 )
 def test_after_a_task_run_its_browser_speaks_for_the_assistants_that_drive_one(

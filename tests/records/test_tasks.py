@@ -136,7 +136,7 @@ def test_evidence_names_the_task_the_reason_and_what_only_scripts_bring(seen: Ob
     texts = {line.text: line.t for line in card.evidence}
     assert texts["Read the homepage, tried in a browser: The read ended so."] == "critical"
     assert texts["Search, tried in a browser: The search ended so."] == "warn"
-    assert texts["Find an offer, tried in a browser, was not decided: The offer ended so."] == "warn"
+    assert texts["Find an offer, tried in a browser, has no clear result: The offer ended so."] == "warn"
     assert texts["An agent in a browser completed 2 tasks: Follow a link and Find a contact."] == "good"
     assert (
         texts[

@@ -89,7 +89,7 @@ def test_rows_begin_with_disagreements_and_always_name_the_probed_agents() -> No
         "GPTBot",
     ]
     first = rows[0]
-    assert (first.probe, first.together, first.agrees, first.gets_in) == ("refused", "let in after all", False, True)
+    assert (first.probe, first.together, first.agrees, first.gets_in) == ("refused", "really let in", False, True)
     assert first.refused == pytest.approx(2 / 1204)
     assert first.address_ok == 1.0
     assert len(first.days) == 12

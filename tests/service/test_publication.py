@@ -190,7 +190,7 @@ async def test_a_name_that_does_not_resolve_is_not_kept_because_a_visitor_asked(
     try:
         found = await publication.for_client("visitor").scan("gone.example.com")
         assert found.card.probe_dead
-        assert found.warnings == ("The name gone.example.com does not resolve, so nothing is kept of it.",)
+        assert found.warnings == ("The name gone.example.com does not resolve, so no card is kept.",)
         with pytest.raises(NeverScanned):
             await publication.site("gone.example.com")
         publication._local.reports.put(SAMPLES[0])

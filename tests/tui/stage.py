@@ -50,7 +50,7 @@ async def stage(
         yield pilot
 
 
-async def until(condition: Callable[[], bool], seen: Callable[[], str] = lambda: "it did not come about") -> None:
+async def until(condition: Callable[[], bool], seen: Callable[[], str] = lambda: "it did not happen") -> None:
     """Wait until ``condition`` holds; a failure shows what was ``seen``."""
     end = time.monotonic() + PATIENCE
     while not condition():

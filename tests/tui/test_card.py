@@ -65,7 +65,7 @@ async def test_what_the_site_declares_is_shown_where_it_was_asked_for() -> None:
     card = replace(make_card(1), declared=Declared(at="", agent="ChatGPT-User", requests=3, entries=entries))
     async with stage(MemoryService([card, make_card(2)]), (140, 40), start_host=HOST) as pilot:
         shown = " ".join(" ".join(card_of(pilot).pane(1).texts).split())
-        assert "Declared A2A agent card; yet closed to ChatGPT: A2A agent card (not scored)" in shown
+        assert "Declared A2A agent card; but closed to ChatGPT: A2A agent card (not scored)" in shown
     async with stage(MemoryService([make_card(1)]), (140, 40), start_host=HOST) as pilot:
         assert not any("Declared" in text for text in card_of(pilot).pane(1).texts)
 

@@ -197,7 +197,7 @@ def test_keymap_is_spelled_for_textual() -> None:
 @pytest.mark.ci
 async def test_a_card_from_an_old_copy_says_how_old_it_is() -> None:
     service = MemoryService.of(3)
-    service.notice = "index.example cannot be reached. Shown is the copy of 3 h ago."
+    service.notice = "index.example cannot be reached. This is the copy of 3 h ago."
     async with stage(service, (140, 40)) as pilot:
         await press(pilot, "enter")
         assert isinstance(pilot.app.screen, CardScreen)

@@ -1,6 +1,6 @@
-"""What a check is: one scored component with all that is said and done about it; and the site that its advice is for.
+"""What a check is: one scored component with everything about it; and the site that its advice is for.
 
-A site has names in the forms that a snippet needs, and a place where its settings lie.
+A site has its names in the forms that a snippet needs, and a recipe for the server that holds its settings.
 """
 
 from __future__ import annotations
@@ -373,7 +373,7 @@ def robots_pieces(site: Site, fix: str, lines: str = "") -> tuple[Piece, ...]:
     whole = robots_edit.corrected(site.observations, site.together | {fix})
     if whole:
         return (Piece("robots.txt", f"{site.origin}/robots.txt, as text/plain", whole.strip("\n")),)
-    place = "by hand into robots.txt: the site's own file was not kept with this scan; scan again to have it written"
+    place = "by hand into robots.txt: the site's own file was not kept with this scan; scan again to get the whole file"
     return (Piece(f"by-hand/robots-{fix}.txt", place, lines),)
 
 

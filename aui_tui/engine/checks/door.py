@@ -97,7 +97,7 @@ SENTENCES = (
     warn(
         "cause-fields",
         "The site does not decide by the name of <<agents>> but by other header fields: a browser's name with the"
-        " agent's other fields is turned away too. Which of them decides is not settled; <<field>> are left.",
+        " agent's other fields is turned away too. It is not known which of them decides; possible are <<field>>.",
     ),
     warn(
         "cause-together",
@@ -155,7 +155,7 @@ SENTENCES = (
     ),
     warn(
         "edge-says-yes",
-        "robots.txt says no, the edge says yes: <<agents>>, yet the homepage is served all the same, so only"
+        "robots.txt says no, the edge says yes: <<agents>>, but the homepage is served, so only"
         " agents that obey robots.txt stay away.",
     ),
     warn(
@@ -168,10 +168,10 @@ SENTENCES = (
     warn(
         "door-silent",
         "A browser gets the homepage (<<browser>>) and none of the <<total>> probed agents gets an answer: that"
-        " proves nothing and is not scored, but a site that holds agents back looks just like this.",
+        " proves nothing and is not scored, but a site that leaves agents without an answer looks the same.",
     ),
     warn("door-unmeasured", "No agent got a usable answer, so access is not scored."),
-    warn("other-version", "<<agents>> the homepage in another version than a browser: <<what>>."),
+    warn("other-version", "<<agents>> another version of the homepage than a browser: <<what>>."),
     warn("agent-silent", "<<agents>> inconclusive and <<do>> not count: <<reason>>."),
     warn("redirect", "A redirect was not followed for <<who>>: <<reason>> (last status <<status>>)."),
     good(

@@ -93,9 +93,9 @@ def door_advice(site: Site) -> Advice:
         by_name = cause is None or not cause.by.startswith("field")
         let_in = "let it in, and keep refusing clients that only borrow its name" if by_name else "and let it in"
         body = (
-            f"{who} {facts['what']} on {host}{facts['contrast']}. An agent that acts for a person is a customer at the"
-            " door: recognise it by its HTTP Message Signature (RFC 9421, Web Bot Auth) or by the address ranges that"
-            f" its operator publishes, {let_in}. {step}"
+            f"{who} {facts['what']} on {host}{facts['contrast']}. An agent that acts for a person brings a"
+            " customer: recognise it by its HTTP Message Signature (RFC 9421, Web Bot Auth) or by the address ranges"
+            f" that its operator publishes, {let_in}. {step}"
         )
     request = edges().wba["request"].part
     parts = (*recipe.part, *request) if recipe.asks else recipe.part or request

@@ -32,7 +32,7 @@ PARTS = {
     "v0.2": {"main": 1, "nav": 1, "aria": 1, "forms": 1},
 }
 """Points of each part; ``forms`` are earned when there is none, or all are labelled."""
-CONTENT = "<!-- The content of the page stands here. -->"
+CONTENT = "<!-- The content of the page goes here. -->"
 POINTS = {method: sum(parts.values()) for method, parts in PARTS.items()}
 SENTENCES = (
     warn(

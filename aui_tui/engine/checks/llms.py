@@ -32,7 +32,7 @@ class LlmsTxt(Check):
     component = "llms"
     fix = "llms"
     label = "llms.txt"
-    earns = "an /llms.txt file that is one"
+    earns = "a valid /llms.txt file"
     lacking = "no llms.txt"
     title = "Add an /llms.txt file"
     effort = 3

@@ -35,7 +35,7 @@ POINTS = {"v0.1": 16, "v0.2": 9}
 QUARTERS: Final = 4
 """A path-level restriction weighs a quarter of a disallowed agent."""
 WITHHELD: Final = frozenset({401, 403, 429, 451})
-"""Statuses that RFC 9309 reads as no rules although the site may mean a no."""
+"""Statuses that RFC 9309 reads as no rules although the site may want to keep clients out."""
 TOKEN: Final = re.compile(r"[A-Za-z_-]+")
 SENTENCES = (
     critical(
@@ -60,10 +60,10 @@ SENTENCES = (
     ),
     warn(
         "robots-withheld",
-        "robots.txt answers <<status>>, which RFC 9309 reads as no rules at all. If a no is meant, it must be"
-        " written as rules with status 200.",
+        "robots.txt answers <<status>>, which RFC 9309 reads as no rules at all. If agents are to stay out, that must"
+        " be written as rules with status 200.",
     ),
-    warn("robots-cut", "robots.txt is longer than what is read of it; rules further down are not in this card."),
+    warn("robots-cut", "robots.txt is longer than the part that is read; later rules are not in this card."),
     warn("robots-partial", "robots.txt keeps <<count>> by name from some paths: <<agents>>."),
     warn(
         "robots-partial-wildcard",
@@ -134,7 +134,7 @@ def _crawlers(judgement: Judgement) -> Iterator[Finding]:
 
 
 def _fetched(probe: Exchange) -> str:
-    """Return what became of the fetch of robots.txt, as a predicate."""
+    """Return the outcome of the fetch of robots.txt, as a predicate."""
     if probe.outcome == INCONCLUSIVE:
         return f"could not be fetched ({silence(probe)})"
     return f"answers {status(probe.status)}"
@@ -147,9 +147,9 @@ def _open(policy: RobotsPolicy) -> RobotsPolicy:
 
 def _file_remedy(blocked: Sequence[RobotsPolicy]) -> str:
     """Return what the corrected file changes, in words."""
-    text = "The file below is yours without these agents in the groups that close it to them; every other line stays."
+    text = "The file below is your own without these agents in the groups that shut them out; every other line stays."
     if any(policy.policy == "unlisted" for policy in blocked):
-        text += " The group at its end lets in the agents that User-agent: * shuts out; add the path rules you keep."
+        text += " The group at its end lets in the agents that User-agent: * shuts out; repeat the path rules you keep."
     return text
 
 
@@ -180,7 +180,7 @@ def _remedy(blocked: Sequence[RobotsPolicy], partial: Sequence[RobotsPolicy]) ->
     found = []
     if own:
         where = at_lines(policy.line for policy in own)
-        found.append(f"Put the group below in the place of the groups that hold these rules{where}.")
+        found.append(f"Replace the groups that hold these rules{where} by the group below.")
     if default:
         found.append("The group below also covers the others." if own else "Add the group below.")
         found.append("An agent with a group of its own no longer reads User-agent: *; repeat the path rules you keep.")
@@ -257,8 +257,9 @@ class RobotsTxt(Check):
         return replace(changed, exchanges=exchanges)
 
     def advise(self, site: Site) -> Advice:
-        """Return body and the whole corrected file; of a file that is not kept, a group with the spelling found"
-        " there."""
+        """Return body and the whole corrected file; of a file that is not kept, a group under the names
+        as the file spells them.
+        """
         step, facts = edges().for_robots(site.edges).step, site.observations.robots
         if facts.kind == "unknown":
             fetched = _fetched(site.observations.exchange("robots"))

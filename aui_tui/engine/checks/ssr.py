@@ -41,7 +41,7 @@ SENTENCES = (
     ),
     warn(
         "page-cut",
-        "The homepage is longer than what is read of it, or broke off; the rest is not in this card.",
+        "The homepage is longer than the part that is read, or broke off; the rest is not in this card.",
     ),
     good("readable", "The homepage has <<readable>> without scripts."),
 )

@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 
-_FAREWELL_TURNS: Final = 3
+_CLOSING_TURNS: Final = 3
 """Turns of the event loop after which an aborted transport has closed its socket, TLS included."""
 
 
@@ -63,7 +63,7 @@ class Network:
         if self._fast is not None and self._batch is not None:
             self._fast.leave(self._batch)
         self._routes.close()
-        for _ in range(_FAREWELL_TURNS):
+        for _ in range(_CLOSING_TURNS):
             await asyncio.sleep(0)
 
     def client(self, *, http2: bool = True) -> Client:

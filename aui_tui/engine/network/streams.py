@@ -3,7 +3,7 @@
 The streams are as httpcore's network backends want them. An answer has a body that is still to be read; where there is
 none, an error says why.
 
-Closing is an abort: no peer can keep a socket open by not answering a farewell.
+Closing is an abort: no peer can keep a socket open by not answering the end of the connection.
 
 Parsers of HTTP spend tens of microseconds on the smallest thing, so a count of bytes is not enough: a peer that sends
 empty frames, interim responses or chunks of one byte would keep this process busy for as long as it likes. So what

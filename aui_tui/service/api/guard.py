@@ -174,7 +174,7 @@ class Connection(H11Protocol):
             self._await_head()
 
     def on_response_complete(self) -> None:
-        """Close a peer that leaves the end of the answer lying."""
+        """Close a peer that does not take the end of the answer."""
         super().on_response_complete()
         if self.cycle is None or self.cycle.response_complete:
             self.waiting[self] = None
@@ -308,7 +308,7 @@ class Gathered(logging.StreamHandler[TextIO]):
         return True
 
     def flush(self) -> None:
-        """Write what waits; a reader that is gone is nobody's fault."""
+        """Write what waits; a reader that is gone is not an error."""
         with self.lock or contextlib.nullcontext():
             lines, self._lines = self._lines, []
             if lines:
@@ -431,7 +431,7 @@ class GuardMiddleware:
 
 
 class _Exchange:
-    """One request and what became of it."""
+    """One request and its outcome."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send, fields: tuple[tuple[bytes, bytes], ...]) -> None:
         self.scope = scope

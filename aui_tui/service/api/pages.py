@@ -167,7 +167,7 @@ class Pages:
         if found is None:
             return self.problem(request, problems.cross_site(self._config.base_url))
         if found.observations is not None and found.observations.unresolved:
-            detail = f"The name {found.card.host} does not resolve, so nothing is kept of it."
+            detail = f"The name {found.card.host} does not resolve, so no card is kept."
             return self.problem(request, problems.not_found(detail))
         return RedirectResponse(messages.site_url(self._config.root, found.card.host), status_code=303)
 

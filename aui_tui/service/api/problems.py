@@ -35,7 +35,7 @@ KINDS: Final = MappingProxyType(
         "rate-limited": Kind(
             429,
             "Rate limited",
-            "The client has used its scans of the hour; retry_after and reset_at say when to come back.",
+            "The client has used its scans of the hour; retry_after and reset_at say when to try again.",
         ),
         "bad-value": Kind(
             400, "Bad value", "A parameter is missing or has a value outside its list; allowed names the list."
@@ -70,7 +70,7 @@ KINDS: Final = MappingProxyType(
 """Every problem type."""
 NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 AGAIN: Final = MappingProxyType({"Retry-After": "5"})
-"""For whoever may come back in a moment."""
+"""The advice to try again in a moment."""
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):

@@ -370,7 +370,7 @@ class RemoteService:
         return msgspec.structs.replace(card, url=page_of(self._base, card.url, card.host))
 
     def _offline(self, error: AuiError, at: float) -> str:
-        return f"{error} Shown is the copy of {spoken(max(self._clock() - at, 0))} ago."
+        return f"{error} This is the copy of {spoken(max(self._clock() - at, 0))} ago."
 
 
 def base_of(source: str) -> str:

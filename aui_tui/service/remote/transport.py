@@ -119,7 +119,7 @@ def _sentence(text: str) -> str:
 
 def _limited(reply: Reply, words: _Words, label: str, now: float) -> RateLimited:
     wait = _wait(reply, words.members, now)
-    after = f"The next one is free in {spoken(wait)}." if wait is not None else "It does not say when to come back."
+    after = f"The next one is free in {spoken(wait)}." if wait is not None else "It does not say when to try again."
     detail = words.detail or f"{label} takes no more scans from here for now."
     seconds = UNKNOWN_WAIT if wait is None else wait
     has_time = re.search(r"\d+ ?(s|sec|seconds|min|minutes|h|hours)\b", detail) is not None

@@ -49,7 +49,7 @@ LIMITS: list[tuple[Said, int, str]] = [
         "Used up; free in 7 min 3 s.",
     ),
     (Said(429, b"<html>slow down</html>", {"RateLimit": '"scan";r=0;t=90'}), 90, "The next one is free in 90 s."),
-    (Said(429, b"Too many requests"), 3600, "It does not say when to come back."),
+    (Said(429, b"Too many requests"), 3600, "It does not say when to try again."),
     (Said(429, fields={"Retry-After": "-5"}), 3600, "It does not say when"),
     (Said(429, fields={"Retry-After": "99999999999999"}), 3600, "It does not say when"),
 ]
@@ -171,7 +171,7 @@ async def test_offline_the_last_copy_is_shown_with_its_age(source: Source, tmp_p
     view = await service.index(Query())
     assert len(view.ranked) == 2
     assert view.notice == (
-        f"127.0.0.1:{source.port} cannot be reached: the connection is refused. Shown is the copy of 3 h ago."
+        f"127.0.0.1:{source.port} cannot be reached: the connection is refused. This is the copy of 3 h ago."
     )
     await service.aclose()
     clock.now += 5 * 86400
@@ -198,7 +198,7 @@ async def test_a_source_that_falls_ill_shows_the_copy_and_recovers(source: Sourc
         clock.now += remote_client.FRESH + 1
         view = await service.index(Query())
         assert len(view.ranked) == 2
-        assert "Shown is the copy of" in view.notice
+        assert "This is the copy of" in view.notice
     source.say["/api/index.json"] = Said(body=BODY, fields=JSON)
     clock.now += remote_client.FRESH + 1
     assert (await service.index(Query())).notice == ""
