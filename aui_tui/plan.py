@@ -15,7 +15,7 @@ from aui_tui.engine.judge import judge
 from aui_tui.engine.scoring import Labels, grade_card, site_of, what_if
 from aui_tui.errors import BadValue, Unavailable
 from aui_tui.export.atomic import create
-from aui_tui.export.markdown import escape
+from aui_tui.export.markdown import escape, with_code
 from aui_tui.records.card import Recommendation, ReportCard
 from aui_tui.records.methods import FLOORS, GRADE_FLOORS
 from aui_tui.records.methods import method as method_called
@@ -301,12 +301,12 @@ def readme(found: Plan, site: Site | None = None) -> Iterator[str]:
     yield "| file | where it goes |"
     yield "| --- | --- |"
     for piece in pieces(found, site).values():
-        yield f"| `{piece.path}` | {escape(piece.place)} |"
+        yield f"| `{piece.path}` | {with_code(piece.place)} |"
     for number, (step, gain) in enumerate(zip(found.steps, _gains(found), strict=True), 1):
         yield ""
         yield f"## {number}. {escape(step.fix.title)}: {gain}"
         yield ""
-        yield escape(step.fix.body)
+        yield with_code(step.fix.body)
     yield ""
     yield f"Then scan again: `aui-tui scan {_again(found, site)} --force`"
 

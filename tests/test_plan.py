@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import combinations
 from pathlib import Path
 
@@ -176,7 +177,11 @@ def test_what_was_seen_gives_whole_files_at_their_paths() -> None:
         if path in files:
             assert "https://shop.example.org/" in files[path].text
             assert "https://shop.example/" not in files[path].text
-    assert any("shop.example.org" in line for line in readme(found, site))
+    text = "\n".join(readme(found, site))
+    assert "shop.example.org" in text
+    commands = re.findall(r"`(curl [^`]+)`", text)
+    assert len(commands) == text.count("curl ") > 0
+    assert not any("\\" in command for command in commands), "a command is copied as it is"
 
 
 @pytest.mark.ci

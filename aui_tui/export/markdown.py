@@ -21,18 +21,28 @@ FENCES: Final = MappingProxyType(
 """Language of a snippet per fix; the others are plain text."""
 
 _SPECIAL: Final = re.compile(r"[\\`*_\[\]<|~$]")
+_COMMAND: Final = re.compile(r"((?:curl (?:[\w-]+ )*)?https?://[^\s`|]*[^\s`|.,;:)])")
 _BREAK: Final = "<!-- -->"
 """Keeps two characters apart without a trace in the rendered page."""
 
 
 def escape(text: str) -> str:
     """Return ``text`` as Markdown that shows exactly it: no markup, link, mention, reference or HTML comes of it."""
-    text = _SPECIAL.sub(r"\\\g<0>", clean(text).replace("&", "&amp;"))
+    return _escaped(clean(text)).strip()
+
+
+def with_code(text: str) -> str:
+    """Return ``text`` as :func:`escape` does, but commands of curl and addresses as code, to be copied as they are."""
+    parts = _COMMAND.split(clean(text))
+    return "".join(f"`{part}`" if number % 2 else _escaped(part) for number, part in enumerate(parts)).strip()
+
+
+def _escaped(text: str) -> str:
+    text = _SPECIAL.sub(r"\\\g<0>", text.replace("&", "&amp;"))
     text = text.replace("://", r":\//").replace("www.", r"www\.")
     text = re.sub(r"@(?=\w)", "@" + _BREAK, text)
     text = re.sub(r"#(?=\w)", "#" + _BREAK, text)
-    text = re.sub(r"^(\s*)([#+=>-]|\d+(?=[.)]))", _escape_start, text)
-    return text.strip()
+    return re.sub(r"^(\s*)([#+=>-]|\d+(?=[.)]))", _escape_start, text)
 
 
 def _escape_start(found: re.Match[str]) -> str:
