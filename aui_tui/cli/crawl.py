@@ -190,10 +190,10 @@ def record_of(done: Done) -> bytes:
     if result is not None and result.card:
         return result.card
     if result is not None:
-        told = {"host": done.row.site, "title": result.title, "status": result.status, "detail": result.error}  # type: ignore[union-attr]
+        reported = {"host": done.row.site, "title": result.title, "status": result.status, "detail": result.error}  # type: ignore[union-attr]
     else:
-        told = {"host": done.row.text, "title": "Bad row", "status": 400, "detail": done.row.reason}  # type: ignore[union-attr]
-    return msgspec.json.encode({"found": False, "line": done.row.line} | told)
+        reported = {"host": done.row.text, "title": "Bad row", "status": 400, "detail": done.row.reason}  # type: ignore[union-attr]
+    return msgspec.json.encode({"found": False, "line": done.row.line} | reported)
 
 
 BAD_ROWS: Final = 1
@@ -272,7 +272,7 @@ class HostList:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Errand:
+class CrawlRequest:
     """What a crawl is to do. ``keys``: those of the records to print, None to print none."""
 
     hosts: HostList
@@ -332,7 +332,7 @@ def crawl(
     speed.check()
     if tasks:
         _check_tasks(as_json=as_json)
-    errand = Errand(
+    request = CrawlRequest(
         hosts=HostList(file),
         method=method,
         older_than=seconds_of("--older-than", older_than) if resume else 0.0,
@@ -341,18 +341,18 @@ def crawl(
         speed=speed,
     )
     access = given(context, ConnectionOptions).policy(pace)
-    total = errand.hosts.total()
-    return _watched(run, access, errand, total) if dashboard else run.wait(_narrated(run, access, errand, total))
+    total = request.hosts.total()
+    return _watched(run, access, request, total) if dashboard else run.wait(_narrated(run, access, request, total))
 
 
-async def _narrated(run: Run, access: ScanPolicy | None, errand: Errand, total: int | None) -> int:
+async def _narrated(run: Run, access: ScanPolicy | None, request: CrawlRequest, total: int | None) -> int:
     """Crawl with progress on standard error; return the exit code."""
-    as_json, plain = errand.keys is not None, run.settings.ascii
+    as_json, plain = request.keys is not None, run.settings.ascii
     async with local(run, access) as service:
         with narrating(total, quiet=run.quiet, as_json=as_json, ascii_only=plain) as narration:
-            narration.collecting = errand.tasks
-            counts = await _scan_all(run, service, errand, narration.tell, begun=narration.begin)
-        if errand.tasks:
+            narration.collecting = request.tasks
+            counts = await _scan_all(run, service, request, narration.tell, begun=narration.begin)
+        if request.tasks:
             await _try_tasks(service, narration.sites, quiet=run.quiet)
     return BAD_ROWS if counts.bad or narration.refused else 0
 
@@ -360,54 +360,54 @@ async def _narrated(run: Run, access: ScanPolicy | None, errand: Errand, total: 
 async def _scan_all(
     run: Run,
     service: LocalService,
-    errand: Errand,
+    request: CrawlRequest,
     on_result: Callable[[Done], None],
     *,
     notice: Callable[[str], None] = streams.say,
     begun: Callable[[Crawl], None] = lambda crawl: None,
 ) -> Counts:
-    """Scan the hosts of ``errand`` into the index of ``service``; ``begun`` is called with the crawl under way."""
+    """Scan the hosts of ``request`` into the index of ``service``; ``begun`` is called with the crawl under way."""
     from aui_tui.crawl import Crawl, Terms, groups
 
-    speed = errand.speed
+    speed = request.speed
     terms = Terms.of(
-        service.access, method=errand.method, base_url=run.settings.base_url, keys=errand.keys, fast=speed.fast
+        service.access, method=request.method, base_url=run.settings.base_url, keys=request.keys, fast=speed.fast
     )
     async with _workers(terms, speed, notice) as (workers, places):
         crawl = Crawl(
             service,
             workers,
             concurrency=places,
-            older_than=errand.older_than,
+            older_than=request.older_than,
             rate=speed.max_per_second,
             on_result=on_result,
             notice=notice,
         )
         begun(crawl)
-        return await crawl.run(groups(lambda pause: errand.hosts.rows(service.access, pause)))
+        return await crawl.run(groups(lambda pause: request.hosts.rows(service.access, pause)))
 
 
-def _watched(run: Run, access: ScanPolicy | None, errand: Errand, total: int | None) -> int:
+def _watched(run: Run, access: ScanPolicy | None, request: CrawlRequest, total: int | None) -> int:
     """Crawl while the dashboard shows the index; leaving it ends the crawl. Return the exit code of the dashboard."""
     from aui_tui.cli import dashboard
     from aui_tui.cli.sources import local_of
 
-    if errand.keys is not None or errand.tasks or errand.hosts.file == "-":
+    if request.keys is not None or request.tasks or request.hosts.file == "-":
         raise BadValue("--dashboard needs a list in a file or --starter, and cannot be used with --json or --tasks.")
     if not streams.interactive():
         raise ConfigError(f"{streams.NO_SCREEN}; leave --dashboard out.")
     service = local_of(run, access)
 
     async def scans(on_card: Callable[[object], None]) -> None:
-        await into(run, service, on_card, errand)
+        await into(run, service, on_card, request)
 
     return dashboard.open_on(run, service, feed=("crawl", range(total or 0), scans))
 
 
 async def into(
-    run: Run, service: LocalService, on_result: Callable[[object], None], errand: Errand | None = None
+    run: Run, service: LocalService, on_result: Callable[[object], None], request: CrawlRequest | None = None
 ) -> None:
-    """Scan the hosts of ``errand`` (None: the packaged list) into the index of ``service`` without any output.
+    """Scan the hosts of ``request`` (None: the packaged list) into the index of ``service`` without any output.
 
     ``on_result`` is called for each on this loop.
     """
@@ -416,8 +416,8 @@ async def into(
     def tell(done: Done) -> None:
         loop.call_soon_threadsafe(on_result, done)
 
-    errand = errand or Errand(hosts=HostList(""), method=run.settings.method)
-    await _scan_all(run, service, errand, tell, notice=lambda sentence: None)
+    request = request or CrawlRequest(hosts=HostList(""), method=run.settings.method)
+    await _scan_all(run, service, request, tell, notice=lambda sentence: None)
 
 
 def _check_tasks(*, as_json: bool) -> None:

@@ -71,7 +71,7 @@ def _opened(name: str, stack: ExitStack) -> BinaryIO:
 
 
 @app.command("import", cls=taking(), epilog=example("curl -s https://index.example/api/index.json | aui-tui import -"))
-def take_in(
+def import_records(
     context: typer.Context,
     file: Annotated[
         list[str], typer.Argument(metavar="FILE...", help="Cards, rows or indexes, JSON or NDJSON; - reads stdin.")

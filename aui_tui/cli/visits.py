@@ -236,11 +236,11 @@ def _update(run: Run, book: RangeBook, access: ScanPolicy | None) -> int:
     """Fetch the published ranges, tell how that went, and return how many lists failed."""
     from aui_tui.visits.clients import Updated, summary
 
-    def told(done: Updated) -> None:
+    def reported(done: Updated) -> None:
         if done.state == "failed":
             streams.say(f"{done.url}: not fetched, {done.detail}.")
 
-    counts = summary(run.wait(book.update(access, tell=told)))
+    counts = summary(run.wait(book.update(access, tell=reported)))
     if not run.quiet:
         streams.say(
             f"Published ranges: {counts['fetched']} lists fetched, {counts['unchanged']} unchanged, "

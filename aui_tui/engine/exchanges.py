@@ -167,7 +167,7 @@ class Reader(Protocol):
         ...
 
 
-class Yardstick:
+class PageComparison:
     """The browser's answers of one scan, and what each agent was served beside them."""
 
     def __init__(self, reader: Reader) -> None:

@@ -12,7 +12,7 @@ from typing import Final, Protocol
 import msgspec
 
 from aui_tui.engine import exchanges, probes, recheck, signing, walls
-from aui_tui.engine.exchanges import Reader, Yardstick
+from aui_tui.engine.exchanges import PageComparison, Reader
 from aui_tui.engine.judge import is_turned_away
 from aui_tui.engine.network import Client, Network, PyreqwestTransport
 from aui_tui.engine.policy import PUBLIC, ScanPolicy
@@ -179,7 +179,7 @@ class _Scan:
         self._pages: dict[str, Answer] = {}
         self._taken: dict[str, Exchange] = {}
         self._flooded = False
-        self._yardstick = Yardstick(parser)
+        self._comparison = PageComparison(parser)
         self.origin: Origin = target.origin
         self.robots = RobotsFacts()
         self.page = PageFacts()
@@ -373,9 +373,9 @@ class _Scan:
 
     async def _measure(self, done: dict[str, Exchange]) -> None:
         """Mark in ``done`` the agents that were served another page than the browser."""
-        self._yardstick.take(done[BROWSER], self._pages[BROWSER])
+        self._comparison.take(done[BROWSER], self._pages[BROWSER])
         for name in self._agents:
-            done[name] = await self._yardstick.mark(done[name], self._pages[name])
+            done[name] = await self._comparison.mark(done[name], self._pages[name])
         self._pages.clear()
 
     async def _look_again(self, done: dict[str, Exchange], began: float) -> None:
@@ -401,7 +401,7 @@ class _Scan:
             self._notes.pop(name, None)  # what was not measured is not said to be wrong
         if "robots" in second.limited:
             self.robots = RobotsFacts(kind="unknown")
-        for name, found in self._yardstick.settle(done).items():
+        for name, found in self._comparison.settle(done).items():
             done[name] = found
             self._done(found, found.outcome)
 
@@ -469,14 +469,14 @@ class _Scan:
             answer = await self._ask(client, name, limit, alone=True)
         if name == BROWSER and first.outcome == SERVED:
             found = self._exchange(answer, judged=True)
-            await self._yardstick.control(found, answer)
+            await self._comparison.control(found, answer)
             self._done(found, found.outcome)
             return found
         found = await self._take(answer)
         if name == BROWSER:
-            self._yardstick.take(found, answer)
+            self._comparison.take(found, answer)
         elif name in self._agents:
-            found = await self._yardstick.mark(found, answer)
+            found = await self._comparison.mark(found, answer)
         if first.error == "timeout" and found.status == 0:  # it had less time than at first: the first answer stays
             return exchanges.replaced(found, first)
         return exchanges.replaced(first, found)

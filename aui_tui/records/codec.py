@@ -227,7 +227,7 @@ def _decode(data: bytes, kind: type[T], check: Callable[[T], None], what: str) -
     if not isinstance(raw, dict):
         raise RecordError(f"The {what} is not a JSON object.")
     try:
-        record = convert(_ours(_wash(_known(raw, kind), "")), kind)
+        record = convert(_ours(_clean_text(_known(raw, kind), "")), kind)
     except (msgspec.ValidationError, RecursionError) as error:
         raise RecordError(f"Broken {what}: {_sentence(error)}.") from None
     check(record)
@@ -244,14 +244,14 @@ def _known(raw: dict[str, Any], kind: type[msgspec.Struct]) -> dict[str, Any]:
     return kept
 
 
-def _ours(washed: dict[str, Any]) -> dict[str, Any]:
+def _ours(cleaned: dict[str, Any]) -> dict[str, Any]:
     """Drop ``declared`` and the elements of ``task_runs`` that are not ours: what others put there is open."""
-    runs = washed.get("task_runs")
+    runs = cleaned.get("task_runs")
     if isinstance(runs, list):
-        washed = washed | {"task_runs": [run for run in runs if _is_a(TaskRun, run)]}
-    if "declared" in washed and not _is_a(Declared, washed["declared"]):
-        del washed["declared"]
-    return washed
+        cleaned = cleaned | {"task_runs": [run for run in runs if _is_a(TaskRun, run)]}
+    if "declared" in cleaned and not _is_a(Declared, cleaned["declared"]):
+        del cleaned["declared"]
+    return cleaned
 
 
 def _is_a(kind: type[msgspec.Struct], value: Any) -> bool:
@@ -280,7 +280,7 @@ def _key(name: str) -> str:
     return clean(name, SHORT)
 
 
-def _wash(value: Any, field: str, depth: int = 0) -> Any:
+def _clean_text(value: Any, field: str, depth: int = 0) -> Any:
     if isinstance(value, str):
         if field == "scanned_at":
             return _instant(value)
@@ -291,13 +291,13 @@ def _wash(value: Any, field: str, depth: int = 0) -> Any:
     if depth > 12:
         raise RecursionError("nested too deep")
     if isinstance(value, Mapping):
-        washed = {
-            _key(str(key)) if len(key) < 64 else clean(str(key), SHORT): _wash(item, str(key), depth + 1)
+        cleaned = {
+            _key(str(key)) if len(key) < 64 else clean(str(key), SHORT): _clean_text(item, str(key), depth + 1)
             for key, item in value.items()
         }
-        return _ordered(field, washed) if field in MAPS else washed
+        return _ordered(field, cleaned) if field in MAPS else cleaned
     if isinstance(value, list):
-        return [_wash(item, field, depth + 1) for item in value]
+        return [_clean_text(item, field, depth + 1) for item in value]
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value

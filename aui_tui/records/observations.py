@@ -502,7 +502,7 @@ def decode_recording(data: bytes) -> Recording:
     try:
         plain = msgspec.json.decode(envelope.observations)
         _check_numbers(plain)
-        found = convert(washed(plain, MAX_TEXT, MAX_FILE), Observations)
+        found = convert(cleaned(plain, MAX_TEXT, MAX_FILE), Observations)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise RecordError(f"The recording is broken: {clean(str(error), 200)}.") from error
     _check(found)
@@ -512,7 +512,7 @@ def decode_recording(data: bytes) -> Recording:
     )
 
 
-def washed(value: Any, text: int, file: int) -> Any:
+def cleaned(value: Any, text: int, file: int) -> Any:
     """Return plain JSON with every string clean and cut to ``text`` characters.
 
     The text of a file that is kept whole has up to ``file``, and its lines: a robots.txt without them says something
@@ -522,13 +522,13 @@ def washed(value: Any, text: int, file: int) -> Any:
         case str():
             return clean(value, text)
         case dict():
-            done = {key: washed(item, text, file) for key, item in value.items() if key != "text"}
+            done = {key: cleaned(item, text, file) for key, item in value.items() if key != "text"}
             if "text" in value:
                 whole = value["text"]
-                done["text"] = clean(whole, file, block=True) if isinstance(whole, str) else washed(whole, text, file)
+                done["text"] = clean(whole, file, block=True) if isinstance(whole, str) else cleaned(whole, text, file)
             return done
         case list():
-            return [washed(item, text, file) for item in value]
+            return [cleaned(item, text, file) for item in value]
     return value
 
 

@@ -178,20 +178,20 @@ def encode_report(report: TaskReport) -> bytes:
 def decode_report(data: bytes) -> TaskReport:
     """Return the run in ``data``, its texts cleaned. Raises RecordError."""
     try:
-        return convert(_wash(msgspec.json.decode(data), 0), TaskReport)
+        return convert(_clean_text(msgspec.json.decode(data), 0), TaskReport)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise RecordError(f"Broken transcript: {clean(str(error), 160)}.") from None
 
 
-def _wash(value: Any, depth: int) -> Any:
+def _clean_text(value: Any, depth: int) -> Any:
     if depth > DEEPEST:
         raise RecursionError("nested too deep")
     if isinstance(value, str):
         return clean(value, LONGEST)
     if isinstance(value, dict):
-        return {key: _wash(item, depth + 1) for key, item in value.items()}
+        return {key: _clean_text(item, depth + 1) for key, item in value.items()}
     if isinstance(value, list):
-        return [_wash(item, depth + 1) for item in value]
+        return [_clean_text(item, depth + 1) for item in value]
     return value
 
 

@@ -23,7 +23,7 @@ MAX_LINE: Final = 16 * 1024 * 1024
 """Bytes of the longest line that may hold one record."""
 
 
-class Incoming(msgspec.Struct, frozen=True, kw_only=True):
+class ImportedRecord(msgspec.Struct, frozen=True, kw_only=True):
     """One record of a file, or why it is none.
 
     ``place`` names it for the user: ``line 12``, ``ranked[3]``. A record is a ``card``, with ``observations`` where
@@ -38,7 +38,7 @@ class Incoming(msgspec.Struct, frozen=True, kw_only=True):
     error: str = ""
 
 
-def read(stream: BinaryIO) -> Iterator[Incoming]:
+def read(stream: BinaryIO) -> Iterator[ImportedRecord]:
     """Yield what ``stream`` holds: one JSON record or index, an array of records, or one record a line.
 
     A record is a report card (2.2), ``{"card": ..., "observations": ...}``, a row of the index (2.1), or a whole
@@ -65,28 +65,28 @@ def read(stream: BinaryIO) -> Iterator[Incoming]:
     yield from _lines(stream, number)
 
 
-def _lines(stream: BinaryIO, number: int) -> Iterator[Incoming]:
+def _lines(stream: BinaryIO, number: int) -> Iterator[ImportedRecord]:
     while line := stream.readline(MAX_LINE + 1):
         number += 1
         place = f"line {number}"
         if len(line) > MAX_LINE and not line.endswith(b"\n"):
             while line and not line.endswith(b"\n"):
                 line = stream.readline(MAX_LINE + 1)
-            yield Incoming(place=place, error=f"The line is longer than {MAX_LINE // 1024 // 1024} MiB.")
+            yield ImportedRecord(place=place, error=f"The line is longer than {MAX_LINE // 1024 // 1024} MiB.")
         elif line.strip():
             try:
                 value = msgspec.json.decode(line)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-                yield Incoming(place=place, error=f"Not JSON: {clean(str(error), 120)}.")
+                yield ImportedRecord(place=place, error=f"Not JSON: {clean(str(error), 120)}.")
             else:
                 yield from _record(value, place)
 
 
-def _whole(first: bytes, stream: BinaryIO) -> Iterator[Incoming]:
+def _whole(first: bytes, stream: BinaryIO) -> Iterator[ImportedRecord]:
     """Read a document that takes several lines."""
     data = first + stream.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
-        yield Incoming(place="the file", error=f"The file is larger than {MAX_BYTES // 1024 // 1024} MiB.")
+        yield ImportedRecord(place="the file", error=f"The file is larger than {MAX_BYTES // 1024 // 1024} MiB.")
         return
     try:
         value = msgspec.json.decode(data)
@@ -96,10 +96,10 @@ def _whole(first: bytes, stream: BinaryIO) -> Iterator[Incoming]:
         rest.readline()
         if _is_record(rest.readline()):
             rest.seek(len(first))
-            yield Incoming(place="line 1", error=problem)
+            yield ImportedRecord(place="line 1", error=problem)
             yield from _lines(rest, 1)
         else:
-            yield Incoming(place="the file", error=problem)
+            yield ImportedRecord(place="the file", error=problem)
         return
     yield from _any(value, "")
 
@@ -111,7 +111,7 @@ def _is_record(line: bytes) -> bool:
         return False
 
 
-def _any(value: Any, place: str) -> Iterator[Incoming]:
+def _any(value: Any, place: str) -> Iterator[ImportedRecord]:
     if isinstance(value, list):
         for number, item in enumerate(value):
             yield from _record(item, f"record {number + 1}")
@@ -119,7 +119,7 @@ def _any(value: Any, place: str) -> Iterator[Incoming]:
         for name in ("ranked", "unreachable"):
             rows = value.get(name, [])
             if not isinstance(rows, list):
-                yield Incoming(place=name, error="It is not an array.")
+                yield ImportedRecord(place=name, error="It is not an array.")
                 continue
             for number, item in enumerate(rows):
                 yield from _record(item, f"{name}[{number}]", ranked=name == "ranked")
@@ -127,30 +127,30 @@ def _any(value: Any, place: str) -> Iterator[Incoming]:
         yield from _record(value, place or "the file")
 
 
-def _record(value: Any, place: str, *, ranked: bool = True) -> Iterator[Incoming]:
+def _record(value: Any, place: str, *, ranked: bool = True) -> Iterator[ImportedRecord]:
     if not isinstance(value, dict):
-        yield Incoming(place=place, error="It is not a JSON object.")
+        yield ImportedRecord(place=place, error="It is not a JSON object.")
         return
     if "ranked" in value:
         yield from _any(value, place)
         return
     if value.get("found") is False:
-        yield Incoming(place=place, error=clean(f"No card of {value.get('host')}: {value.get('detail')}", 400))
+        yield ImportedRecord(place=place, error=clean(f"No card of {value.get('host')}: {value.get('detail')}", 400))
         return
     try:
         if isinstance(value.get("card"), dict):
             seen = value.get("observations")
-            yield Incoming(
+            yield ImportedRecord(
                 place=place,
                 card=decode_card(msgspec.json.encode(value["card"])),
                 observations=None if seen is None else decode_observations(msgspec.json.encode(seen)),
             )
         elif "found" in value or "evidence" in value:
-            yield Incoming(place=place, card=decode_card(msgspec.json.encode(value)))
+            yield ImportedRecord(place=place, card=decode_card(msgspec.json.encode(value)))
         else:
-            yield Incoming(place=place, summary=decode_summary(msgspec.json.encode(value)), ranked=ranked)
+            yield ImportedRecord(place=place, summary=decode_summary(msgspec.json.encode(value)), ranked=ranked)
     except (RecordError, ValueError) as error:
-        yield Incoming(place=place, error=str(error))
+        yield ImportedRecord(place=place, error=str(error))
 
 
 BATCH: Final = 500
@@ -158,7 +158,7 @@ OnProgress = Callable[[int], None]
 """Hears how many records were read."""
 
 
-class Intake(msgspec.Struct, frozen=True, kw_only=True):
+class ImportResult(msgspec.Struct, frozen=True, kw_only=True):
     """The outcome of a file: records ``read``, those that are ``new`` or newer in the index, and the ``problems``.
 
     ``problems`` are sentences that begin with the place in the file; the records they are about were passed over.
@@ -169,7 +169,7 @@ class Intake(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[str, ...]
 
 
-def take(stream: BinaryIO, reports: Reports, *, progress: OnProgress | None = None, limit: int = 1000) -> Intake:
+def take(stream: BinaryIO, reports: Reports, *, progress: OnProgress | None = None, limit: int = 1000) -> ImportResult:
     """Put every record of ``stream`` into ``reports``; at most ``limit`` problems are kept as sentences.
 
     A record that is older than what is known goes to the history; a summary never replaces a card. Raises Unavailable
@@ -190,10 +190,10 @@ def take(stream: BinaryIO, reports: Reports, *, progress: OnProgress | None = No
         done += len(batch)
         if progress is not None:
             progress(done)
-    return Intake(read=done, new=new, problems=tuple(problems))
+    return ImportResult(read=done, new=new, problems=tuple(problems))
 
 
-def _packed(record: Incoming) -> Packed:
+def _packed(record: ImportedRecord) -> Packed:
     """Return a record ready to be written. Raises RecordError for a broken one, InvalidHost for a host that is none."""
     if record.error:
         raise RecordError(record.error)

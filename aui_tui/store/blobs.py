@@ -12,7 +12,7 @@ from aui_tui.errors import RecordError
 from aui_tui.records.card import ReportCard, SiteSummary
 from aui_tui.records.codec import decode_card, encode_card, names_of
 from aui_tui.records.decoding import convert, msgpack_decoder
-from aui_tui.records.observations import Observations, washed
+from aui_tui.records.observations import Observations, cleaned
 from aui_tui.records.view import Row
 from aui_tui.records.vocabulary import VERDICTS
 from aui_tui.text import clean
@@ -50,7 +50,7 @@ def unpack_observations(blob: bytes) -> Observations:
 def decode_observations(data: bytes) -> Observations:
     """Return the observations in the JSON ``data``, their texts cleaned. Raises RecordError when they are broken."""
     try:
-        return convert(washed(msgspec.json.decode(data), _TEXT_LIMIT, _FILE_LIMIT), Observations)
+        return convert(cleaned(msgspec.json.decode(data), _TEXT_LIMIT, _FILE_LIMIT), Observations)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise RecordError(f"Broken stored observations: {clean(str(error), 160)}.") from None
 

@@ -168,7 +168,9 @@ def _day(date: bytes, zone: bytes) -> int:
     if found is None:
         raise ValueError(date)
     offset = timedelta(hours=int(found[5]), minutes=int(found[6])) * (-1 if found[4] == b"-" else 1)
-    return sane(datetime(int(found[3]), MONTHS.get(found[2], 0), int(found[1]), tzinfo=timezone(offset)).timestamp())
+    return checked_time(
+        datetime(int(found[3]), MONTHS.get(found[2], 0), int(found[1]), tzinfo=timezone(offset)).timestamp()
+    )
 
 
 def clf_time(text: bytes) -> int:
@@ -192,16 +194,16 @@ def any_time(value: object) -> int:
             text = text.replace("/", "-")
         if "T" in text or "-" in text[1:]:
             moment = datetime.fromisoformat(text)
-            return sane((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+            return checked_time((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
         value = float(text)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError
     while value > 1e11:
         value /= 1000
-    return sane(value)
+    return checked_time(value)
 
 
-def sane(moment: float) -> int:
+def checked_time(moment: float) -> int:
     """Return ``moment`` in whole seconds. Raises ValueError for a time before 1990 or after 2099."""
     if not EARLIEST <= moment < LATEST:
         raise ValueError(moment)

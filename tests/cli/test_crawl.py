@@ -74,7 +74,7 @@ def test_list_with_every_kind_of_bad_row(tmp_path: Path, web: Served) -> None:
         "a1.test": "Retail",
         "a3.test": "Uncategorized",
     }
-    assert sorted(told["line"] for told in found if not told["found"]) == [4, 5, 6, 7, 9]
+    assert sorted(reported["line"] for reported in found if not reported["found"]) == [4, 5, 6, 7, 9]
     for line in (4, 5, 6, 7, 9):
         assert f"aui-tui: line {line}: " in done.err
     assert "2 hosts scanned" in done.err
@@ -211,13 +211,15 @@ def killed_at_random(home: Path, web: Served, kills: int, count: int, prefix: st
     options = [name, *web.options, "--json", "--concurrency", "6", "--processes", "1"]
     dice = random.Random(kills)
     assert in_index(home) == []
-    told: list[str] = []
+    reported: list[str] = []
     for _ in range(kills):
         with begin(home, *options, start_new_session=True) as process:
             assert process.stdout is not None
             time.sleep(dice.uniform(0.3, 2.0))
             process.kill()
-            told += [json.loads(line)["host"] for line in process.stdout.read().splitlines(True) if line[-1] == "\n"]
+            reported += [
+                json.loads(line)["host"] for line in process.stdout.read().splitlines(True) if line[-1] == "\n"
+            ]
             process.wait(20)
         with (
             sqlite3.connect(home / "data" / "index.db")
@@ -225,11 +227,11 @@ def killed_at_random(home: Path, web: Served, kills: int, count: int, prefix: st
             else sqlite3.connect(":memory:") as db
         ):
             assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    assert len(told) == len(set(told))
-    assert set(told) <= set(in_index(home))
+    assert len(reported) == len(set(reported))
+    assert set(reported) <= set(in_index(home))
     last = aui(home, "crawl", *options, timeout=300)
     assert last.code == 0, last.err
-    told += [json.loads(line)["host"] for line in last.out.splitlines()]
+    reported += [json.loads(line)["host"] for line in last.out.splitlines()]
     assert sorted(in_index(home)) == sorted(url.removeprefix("http://") for url in hosts(count, prefix))
     for host in dice.sample(in_index(home), 5):
         assert aui(home, "site", host, "--json").code == 0
@@ -270,8 +272,8 @@ def test_full_disk_ends_the_crawl_with_the_reason_and_what_is_kept_can_be_read(t
 
 def scanned_once(web: Served, cards: list[str], prefix: str) -> None:
     """Fail unless each of the 60 hosts of ``prefix`` is told once and was scanned once."""
-    told = sorted(json.loads(line)["host"] for line in cards)
-    assert told == sorted(url.removeprefix("http://") for url in hosts(60, prefix))
+    reported = sorted(json.loads(line)["host"] for line in cards)
+    assert reported == sorted(url.removeprefix("http://") for url in hosts(60, prefix))
     asked = {host: count for host, count in web.homepages().items() if host.startswith(prefix)}
     assert set(asked.values()) == {5}
 

@@ -90,12 +90,12 @@ def test_one_object_a_line(home: Path, name: str) -> None:
 )
 def test_an_error_is_one_object(home: Path, arguments: tuple[str, ...], error: tuple[str | None, str, int]) -> None:
     done = here(home, *arguments, "--json")
-    told = json.loads(done.err)
-    assert list(told) == ["error", "title", "exit_code"]
-    assert (told["title"], told["exit_code"]) == error[1:]
-    assert error[0] in (None, told["error"])
+    reported = json.loads(done.err)
+    assert list(reported) == ["error", "title", "exit_code"]
+    assert (reported["title"], reported["exit_code"]) == error[1:]
+    assert error[0] in (None, reported["error"])
     assert (done.code, done.out) == (error[2], "")
-    assert told["error"] in here(home, *arguments).sentence
+    assert reported["error"] in here(home, *arguments).sentence
 
 
 def test_the_rate_limit_and_a_notice_are_objects_too(home: Path) -> None:

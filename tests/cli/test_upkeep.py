@@ -81,7 +81,7 @@ def test_import_cards_rows_and_pipes(tmp_path: Path) -> None:
     assert here(tmp_path, *ranked, "--data-dir", "copy").out == here(tmp_path, *ranked).out != ""
 
 
-def test_broken_records_are_told_with_their_place_and_the_rest_kept(tmp_path: Path) -> None:
+def test_broken_records_are_reported_with_their_place_and_the_rest_kept(tmp_path: Path) -> None:
     lines = "\n".join([encode_card(WALLED).decode(), '{"found": true}', encode_card(RICH_OPEN).decode()])
     done = here(tmp_path, "import", "-", stdin=lines)
     assert done.code == 1
@@ -89,7 +89,7 @@ def test_broken_records_are_told_with_their_place_and_the_rest_kept(tmp_path: Pa
     assert "2 new or newer" in done.out
 
 
-def test_hosts_without_a_card_are_told_with_the_reason_and_the_rest_kept(tmp_path: Path) -> None:
+def test_hosts_without_a_card_are_reported_with_the_reason_and_the_rest_kept(tmp_path: Path) -> None:
     lost = '{"found":false,"line":4,"host":"a b","title":"Bad row","status":400,"detail":"It holds a space."}'
     done = here(tmp_path, "import", "-", stdin=f"{lost}\n{encode_card(WALLED).decode()}\n")
     assert done.code == 1

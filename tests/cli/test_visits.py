@@ -123,10 +123,10 @@ def test_bad_input_is_one_sentence(
     home: Path, capfd: pytest.CaptureFixture[str], served: str, arguments: tuple[str, ...], words: str
 ) -> None:
     code = run(["visits", *(served if word == "{log}" else word for word in arguments)])
-    told = capfd.readouterr().err
+    reported = capfd.readouterr().err
     assert code == 2
-    assert words in told
-    assert len(told.splitlines()) == 1
+    assert words in reported
+    assert len(reported.splitlines()) == 1
 
 
 def test_what_is_not_a_log_says_what_was_expected(tmp_path: Path) -> None:

@@ -31,24 +31,24 @@ HOMEPAGES = 5
 
 async def crawled(service: LocalService, urls: list[str], **options: object) -> list[Done]:
     """Crawl ``urls`` and return what became of them."""
-    told: list[Done] = []
+    reported: list[Done] = []
     workers = Here(terms_of(service))
     try:
-        await Crawl(service, workers, on_result=told.append, **options).run(grouped(rows(urls)))  # type: ignore[arg-type]
+        await Crawl(service, workers, on_result=reported.append, **options).run(grouped(rows(urls)))  # type: ignore[arg-type]
     finally:
         await workers.aclose()
-    return told
+    return reported
 
 
-def kinds(told: list[Done]) -> Counter[str]:
-    return Counter(done.kind for done in told)
+def kinds(reported: list[Done]) -> Counter[str]:
+    return Counter(done.kind for done in reported)
 
 
 @pytest.mark.ci
-async def test_every_host_is_scanned_once_written_and_told(service: LocalService, site: Site) -> None:
-    told = await crawled(service, hosts(30), concurrency=8)
-    assert kinds(told) == {"scanned": 30}
-    assert all(done.saved and done.result is not None and done.result.card for done in told)
+async def test_every_host_is_scanned_once_written_and_reported(service: LocalService, site: Site) -> None:
+    reported = await crawled(service, hosts(30), concurrency=8)
+    assert kinds(reported) == {"scanned": 30}
+    assert all(done.saved and done.result is not None and done.result.card for done in reported)
     assert homepages(site) == {f"h{number}.test": HOMEPAGES for number in range(30)}
     assert len((await service.index(Query())).ranked) == 30
 
@@ -97,14 +97,14 @@ async def test_labels_come_from_the_list_the_starter_list_and_the_card(tmp_path:
     await service.aclose()
 
 
-async def test_refused_host_and_bad_row_are_told_and_cost_nothing_else(service: LocalService) -> None:
-    told: list[Done] = []
+async def test_refused_host_and_bad_row_are_reported_and_cost_nothing_else(service: LocalService) -> None:
+    reported: list[Done] = []
     listed = [*rows(["http://10.0.0.1:81", "http://h1.test"]), BadRow(3, "x", "Bad.")]
     workers = Here(terms_of(service))
-    counts = await Crawl(service, workers, on_result=told.append).run(grouped(listed))
+    counts = await Crawl(service, workers, on_result=reported.append).run(grouped(listed))
     await workers.aclose()
     assert (counts.scanned, counts.failed, counts.bad) == (1, 1, 1)
-    refused = next(done.result for done in told if done.kind == "failed")
+    refused = next(done.result for done in reported if done.kind == "failed")
     assert refused is not None
     assert (refused.title, refused.status) == ("Invalid host", 400)
 
@@ -172,9 +172,9 @@ async def test_names_of_one_host_are_never_scanned_together(service: LocalServic
 @pytest.mark.ci
 async def test_two_crawls_of_one_list_scan_each_host_once(tmp_path: Path, site: Site) -> None:
     services = [LocalService(tmp_path, access=access_to(site.port)) for _ in range(2)]
-    told = await asyncio.gather(*(crawled(service, hosts(40), concurrency=8) for service in services))
-    assert kinds(told[0])["scanned"] + kinds(told[1])["scanned"] == 40
-    assert [len(one) for one in told] == [40, 40]
+    reported = await asyncio.gather(*(crawled(service, hosts(40), concurrency=8) for service in services))
+    assert kinds(reported[0])["scanned"] + kinds(reported[1])["scanned"] == 40
+    assert [len(one) for one in reported] == [40, 40]
     assert homepages(site) == {f"h{number}.test": HOMEPAGES for number in range(40)}
     for service in services:
         await service.aclose()
@@ -184,18 +184,18 @@ async def test_two_crawls_of_one_list_scan_each_host_once(tmp_path: Path, site: 
 async def test_cancelled_crawl_keeps_what_was_finished_and_gives_its_leases_back(
     service: LocalService, site: Site
 ) -> None:
-    told: list[Done] = []
+    reported: list[Done] = []
     workers = Here(terms_of(service))
-    crawl = Crawl(service, workers, on_result=told.append, concurrency=4)
+    crawl = Crawl(service, workers, on_result=reported.append, concurrency=4)
     task = asyncio.create_task(crawl.run(grouped(rows(hosts(200)))))
-    while len(told) < 10:
+    while len(reported) < 10:
         await asyncio.sleep(0.01)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
     await workers.aclose()
-    assert 10 <= len(told) < 200
-    assert len((await service.index(Query())).ranked) == len(told)
+    assert 10 <= len(reported) < 200
+    assert len((await service.index(Query())).ranked) == len(reported)
     assert all(service.leases.take_many([f"h{number}.test" for number in range(200)]))
 
 
@@ -217,8 +217,8 @@ async def test_locked_index_is_waited_for(service: LocalService) -> None:
     with contextlib.ExitStack() as stack:
         stack.enter_context(locked(service.places.index))
         asyncio.get_running_loop().call_later(1.0, stack.pop_all().close)
-        told = await crawled(service, hosts(3), notice=notices.append)
-    assert kinds(told) == {"scanned": 3}
+        reported = await crawled(service, hosts(3), notice=notices.append)
+    assert kinds(reported) == {"scanned": 3}
     assert len(notices) == 1
     assert "locked" in notices[0]
     assert len((await service.index(Query())).ranked) == 3
@@ -245,21 +245,21 @@ async def test_no_host_is_begun_while_nobody_can_say_whose_it_is(service: LocalS
 
 @pytest.mark.ci
 async def test_slow_listener_holds_up_new_hosts_and_no_writing(service: LocalService) -> None:
-    go_on, told = threading.Event(), []
+    go_on, reported = threading.Event(), []
 
     def tell(done: Done) -> None:
         assert go_on.wait(60)
-        told.append(done)
+        reported.append(done)
 
     workers = Here(terms_of(service))
     crawl = asyncio.create_task(Crawl(service, workers, on_result=tell, concurrency=4).run(grouped(rows(hosts(12)))))
     while len((await service.index(Query())).ranked) < 4:
         await asyncio.sleep(0.02)
     assert await asyncio.to_thread(service.leases.take_many, [f"h{number}.test" for number in range(4)])
-    assert told == []
+    assert reported == []
     go_on.set()
     assert (await crawl).scanned == 12
-    assert kinds(told) == {"scanned": 12}
+    assert kinds(reported) == {"scanned": 12}
     await workers.aclose()
 
 
@@ -276,13 +276,13 @@ async def test_listener_that_fails_ends_the_crawl(service: LocalService) -> None
 
 @pytest.mark.ci
 async def test_index_that_stays_locked_ends_the_crawl_and_says_what_is_not_saved(service: LocalService) -> None:
-    told: list[Done] = []
+    reported: list[Done] = []
     workers = Here(terms_of(service))
-    crawl = Crawl(service, workers, on_result=told.append, patience=0.5)
+    crawl = Crawl(service, workers, on_result=reported.append, patience=0.5)
     with locked(service.places.index), pytest.raises(Unavailable, match="locked"):
         await crawl.run(grouped(rows(hosts(3))))
-    assert crawl.counts.unsaved == len(told) > 0
-    assert not any(done.saved for done in told)
+    assert crawl.counts.unsaved == len(reported) > 0
+    assert not any(done.saved for done in reported)
     with pytest.raises(NeverScanned):
         await service.site("h0.test")
     counts = await Crawl(service, workers).run(grouped(rows(hosts(3))))
@@ -341,8 +341,8 @@ async def test_with_a_pace_a_host_is_asked_one_request_at_a_time_and_its_lease_l
             await asyncio.sleep(0.02)
         if not crawl.done():
             assert await asyncio.to_thread(second.leases.take, "h0.test") is None
-        told = await crawl
-        assert kinds(told) == {"scanned": 1}
+        reported = await crawl
+        assert kinds(reported) == {"scanned": 1}
         assert time.monotonic() - began >= 10 * pace
         assert most == 1
         assert await asyncio.to_thread(second.leases.take, "h0.test") is not None

@@ -78,7 +78,7 @@ def test_empty_index_invites_the_first_scan(tmp_path: Path) -> None:
         assert terminal.finish() == 0
 
 
-def test_a_scan_at_quota_nought_names_the_next_slot_and_the_dashboard_goes_on(
+def test_a_scan_at_zero_scans_left_names_the_next_slot_and_the_dashboard_goes_on(
     tmp_path: Path, serve: Callable[..., Options]
 ) -> None:
     rules = serve(GUARDED)

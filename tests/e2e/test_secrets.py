@@ -59,7 +59,7 @@ def rules() -> Iterator[list[str]]:
 
 
 @pytest.mark.ci
-def test_secrets_stay_out_of_everything_that_is_told_or_kept(tmp_path: Path, rules: list[str]) -> None:
+def test_secrets_stay_out_of_everything_that_is_reported_or_kept(tmp_path: Path, rules: list[str]) -> None:
     env = {"STAGING": f"{USER}:{PASSWORD}"}
     done = aui(
         tmp_path, "scan", "http://staging.test", *rules, *ASK, "--record", "tape.json", "--json", "--debug", env=env
@@ -68,18 +68,18 @@ def test_secrets_stay_out_of_everything_that_is_told_or_kept(tmp_path: Path, rul
     card = json.loads(done.out)
     assert (card["live_served"], card["human_status"], card["content_signal"]) == (2, 200, True)
     formats = (("--format", name) for name in ("json", "csv", "markdown", "html", "junit", "sarif"))
-    told = [here(tmp_path, "site", "staging.test", *form).out for form in ((), ("--text",), *formats)]
+    reported = [here(tmp_path, "site", "staging.test", *form).out for form in ((), ("--text",), *formats)]
     exchanges = [here(tmp_path, "site", "staging.test", "--exchanges", *form).out for form in ((), ("--json",))]
     browser = json.loads(exchanges[1])[0]
     assert ["X-Key", "…"] in browser["request"]
     assert browser["text"]
     assert all(exchanges)
-    told += exchanges
-    told += [done.out, done.err, here(tmp_path, "scan", "--replay", "tape.json").out]
-    told += [path.read_bytes().decode("utf-8", "replace") for path in tmp_path.rglob("*") if path.is_file()]
-    assert all(len(text) > 100 for text in told[:13])
+    reported += exchanges
+    reported += [done.out, done.err, here(tmp_path, "scan", "--replay", "tape.json").out]
+    reported += [path.read_bytes().decode("utf-8", "replace") for path in tmp_path.rglob("*") if path.is_file()]
+    assert all(len(text) > 100 for text in reported[:13])
     for secret in (KEY, PASSWORD, TOKEN):
-        assert not [text for text in told if secret.lower() in text.lower()]
+        assert not [text for text in reported if secret.lower() in text.lower()]
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_secrets_stay_out_of_everything_that_is_told_or_kept(tmp_path: Path, rul
         ("--basic-auth-env", "STAGING"),
     ],
 )
-def test_a_bad_option_is_told_without_its_secret(tmp_path: Path, options: tuple[str, ...]) -> None:
+def test_a_bad_option_is_reported_without_its_secret(tmp_path: Path, options: tuple[str, ...]) -> None:
     done = here(tmp_path, "scan", "http://staging.test", *options, "--debug", env={"STAGING": PASSWORD})
     assert done.code == 2
     assert PASSWORD not in done.sentence

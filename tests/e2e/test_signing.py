@@ -249,7 +249,7 @@ def test_nginx_that_asks_a_verifier_is_seen_to_verify(node: Path, tmp_path: Path
 
 @pytest.mark.real_server
 @pytest.mark.slow
-def test_the_rule_that_the_plan_writes_goes_by_addresses_and_the_signed_scan_says_so(tmp_path: Path) -> None:
+def test_the_rule_that_the_plan_writes_decides_by_addresses_and_the_signed_scan_says_so(tmp_path: Path) -> None:
     if shutil.which("nginx") is None:
         pytest.skip("needs nginx")
     aui(tmp_path, "key", "new")

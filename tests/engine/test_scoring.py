@@ -55,10 +55,10 @@ def test_earned_points_all_fixes_and_what_tasks_lack_make_the_possible_points(
 @pytest.mark.ci
 @given(driven(), METHOD)
 def test_points_of_a_fix_are_those_of_scoring_again(seen: Observations, method: Method) -> None:
-    told = {fix.k: fix.pts for fix in grade_card(seen, method.name).recommendations}
+    reported = {fix.k: fix.pts for fix in grade_card(seen, method.name).recommendations}
     for fix in FIXES:
         after = apply(seen, (fix,))
-        assert ledger(after, method).earned - ledger(seen, method).earned == told.get(fix, 0)
+        assert ledger(after, method).earned - ledger(seen, method).earned == reported.get(fix, 0)
         assert BY_FIX[fix].judged or judge(after) == judge(seen)
 
 
@@ -109,7 +109,7 @@ def test_rounding_is_half_up(numerator: int, denominator: int) -> None:
     assert 2 * denominator * rounded - denominator <= 2 * numerator < 2 * denominator * rounded + denominator
 
 
-def test_an_unknown_method_is_told_with_the_known_ones() -> None:
+def test_an_unknown_method_is_reported_with_the_known_ones() -> None:
     seen = Observations(
         host="a.example",
         input_host="a.example",

@@ -189,7 +189,7 @@ def test_one_cause_is_one_line(make: Callable[[], Observations]) -> None:
     assert len(texts(grade_card(make()), "critical")) == 1
 
 
-def test_agents_that_get_different_answers_are_told_apart() -> None:
+def test_agents_that_get_different_answers_are_named_apart() -> None:
     def answer(slot: str) -> Exchange:
         return site.probe(slot, 403 if slot in ("agent_01", "agent_03") else 429)
 
@@ -209,7 +209,7 @@ def test_the_limit_of_the_method_is_said_once_where_an_agent_was_turned_away(gol
     assert sum("borrows an agent's name" in text for text in texts(grade_card(seen))) == turned_away
 
 
-def test_the_reverse_contradiction_is_said_too() -> None:
+def test_the_reverse_contradiction_is_reported_too() -> None:
     assert (
         "robots.txt says no, the edge says yes: Claude is disallowed (line 12), but the homepage is served, so only"
         " agents that obey robots.txt stay away." in texts(grade_card(site.robots_one()), "warn")
@@ -222,7 +222,7 @@ def test_a_named_and_unrestricted_agent_gets_a_line_of_its_own() -> None:
     assert "robots.txt names Claude (Claude-User) (line 3, “Allow: /”) and does not restrict it." in texts(card, "good")
 
 
-def test_blocked_crawlers_are_told_and_not_scored() -> None:
+def test_blocked_crawlers_are_reported_and_not_scored() -> None:
     card = grade_card(site.robots_one())
     line = "robots.txt blocks 2 of the 15 training and search crawlers by name (not scored): CCBot and GPTBot."
     assert (card.crawlers_blocked, card.crawlers_total) == (2, 15)

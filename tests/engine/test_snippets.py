@@ -286,7 +286,7 @@ def test_a_platform_knows_better_than_a_cdn_where_robots_txt_is_written() -> Non
     assert "Cloudflare Managed content" in fixes(replace(seen, edge="cloudflare nginx"))["robots"].body
 
 
-def test_page_fixes_behind_a_wall_say_what_they_go_by() -> None:
+def test_page_fixes_behind_a_wall_say_what_they_are_based_on() -> None:
     made = fixes(site.wall_for_all())
     for key in ("ssr", "jsonld", "landmarks"):
         assert "The browser probe did not get this page" in made[key].body

@@ -193,7 +193,7 @@ def test_no_two_keys_of_a_line_differ_in_case_alone_and_the_line_is_still_the_ca
     assert named & {"meta-externalfetcher", "agent_13", "Meta-ExternalFetcher"} == {"meta-externalfetcher", "agent_13"}
 
 
-def test_an_unreachable_host_is_told_from_a_bad_one_in_every_export() -> None:
+def test_an_unreachable_host_is_distinguished_from_a_bad_one_in_every_export() -> None:
     cards = [WALLED, DEAD]
     lines = [json.loads(line) for line in "".join(write_cards("ndjson", cards)).splitlines()]
     assert [line["list"] for line in lines] == ["ranked", "unreachable"]

@@ -163,7 +163,7 @@ async def test_header_fields_are_the_same_in_the_same_order(tls: bool, authority
             assert found == usual
 
 
-async def test_a_certificate_that_is_not_trusted_is_told_as_ever(authority: Authority, parser: Parser) -> None:
+async def test_a_certificate_that_is_not_trusted_is_reported_as_ever(authority: Authority, parser: Parser) -> None:
     async with Site(tls=authority.server()) as site:
         found = await fast_scan(site.target, site.access(), parser)
         usual = await observe(site.target, parser=parser, access=site.access())

@@ -118,7 +118,7 @@ async def test_the_own_authority_is_trusted_only_when_named(authority: Authority
 
 
 @pytest.mark.ci
-async def test_a_redirect_to_a_bad_certificate_is_told(authority: Authority, parser: Parser) -> None:
+async def test_a_redirect_to_a_bad_certificate_is_reported(authority: Authority, parser: Parser) -> None:
     async with (
         Site(tls=authority.expired()) as secure,
         Site(faults=dict.fromkeys(HOMEPAGES, redirect("https://shop.test/"))) as plain,

@@ -60,7 +60,7 @@ async def look(site: Site, parser: Parser) -> Observations:
 
 
 @pytest.mark.parametrize("rule", RULES)
-async def test_the_evidence_names_what_the_site_goes_by(rule: str, parser: Parser) -> None:
+async def test_the_evidence_names_what_the_site_decides_by(rule: str, parser: Parser) -> None:
     planted, by, fields = RULES[rule]
 
     async def serve(asked: Asked, writer: asyncio.StreamWriter) -> None:

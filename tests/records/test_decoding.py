@@ -40,9 +40,9 @@ for thread in threads:
 
 @pytest.mark.ci
 def test_many_threads_may_read_records_at_one_first_moment() -> None:
-    told = codec.encode_card(RICH_OPEN) + b"\n" + msgspec.json.encode(open_rich())
+    reported = codec.encode_card(RICH_OPEN) + b"\n" + msgspec.json.encode(open_rich())
     for _ in range(6):
-        done = subprocess.run([sys.executable, "-c", RACE], input=told, capture_output=True, timeout=60)
+        done = subprocess.run([sys.executable, "-c", RACE], input=reported, capture_output=True, timeout=60)
         assert done.returncode == 0, done.stderr.decode()[-500:]
 
 

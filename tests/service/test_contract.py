@@ -160,7 +160,7 @@ async def test_cards_are_whole(service: Service, kind: str, card: ReportCard) ->
     assert dossier.notice == ""
 
 
-async def test_a_host_never_scanned_is_told_as_that(service: Service) -> None:
+async def test_a_host_never_scanned_is_reported_as_that(service: Service) -> None:
     with pytest.raises(NeverScanned, match=r"^unknown\.example has never been scanned\.$"):
         await service.site("unknown.example")
 
@@ -272,11 +272,11 @@ async def test_invalid_hosts_are_refused_in_the_same_words(
     scanning: tuple[Service, Observed], tmp_path: Path, url: str
 ) -> None:
     service, observed = scanning
-    with pytest.raises(InvalidHost) as told:
+    with pytest.raises(InvalidHost) as reported:
         await service.scan(url)
     local = LocalService(tmp_path / "other", observer=observed)
     with pytest.raises(InvalidHost) as wanted:
         await local.scan(url)
     await local.aclose()
-    assert str(told.value) == str(wanted.value)
+    assert str(reported.value) == str(wanted.value)
     assert observed.scans == 0

@@ -81,7 +81,7 @@ async def test_index_locked_by_a_writer_is_still_read(tmp_path: Path, site: Site
         holder.close()
 
 
-async def test_damaged_files_are_set_aside_and_told(tmp_path: Path, site: Site) -> None:
+async def test_damaged_files_are_set_aside_and_reported(tmp_path: Path, site: Site) -> None:
     async with service(tmp_path) as local:
         await local.scan(site.url)
     where = places(tmp_path)

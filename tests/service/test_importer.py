@@ -17,7 +17,7 @@ from aui_tui.errors import NoCard
 from aui_tui.records.codec import encode_card, encode_index, encode_summary
 from aui_tui.records.query import Query
 from aui_tui.service import importer
-from aui_tui.service.importer import Intake, take
+from aui_tui.service.importer import ImportResult, take
 from aui_tui.store.reports import Reports
 from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED
 from tests.store.test_reports import NOW, scan
@@ -30,7 +30,7 @@ def store(tmp_path: Path) -> Iterator[Reports]:
     opened.close()
 
 
-def taken(store: Reports, data: bytes) -> Intake:
+def taken(store: Reports, data: bytes) -> ImportResult:
     return take(io.BytesIO(data), store)
 
 
@@ -167,7 +167,7 @@ def test_overlong_line_is_passed_over(store: Reports, monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("data", [b"", b"\n\n", b"\xef\xbb\xbf"])
 def test_empty_file_holds_nothing(store: Reports, data: bytes) -> None:
-    assert taken(store, data) == Intake(read=0, new=0, problems=())
+    assert taken(store, data) == ImportResult(read=0, new=0, problems=())
 
 
 def test_many_problems_are_kept_to_a_limit(store: Reports) -> None:

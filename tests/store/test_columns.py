@@ -173,8 +173,10 @@ def test_rows_carry_summary_and_competition_rank(many: list[ReportCard]) -> None
 def test_the_direction_of_a_contradiction_in_a_row_of_an_older_program() -> None:
     """Such a row says that there is one; the verdicts of the live agents say which way."""
     shut = msgspec.structs.replace(RICH_OPEN, host="shut.example", matrix={**RICH_OPEN.matrix, "claude": "blocked"})
-    told = msgspec.structs.replace(RICH_OPEN, host="told.example", matrix={**RICH_OPEN.matrix, "claude": "disallowed"})
-    with reports([shut, told]) as store:
+    reported = msgspec.structs.replace(
+        RICH_OPEN, host="told.example", matrix={**RICH_OPEN.matrix, "claude": "disallowed"}
+    )
+    with reports([shut, reported]) as store:
         with store.database.writing() as db:
             contradiction = 1 << columns.CONTRADICTION_AT
             db.execute("UPDATE site SET bits = (bits | ?) & ~?", (contradiction, 3 << columns.DIRECTION_AT))

@@ -412,7 +412,7 @@ def test_damage_that_an_earlier_reader_finds_is_not_that_of_the_new_file(store: 
 
 
 @pytest.mark.parametrize("replaced", [False, True], ids=["removed", "replaced"])
-def test_file_that_is_taken_away_is_told_once_and_the_new_one_used(tmp_path: Path, replaced: bool) -> None:
+def test_file_that_is_taken_away_is_reported_once_and_the_new_one_used(tmp_path: Path, replaced: bool) -> None:
     path = tmp_path / "index.db"
     other = Reports(tmp_path / "other.db", clock=lambda: NOW)
     other.put(*scan("there.example"))

@@ -56,7 +56,7 @@ def test_any_error_is_one_clean_sentence(error: Exception) -> None:
     assert not set(said) & FORBIDDEN
 
 
-async def test_cancelling_passes_through_and_everything_else_is_told() -> None:
+async def test_cancelling_passes_through_and_everything_else_is_reported() -> None:
     async def broken() -> None:
         raise Mute
 

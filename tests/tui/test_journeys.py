@@ -173,7 +173,7 @@ async def test_errors_are_one_sentence_and_the_app_lives(error: Exception) -> No
         assert "\x1b" not in text_of(pilot)
 
 
-async def test_a_source_that_fails_at_the_start_is_told() -> None:
+async def test_a_source_that_fails_at_the_start_is_reported() -> None:
     async with stage(refuse(Unavailable("The store cannot be read.")), (140, 40)) as pilot:
         assert "The store cannot be read." in text_of(pilot)
 

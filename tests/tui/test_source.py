@@ -68,7 +68,7 @@ def test_no_f_string_reaches_a_widget() -> None:
                 assert getattr(node.value.func, "id", "") == "Content", ast.unparse(node)
 
 
-def test_parsing_widgets_are_told_not_to() -> None:
+def test_parsing_widgets_are_configured_not_to() -> None:
     for path in FILES:
         for name, call in calls(ast.parse(path.read_text(encoding="utf-8"))):
             if name in ("Static", "Label", "OptionList", "notify"):

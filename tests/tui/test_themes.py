@@ -140,7 +140,7 @@ def test_all_mistakes_of_all_files_are_collected(tmp_path: Path) -> None:
     assert "b.toml" in problems
 
 
-def test_two_files_of_one_folder_with_the_same_name_are_told(tmp_path: Path) -> None:
+def test_two_files_of_one_folder_with_the_same_name_are_reported(tmp_path: Path) -> None:
     text = (themes.packaged() / "dusk.toml").read_text(encoding="utf-8")
     for name in ("a", "b"):
         (tmp_path / f"{name}.toml").write_text(text.replace('"dusk"', '"mine"'), encoding="utf-8")

@@ -135,9 +135,9 @@ def test_ctrl_c_keeps_what_was_counted(tmp_path: Path) -> None:
         add(path, 1)
         time.sleep(1)
         process.send_signal(signal.SIGINT)
-        _, told = process.communicate(timeout=20)
+        _, reported = process.communicate(timeout=20)
     assert process.returncode == 130
-    assert b"Traceback" not in told
+    assert b"Traceback" not in reported
     kept = subprocess.run(
         [sys.executable, "-m", "aui_tui", "visits", "--host", "shop.example", "--json"],
         cwd=ROOT,

@@ -68,10 +68,10 @@ class Network:
 
     def client(self, *, http2: bool = True) -> Client:
         """Return a client for one identity, to be used as an async context manager; ``http2``: it offers HTTP/2."""
-        passage = next((passage for passage in self._origin_clients if passage.http2 == http2), None)
-        if passage is not None:
-            self._origin_clients.remove(passage)
-        return Client(self._access, self._routes, passage, http2=http2)
+        origin_client = next((client for client in self._origin_clients if client.http2 == http2), None)
+        if origin_client is not None:
+            self._origin_clients.remove(origin_client)
+        return Client(self._access, self._routes, origin_client, http2=http2)
 
     async def prepare(self, origin: Origin) -> None:
         """Let the first clients ask ``origin`` by way of ``fast``; without one there is nothing to do."""

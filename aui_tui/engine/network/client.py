@@ -128,14 +128,14 @@ def load(access: ScanPolicy) -> None:
 class Client:
     """Connections of one identity; an async context manager that leaves none open.
 
-    ``passage``: another way to some origin, tried first; what it does not bring back is asked here. ``http2``: whether
-    HTTP/2 is offered.
+    ``origin_client``: another client for some origin, tried first; what it does not bring back is asked here.
+    ``http2``: whether HTTP/2 is offered.
     """
 
     def __init__(
-        self, access: ScanPolicy, routes: Routes, passage: OriginClient | None = None, *, http2: bool = True
+        self, access: ScanPolicy, routes: Routes, origin_client: OriginClient | None = None, *, http2: bool = True
     ) -> None:
-        self._passage = passage
+        self._origin_client = origin_client
         self._http2 = http2
         self._access = access
         self._backend = Backend(routes)
@@ -173,7 +173,9 @@ class Client:
         of the body come out of ``Reply.chunks`` as NetworkError.
         """
         async with self._limiter.place() as waited, AsyncExitStack() as stack:
-            reply = await self._passage.get(stack, origin, path, fields) if self._passage is not None else None
+            reply = (
+                await self._origin_client.get(stack, origin, path, fields) if self._origin_client is not None else None
+            )
             if reply is None:
                 response = await self._send(origin, path, fields)
                 stack.push_async_callback(_close, response)

@@ -249,7 +249,7 @@ LOGGING: Final[dict[str, Any]] = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"()": f"{__name__}.LineFormatter"}},
-    "handlers": {"stderr": {"class": f"{__name__}.Gathered", "formatter": "line", "stream": "ext://sys.stderr"}},
+    "handlers": {"stderr": {"class": f"{__name__}.BatchedHandler", "formatter": "line", "stream": "ext://sys.stderr"}},
     "loggers": {
         "aui_tui": {"handlers": ["stderr"], "level": "INFO", "propagate": False},
         "uvicorn": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
@@ -274,7 +274,7 @@ def _second(epoch: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(epoch))
 
 
-class Gathered(logging.StreamHandler[TextIO]):
+class BatchedHandler(logging.StreamHandler[TextIO]):
     """Writes a line at once with those that wait; a line of the access log waits DELAY seconds for others.
 
     Writing each by itself costs a third of the time of a short answer.

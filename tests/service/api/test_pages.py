@@ -96,7 +96,7 @@ def test_filters_are_a_plain_form(site: Running, query: str, hosts: set[str] | N
     assert names == {"q", "category", "stance", "sort"}
 
 
-def test_filters_that_cannot_be_understood_are_told_and_nothing_breaks(site: Running) -> None:
+def test_filters_that_cannot_be_understood_are_reported_and_nothing_breaks(site: Running) -> None:
     for query in ("?stance=Shut", "?q=score:%3Cx", '?q="open', "?sort=nonsense", "?stance=Open&stance=Open"):
         answer = site.get("/" + query, headers={"Accept": "text/html"})
         assert answer.status_code == 400

@@ -108,7 +108,7 @@ async def test_a_scan_makes_the_list_be_asked_for_again(source: Source) -> None:
     await service.aclose()
 
 
-async def test_invalid_host_is_told_in_the_words_of_the_service(source: Source) -> None:
+async def test_invalid_host_is_reported_in_the_words_of_the_service(source: Source) -> None:
     source.say["/api/scan"] = Said(400, b'{"detail":"\\u201cx y\\u201d holds a space.","title":"Invalid host"}')
     service = remote(source)
     with pytest.raises(InvalidHost, match="holds a space"):

@@ -197,7 +197,7 @@ async def test_a_certificate_that_is_not_trusted_is_named() -> None:
         server.server_close()
 
 
-async def test_a_name_without_an_address_is_told() -> None:
+async def test_a_name_without_an_address_is_reported() -> None:
     service = remote("http://no-such-name.invalid")
     with pytest.raises(Unavailable, match=r"no-such-name\.invalid cannot be reached"):
         await service.index(Query())

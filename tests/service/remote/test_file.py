@@ -88,7 +88,7 @@ async def test_cards_bring_history_and_answers_about_cards(tmp_path: Path) -> No
     assert error.value.allowed == (WALLED.scanned_at, LATER.scanned_at)
 
 
-async def test_what_a_file_cannot_do_is_told(tmp_path: Path) -> None:
+async def test_what_a_file_cannot_do_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "index.json"
     path.write_bytes(FORMS["index"])
     service = FileService(str(path))
@@ -100,7 +100,7 @@ async def test_what_a_file_cannot_do_is_told(tmp_path: Path) -> None:
         await service.scan("a.example")
 
 
-async def test_broken_lines_are_left_out_and_told(tmp_path: Path) -> None:
+async def test_broken_lines_are_left_out_and_reported(tmp_path: Path) -> None:
     path = tmp_path / "cards.ndjson"
     path.write_bytes(lines(codec.encode_card(WALLED), b'{"host": "half', codec.encode_card(RICH_OPEN), b"[]", b"7"))
     view = await FileService(str(path)).index(Query())
@@ -119,7 +119,7 @@ async def test_a_file_that_is_no_index_is_refused_with_a_sentence(tmp_path: Path
         await FileService(str(path)).index(Query())
 
 
-async def test_a_path_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+async def test_a_path_that_cannot_be_read_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="neither a file nor an address"):
         open_source(str(tmp_path / "absent.json"))
     with pytest.raises(ConfigError, match="Cannot read"):
