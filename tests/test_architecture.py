@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from contextlib import closing
 from functools import cache
 from pathlib import Path
@@ -208,6 +209,34 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 def test_library_is_imported_only_where_it_belongs(library: str) -> None:
     users = {name_of(path) for path in modules() if any(within(name, (library,)) for name in imports(path))}
     assert not {name for name in users if not within(name, FOREIGN[library])}
+
+
+ONCE = {
+    "rounding half up": (r"def round_half_up|round\(100 \*", "aui_tui.records.methods"),
+    "the stance of a site": (r'return "Open" if|return "Walled"', "aui_tui.records.points"),
+    "the share of robots.txt": (r"QUARTERS \*", "aui_tui.engine.checks.robots"),
+    "points per component in detail": (r"def detail\(", "aui_tui.engine.ledger"),
+    "the label of a surface": (r"def surface\(key", "aui_tui.records.labels"),
+    "the names of the probes": (r'"ucp": "UCP', "aui_tui.records.labels"),
+    "an age in one unit": (r'86_?400, "d"', "aui_tui.records.labels"),
+    "a number with its noun": (r"or one \+ 's'", "aui_tui.text"),
+    "wrapping": (r"def wrap\(|import textwrap|from textwrap", "aui_tui.text"),
+    "a fence that its text cannot close": (r'"`\+"', "aui_tui.export.markdown"),
+    "the frames of worker processes": (r'to_bytes\(HEADER, "big"\)', "aui_tui.engine.child"),
+    "what a caller may ask of a scan": (r"class ScanTerms", "aui_tui.service.protocol"),
+}
+"""Rules, by an expression that whoever writes one again would use, and the one module that has it."""
+
+
+@pytest.mark.parametrize("rule", ONCE)
+def test_a_rule_has_one_definition(rule: str) -> None:
+    pattern, home = ONCE[rule]
+    assert {name_of(path) for path in modules() if re.search(pattern, path.read_text(encoding="utf-8"))} == {home}
+
+
+def test_no_two_services_repeat_the_options_of_a_scan() -> None:
+    repeated = re.compile(r"force: bool = False,\s+method: str")
+    assert not [name_of(path) for path in modules() if repeated.search(path.read_text(encoding="utf-8"))]
 
 
 LOADED = """
