@@ -409,8 +409,14 @@ def _value(variable: str, before: str, after: str, *, last: bool) -> bytes:
     return rb"(?:\S+ \S+ HTTP/[\d.]+|" + words + rb")" if variable == "request" else words
 
 
+_APACHE_TIME: Final = re.compile(r"%[<>]?(?:\{[^}]*\})?t")
+
+
 class ApacheString(_Described):
-    """A ``LogFormat`` string of Apache, read by the library apachelogs (extra ``logs``)."""
+    """A ``LogFormat`` string of Apache, read by the library apachelogs (extra ``logs``).
+
+    A time without a zone is taken as UTC.
+    """
 
     name = "apache"
 
@@ -424,8 +430,7 @@ class ApacheString(_Described):
         except ValueError as error:
             raise BadValue(f"The Apache log format cannot be used: {clean(str(error), 120)}.") from None
         lower = text.lower()
-        missing = [name for name in ("%{user-agent}i", "%t") if name not in lower]
-        if missing or not re.search(r"%[<>]?s", text):
+        if "%{user-agent}i" not in lower or not _APACHE_TIME.search(text) or not re.search(r"%[<>]?s", text):
             raise BadValue("The Apache log format needs %{User-Agent}i, %t and %>s.")
         super().__init__(text, text[: lower.index("%{user-agent}i")].replace('\\"', '"'))
         self._forwarded: tuple[str, ...] = ("x-forwarded-for",)
@@ -447,7 +452,8 @@ class ApacheString(_Described):
         request = getattr(entry, "request_line", None) or getattr(entry, "request_uri", None) or ""
         status = getattr(entry, "final_status", None) or getattr(entry, "status", None) or 0
         try:
-            moment = any_time(entry.request_time.timestamp())
+            time: datetime = entry.request_time
+            moment = any_time((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp())
         except (ValueError, AttributeError):
             return None
         visit = Visit(

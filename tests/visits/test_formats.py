@@ -6,6 +6,7 @@ import bz2
 import gzip
 import lzma
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -466,3 +467,26 @@ def test_versions_and_times_in_a_path_are_kept() -> None:
         "/at/12:30:45",
         "/std::vector",
     ]
+
+
+@pytest.mark.parametrize(
+    ("stamp", "shown"),
+    [
+        ("%t", "[22/Nov/2026:05:54:30 +0100]"),
+        ("%{%Y-%m-%dT%H:%M:%S%z}t", "2026-11-22T05:54:30+0100"),
+        ("%{%d/%b/%Y:%H:%M:%S}t.%{msec_frac}t %{%z}t", "22/Nov/2026:05:54:30.123 +0100"),
+        ("%{%Y-%m-%d %H:%M:%S}t", "2026-11-22 04:54:30"),
+        ("%{sec}t", "1795323270"),
+    ],
+)
+def test_times_as_apache_may_write_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stamp: str, shown: str
+) -> None:
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    path = tmp_path / "access.log"
+    path.write_text(f'{shown} 198.51.100.7 200 "Claude-User/1.0"\n')
+    record = read(path, log_format=stamp + ' %a %>s "%{User-Agent}i"')
+    monkeypatch.undo()
+    time.tzset()
+    assert record.first == "2026-11-22T04:54:30.000Z"
