@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
@@ -177,7 +178,7 @@ class Limit(NamedTuple):
 
     name: str
     tokens: tuple[str, ...]
-    share: float
+    share: Fraction
 
 
 def limits(texts: Iterable[str]) -> tuple[Limit, ...]:
@@ -188,9 +189,9 @@ def limits(texts: Iterable[str]) -> tuple[Limit, ...]:
 def _limit(text: str) -> Limit:
     name, _, share = text.strip().rpartition("=")
     number = re.fullmatch(r"(\d{1,3}(?:\.\d{1,4})?)\s*%", share.strip())
-    if not name or number is None or float(number[1]) > 100:
+    if not name or number is None or Fraction(number[1]) > 100:
         raise BadValue(f"--fail-refused takes NAME=PERCENT such as claude=1%, not {clean(text, 60)!r}.")
-    return Limit(name.strip(), _tokens_of(name.strip()), float(number[1]) / 100)
+    return Limit(name.strip(), _tokens_of(name.strip()), Fraction(number[1]) / 100)
 
 
 def _tokens_of(name: str) -> tuple[str, ...]:
@@ -230,7 +231,7 @@ def _judged(record: Visits, limit: Limit) -> Iterator[Failure]:
     elif not requests:
         yield unclear("none of its requests came from the published ranges, so nothing is known of the real agent.")
     elif refused > limit.share * requests:
-        share = f"{100 * refused / requests:.3g} %, allowed are {100 * limit.share:.3g} %"
+        share = f"{100 * refused / requests:.3g} %, allowed are {float(100 * limit.share):.3g} %"
         message = f"{limit.name}: {refused:,} of {requests:,} {basis} were refused ({share})."
         yield Failure(gate=GATE, message=message, by=refused)
     elif record.kind == "origin":

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from aui_tui.cli import gating
 from aui_tui.cli.app import run
 from tests.cards import WALLED
 from tests.cli.runner import aui
 from tests.cli.stored import fill
+from tests.visits.records import visitor, visits
 
 LINE = '{address} - - [{day}/Nov/2026:04:54:30 +0000] "GET {path} HTTP/1.1" {status} 512 "-" "{agent}"\n'
 CLAUDE = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; Claude-User/1.0; +Claude-User@anthropic.com)"
@@ -67,6 +69,13 @@ def test_figures_as_a_record(tmp_path: Path, served: str) -> None:
 )
 def test_the_gate_never_passes_on_doubt(home: Path, served: str, limit: str, more: tuple[str, ...], code: int) -> None:
     assert run(["visits", served, "--fail-refused", limit, *more]) == code
+
+
+@pytest.mark.parametrize("percent", [7, 28, 29, 55, 56, 57, 58])
+def test_a_share_that_is_just_allowed_passes(percent: int) -> None:
+    record = visits(visitor("Claude-User", served=100 - percent, refused=percent))
+    assert gating.refused_too_often(record, gating.limits([f"claude={percent}%"])).exit_code == 0
+    assert gating.refused_too_often(record, gating.limits([f"claude={percent - 1}.99%"])).exit_code == 1
 
 
 @pytest.mark.ci
