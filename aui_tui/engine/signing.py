@@ -12,6 +12,7 @@ import hashlib
 import os
 import re
 import secrets
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -114,13 +115,14 @@ def read_key(folder: Path) -> Key:
     path = folder / NAME
     shown = clean(str(path), 200)
     try:
-        mode = path.stat().st_mode
-        data = path.read_bytes() if path.stat().st_size <= LARGEST_KEY else b""
+        found = path.stat()
+        is_file = stat.S_ISREG(found.st_mode)
+        data = path.read_bytes() if is_file and found.st_size <= LARGEST_KEY else b""
     except FileNotFoundError:
         raise ConfigError("There is no key yet; “aui-tui key new” makes one.") from None
     except OSError as error:
         raise ConfigError(f"The key file {shown} cannot be read: {error.strerror or error}.") from None
-    if os.name == "posix" and mode & 0o077:
+    if os.name == "posix" and is_file and found.st_mode & 0o077:
         raise ConfigError(f"The key file {shown} can be read by others; run “chmod 600” on it.")
     try:
         jwk = msgspec.json.decode(data)
@@ -145,7 +147,11 @@ def checked_agent(url: str) -> str:
     text = url.strip()
     try:
         parts = urlsplit(text)
-        sound = parts.scheme in ("https", "http") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+        sound = (
+            parts.scheme in ("https", "http")
+            and 0 < len(parts.hostname or "") <= 253
+            and (parts.port is None or parts.port > 0)
+        )
     except ValueError:
         sound = False
     if not sound or not re.fullmatch(r"[!#-\[\]-~]+", text) or parts.query or parts.fragment or "@" in parts.netloc:

@@ -129,6 +129,18 @@ def test_sites_that_do_not_verify_are_found(node: Path, tmp_path: Path, mode: st
     card = json.loads(done.out)
     assert card["live_served"] == 0
     assert [line["t"] for line in card["evidence"] if words in line["text"]] == [kind] * 4
+    assert "asks for a Signature-Agent field" not in done.out
+
+
+@pytest.mark.slow
+def test_a_signature_without_its_agent_may_be_what_a_site_refuses(node: Path, tmp_path: Path) -> None:
+    aui(tmp_path, "key", "new")
+    with site(node, "ignore") as url:
+        done = aui(tmp_path, "scan", url, "--allow-private", "--quiet", "--sign", "--json")
+    words = (
+        "does not verify signatures, asks for a Signature-Agent field (--signature-agent), or does not know your key"
+    )
+    assert done.out.count(words) == 4
 
 
 @pytest.mark.skipif(not BOTGATE.exists(), reason="botgate is not installed")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+import os
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -99,12 +101,23 @@ def test_a_broken_key_file_is_one_sentence(tmp_path: Path, content: bytes, mode:
     assert "n4Ni" not in str(error.value)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="named pipes are POSIX")
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir], ids=["pipe", "folder"])
+def test_what_is_not_a_file_is_not_waited_for(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    make(tmp_path / signing.NAME)
+    with pytest.raises(ConfigError, match="does not hold an Ed25519 key"):
+        signing.read_key(tmp_path)
+
+
 def test_no_key_says_how_to_make_one(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="aui-tui key new"):
         signing.read_key(tmp_path)
 
 
-@pytest.mark.parametrize("text", ["", "agent.example", "ftp://a.example", 'https://a.example/"', "https://u@a.example"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "agent.example", "ftp://a.example", 'https://a.example/"', "https://u@a.example", f"https://{'a' * 300}"],
+)
 def test_a_bad_signature_agent_is_one_sentence(text: str) -> None:
     with pytest.raises(BadValue, match="--signature-agent takes the address"):
         signing.checked_agent(text)

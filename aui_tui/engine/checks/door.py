@@ -112,8 +112,8 @@ SENTENCES = (
     warn(
         "signed-not-verified",
         "<<agent>> is turned away with a valid signature as without one (<<signed>>): the site does not verify"
-        " signatures, or does not know your key. Where an edge verifies known operators only, add the key or its"
-        " directory there, on staging or for the test (aui-tui key directory).",
+        " signatures<<agentless>>, or does not know your key. Where an edge verifies known operators only, add the key"
+        " or its directory there, on staging or for the test (aui-tui key directory).",
     ),
     warn(
         "signed-form",
@@ -329,7 +329,9 @@ def _signed(probed: Sequence[Probed]) -> Iterator[Finding]:
             facts = {"agent": who, "unsigned": status(asked["unsigned"].status), "false": accepted}
             yield Finding("signed-anything", facts)
         elif probe.signed.result == NOT_VERIFIED:
-            yield Finding("signed-not-verified", {"agent": who, "signed": status(valid[0].status)})
+            agentless = ", asks for a Signature-Agent field (--signature-agent)" if "none" in asked else ""
+            facts = {"agent": who, "signed": status(valid[0].status), "agentless": agentless}
+            yield Finding("signed-not-verified", facts)
         else:
             served = asked["unsigned"].outcome == SERVED
             why = "this time it was served without a signature" if served else "one of them got no answer"
