@@ -110,6 +110,12 @@ def word_of(verdict: str, source: str = "") -> str:
     return UNTESTED if verdict == "untested" and source == "none" else WORDS.get(verdict, UNCLEAR)
 
 
+def gets_in(verdict: str) -> bool | None:
+    """Whether a verdict of the records lets an assistant in, in part at least; None where nothing is known."""
+    word = word_of(verdict)
+    return None if word == UNCLEAR else word not in SHUT
+
+
 def agent_rows(card: ReportCard, seen: Observations | None = None) -> tuple[AgentRow, ...]:
     """Return the browser, the live-probed agents and the others, in the order of the registry."""
     known = registry()

@@ -8,11 +8,13 @@ from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 
+from aui_tui.records.agents import gets_in
 from aui_tui.records.card import Ledger, ReportCard, SiteSummary
 from aui_tui.records.observations import Observations
 from aui_tui.records.query import Query
 from aui_tui.records.registry import surfaces
 from aui_tui.records.visits import Visits
+from aui_tui.records.vocabulary import CATEGORIES
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,7 +72,7 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     What a source does not count keeps its default. ``verdicts``: hosts per verdict of each matrix surface, by slug.
     ``scores``: hosts per ten points, the last of 90 to 100. ``edges``: hosts per value of the card's ``edge``, the
     most frequent ones. ``risen`` and ``fallen``: hosts whose score changed since the scan before. ``unreachable``:
-    hosts of the other list.
+    hosts of the other list. ``shut``: by slug and category, the hosts that keep a surface out, and all that say.
     """
 
     grades: dict[str, int]
@@ -84,6 +86,7 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     risen: int = 0
     fallen: int = 0
     unreachable: int = 0
+    shut: dict[str, dict[str, tuple[int, int]]] = {}
 
 
 class Move(NamedTuple):
@@ -98,6 +101,8 @@ class Moves(msgspec.Struct, frozen=True, kw_only=True):
     """How many hosts rose, fell and stayed, and those that rose and fell most.
 
     ``unknown``: hosts without an earlier scan under the same method, or without an answer in one of the two.
+    ``agents``: for each matrix surface, by slug, how many hosts let it in that kept it out before, and the other way
+    round; empty where a source did not count that.
     """
 
     risen: int = 0
@@ -106,21 +111,28 @@ class Moves(msgspec.Struct, frozen=True, kw_only=True):
     unknown: int = 0
     up: tuple[Move, ...] = ()
     down: tuple[Move, ...] = ()
+    agents: dict[str, tuple[int, int]] = {}
 
 
 def counted(rows: Sequence[Row]) -> dict[str, Any]:
     """Return the fields of an overview that follow from the rows of a list alone."""
     scores = [0] * 101
     verdicts: dict[str, Counter[str]] = {surface.slug: Counter() for surface in surfaces()}
+    shut: dict[str, dict[str, tuple[int, int]]] = {slug: dict.fromkeys(CATEGORIES, (0, 0)) for slug in verdicts}
     for row in rows:
         scores[row.summary.score] += 1
         for slug, verdict in zip(verdicts, row.summary.matrix.values(), strict=False):
             verdicts[slug][verdict] += 1
+            inside = gets_in(verdict)
+            if inside is not None and row.summary.category in shut[slug]:
+                out, known = shut[slug][row.summary.category]
+                shut[slug][row.summary.category] = (out + (not inside), known + 1)
     edges = Counter(row.edge for row in rows)
     return {
         "verdicts": {slug: dict(found) for slug, found in verdicts.items()},
         "scores": decades(scores),
         "edges": dict(edges.most_common(24)),
+        "shut": shut,
         "risen": sum((row.change or 0) > 0 for row in rows),
         "fallen": sum((row.change or 0) < 0 for row in rows),
     }

@@ -157,7 +157,7 @@ class LocalService:
         return await self._call(lambda: self.reports.overview(query))
 
     async def moves(self, query: Query, since: str, most: int) -> Moves:
-        """Return how the ranked hosts of ``query`` changed since the day ``since``. Raises BadValue."""
+        """Return how the ranked hosts of ``query`` changed since a day, or since each scan before. Raises BadValue."""
         return await self._call(lambda: self.reports.moves(query, since, most))
 
     async def position(self, host: str, query: Query) -> int:

@@ -108,8 +108,8 @@ class HasMoves(Protocol):
     async def moves(self, query: Query, since: str, most: int) -> Moves:
         """Return how the ranked hosts of ``query`` changed since the day ``since`` (``2026-11-15``, UTC).
 
-        Each is compared with its last scan up to the end of that day; ``most`` hosts are named that rose most, and as
-        many that fell most. Raises BadValue for what is not a day.
+        Each is compared with its last scan up to the end of that day, without a day with its scan before; ``most``
+        hosts are named that rose most, and as many that fell most. Raises BadValue for what is not a day.
         """
         ...
 

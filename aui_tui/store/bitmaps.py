@@ -20,6 +20,7 @@ from typing import Final
 
 import msgspec
 
+from aui_tui.records.agents import gets_in
 from aui_tui.records.codec import names_of
 from aui_tui.records.query import ALL, HAS, Query, Term
 from aui_tui.records.view import Facets, Overview, decades
@@ -294,7 +295,19 @@ class Selection:
             risen=self._changed(found, ">"),
             fallen=self._changed(found, "<"),
             unreachable=self.chosen(0).bit_count(),
+            shut=self._shut(found),
         )
+
+    def _shut(self, found: int) -> dict[str, dict[str, tuple[int, int]]]:
+        """Return by surface and category how many hosts keep it out, and how many say whether they do."""
+        kinds = {word: found & self.tagged(CATEGORY + columns.CATEGORY[word]) for word in CATEGORIES}
+        out: dict[str, dict[str, tuple[int, int]]] = {}
+        for place, slug in enumerate(names_of("matrix")):
+            sets = {word: self.tagged(VERDICT + 8 * place + code) for code, word in enumerate(VERDICTS)}
+            shut = reduce(or_, (hosts for word, hosts in sets.items() if gets_in(word) is False), 0)
+            says = reduce(or_, (hosts for word, hosts in sets.items() if gets_in(word) is not None), 0)
+            out[slug] = {word: ((kind & shut).bit_count(), (kind & says).bit_count()) for word, kind in kinds.items()}
+        return out
 
     def _verdicts(self, found: int) -> dict[str, dict[str, int]]:
         """Return the hosts per verdict of each surface of the matrix."""

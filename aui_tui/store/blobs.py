@@ -37,6 +37,20 @@ def unpack_card(blob: bytes) -> ReportCard:
     return decode_card(_inflate(blob))
 
 
+class _Matrix(msgspec.Struct):
+    """The one field of a card that says who gets in."""
+
+    matrix: dict[str, str] = {}
+
+
+def unpack_matrix(blob: bytes) -> dict[str, str]:
+    """Return the matrix of the card in ``blob`` alone. Raises RecordError when it is damaged or not a card."""
+    try:
+        return msgspec.json.decode(_inflate(blob), type=_Matrix).matrix
+    except msgspec.MsgspecError as error:
+        raise RecordError(f"Broken stored card: {clean(str(error), 160)}.") from None
+
+
 def pack_observations(observations: Observations) -> bytes:
     """Return ``observations`` as compressed JSON."""
     return _deflate(msgspec.json.encode(observations), OBSERVATIONS)

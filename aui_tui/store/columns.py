@@ -139,6 +139,12 @@ def verdicts(matrix: dict[str, str]) -> list[str]:
     return [matrix.get(name, values[place]) for place, name in enumerate(names)]
 
 
+def verdicts_in(bits: int) -> list[str]:
+    """Return the verdicts of our surfaces that the summary ``bits`` hold; one of a later program is empty."""
+    codes = (bits >> VERDICT_WIDTH * place & (1 << VERDICT_WIDTH) - 1 for place in range(len(names_of("matrix"))))
+    return [VERDICTS[code] if code < len(VERDICTS) else "" for code in codes]
+
+
 class Columns(msgspec.Struct, frozen=True, kw_only=True):
     """One card's summary columns. ``name``: case folded.
 

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from aui_tui.errors import BadValue, NeverScanned, NoCard, RecordError
+from aui_tui.records.agents import gets_in
 from aui_tui.records.card import ReportCard, epoch_ms, stamp
+from aui_tui.records.codec import names_of
 from aui_tui.records.observations import Observations
 from aui_tui.records.query import Query, leaves
 from aui_tui.records.view import HistoryPoint, IndexView, Move, Moves, Overview, Row
 from aui_tui.records.visits import Visits, decode_visits, encode_visits
 from aui_tui.records.vocabulary import STANCES
-from aui_tui.store import blobs
+from aui_tui.store import blobs, columns
 from aui_tui.store.bitmaps import Selection
 from aui_tui.store.columns import WORD
 from aui_tui.store.database import BUSY, Database
@@ -33,12 +37,16 @@ BLOBS: Final = "CAST(card AS BLOB), CAST(observations AS BLOB)"
 SINCE: Final = (
     "SELECT site.id, host, CASE WHEN (now.plain IS NULL) = (past.plain IS NULL) THEN past.score "
     "ELSE coalesce(past.plain, past.score) END, CASE WHEN (now.plain IS NULL) = (past.plain IS NULL) THEN now.score "
-    "ELSE coalesce(now.plain, now.score) END FROM site JOIN scan AS now ON now.site = site.id AND now.at = site.at "
+    "ELSE coalesce(now.plain, now.score) END, bits, nullif(past.id, now.id) "
+    "FROM site JOIN scan AS now ON now.site = site.id AND now.at = site.at "
     "JOIN scan AS past ON past.site = site.id "
-    "AND past.at = (SELECT max(at) FROM scan WHERE site = site.id AND at < ?1 AND dead = 0) "
+    "AND past.at = (SELECT max(at) FROM scan WHERE site = site.id AND at < coalesce(?1, site.at) AND dead = 0) "
     "WHERE ranked = 1 AND now.method = past.method AND NOT now.unreachable AND NOT past.unreachable"
 )
-"""Id, host and comparable scores of the hosts that had a scan before a time: then, and now."""
+"""Hosts that had a scan before a time, else one before their last: id, host, comparable scores then and now, the bits
+of their verdicts now, and the id of the scan then, none where it is the last one."""
+COMPARED: Final = 20_000
+"""Hosts whose verdicts of an earlier scan are read at most, some forty microseconds each."""
 STEPS: Final = 20_000
 """Instructions of SQLite's machine between two questions whether to stop, about a millisecond."""
 VIEWS: Final = 8
@@ -237,20 +245,25 @@ class Reports:
     def moves(self, query: Query, since: str, most: int) -> Moves:
         """Return how the ranked hosts of ``query`` changed since the day ``since``, ``most`` of each kind named.
 
-        Each is compared with its last scan up to the end of that day (UTC). Raises BadValue for what is not a day.
+        Each is compared with its last scan up to the end of that day (UTC), without one with its scan before. Raises
+        BadValue for what is not a day.
         """
         try:
-            day = date.fromisoformat(since)
+            day = date.fromisoformat(since) if since else None
         except ValueError:
             raise BadValue(f"A day is written as 2026-11-15, not {clean(since, 40)!r}.") from None
-        end = epoch_ms((day + timedelta(days=1)).isoformat())
+        end = None if day is None else epoch_ms((day + timedelta(days=1)).isoformat())
+        found: list[Move] = []
+        bits_by_scan: dict[int, int] = {}
         with self.reading() as db:
             chosen = Selection(db, query, self._clock(), self._tagged(self._state(db))).chosen(1)
             octets = chosen.to_bytes(chosen.bit_length() // 8 + 1, "little")
-            rows = db.execute(SINCE, (end,))
-            found = [
-                Move(*move) for site, *move in rows if site >> 3 < len(octets) and octets[site >> 3] >> (site & 7) & 1
-            ]
+            for site, host, before, after, bits, past in db.execute(SINCE, (end,)):
+                if site >> 3 < len(octets) and octets[site >> 3] >> (site & 7) & 1:
+                    found.append(Move(host, before, after))
+                    if past is not None:
+                        bits_by_scan[past] = bits
+            agents = self._turned(db, bits_by_scan) if len(bits_by_scan) <= COMPARED else {}
         order = sorted(found, key=lambda move: (move.before - move.after, move.host))
         risen = sum(move.after > move.before for move in found)
         fallen = sum(move.after < move.before for move in found)
@@ -261,7 +274,29 @@ class Reports:
             unknown=chosen.bit_count() - len(found),
             up=tuple(order[: min(most, risen)]),
             down=tuple(order[::-1][: min(most, fallen)]),
+            agents=agents,
         )
+
+    def _turned(self, db: sqlite3.Connection, now: Mapping[int, int]) -> dict[str, tuple[int, int]]:
+        """Return by surface how many hosts let it in now and did not, and the other way round.
+
+        ``now`` gives for each earlier scan the bits of its host's verdicts today.
+        """
+        let, shut = Counter[str](), Counter[str]()
+        slugs = names_of("matrix")
+        rows = db.execute(
+            "SELECT id, card FROM scan WHERE id IN (SELECT value FROM json_each(?))", (json.dumps([*now]),)
+        )
+        for scan, blob in rows:
+            try:
+                then = columns.verdicts(blobs.unpack_matrix(blob)) if blob is not None else []
+            except RecordError:
+                continue
+            for slug, before, after in zip(slugs, then, columns.verdicts_in(now[scan]), strict=False):
+                was, got = gets_in(before), gets_in(after)
+                let[slug] += was is False and got is True
+                shut[slug] += was is True and got is False
+        return {slug: (let[slug], shut[slug]) for slug in slugs}
 
     def position(self, host: str, query: Query) -> int:
         """Return the index of ``host`` in the ranked (else unreachable) list of ``query``, -1 when it is absent."""

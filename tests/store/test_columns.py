@@ -226,3 +226,29 @@ def test_changes_are_counted_from_the_last_scan_up_to_the_end_of_a_day() -> None
         assert store.moves(Query(), "2026-10-31", 8).unknown == 3
         with pytest.raises(BadValue, match="2026-11-15"):
             store.moves(Query(), "yesterday", 8)
+
+
+def test_the_assistants_that_were_let_in_or_shut_out_since_are_counted() -> None:
+    def scan(host: str, claude: str, day: int) -> ReportCard:
+        stamp = f"2026-11-{day:02}T10:00:00.000Z"
+        matrix = {**RICH_OPEN.matrix, "claude": claude}
+        return msgspec.structs.replace(RICH_OPEN, host=host, matrix=matrix, scanned_at=stamp)
+
+    words = {
+        "opened": ("blocked", "partial"),
+        "opened2": ("disallowed", "allowed"),
+        "shut": ("allowed", "walled"),
+        "same": ("blocked", "walled"),
+        "unclear": ("untested", "allowed"),
+    }
+    cards = [scan(f"{name}.example", word, day) for name, pair in words.items() for day, word in enumerate(pair, 1)]
+    with reports([*cards, scan("new.example", "blocked", 2)]) as store:
+        for since in ("", "2026-11-01"):
+            found = store.moves(Query(), since, 8)
+            assert found.agents["claude"] == (2, 1)
+            assert found.agents["chatgpt"] == (0, 0)
+            assert (found.same, found.unknown) == (5, 1)
+        assert store.moves(Query.of(line="opened"), "", 8).agents["claude"] == (2, 0)
+        shut = store.overview(Query()).shut["claude"]
+        assert sum(out for out, _ in shut.values()) == 3
+        assert sum(known for _, known in shut.values()) == 6

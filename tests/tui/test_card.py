@@ -219,3 +219,16 @@ async def test_from_an_earlier_scan_the_newest_is_chosen_again() -> None:
         await press(pilot, "home", "enter")
         assert newest in text_of(pilot)
         assert card_of(pilot).state.at == ""
+
+
+@pytest.mark.parametrize("redrawn", [False, True], ids=["as shown", "drawn again"])
+async def test_the_legend_below_a_pane_has_the_width_that_the_pane_gets_when_it_is_shown(redrawn: bool) -> None:
+    async with stage(MemoryService.of(60), start_host=HOST) as pilot:
+        pane = card_of(pilot).pane(2)
+        assert not pane.size.width
+        pane.write_below(lambda size: f"{size} cells")
+        pane.display = True
+        if redrawn:
+            pane.write_below(lambda size: f"{size} cells")
+        await settle(pilot)
+        assert str(pane.border_subtitle) == f"{pane.size.width} cells"

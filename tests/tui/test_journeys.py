@@ -347,6 +347,30 @@ async def test_changes_are_counted_since_a_day_that_was_typed(tmp_path: Path) ->
     await service.aclose()
 
 
+@pytest.mark.parametrize("size", [(80, 24), (140, 40), (200, 60)], ids=str)
+async def test_each_assistant_has_its_change_and_the_category_that_shuts_it_out(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    service = LocalService(tmp_path)
+    plain = next(card for card in map(make_card, range(60)) if not card.unreachable)
+    for number in range(6):
+        for day, claude in (("2026-11-01", "blocked"), ("2026-11-10", "allowed" if number < 2 else "blocked")):
+            matrix = {**plain.matrix, "claude": claude}
+            host, at = f"shop{number}.example", day + "T10:00:00.000Z"
+            service.reports.put(replace(plain, host=host, matrix=matrix, category="Travel", scanned_at=at), None)
+
+    def claude_of(pilot: Pilot[int]) -> str:
+        return next(line for line in text_of(pilot).splitlines() if "Claude" in line and "│" in line)
+
+    async with stage(service, size) as pilot:
+        await press(pilot, "v")
+        assert " +2" in claude_of(pilot)
+        assert ("Travel" in claude_of(pilot) and "67 %" in claude_of(pilot)) is (size[0] == 200)
+        await press(pilot, "d", "end", "enter", *"2026-11-15", "enter")
+        assert " +2" not in claude_of(pilot)
+    await service.aclose()
+
+
 async def test_a_source_without_earlier_scans_says_so() -> None:
     async with stage(MemoryService.of(5), (140, 40)) as pilot:
         await press(pilot, "v", "d", "down", "enter")

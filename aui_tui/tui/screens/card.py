@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import ClassVar, Final
 
 from msgspec.structs import replace
@@ -192,7 +193,7 @@ class CardScreen(Screen[str]):
         pane = self.pane(number)
         pane.border_title = Content(cardpanes.title(number, self.state))
         if number != cardpanes.FIXES:
-            pane.border_subtitle = Content(cardpanes.subtitle(number, self.state, max(pane.size.width, 40)))
+            pane.write_below(partial(cardpanes.subtitle, number, self.state))
         state, scan, now, can_scan = self.state, self.scan, self.context.clock(), self.context.service.can_scan
         run = getattr(self.app, "task_run", None)
         run = run if run is not None and run.host == state.host else None

@@ -72,6 +72,11 @@ class OverviewScreen(Screen[Query | None]):
             self.post_message(messages.Notification(problem, "error"))
             moves, since = (await self._last_moves(figures))[0], ""
         self.post_message(messages.OverviewReady(figures, Changes(since, moves or Moves())))
+        if not since and moves is not None and isinstance(self.context.service, HasMoves):
+            found, _ = await attempt(self.context.service.moves(self._asked, "", 0))
+            if found is not None:
+                moves = with_fields(moves, agents=found.agents)
+                self.post_message(messages.OverviewReady(figures, Changes("", moves)))
 
     async def _moves_since(self, since: str) -> tuple[Moves | None, str]:
         service = self.context.service
@@ -121,10 +126,10 @@ class OverviewScreen(Screen[Query | None]):
         gone = self._figures.unreachable
         facts = [f"{gone:,} unreachable"] if gone else []
         facts += [words or "all categories", "changes since " + self._since()]
-        return cut(
-            (*left, Piece(count(self._figures.hosts, "host"), "strong"), Piece(" · " + " · ".join(facts), "muted")),
-            size,
-        )
+        head = (*left, Piece(count(self._figures.hosts, "host"), "strong"))
+        if not words and width(head) + len("".join(facts)) + 3 * len(facts) > size:
+            facts.remove("all categories")
+        return cut((*head, Piece(" · " + " · ".join(facts), "muted")), size)
 
     def _since(self) -> str:
         since = self._changes.since if self._changes is not None else ""
@@ -258,7 +263,7 @@ def _pane(number: int, figures: Overview, changes: Changes, size: int, height: i
     inner = size - 2
     match number:
         case 1:
-            return _box("1 Who gets in", _assistants(figures, inner), size, height, legend=_legend(size))
+            return _box("1 Who gets in", _assistants(figures, changes.moves, inner), size, height, legend=_legend(size))
         case 2:
             return _box("2 Scores", _scores(figures, inner, height - 1 if height else BINS), size, height)
         case 3:
@@ -317,32 +322,77 @@ def _stance_legend() -> Line:
     return tuple(out)
 
 
-def _assistants(figures: Overview, size: int) -> list[Line]:
-    """Return one line per assistant: a bar of what it gets, the share that lets it in, and who is out."""
+def _assistants(figures: Overview, moves: Moves, size: int) -> list[Line]:
+    """Return one line per assistant: a bar of what it gets, the share that lets it in, who is out, what changed."""
     words = size >= TWO_COLUMNS - 2
-    room = max(size - 18 - (70 if words else 24), 10)
-    heads = "gets in      in   part  refused  challenged  told no  not asked" if words else "gets in     out"
+    worst = size >= STACKED - 2 and bool(figures.shut)
+    heads = "gets in      in   part  refused  challenged  told no          unclear" if words else "gets in     out"
+    delta = size >= DELTA_FROM
+    heads += ("    Δ in" if delta else "") + ("  most often shut out by" if worst else "")
+    room = max(size - 19 - len(heads) - (WORST - 23 if worst else 0), 10)
     legend = "" if words else "█ in ▓ part ▒ refused # challenged ░ told no"
-    lead = fit(" " + legend, 18 + room) if legend and room > 34 else " " * (18 + room)
+    lead = fit(" " + legend, 18 + room) if legend and room > 26 else " " * (18 + room)
     out = [cut(line((lead, "muted"), (heads, "header")), size)]
     for surface in surfaces():
         found = Counter[str]()
         for verdict, number in figures.verdicts.get(surface.slug, {}).items():
             found[word_of(verdict, surface.source)] += number
-        out.append(_assistant(surface, found, room, words=words))
-    return out
+        out.append(
+            (
+                *_assistant(surface, found, room, words=words),
+                *((_turned(surface, moves),) if delta else ()),
+                *(_worst(surface, figures) if worst else ()),
+            )
+        )
+    return [cut(row, size) for row in out]
+
+
+DELTA_FROM: Final = 60
+"""Cells from which the change of an assistant has a column."""
+WORST: Final = 34
+"""Cells of the category that shuts an assistant out most often, with its share."""
+ENOUGH: Final = 5
+"""Hosts of a category below which its share says little."""
+
+
+def _turned(surface: Surface, moves: Moves) -> Piece:
+    """Return how many more hosts let an assistant in than before."""
+    if surface.slug not in moves.agents or surface.source == "none":
+        return Piece(glyphs.DASH.rjust(8), "muted")
+    let_in, shut_out = moves.agents[surface.slug]
+    change = let_in - shut_out
+    role = "good" if change > 0 else "critical" if change < 0 else "muted"
+    return Piece((format(change, "+,d") if change else "0").rjust(8), role)
+
+
+def _worst(surface: Surface, figures: Overview) -> Line:
+    """Return the category that shuts an assistant out most often."""
+    shares = {
+        category: (out / known, out)
+        for category, (out, known) in figures.shut.get(surface.slug, {}).items()
+        if out and known >= ENOUGH
+    }
+    if not shares:
+        return line(("  " + glyphs.DASH, "muted"))
+    name = max(shares, key=shares.__getitem__)
+    return line("  " + fit(name, WORST - 10), (_percent(round(1000 * shares[name][0]), 1000).rjust(6), "critical"))
 
 
 def _assistant(surface: Surface, found: Counter[str], room: int, *, words: bool) -> Line:
     name = Piece(" " + fit(surface.short, 16) + " ", "", of_agent(surface, "in"))
     known = sum(number for word, number in found.items() if word not in ("not tested", "unclear"))
     if not known:
-        return (name, Piece(fit("only task runs can tell", room), "muted"), Piece(glyphs.DASH.rjust(7), "muted"))
+        rest = glyphs.DASH.rjust(7) + " " * (FATES_ROOM if words else 8)
+        return (name, Piece(fit("only task runs can tell", room), "muted"), Piece(rest, "muted"))
     inside = found["in"] + found["part"]
     share = glyphs.DASH if surface.source == "none" and not inside else _percent(inside, known)
     gets_in = Piece(share.rjust(7), "good", of_agent(surface, "gets-in"))
     figures = _fates(surface, found) if words else [_turned_away(surface, found)]
     return (name, *_filled(surface, found, room), gets_in, *figures)
+
+
+FATES_ROOM: Final = 62
+"""Cells of the hosts of each fate, side by side."""
 
 
 def _filled(surface: Surface, found: Counter[str], room: int) -> list[Piece]:
@@ -367,8 +417,8 @@ def _fates(surface: Surface, found: Counter[str]) -> list[Piece]:
     for word, room in (("in", 8), ("part", 7), ("refused", 9), ("challenged", 12), ("told no", 9)):
         role = glyphs.role_of(word) if found[word] else "muted"
         pieces.append(Piece(format(found[word], ",").rjust(room), role, of_agent(surface, word)))
-    asked = "  robots.txt only" if surface.source == "robots" else format(found["unclear"], ",").rjust(11)
-    return [*pieces, Piece(asked, "muted")]
+    unclear = "robots.txt only" if surface.source == "robots" else format(found["unclear"], ",")
+    return [*pieces, Piece(unclear.rjust(17), "muted")]
 
 
 FATE_TERMS: Final = {"in": "allowed,allowed-robots", "gets-in": "in", "told no": "disallowed", "not tested": "untested"}

@@ -13,6 +13,7 @@ from rich.style import Style
 from textual import events
 from textual.binding import BindingType
 from textual.color import Color, ColorParseError
+from textual.content import Content
 from textual.filter import LineFilter
 from textual.geometry import Region, Size
 from textual.message import Message
@@ -174,6 +175,7 @@ class Lines(ScrollView, Painted, can_focus=True):
         self._block = block
         self._lines: Sequence[Line] = ()
         self._laid = -1
+        self._below: Callable[[int], str] | None = None
         self._sought = ""
         self._hits: list[int] = []
 
@@ -190,9 +192,19 @@ class Lines(ScrollView, Painted, can_focus=True):
         room = width - self.styles.scrollbar_size_vertical
         return len(self._lines if room == self._laid else self._block(room)) if room > 0 else 0
 
+    def write_below(self, words: Callable[[int], str]) -> None:
+        """Write into the lower edge of the frame what ``words`` gives for the width, now and when that changes."""
+        self._below = words
+        self._caption()
+
+    def _caption(self) -> None:
+        if self._below is not None and self.size.width:
+            self.border_subtitle = Content(self._below(self.size.width))
+
     def on_resize(self, _event: events.Resize) -> None:
         """Lay out again when the width has changed."""
         self._layout()
+        self._caption()
 
     def _layout(self) -> None:
         size = self.scrollable_content_region.width
