@@ -6,10 +6,11 @@ import asyncio
 import contextlib
 import functools
 import inspect
+import json
 import logging
 import os
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, Final, ParamSpec, TypeVar
 
 import msgspec
@@ -17,7 +18,7 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp.types import CallToolResult, TextContent, ToolAnnotations
+from mcp.types import CallToolResult, TextContent, Tool, ToolAnnotations
 
 from aui_tui import __version__
 from aui_tui import plan as plans
@@ -31,6 +32,7 @@ from aui_tui.records.tasks import encode_report
 from aui_tui.records.visits import encode_visits
 from aui_tui.service.api import MAX_BODY, ApiConfig, discovery, messages, origin_of, problems
 from aui_tui.service.protocol import Published, Service
+from aui_tui.text import clean
 
 LARGEST_PAGE: Final = 100
 """Most rows of one answer of the tool ``index``."""
@@ -231,8 +233,54 @@ def _relayed_stdin() -> Iterator[Callable[[], None]]:
         os.dup2(original, 0)
 
 
+class _Server(MCPServer):
+    """The library's server; arguments that a tool does not have are refused too, and a bad one is one sentence."""
+
+    async def list_tools(self) -> list[Tool]:
+        """Return the tools; their schemas say that there are no further arguments."""
+        found = await super().list_tools()
+        return [
+            tool.model_copy(update={"input_schema": tool.input_schema | {"additionalProperties": False}})
+            for tool in found
+        ]
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None) -> Any:
+        """Call the tool ``name``. Raises ToolError."""
+        tool = next((tool for tool in await self.list_tools() if tool.name == name), None)
+        if tool is not None and (complaint := _complaint(name, tool.input_schema, arguments)):
+            raise ToolError(complaint)
+        return await super().call_tool(name, arguments, context)
+
+
+_KINDS: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
+    "string": ("a text", lambda value: isinstance(value, str)),
+    "integer": ("a whole number", lambda value: isinstance(value, int) and not isinstance(value, bool)),
+    "boolean": ("true or false", lambda value: isinstance(value, bool)),
+    "null": ("null", lambda value: value is None),
+}
+"""Types of arguments by their name in JSON Schema: how a sentence calls them, and what is one."""
+
+
+def _complaint(tool: str, schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> str:
+    """Return one sentence on what is wrong with ``arguments``, empty when nothing is."""
+    allowed: Mapping[str, Any] = schema["properties"]
+    for name, value in arguments.items():
+        if name not in allowed:
+            return f"The tool {tool} has no argument {clean(name, 40)!r}; allowed are: {', '.join(allowed)}."
+        kinds = [one["type"] for one in allowed[name].get("anyOf", (allowed[name],))]
+        if not any(_KINDS[kind][1](value) for kind in kinds):
+            words = " or ".join(_KINDS[kind][0] for kind in kinds)
+            return f"{name} must be {words}, not {clean(json.dumps(value), 60)}."
+    for name in schema.get("required", ()):
+        if name not in arguments:
+            return f"The tool {tool} needs {name}."
+        if isinstance(arguments[name], str) and not arguments[name].strip():
+            return f"{name} is empty."
+    return ""
+
+
 def _server(website: str) -> MCPServer:
-    server = MCPServer(
+    server = _Server(
         "aui-tui",
         title=discovery.NAME,
         description=discovery.SUMMARY,

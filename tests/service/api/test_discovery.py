@@ -114,6 +114,35 @@ def test_the_tool_index_pages_without_a_silent_cut_and_says_what_is_wrong(site: 
         assert words in refused["content"][0]["text"]
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments", "words"),
+    [
+        (
+            "index",
+            {"host": WALLED.host},
+            "The tool index has no argument 'host'; allowed are: category, stance, query,",
+        ),
+        ("index", {"limit": "many"}, 'limit must be a whole number, not "many".'),
+        ("index", {"limit": True}, "limit must be a whole number, not true."),
+        ("index", {"query": 5}, "query must be a text, not 5."),
+        ("site", {}, "The tool site needs host."),
+        ("site", {"host": " "}, "host is empty."),
+        ("site", {"host": None}, "host must be a text, not null."),
+        ("scan", {"url": "shop.example", "force": "yes"}, 'force must be true or false, not "yes".'),
+    ],
+)
+def test_a_bad_argument_of_a_tool_is_one_sentence(
+    site: Running, tool: str, arguments: dict[str, Any], words: str
+) -> None:
+    refused = use(site, tool, **arguments)
+    assert refused["isError"]
+    assert refused["content"][0]["text"].startswith(words)
+
+
+def test_the_schema_of_a_tool_says_that_it_has_no_further_arguments(site: Running) -> None:
+    assert all(tool["inputSchema"]["additionalProperties"] is False for tool in call(site, "tools/list", {})["tools"])
+
+
 async def test_the_official_client_finds_and_uses_the_tools(site: Running) -> None:
     from mcp.client import Client
 
