@@ -202,19 +202,37 @@ class PageComparison:
     async def _compared(self, found: Exchange, answer: Answer, first: Answer) -> Exchange:
         if self._alike(found, answer, first):
             return found
-        if not self._texts:
-            self._texts.append(await self._read(first))
-        browser = self._texts[0]
-        text = await self._read(answer)
-        paths = [urlsplit(str(url)).path for url in (answer.url, first.url)]
-        blocks = page.says_blocked(text, browser, (found.title, paths[0]), (self._title, paths[1]))
-        made_for_agents = answer.content_type.lower().startswith(_FOR_AGENTS) and text.readable > 0
-        if not blocks and (made_for_agents or not page.is_another(text, browser)):
+        browser, text = await self._of_browser(first), await self._read(answer)
+        if not self._is_other(found, answer, first, (browser, text)):
             return replace(found, readable=text.readable) if page.much_less(text, browser) else found
         self._marked[found.name] = text
         signal = _signal(found.title, text, browser)
         challenge = Challenge(vendor=ANOTHER_PAGE, signal=signal, tier="")
         return replace(found, readable=text.readable, challenge=challenge)
+
+    async def serves(self, found: Exchange, answer: Answer) -> bool:
+        """Tell whether a request that looks for the cause of a refusal was served the browser's page; marks nobody."""
+        if found.outcome != SERVED:
+            return False
+        first = self._first
+        if first is None or answer.cut or self._alike(found, answer, first):
+            return True
+        texts = await self._of_browser(first), await self._read(answer)
+        return not self._is_other(found, answer, first, texts)
+
+    def _is_other(self, found: Exchange, answer: Answer, first: Answer, texts: tuple[PageText, PageText]) -> bool:
+        """Tell whether an answer is another page than the browser's ``first``; ``texts``: that of both."""
+        browser, text = texts
+        paths = [urlsplit(str(url)).path for url in (answer.url, first.url)]
+        if page.says_blocked(text, browser, (found.title, paths[0]), (self._title, paths[1])):
+            return True
+        made_for_agents = answer.content_type.lower().startswith(_FOR_AGENTS) and text.readable > 0
+        return not made_for_agents and page.is_another(text, browser)
+
+    async def _of_browser(self, first: Answer) -> PageText:
+        if not self._texts:
+            self._texts.append(await self._read(first))
+        return self._texts[0]
 
     def settle(self, done: Mapping[str, Exchange]) -> dict[str, Exchange]:
         """Return those of ``done`` whose mark does not hold: the browser differs from itself, or got that page too."""

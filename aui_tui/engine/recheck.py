@@ -9,6 +9,10 @@ rule, so controls served round after round are enough. Where the limit answers a
 before its request than the control had in the round before, and one round more, so that a limit that goes by time
 alone cannot treat the two differently (method.md).
 
+Nor may the turn decide: behind a balancer with a broken server among its own, a client and its control that are asked
+in turn meet the same two servers every time. Where anything hints at it, the control is asked more often from round to
+round.
+
 The cause of a refusal is the agent's name, another header field, or the HTTP version. One agent stands for those
 turned away alike. Its name with the browser's fields and the browser's name with its fields say whether the name or
 the rest decides; then the fields that could decide are restored by halves.
@@ -34,6 +38,10 @@ TIGHT_ROUNDS: Final = 3
 FAILING_ROUNDS: Final = 4
 """The same for what a site may answer by chance: a 5xx that is not a challenge, or another page than the browser's (an
 A/B test). At 30 % random 502 an accusation is then under 0.2 % of scans."""
+UNEVEN_ROUNDS: Final = 3
+"""The same where the site may go by which of its servers answers."""
+MOST_MORE: Final = 2
+"""Further controls in a round, so that a client and its control do not meet the servers of a site in step."""
 LONGEST_STRETCH: Final = 8
 """The longest quiet between two controlled rounds, in pauses."""
 TIGHT_STRETCH: Final = 1.5
@@ -172,6 +180,18 @@ class History:
             any(seen.failing and seen.status != BUSY for seen in answers)
             and any(seen.outcome == SERVED for seen in answers)
             for answers in self._of_pages()
+        )
+
+    @property
+    def uneven(self) -> bool:
+        """The site may not go by who asks, but by which of its servers answers.
+
+        A client was turned away at one time and served at another, or files were turned away as well.
+        """
+        files = self.open_files()
+        return len(files) > len(self.kept_back(files)) or any(
+            any(seen.turned_away for seen in answers) and any(seen.outcome == SERVED for seen in answers)
+            for answers in self._all.values()
         )
 
     def may_be_limit(self, seen: Seen) -> bool:
@@ -393,6 +413,8 @@ class Recheck:
         limit = max(self._limit(name) for name in left)
         if not (yield from self._ask(BROWSER, pause, "as the control", limit=limit, last=True)):
             return False
+        if not (yield from self._out_of_step(left)):
+            return False
         control = self._latest[BROWSER]
         if self._steady_pace or not self.tight or not self._serves(BROWSER):
             return True
@@ -401,6 +423,22 @@ class Recheck:
         ):
             self._steady_pace = self._just_before = self._serves(BROWSER)
             self._latest[BROWSER] = control
+        return True
+
+    def _out_of_step(self, left: Sequence[str]) -> Generator[Ask, Seen, bool]:
+        """Ask the control of ``left`` more often from round to round where the site is uneven; False out of time.
+
+        Behind a balancer that gives requests to its servers in turn, a client and its control that are always asked in
+        turn would meet the same two servers each time, and one of these may be broken.
+        """
+        if not self.history.uneven or self._steady_pace:
+            return True
+        counted = max(self.controls.get(name, 0) for name in left)
+        before, apart = self._served_before, max(self._limits.pace, self._wait if self.tight else 0.0)
+        for _ in range(min(counted, 1 if self.tight else MOST_MORE)):
+            if self._serves(BROWSER) and not (yield from self._ask(BROWSER, apart, "as the control, again")):
+                return False
+        self._served_before = before  # the quiet of the control is that before its first request
         return True
 
     def _stretch(self, left: Sequence[str]) -> float:
@@ -417,6 +455,8 @@ class Recheck:
         by_chance = self._latest[name].failing or self._latest[name].another
         if by_chance and (name not in FILE_PROBES or name == "robots"):
             return FAILING_ROUNDS
+        if self.history.uneven and not self.tight:
+            return UNEVEN_ROUNDS
         if not self.tight or name in FILE_PROBES or (self._steady_pace and self.history.unlike_limit(name)):
             return ROUNDS
         return TIGHT_ROUNDS

@@ -395,15 +395,15 @@ class _Scan:
         self.random = second.history.random
         self.unsettled = second.history.served and not (second.tight or self.random)
         self.unsettled &= not second.limited.isdisjoint(self._agents)
+        for name, found in self._comparison.settle(done).items():
+            done[name] = found
+            self._done(found, found.outcome)
         if not (self.random or second.tight):
             await self._look_for_cause(done, end)
         for name in second.limited:
             self._notes.pop(name, None)  # what was not measured is not said to be wrong
         if "robots" in second.limited:
             self.robots = RobotsFacts(kind="unknown")
-        for name, found in self._comparison.settle(done).items():
-            done[name] = found
-            self._done(found, found.outcome)
 
     async def _ask_again(self, second: Recheck, done: dict[str, Exchange], end: float) -> None:
         """Ask whom ``second`` wants to be asked, and put the answers that count into ``done``."""
@@ -444,9 +444,10 @@ class _Scan:
                 plan = Plan(name, Url(self.origin, "/"), trial.profile.fields, limits.page)
                 answer = await probe(client, plan, self._access, limit=limits.again if silent else limits.probe)
             try:
-                trial = trials.send(self._exchange(answer, judged=True).outcome == SERVED)
-            except StopIteration as found:
-                self.cause = found.value
+                found = self._exchange(answer, judged=True)
+                trial = trials.send(await self._comparison.serves(found, answer))
+            except StopIteration as ended:
+                self.cause = ended.value
                 break
         self._done(done[name], done[name].outcome)
 

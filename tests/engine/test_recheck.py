@@ -226,6 +226,30 @@ def test_random_502_accuses_nobody_and_is_named(share: float) -> None:
     assert named >= 0.9 * failed
 
 
+class Balancer:
+    """A limit that is none: of ``servers`` that answer in turn, those numbered ``broken`` turn everybody away."""
+
+    def __init__(self, servers: int, broken: Container[int], first: int) -> None:
+        self.turns = itertools.count(first)
+        self.servers, self.broken = servers, broken
+
+    def admit(self, now: float) -> bool:
+        return next(self.turns) % self.servers not in self.broken
+
+    def leave(self) -> None: ...
+
+
+@pytest.mark.parametrize("answer", [*ANSWERS, "502"])
+@pytest.mark.parametrize(("servers", "broken"), [(2, {0}), (3, {0}), (4, {0, 2}), (3, {0, 1}), (5, {1, 4})])
+def test_servers_that_answer_in_turn_and_one_of_them_broken_accuse_nobody(
+    servers: int, broken: Container[int], answer: str
+) -> None:
+    for seed in range(30):
+        policy, latest = look_again(World(Balancer(servers, broken, seed), answer, healthy, seed))
+        assert not accused(policy, latest), (seed, policy.controls)
+        assert not missing(policy, latest), (seed, policy.limited)
+
+
 @pytest.mark.parametrize("status", [403, 429, 451, 500, 502, 503])
 def test_agents_that_are_refused_alone_are_refused(status: int) -> None:
     policy, latest = look_again(World(None, "", lambda name: status if name in AGENTS else 200, 1))
