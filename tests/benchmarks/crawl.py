@@ -39,6 +39,7 @@ from aui_tui.engine.target import Origin, parse
 from aui_tui.records.observations import BROWSER
 from aui_tui.records.registry import registry
 from aui_tui.service.local import LocalService
+from tests.benchmarks.fast_server import in_own_process
 
 MANY = 500
 DELAY = 0.1
@@ -79,21 +80,6 @@ def cpu_seconds() -> float:
             if "tests.benchmarks.fast_server" not in process.cmdline():
                 spent += sum(process.cpu_times()[:2])
     return spent
-
-
-@contextlib.contextmanager
-def server(certificate: str, delay: float = 0.0) -> Iterator[int]:
-    """Serve and yield the port."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "tests.benchmarks.fast_server", str(delay), certificate],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdin is not None
-        yield int(process.stdout.readline())
-        process.stdin.close()
 
 
 def hosts(count: int, prefix: str) -> list[str]:
@@ -213,7 +199,10 @@ def main(count: int, rounds: int) -> int:
         authority.cert_pem.write_to_path(f"{folder}/root.pem")
         leaf = authority.issue_cert("*.bench.test")
         leaf.private_key_and_cert_chain_pem.write_to_path(f"{folder}/site.pem")
-        with server(f"{folder}/site.pem") as port, server(f"{folder}/site.pem", DELAY) as late_port:
+        with (
+            in_own_process(certificate=f"{folder}/site.pem") as port,
+            in_own_process(DELAY, f"{folder}/site.pem") as late_port,
+        ):
 
             def access(to: int) -> ScanPolicy:
                 rule = ConnectTo("", 443, "127.0.0.1", to)

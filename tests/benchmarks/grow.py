@@ -33,7 +33,8 @@ from aui_tui.crawl.pool import raise_file_limit
 from aui_tui.engine.policy import ConnectTo, ScanPolicy
 from aui_tui.service.local import LocalService
 from aui_tui.store.reports import Reports
-from tests.benchmarks.crawl import Measured, cpu_seconds, hosts, listed, server
+from tests.benchmarks.crawl import Measured, cpu_seconds, hosts, listed
+from tests.benchmarks.fast_server import in_own_process
 from tests.benchmarks.samples import START
 from tests.benchmarks.store import fill
 
@@ -113,7 +114,7 @@ def crawls(folders: Mapping[int, Path], count: int, rounds: int) -> bool:
         names = sorted({name for drawn in renewed.values() for name in drawn})
         leaf = authority.issue_cert("*.bench.test", *names)
         leaf.private_key_and_cert_chain_pem.write_to_path(f"{scratch}/site.pem")
-        with server(f"{scratch}/site.pem") as port:
+        with in_own_process(certificate=f"{scratch}/site.pem") as port:
             access = ScanPolicy(connect_to=(ConnectTo("", 443, "127.0.0.1", port),), cafile=f"{scratch}/root.pem")
             for number in range(rounds):
                 print(f"round {number + 1} of {rounds}, {count} hosts, load {os.getloadavg()[0]:.1f}")

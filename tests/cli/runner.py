@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -80,6 +81,35 @@ def start(home: Path, *arguments: str, env: Mapping[str, str] | None = None) -> 
         text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
+
+
+def with_closed_output(home: Path, *arguments: str) -> tuple[int, bytes]:
+    """Run ``aui-tui ARGUMENTS`` while nobody reads its output; return exit code and standard error."""
+    with subprocess.Popen(
+        command(*arguments), cwd=home, env=environment(home), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        errors = process.stderr.read()
+        return process.wait(30), errors
+
+
+def read_terminal(descriptor: int) -> bytes:
+    """Return all that is written to the terminal behind ``descriptor``, and close it. Fails after 30 s of silence."""
+    seen = b""
+    while select.select([descriptor], [], [], 30)[0]:
+        try:
+            part = os.read(descriptor, 65536)
+        except OSError:
+            break
+        if not part:
+            break
+        seen += part
+    else:
+        raise AssertionError(f"the program went on without writing: {seen!r}")
+    os.close(descriptor)
+    return seen
 
 
 def read_until(stream: IO[str] | None, words: str) -> str:

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from aui_tui import __main__, __version__
-from tests.cli.runner import aui, command, environment, here
+from tests.cli.runner import aui, command, environment, here, with_closed_output
 
 
 @pytest.mark.ci
@@ -86,18 +86,7 @@ def test_without_a_terminal_the_dashboard_says_what_to_use(tmp_path: Path) -> No
 @pytest.mark.ci
 def test_closed_pipe_ends_quietly(tmp_path: Path) -> None:
     for arguments in (["schema", "card"], ["--help"]):
-        with subprocess.Popen(
-            command(*arguments),
-            cwd=tmp_path,
-            env=environment(tmp_path),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        ) as process:
-            assert process.stdout is not None
-            process.stdout.close()
-            assert process.stderr is not None
-            assert process.stderr.read() == b""
-            assert process.wait(30) == 0
+        assert with_closed_output(tmp_path, *arguments) == (0, b"")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")

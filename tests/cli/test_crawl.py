@@ -19,7 +19,7 @@ from typing import IO, Any
 
 import pytest
 
-from tests.cli.runner import aui, command, environment, python
+from tests.cli.runner import aui, command, environment, python, read_terminal
 from tests.crawl.serving import Served, served
 
 
@@ -339,18 +339,8 @@ def test_bar_on_a_terminal(tmp_path: Path, slow_web: Served, ascii_only: bool) -
         stderr=theirs,
     ) as process:
         os.close(theirs)
-        seen = b""
-        while True:
-            try:
-                part = os.read(ours, 65536)
-            except OSError:
-                break
-            if not part:
-                break
-            seen += part
+        text = read_terminal(ours).decode()
         assert process.wait(30) == 0
-    os.close(ours)
-    text = seen.decode()
     assert "of 60 rows" in text
     assert "hosts/s" in text
     assert "left" in text

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
-import subprocess
-import sys
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tests.cli.runner import ROOT
+from tests.benchmarks.fast_server import in_own_process
 
 
 @dataclass(frozen=True)
@@ -33,16 +31,5 @@ class Served:
 @contextlib.contextmanager
 def served(delay: float = 0.0) -> Iterator[Served]:
     """Serve the fast site, each answer after ``delay`` seconds."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "tests.benchmarks.fast_server", str(delay)],
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdin is not None
-        try:
-            yield Served(int(process.stdout.readline()))
-        finally:
-            process.stdin.close()
+    with in_own_process(delay) as port:
+        yield Served(port)

@@ -6,7 +6,6 @@ import json
 import os
 import pty
 import re
-import select
 import signal
 import subprocess
 import time
@@ -19,7 +18,17 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from aui_tui.demo.web import Rule
-from tests.cli.runner import Result, aui, command, environment, here, read_until, start
+from tests.cli.runner import (
+    Result,
+    aui,
+    command,
+    environment,
+    here,
+    read_terminal,
+    read_until,
+    start,
+    with_closed_output,
+)
 from tests.e2e.conftest import DEAD, GUARDED, RICH, Options
 
 Serve = Callable[..., Options]
@@ -275,18 +284,7 @@ def test_damaged_index_is_set_aside_and_a_new_one_begun(tmp_path: Path, serve: S
 def test_closed_pipe_in_the_middle_of_the_index(tmp_path: Path, serve: Serve) -> None:
     aui(tmp_path, "scan", "rich.test", *serve(RICH), "-q")
     for arguments in (["index", "--json"], ["index"], ["site", "rich.test"]):
-        with subprocess.Popen(
-            command(*arguments),
-            cwd=tmp_path,
-            env=environment(tmp_path),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        ) as process:
-            assert process.stdout is not None
-            process.stdout.close()
-            assert process.stderr is not None
-            assert process.stderr.read() == b""
-            assert process.wait(30) == 0
+        assert with_closed_output(tmp_path, *arguments) == (0, b"")
 
 
 @pytest.mark.ci
@@ -353,19 +351,10 @@ def test_live_checklist_on_a_terminal(tmp_path: Path, serve: Serve) -> None:
         text=True,
     ) as process:
         os.close(theirs)
-        seen = b""
-        while select.select([ours], [], [], 30)[0]:
-            try:
-                part = os.read(ours, 65536)
-            except OSError:
-                break
-            if not part:
-                break
-            seen += part
+        seen = read_terminal(ours)
         assert process.stdout is not None
         card = json.loads(process.stdout.read())
         assert process.wait(30) == 0
-    os.close(ours)
     assert card["host"] == "guarded.test"
     for words in ("browser", "Claude", "robots.txt", "200 served", "403 challenged", "/12 s"):
         assert words.encode() in seen

@@ -7,7 +7,6 @@ import contextlib
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from types import TracebackType
 
 import h2.config
 import h2.connection
@@ -15,7 +14,7 @@ import h2.errors
 import h2.events
 import h2.exceptions
 
-from tests.faults.site import GOOD, Asked, parse_head
+from tests.faults.site import GOOD, Asked, LoopbackSite, parse_head
 from tests.faults.site import good as good_http11
 
 Turn = Callable[["Talk"], Awaitable[None]]
@@ -131,7 +130,7 @@ async def broken_block(talk: Talk) -> None:
 
 
 @dataclass
-class H2Site:
+class H2Site(LoopbackSite):
     """An async context manager like ``Site``."""
 
     tls: ssl.SSLContext
@@ -147,14 +146,6 @@ class H2Site:
         self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0, ssl=self.tls)
         self.port = self._server.sockets[0].getsockname()[1]
         return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._keep(asyncio.get_running_loop().create_task(self._serve(reader, writer)))

@@ -88,8 +88,23 @@ async def good(asked: Asked, writer: asyncio.StreamWriter) -> None:
     await writer.drain()
 
 
+class LoopbackSite:
+    """What a site with a server and tasks of its own does at the end of its ``with`` block."""
+
+    _server: asyncio.Server
+    _tasks: set[asyncio.Task[None]]
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
 @dataclass
-class Site:
+class Site(LoopbackSite):
     """An async context manager: ``faults`` replace the healthy answer per place, ``greeting`` comes before any request.
 
     ``asked`` and ``opened`` record requests and connections; ``host`` is the name under which ``access`` reaches it;
@@ -112,14 +127,6 @@ class Site:
         self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0, ssl=self.tls, backlog=512)
         self.port = self._server.sockets[0].getsockname()[1]
         return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     @property
     def tasks(self) -> set[asyncio.Task[None]]:

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from aui_tui.records.registry import Starter, starter
 from aui_tui.service.local import LocalService
 from aui_tui.store.cache import DiskCache, QuotaStore
 from aui_tui.store.folder import places
+from tests.service.serving import QuietHandler
 
 PAGE = b"<!doctype html><title>Shop</title><main>" + b"words " * 100 + b"</main>"
 
@@ -36,7 +37,7 @@ class Site:
         """A path that is not answered while this is its name."""
         site = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             def do_GET(self) -> None:
                 if self.path == "/":
                     site.homepages += 1
@@ -44,14 +45,7 @@ class Site:
                 while self.path == site.held:
                     time.sleep(0.01)
                 body = PAGE if self.path == "/" else b"none"
-                self.send_response(200 if self.path == "/" else 404)
-                self.send_header("Content-Type", "text/html")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_: Any) -> None:
-                return
+                self.reply(200 if self.path == "/" else 404, body)
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.host = f"127.0.0.1:{self.server.server_port}"

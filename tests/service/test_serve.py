@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ import pytest
 from aui_tui.records import codec
 from tests.cards import RICH_OPEN
 from tests.cli.runner import aui, command, environment, python
+from tests.service.serving import QuietHandler
 
 
 @dataclass
@@ -89,7 +90,7 @@ class Web:
         self.gate.set()
         web = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             protocol_version = "HTTP/1.1"
 
             def do_GET(self) -> None:
@@ -98,14 +99,7 @@ class Web:
                     web.homepages[self.headers["Host"]] += 1
                     web.gate.wait(8)
                 body = b"<!doctype html><title>Any</title><main>" + b"words " * 60 if home else b"none"
-                self.send_response(200 if home else 404)
-                self.send_header("Content-Type", "text/html")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_: Any) -> None:
-                return
+                self.reply(200 if home else 404, body)
 
         class Server(ThreadingHTTPServer):
             request_queue_size = 256

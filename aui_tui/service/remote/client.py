@@ -209,23 +209,21 @@ class RemoteService:
 
     async def visits(self, host: str) -> Visits | None:
         """Return the published visits of ``host``; None when there are none, or the service publishes no visits."""
-        url = f"{self._base}/api/visits/{quote(host.strip(), safe='.:-')}.json"
-        reply = await self._get(url, None, LARGEST_CARD)
-        if reply.status in (404, 405, 501):
-            return None
-        if reply.status != 200:
-            raise complaint(reply, SITE, self.label, host, self._clock())
-        return await self._read(reply, lambda found: decode_visits(found.body))
+        return await self._beside_the_card("visits", host, decode_visits)
 
     async def transcript(self, host: str) -> TaskReport | None:
         """Return the published transcript of the tasks on ``host``; None when there is none."""
-        url = f"{self._base}/api/tasks/{quote(host.strip(), safe='.:-')}.json"
+        return await self._beside_the_card("tasks", host, decode_report)
+
+    async def _beside_the_card(self, kind: str, host: str, decode: Callable[[bytes], T]) -> T | None:
+        """Return a record that the service may publish of ``host``; None when it has none, or publishes none."""
+        url = f"{self._base}/api/{kind}/{quote(host.strip(), safe='.:-')}.json"
         reply = await self._get(url, None, LARGEST_CARD)
         if reply.status in (404, 405, 501):
             return None
         if reply.status != 200:
             raise complaint(reply, SITE, self.label, host, self._clock())
-        return await self._read(reply, lambda found: decode_report(found.body))
+        return await self._read(reply, lambda found: decode(found.body))
 
     async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
         """Return where ``host`` would stand with ``fixes`` carried out, by the points of its card."""
