@@ -116,9 +116,9 @@ class Tools:
         """Name the cheapest fixes that lead a host to a grade (A to F) or score (0 to 100); default: the next grade.
 
         Each of files says what to do with it: action write (put content at the path target of the site), insert (put
-        it position of anchor in the page at target), configure and by-hand (place says where; ask the user first).
-        Each step says how to check it; scan_again is the command for a new scan. public_url is the address by which
-        the public reaches a site that was scanned on this machine.
+        it position of anchor, a tag with whatever attributes, in the page at target), configure and by-hand (place says
+        where; ask the user first). Each step says how to check it; scan_again is the command for a new scan. public_url
+        is the address by which the public reaches a site that was scanned on this machine.
         """
         if public_url and not origin_of(public_url):
             raise BadValue("public_url takes an http or https address such as https://shop.example.")
