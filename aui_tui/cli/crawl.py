@@ -167,6 +167,9 @@ def narrating(total: int | None, *, quiet: bool, as_json: bool, ascii_only: bool
         else:
             narration.plain = True
             yield narration
+    except ConfigError:
+        quiet = quiet or narration.counts is None or not narration.counts.total  # nothing to sum up
+        raise
     finally:
         if not quiet and narration.counts is not None:
             streams.say(narration.summary())

@@ -12,7 +12,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeVar
 
 import typer
@@ -375,8 +374,12 @@ def _credentials(variable: str) -> tuple[str, str]:
 
 
 def _readable(path: str) -> str:
+    import ssl
+
     try:
-        with Path(path).open("rb"):
-            return path
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cafile=path)
+    except ssl.SSLError:
+        raise ConfigError(f"--cacert: {clean(path, 200)} has no certificates in PEM form.") from None
     except OSError as error:
         raise ConfigError(f"--cacert: cannot read {clean(path, 200)}: {error.strerror or error}.") from None
+    return path

@@ -134,10 +134,19 @@ def keys_of(word: str) -> Keys:
 
 
 def path_of(text: str) -> Path | None:
-    """Return the file that ``--output`` names; None for standard output. Raises ConfigError."""
+    """Return the file that ``--output`` names; None for standard output. Raises ConfigError.
+
+    What can be known before the work is refused before it: a folder that is not there, or a name that is a folder's.
+    """
     if "\0" in text:
         raise ConfigError("--output must be the path of a file.")
-    return Path(text).expanduser() if text and text != "-" else None
+    if not text or text == "-":
+        return None
+    from aui_tui.export.atomic import check_place
+
+    path = Path(text).expanduser()
+    check_place(path)
+    return path
 
 
 def emit(chunks: Iterable[str], path: Path | None) -> None:

@@ -33,6 +33,18 @@ _REASONS: Final = {
 }
 
 
+def check_place(path: Path) -> None:
+    """Raise ConfigError where a file cannot be at ``path``: its folder is missing, or it is a folder itself."""
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "is a directory")
+        if not path.parent.is_dir():
+            path.parent.stat()
+            raise NotADirectoryError(errno.ENOTDIR, "is not a directory")
+    except OSError as error:
+        raise _failed(path, error) from None
+
+
 def replace(path: Path, chunks: Iterable[str]) -> int:
     """Write ``chunks`` to ``path`` in one step and return the number of bytes.
 

@@ -19,7 +19,7 @@ from typing import IO, Any
 
 import pytest
 
-from tests.cli.runner import aui, command, environment, python, read_terminal
+from tests.cli.runner import aui, command, environment, here, python, read_terminal
 from tests.crawl.serving import Served, served
 
 
@@ -164,6 +164,11 @@ def test_bad_options_name_what_is_allowed(tmp_path: Path, arguments: list[str], 
     done = aui(tmp_path, "crawl", *arguments, "-q")
     assert (done.code, done.out) == (2, "")
     assert words in done.sentence
+
+
+def test_a_list_that_cannot_be_read_is_not_summed_up(tmp_path: Path) -> None:
+    done = here(tmp_path, "crawl", "missing.csv")
+    assert (done.code, done.out, done.err) == (2, "", "aui-tui: Cannot read missing.csv: No such file or directory.\n")
 
 
 @pytest.mark.ci
