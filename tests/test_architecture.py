@@ -222,7 +222,7 @@ ONCE = {
     "a number with its noun": (r"or one \+ 's'", "aui_tui.text"),
     "wrapping": (r"def wrap\(|import textwrap|from textwrap", "aui_tui.text"),
     "a fence that its text cannot close": (r'"`\+"', "aui_tui.export.markdown"),
-    "the frames of worker processes": (r'to_bytes\(HEADER, "big"\)', "aui_tui.engine.child"),
+    "the frames of worker processes": (r'to_bytes\(HEADER, "big"\)', "aui_tui.engine.parser_pool"),
     "what a caller may ask of a scan": (r"class ScanTerms", "aui_tui.service.protocol"),
 }
 """Rules, by an expression that whoever writes one again would use, and the one module that has it."""

@@ -2,7 +2,7 @@
 
 A job may travel to another process or machine. It goes to the process with the least to do; a lost one is replaced. In
 such a process, terms and jobs come in on standard input and results leave on standard output as they are ready, in the
-frames of ``engine.child``. The process ends when its input does, whatever it is doing then.
+frames of ``engine.parser_pool``. The process ends when its input does, whatever it is doing then.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from typing import Final, Protocol
 
 import msgspec
 
-from aui_tui.engine import child, parser_pool, probes
+from aui_tui.engine import parser_pool, probes
 from aui_tui.engine.network import PyreqwestTransport, save_tls_memory
+from aui_tui.engine.parser_pool import command, frame, receive_frame, take_pipes
 from aui_tui.engine.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.engine.scan import Parser, observe
 from aui_tui.engine.scoring import Labels, grade_card
@@ -204,7 +205,7 @@ class _Process:
     @classmethod
     async def start(cls, terms: Terms) -> _Process:
         process = await asyncio.create_subprocess_exec(
-            *child.command("aui_tui.crawl.pool"),
+            *command("aui_tui.crawl.pool"),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
@@ -247,12 +248,12 @@ class _Process:
 
     def _send(self, value: Terms | ScanJob) -> None:
         assert self._child.stdin is not None
-        self._child.stdin.write(child.frame(value))
+        self._child.stdin.write(frame(value))
 
     async def _read(self) -> None:
         assert self._child.stdout is not None
         decoder = msgpack_decoder(Result)
-        while (data := await child.receive_frame(self._child.stdout)) is not None:
+        while (data := await receive_frame(self._child.stdout)) is not None:
             result = decoder.decode(data)
             future = self.jobs.get(result.number)
             if future is not None and not future.done():
@@ -337,7 +338,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     raise_file_limit()
     save_tls_memory()
-    inbox, outbox = child.take_pipes()
+    inbox, outbox = take_pipes()
     gc.freeze()
     gc.set_threshold(GARBAGE)
     asyncio.run(_serve(inbox, outbox))
@@ -360,7 +361,7 @@ async def _serve(inbox: int, outbox: int) -> None:
     reader = asyncio.StreamReader()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(inbox, "rb"))
     transport, _ = await loop.connect_write_pipe(asyncio.Protocol, os.fdopen(outbox, "wb"))
-    first = await child.receive_frame(reader)
+    first = await receive_frame(reader)
     if first is None:
         return
     terms = from_msgpack(first, Terms)
@@ -377,10 +378,10 @@ async def _serve(inbox: int, outbox: int) -> None:
     def done(task: asyncio.Task[Result]) -> None:
         running.discard(task)
         if not task.cancelled():
-            transport.write(child.frame(task.result()))
+            transport.write(frame(task.result()))
 
     decoder = msgpack_decoder(ScanJob)
-    while (data := await child.receive_frame(reader)) is not None:
+    while (data := await receive_frame(reader)) is not None:
         task = asyncio.create_task(work(decoder.decode(data)))
         running.add(task)
         task.add_done_callback(done)

@@ -1,4 +1,6 @@
-"""Analyses run off the event loop, in worker processes that can be killed.
+"""Worker processes: how one is started, the frames of its messages, and those that analyse pages off the event loop.
+
+A frame is msgpack after its length as a big-endian number of HEADER octets.
 
 No parser callable from Python is safe on hostile pages, and none of them stops at a signal or when its task is
 cancelled; a process can be killed. Small bodies that cannot take a parser long are read in place.
@@ -11,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import math
 import os
 import queue
@@ -21,11 +24,13 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
-from typing import Final, TypeVar
+from pathlib import Path
+from typing import IO, Final, TypeVar
 
 import msgspec
 
-from aui_tui.engine import child, page, robots
+import aui_tui
+from aui_tui.engine import page, robots
 from aui_tui.engine.page import PageText
 from aui_tui.records.decoding import from_msgpack, msgpack_decoder
 from aui_tui.records.observations import PageFacts, RobotsFacts
@@ -48,6 +53,60 @@ MEMORY: Final = 256 << 20
 READY: Final = b"R"
 
 _Facts = TypeVar("_Facts", PageFacts, PageText, RobotsFacts)
+
+
+HEADER: Final = 4
+"""Octets of the length before each frame, in either direction."""
+
+_BOOT: Final = """\
+import importlib, json, sys
+sys.path[:] = json.loads(sys.argv[2])
+importlib.import_module(sys.argv[1]).main()
+"""
+
+
+def command(module: str) -> list[str]:
+    """Return the command line of a process that finds the same modules and runs ``main()`` of ``module``."""
+    root = str(Path(aui_tui.__file__).resolve().parent.parent)
+    path = [str(Path(entry).resolve()) if entry else str(Path.cwd()) for entry in sys.path]
+    return [sys.executable, "-I", "-S", "-c", _BOOT, module, json.dumps(path if root in path else [root, *path])]
+
+
+def take_pipes() -> tuple[int, int]:
+    """Return descriptors of what were standard input and output; both become the null device.
+
+    Whatever a library prints can then break no frame.
+    """
+    inbox, outbox = os.dup(0), os.dup(1)
+    with open(os.devnull, "r+b") as nothing:  # noqa: PTH123
+        os.dup2(nothing.fileno(), 0)
+        os.dup2(nothing.fileno(), 1)
+    return inbox, outbox
+
+
+def frame(value: object) -> bytes:
+    """Return ``value`` as a frame."""
+    data = msgspec.msgpack.encode(value)
+    return len(data).to_bytes(HEADER, "big") + data
+
+
+def read_frame(stream: IO[bytes]) -> bytes | None:
+    """Read the msgpack of one frame; None when the stream ends first."""
+    header = stream.read(HEADER)
+    if len(header) < HEADER:
+        return None
+    size = int.from_bytes(header, "big")
+    data = stream.read(size)
+    return data if len(data) == size else None
+
+
+async def receive_frame(reader: asyncio.StreamReader) -> bytes | None:
+    """Read the msgpack of one frame without blocking; None when the stream ends first."""
+    try:
+        size = int.from_bytes(await reader.readexactly(HEADER), "big")
+        return await reader.readexactly(size)
+    except (asyncio.IncompleteReadError, ConnectionError):
+        return None
 
 
 class ParseJob(msgspec.Struct, frozen=True, array_like=True):
@@ -124,7 +183,7 @@ class _Process:
 
     def __init__(self) -> None:
         self._child: subprocess.Popen[bytes] = subprocess.Popen(  # noqa: S603
-            child.command("aui_tui.engine.parser_pool"),
+            command("aui_tui.engine.parser_pool"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -149,12 +208,12 @@ class _Process:
         assert self._child.stdout is not None
         with self._watchdog.within(job.limit):
             try:
-                self._child.stdin.write(child.frame(job))
+                self._child.stdin.write(frame(job))
                 self._child.stdin.flush()
             except (OSError, ValueError):
                 raise (_Died if self.timed_out else _Refused) from None
             try:
-                answer = child.read_frame(self._child.stdout)
+                answer = read_frame(self._child.stdout)
             except (OSError, ValueError):
                 answer = None
         if answer is None:
@@ -376,19 +435,19 @@ def _as(kind: type[_Facts], facts: object) -> _Facts:
 
 def main() -> None:
     """Serve jobs until the input ends."""
-    pipes = child.take_pipes()
+    pipes = take_pipes()
     inbox, outbox = os.fdopen(pipes[0], "rb"), os.fdopen(pipes[1], "wb")
     _restrain()
     outbox.write(READY)
     outbox.flush()
     decoder = msgpack_decoder(ParseJob)
     while True:
-        data = child.read_frame(inbox)
+        data = read_frame(inbox)
         if data is None:
             return
         job = decoder.decode(data)
         _alarm(job.limit + 1.0)
-        result = child.frame(run(job))
+        result = frame(run(job))
         _alarm(0.0)
         outbox.write(result)
         outbox.flush()

@@ -1,4 +1,4 @@
-"""When a refusal counts, and by what the site decides: who is asked again, alone, with the browser as control. Pure.
+"""When a refusal counts: who is asked again, alone, with the browser as the control. Pure.
 
 A site that limits everybody turns agents away as well, and so does one that fails at random. So a client that was
 turned away is asked again alone, and then the browser as the control; the refusal counts when the browser is served,
@@ -12,24 +12,18 @@ alone cannot treat the two differently (method.md).
 Nor may the turn decide: behind a balancer with a broken server among its own, a client and its control that are asked
 in turn meet the same two servers every time. Where anything hints at it, the control is asked more often from round to
 round.
-
-The cause of a refusal is the agent's name, another header field, or the HTTP version. One agent stands for those
-turned away alike. Its name with the browser's fields and the browser's name with its fields say whether the name or
-the rest decides; then the fields that could decide are restored by halves.
 """
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from email.utils import parsedate_to_datetime
 from typing import Final, NamedTuple
 
-from aui_tui.engine import probes
 from aui_tui.engine.policy import Limits
-from aui_tui.engine.probes import Fields, Profile
-from aui_tui.records.observations import BROWSER, CHALLENGED, FILE_PROBES, REFUSED, SERVED, Cause
+from aui_tui.records.observations import BROWSER, CHALLENGED, FILE_PROBES, REFUSED, SERVED
 
 ROUNDS: Final = 2
 """Controlled rounds in which a client must be turned away until its refusal counts."""
@@ -534,99 +528,3 @@ class Recheck:
             return self.history.served or browser or status == LIMIT_STATUS
 
         return [name for name in files if self.history.still_away(name) and may_be_there(name)]
-
-
-NAME: Final = "user-agent"
-VERSION: Final = "HTTP version"
-GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
-    "Accept-Language": ("accept-language",),
-    "Sec-Fetch": ("sec-fetch-site", "sec-fetch-mode", "sec-fetch-user", "sec-fetch-dest"),
-    VERSION: (),
-    "Accept": ("accept",),
-    "sec-ch-ua": ("sec-ch-ua", "sec-ch-ua-mobile", "sec-ch-ua-platform"),
-    "Upgrade-Insecure-Requests": ("upgrade-insecure-requests",),
-    "Accept-Encoding": ("accept-encoding",),
-    "priority": ("priority",),
-}
-"""Header fields that filters go by together, the likeliest first."""
-
-
-class Trial(NamedTuple):
-    """One request to be sent alone: ``profile``, and in words what it is."""
-
-    profile: Profile
-    what: str
-
-
-Trials = Generator[Trial, bool, Cause]
-
-
-def representative(turned_away: Collection[str], http2: bool) -> str:
-    """Return who of the agents ``turned_away`` alike differs least from the browser, which spoke ``http2`` or not."""
-    return min(turned_away, key=lambda name: (len(_different(name, http2)), name))
-
-
-def trials(name: str, alike: Collection[str], served: Collection[str], http2: bool, most: int) -> Trials:
-    """Yield at most ``most`` trials for the agent ``name`` and take whether each was served; return the cause.
-
-    ``alike``: the agents that it stands for, ``served``: those that got the homepage.
-    """
-    agent, browser = probes.profile(name), probes.profile(BROWSER)
-    agents = tuple(sorted(alike))
-    by_name = not (yield Trial(_named(browser, agent), "the agent's name with a browser's fields"))
-    by_fields = not (yield Trial(_named(agent, browser), "a browser's name with the agent's fields"))
-    if by_name or not by_fields:
-        found = "either" if by_name and by_fields else "name" if by_name else "together"
-        return Cause(agents=agents, by=found)
-    left = [group for group in _different(name, http2) if _fits(group, name, alike, served, http2)]
-    left = candidates = left or _different(name, http2)
-    for _ in range(most - 2):
-        half = left[: max(1, len(left) // 2)]
-        what = f"a browser's name with the agent's fields but {' and '.join(half)} of a browser"
-        served_now = yield Trial(_restored(_named(agent, browser), browser, half), what)
-        left = half if served_now else left[len(half) :]
-        if served_now and len(half) == 1:
-            return Cause(agents=agents, by="field", fields=tuple(half))
-        if not left:
-            break
-    return Cause(agents=agents, by="fields", fields=tuple(left or candidates))
-
-
-def _different(name: str, http2: bool) -> list[str]:
-    """Return the groups in which what the agent ``name`` sends differs from what the browser sends."""
-    return [group for group in GROUPS if _value(group, name, http2) != _value(group, BROWSER, http2)]
-
-
-def _value(group: str, name: str, http2: bool) -> Fields | bool:
-    profile = probes.profile(name)
-    if group == VERSION:
-        return http2 and profile.http2
-    if group == "priority" and not (http2 and profile.http2):
-        return ()
-    return tuple((field, value) for field, value in profile.fields if field.lower() in GROUPS[group])
-
-
-def _fits(group: str, name: str, alike: Collection[str], served: Collection[str], http2: bool) -> bool:
-    """Return whether ``group`` could decide: nobody who sends it as ``name`` does was served."""
-    own = _value(group, name, http2)
-    return all(_value(group, other, http2) != own for other in served) and all(
-        _value(group, other, http2) != _value(group, BROWSER, http2) for other in alike
-    )
-
-
-def _named(profile: Profile, other: Profile) -> Profile:
-    """Return ``profile`` under the User-Agent of ``other``."""
-    agent = next(value for field, value in other.fields if field.lower() == NAME)
-    fields = tuple((field, agent if field.lower() == NAME else value) for field, value in profile.fields)
-    return profile._replace(fields=fields)
-
-
-def _restored(profile: Profile, browser: Profile, groups: Collection[str]) -> Profile:
-    """Return ``profile`` with the fields of ``groups`` as the browser sends them, in the browser's order."""
-    names = {name for group in groups for name in GROUPS[group]}
-    own = {field.lower(): (field, value) for field, value in profile.fields}
-    restored = {field.lower(): (field, value) for field, value in browser.fields if field.lower() in names}
-    merged = own | restored
-    order = [field.lower() for field, _ in browser.fields]
-    fields = sorted(merged, key=lambda field: order.index(field) if field in order else len(order))
-    return Profile(tuple(merged[field] for field in fields), profile.http2 or VERSION in groups)

@@ -11,7 +11,7 @@ from typing import Final, Protocol
 
 import msgspec
 
-from aui_tui.engine import exchanges, probes, recheck, signing, walls
+from aui_tui.engine import cause, exchanges, probes, recheck, signing, walls
 from aui_tui.engine.exchanges import PageComparison, Reader
 from aui_tui.engine.judge import is_turned_away
 from aui_tui.engine.network import Client, Network, PyreqwestTransport
@@ -432,9 +432,9 @@ class _Scan:
         group = max(alike.values(), key=len)
         served = [name for name in self._agents if done[name].outcome == SERVED]
         http2 = done[BROWSER].http_version == "HTTP/2"
-        name = recheck.representative(group, http2)
+        name = cause.representative(group, http2)
         silent = done[name].error == "timeout"
-        trials = recheck.trials(name, group, served, http2, limits.causes)
+        trials = cause.trials(name, group, served, http2, limits.causes)
         trial = next(trials)
         while time.monotonic() + limits.probe < end:
             wait = max(limits.pace, limits.pause / 4)

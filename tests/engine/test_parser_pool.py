@@ -14,7 +14,7 @@ from collections.abc import Iterable
 import psutil
 import pytest
 
-from aui_tui.engine import child, page, parser_pool
+from aui_tui.engine import page, parser_pool
 from aui_tui.engine.parser_pool import Parser
 
 BIG = b"<title>Big</title><main>" + b"<p>words and words</p>" * 4_000
@@ -117,7 +117,7 @@ async def test_a_closed_parser_says_so() -> None:
 
 
 async def test_no_worker_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(child.sys, "executable", "/nonexistent/python")
+    monkeypatch.setattr(parser_pool.sys, "executable", "/nonexistent/python")
     async with Parser() as parser:
         facts = await parser.homepage(BIG)
     assert facts.problem == "no worker process could be started: FileNotFoundError"
