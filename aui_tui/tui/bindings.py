@@ -193,6 +193,11 @@ ADDRESS: Final = (_key("tab", "http", "address-http", "Plain http", "Put http://
 
 CHOOSE: Final = (_key("escape", "close", "choose-cancel", "Cancel", display="esc"),)
 
+SETTINGS: Final = tuple(
+    _key(str(n), "take(" + str(n) + ")", "setting-" + str(n), "Change", "The setting with that digit", show=False)
+    for n in range(1, 7)
+)
+
 CHOOSE_MANY: Final = (
     _key("escape", "close", "columns-cancel", "Cancel", display="esc"),
     _key("enter", "accept", "columns-accept", "Show", first=True),
@@ -272,6 +277,7 @@ TABLES: Final = {
     "help": HELP,
     "window": CLOSE,
     "choice": CHOOSE,
+    "settings": SETTINGS,
     "address": ADDRESS,
     "columns": CHOOSE_MANY,
     "key list": SEARCH,
@@ -283,7 +289,7 @@ TABLES: Final = {
 
 
 MODAL: Final = frozenset(
-    {"window", "choice", "search", "find", "address", "columns", "key list", "saved lists", "histogram"}
+    {"window", "choice", "settings", "search", "find", "address", "columns", "key list", "saved lists", "histogram"}
 )
 """Places where the keys of everywhere do not work."""
 MODIFIERS: Final = frozenset({"ctrl", "shift", "alt", "super"})

@@ -47,8 +47,8 @@ def _widths(rows: tuple[AgentRow, ...], size: int, *, visits: bool) -> _Widths:
         more = 12 if visits else 0
         return _Widths(size - 2 - 17 - 30 - 24 - 2 - 14 - 14 - more, 17, 30, 24, 14, more)
     sent = 22 if size >= NAMES_FROM else 0
-    says = 38 if size >= RULES_FROM else 17
-    answer = 25 if size >= SIZES_FROM else 7
+    says = 38 if size >= RULES_FROM else 16
+    answer = 24 if size >= SIZES_FROM else 7
     longest = max((cells(row.label) for row in rows), default=8)
     rest = size - 2 - sent - says - answer - 2 - 14
     return _Widths(max(min(longest + 1, rest), 8), sent, says, answer)
@@ -103,7 +103,11 @@ def _heading(wide: _Widths, size: int) -> Line:
     parts = [fit("Agent", wide.name)]
     if wide.sent:
         parts.append(fit("name sent", wide.sent))
-    parts += [fit("robots.txt says", wide.says), "  ", fit("the site answers", wide.answer)]
+    parts += [
+        fit("robots.txt says", wide.says),
+        "  ",
+        fit("the site answers" if wide.answer > 16 else "site", wide.answer),
+    ]
     parts += [fit("goes by", wide.by), fit("visits", wide.visits), "so it is"]
     return cut(line(("  " + "".join(parts), "header")), size)
 

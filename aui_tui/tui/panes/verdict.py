@@ -21,39 +21,48 @@ MOST: Final = 4
 """Outcomes that the strip shows; more are counted."""
 WIDE: Final = 110
 BAR: Final = 30
-NAMES: Final = 28
+NAMES: Final = 24
 """Cells of the folded names; longer lists of names go on in the next line."""
 SHORT: Final = 16
 """Rows of a terminal below which sentence, strip and next step stand alone."""
 
 
-def head(state: CardState, size: int, height: int) -> list[Line]:
-    """Return the block laid out to ``size`` cells of a terminal ``height`` rows high."""
+def head(state: CardState, size: int, height: int, *, short: bool = False) -> list[Line]:
+    """Return the block laid out to ``size`` cells of a terminal ``height`` rows high; ``short``: its first line."""
     dossier = state.dossier
     if dossier is None:
         return []
-    answer = [sentence_line(dossier), *([] if height < SHORT else [BLANK]), *strip(dossier, _strip_width(size))]
+    if short:
+        return [cut(sentence(dossier), size)]
+    tight, left, room = height < SHORT, _strip_width(size), size - 2
+    answer = [*sentence_lines(dossier, left), *([] if tight else [BLANK]), *strip(dossier, left, tight=tight)]
     if size >= WIDE:
-        return beside(answer, _wide_score(state, dossier, size - _strip_width(size) - 2), _strip_width(size), 2)
-    room = size - 2
-    score = [] if height < SHORT else [BLANK, *_score(dossier, room)]
-    return [cut(row, size) for row in (*answer, *score, *_next(state, dossier, room))]
+        return beside(answer, _wide_score(state, dossier, size - left - 2), left, 2)
+    following = _next(state, dossier, room)
+    if tight:
+        return [cut(row, size) for row in (*answer, *following)]
+    return [cut(row, size) for row in (*answer, BLANK, *_score(dossier, room), *following)]
 
 
 def _strip_width(size: int) -> int:
     return size if size < WIDE else max(size * 11 // 20, 76)
 
 
-def sentence_line(dossier: Dossier) -> Line:
-    """Return stance and sentence."""
+def sentence(dossier: Dossier) -> Line:
+    """Return stance and sentence in one line."""
     card = dossier.card
-    words = agents.sentence(card, dossier.observations)
     mark = Piece(glyphs.DASH + " Unreachable", "warn") if card.unreachable else stance(card.stance)
-    return (Piece(" "), mark, Piece("  "), Piece(words, "strong"))
+    return (Piece(" "), mark, Piece("  "), Piece(agents.sentence(card, dossier.observations), "strong"))
 
 
-def strip(dossier: Dossier, size: int) -> list[Line]:
-    """Return one row per outcome, worst first."""
+def sentence_lines(dossier: Dossier, size: int) -> list[Line]:
+    """Return stance and sentence, wrapped to ``size`` cells."""
+    *lead, words = sentence(dossier)
+    return hang(lead, words.text, size, words.role)
+
+
+def strip(dossier: Dossier, size: int, *, tight: bool = False) -> list[Line]:
+    """Return one row per outcome, worst first; ``tight``: a reason that does not fit beside the names is cut."""
     found = agents.outcomes(dossier.card, dossier.observations)
     longest = max((cells(", ".join(one.names)) for one in found), default=0)
     reason = max((cells(one.reason) + (20 if one.disagree else 0) for one in found), default=0)
@@ -61,31 +70,41 @@ def strip(dossier: Dossier, size: int) -> list[Line]:
     names = max(min(longest, max(size - reason - 12, least), size - 30), 12)
     out: list[Line] = []
     for one in found[:MOST]:
-        out += _outcome(one, names, size)
+        out += _outcome(one, names, size, tight=tight)
     if len(found) > MOST:
         more = len(found) - MOST
         out.append(line(" ", ("+" + str(more) + (" more outcome" if more == 1 else " more outcomes"), "muted")))
     return out
 
 
-def _outcome(one: Outcome, names: int, size: int) -> list[Line]:
+def _outcome(one: Outcome, names: int, size: int, *, tight: bool) -> list[Line]:
     role = glyphs.role_of(one.verdict)
     action = "screen.exchange('" + (one.probe or one.keys[0]) + "')"
-    reason: Line = (Piece(one.reason, "muted", action),)
-    if one.disagree and one.verdict != agents.TOLD:
-        reason = (*reason, Piece("  " + glyphs.DISAGREE, "accent", action), Piece(" robots.txt yes", "muted", action))
-    elif one.disagree:
-        reason = (*reason, Piece("  " + glyphs.DISAGREE, "accent", action))
     listed = wrap(", ".join(one.names), names)
     room = size - names - 11
+    tails = [cut((Piece(one.reason, "muted", action),), room)] if tight else _reasons(one, room, action)
     mark = glyphs.VERDICT[one.verdict] + " " + fit(one.gets_in, 5)
     rows: list[Line] = []
-    for place, part in enumerate(listed):
+    for place in range(max(len(listed), len(tails))):
         lead = (
             (Piece(" ", "", action), Piece(mark + " ", role, action)) if place == 0 else (Piece(" " * 9, "", action),)
         )
-        tail = cut(reason, room) if place == 0 else BLANK
+        part = listed[place] if place < len(listed) else ""
+        tail = tails[place] if place < len(tails) else BLANK
         rows.append((*lead, Piece(fit(part, names) + "  ", "", action), *tail))
+    return rows
+
+
+def _reasons(one: Outcome, room: int, action: str) -> list[Line]:
+    """Return why, in lines of ``room`` cells, and that robots.txt says otherwise."""
+    rows: list[Line] = [(Piece(row, "muted", action),) for row in wrap(one.reason, max(room, 8))]
+    if one.disagree:
+        words = " robots.txt yes" if one.verdict != agents.TOLD else ""
+        mark = (Piece(glyphs.DISAGREE, "accent", action), Piece(words, "muted", action))
+        if width((*rows[-1], *mark)) + 2 <= room:
+            rows[-1] = (*rows[-1], Piece("  ", "", action), *mark)
+        else:
+            rows.append(cut(mark, room))
     return rows
 
 
@@ -163,7 +182,16 @@ def _next(state: CardState, dossier: Dossier, size: int) -> list[Line]:
     tail = (*gain, Piece("   " + takes if takes else "", "muted"))
     if size >= 64:
         tail = (*tail, Piece("   "), Piece("y", "key"), Piece(" copies it"))
-    return [(lead, *cut((Piece(fix.title, "strong"),), size - 9 - width(tail)), *tail)]
+    room = size - 9
+    rows = wrap(fix.title, room)
+    if cells(rows[-1]) + width(tail) > room and width(gain) < width(tail):
+        tail = gain if cells(rows[-1]) + width(gain) <= room else tail
+    first: list[Line] = [
+        (lead if place == 0 else Piece(" " * 9), Piece(row, "strong")) for place, row in enumerate(rows)
+    ]
+    if cells(rows[-1]) + width(tail) <= room:
+        return [*first[:-1], (*first[-1], *tail)]
+    return [*first, (Piece(" " * 7), *tail)]
 
 
 def _wide_score(state: CardState, dossier: Dossier, size: int) -> list[Line]:

@@ -202,8 +202,8 @@ class CardScreen(Screen[str]):
 
     def _draw_answer(self, *, top: bool = False) -> None:
         state, height = self.state, self.app.size.height
-        rows = None if self.has_class("-wide") or state.pane == cardpanes.SUMMARY else 1
-        self.query_one(Answer).show(lambda size: verdict.head(state, size, height)[:rows], top=top)
+        short = not self.has_class("-wide") and state.pane != cardpanes.SUMMARY
+        self.query_one(Answer).show(lambda size: verdict.head(state, size, height, short=short), top=top)
 
     def on_resize(self, _event: events.Resize) -> None:
         """Lay answer and panes out for the new size."""

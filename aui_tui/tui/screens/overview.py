@@ -383,7 +383,8 @@ def _assistant(surface: Surface, found: Counter[str], room: int, *, words: bool)
     known = sum(number for word, number in found.items() if word not in ("not tested", "unclear"))
     if not known:
         rest = glyphs.DASH.rjust(7) + " " * (FATES_ROOM if words else 8)
-        return (name, Piece(fit("only task runs can tell", room), "muted"), Piece(rest, "muted"))
+        said = "only task runs can tell" if room > 22 else "only by task runs"
+        return (name, Piece(fit(said, room), "muted"), Piece(rest, "muted"))
     inside = found["in"] + found["part"]
     share = glyphs.DASH if surface.source == "none" and not inside else _percent(inside, known)
     gets_in = Piece(share.rjust(7), "good", of_agent(surface, "gets-in"))

@@ -16,9 +16,10 @@ from textual.widgets.option_list import Option
 
 from aui_tui.text import fit
 from aui_tui.tui import glyphs
-from aui_tui.tui.bindings import CHOOSE_MANY, SEARCH, TABLES, VIEWS, written
+from aui_tui.tui.bindings import CHOOSE_MANY, SEARCH, SETTINGS, TABLES, VIEWS, written
 from aui_tui.tui.columns import every_column
-from aui_tui.tui.context import SETTINGS, Context
+from aui_tui.tui.context import SETTINGS as NAMES
+from aui_tui.tui.context import Context
 from aui_tui.tui.screens.windows import Choice, ChooseScreen
 
 NAME: Final = 18
@@ -29,7 +30,9 @@ UNBINDABLE: Final = frozenset({"escape", "enter", "ctrl+c"})
 
 
 class SettingsScreen(ChooseScreen):
-    """Answers with the setting to change."""
+    """Answers with the setting to change, the one under the cursor or the one with the digit that is pressed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*SETTINGS]
 
     def __init__(self, context: Context, theme: str) -> None:
         kept = context.preferences
@@ -42,7 +45,8 @@ class SettingsScreen(ChooseScreen):
             str(len(kept.keys)) + " own" if kept.keys else "usual",
             str(len(kept.views)),
         ]
-        choices = [Choice(name, words, note) for (name, words), note in zip(SETTINGS.items(), notes, strict=True)]
+        named = zip(NAMES.items(), notes, strict=True)
+        choices = [Choice(name, f"{n} {words}", note) for n, ((name, words), note) in enumerate(named, 1)]
         super().__init__("Settings", choices)
         self._path = kept.path if kept.write is not None else ""
 
@@ -51,6 +55,10 @@ class SettingsScreen(ChooseScreen):
         super().on_mount()
         where = "Remembered in " + self._path if self._path else "Nothing is remembered here."
         self.query_one(".window").mount(Static(where, markup=False, classes="hint"))
+
+    def action_take(self, number: int) -> None:
+        """Change the setting of that number, from 1 on."""
+        self.dismiss(self.choices[number - 1].value)
 
 
 class SearchScreen(ModalScreen[str | None]):

@@ -202,9 +202,10 @@ class Lines(ScrollView, Painted, can_focus=True):
             self.border_subtitle = Content(self._below(self.size.width))
 
     def on_resize(self, _event: events.Resize) -> None:
-        """Lay out again when the width has changed."""
+        """Lay out again when the width has changed; ``-cramped`` is a pane without room for a line."""
         self._layout()
         self._caption()
+        self.set_class(self.size.height < 1, "-cramped")
 
     def _layout(self) -> None:
         size = self.scrollable_content_region.width
