@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Final, NamedTuple
 
 from aui_tui.records.tasks import ABSENT, BLOCKED, DONE, INCONCLUSIVE
 from aui_tui.tasks.outline import ENTRIES, FIELDS, Node, Outline
 from aui_tui.tasks.page import ACT, Closed, Page, Stuck
-from aui_tui.tasks.visit import Ending, Visit
+from aui_tui.tasks.reading import contact_links
+from aui_tui.tasks.visit import Ending, Visit, without_fragment
 from aui_tui.tasks.vocabulary import ADD, MAIL, SEARCH, words
 from aui_tui.text import count
 
@@ -25,6 +26,7 @@ KEPT: Final = 0.15
 LEFT: Final = 0.3
 """Seconds for what a page sends when it is left."""
 PAGES: Final = 4
+CONTACTS: Final = 2
 MOST: Final = 40
 """Controls of one form that are tried."""
 
@@ -56,17 +58,18 @@ class Form(NamedTuple):
 
 
 async def form(visit: Visit) -> Ending:
-    """Find the largest form on the pages seen, and fill it."""
-    best: Form | None = None
+    """Find the largest form on the pages seen, else on the pages about contact, and fill it."""
     entries = [url for url, outline in visit.seen.items() if _has_entry(outline)]
-    for url in entries[:PAGES]:
+    best = await _largest(visit, entries[:PAGES])
+    if best is None:
+        unseen = [node.url for node in contact_links(visit, visit.home) if without_fragment(node.url) not in visit.seen]
         try:
-            outline = await visit.here(url)
-        except (Closed, Stuck):
-            continue
-        for found in await _forms(visit.page, outline):
-            if best is None or len(found.controls) > len(best.controls):
-                best = found
+            entries = [url for url in unseen[:CONTACTS] if _has_entry(await visit.served(url))]
+        except Closed:
+            entries = []
+        except Stuck as error:
+            return Ending(INCONCLUSIVE, "form-failed", {"why": str(error)}, url=visit.home.url)
+        best = await _largest(visit, entries)
     if best is None:
         return Ending(ABSENT, "form-absent", url=visit.home.url)
     try:
@@ -75,6 +78,20 @@ async def form(visit: Visit) -> Ending:
         return Ending(INCONCLUSIVE, "form-failed", {"why": str(error)}, url=best.url)
     again = next((one for one in await _forms(visit.page, outline) if one.key == best.key), best)
     return await _judge(visit, outline, again)
+
+
+async def _largest(visit: Visit, urls: Sequence[str]) -> Form | None:
+    """Return the form with the most controls on the pages at ``urls``."""
+    best: Form | None = None
+    for url in urls:
+        try:
+            outline = await visit.here(url)
+        except (Closed, Stuck):
+            continue
+        for found in await _forms(visit.page, outline):
+            if best is None or len(found.controls) > len(best.controls):
+                best = found
+    return best
 
 
 def _has_entry(outline: Outline) -> bool:
@@ -94,7 +111,8 @@ async def _judge(visit: Visit, outline: Outline, found: Form) -> Ending:
         visit.tape.step("looked", unnamed[0], note="a control without a name", mark="stuck", outline=outline)
         half = len(unnamed) < total
         return Ending(BLOCKED, "form-unnamed", facts, half=half, node=unnamed[0], url=found.url, snippet=snippet)
-    custom = str(await visit.page.ask(found.controls[0].node, "custom") or "") if found.key >= 0 else ""
+    whole = found.key >= 0 and not found.controls[0].node.framed
+    custom = str(await visit.page.inspect("custom", str(found.key)) or "") if whole else ""
     async with _offline(visit):
         ending = await _fill_all(visit, found)
     if ending is None and custom:
@@ -164,8 +182,10 @@ async def _fill_all(visit: Visit, found: Form) -> Ending | None:
         facts = {"role": node.role, "name": node.name}
         if visit.page.guard.withheld > sent:
             return Ending(INCONCLUSIVE, "form-network", facts, node=node, url=found.url, snippet=snippet)
-        now = await visit.page.ask(node, "control") or {}
-        if not control.about["readonly"] and (control.about["checked"] or now.get("checked")):
+        now = await visit.page.ask(node, "control")
+        if now is None:
+            raise Stuck("a control of the form does not answer")
+        if not control.about["readonly"] and (control.about["checked"] or now["checked"]):
             return Ending(INCONCLUSIVE, "form-unsure", facts, node=node, url=found.url, snippet=snippet)
         reason = "form-readonly" if control.about["readonly"] else "form-lost"
         return Ending(BLOCKED, reason, facts, half=True, node=node, url=found.url, snippet=snippet)
@@ -273,13 +293,22 @@ async def _type(page: Page, node: Node, about: dict[str, Any]) -> bool:
     for text in dict.fromkeys((value, "12345678", "20300115")):
         if not await page.type(node, text):
             return False
-        await asyncio.sleep(KEPT)
-        kept = str(await page.ask(node, "value") or "")
+        kept = await _left_with(page, node)
         if kept.strip() and (kept != was or kept == text):  # a mask may have written it in its own way
             return True
-        if node.role == "combobox" and await _option(page, node):
+        if node.role == "combobox" and await page.type(node, text) and await _option(page, node):
             return True
     return False
+
+
+async def _left_with(page: Page, node: Node) -> str:
+    """Return what a field holds after a moment, and after the focus has left it; empty when either is empty."""
+    await asyncio.sleep(KEPT)
+    if not str(await page.ask(node, "value") or "").strip():
+        return ""
+    await page.press("Tab")
+    await asyncio.sleep(KEPT)
+    return str(await page.ask(node, "value") or "")
 
 
 def _text_for(node: Node, about: dict[str, Any]) -> str:
@@ -297,9 +326,16 @@ async def _option(page: Page, node: Node) -> bool:
     """Choose the first entry of the list that a combobox shows."""
     await page.press("ArrowDown")
     await asyncio.sleep(2 * KEPT)
-    options = [one for one in (await page.look()).of("option") if one.ref and one.name and not one.disabled]
+    options = _options(await page.look())
+    if not options and await page.click(node):
+        await asyncio.sleep(2 * KEPT)
+        options = _options(await page.look())
     if not options or not await page.click(options[0]):
         return False
     await asyncio.sleep(KEPT)
     kept = str(await page.ask(node, "value") or "")
     return bool(words(kept) & words(options[0].name)) or (bool(kept) and kept in options[0].name)
+
+
+def _options(outline: Outline) -> list[Node]:
+    return [one for one in outline.of("option") if one.ref and one.name and not one.disabled]

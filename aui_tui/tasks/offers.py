@@ -91,8 +91,7 @@ async def _page(visit: Visit, url: str) -> tuple[Outline, str]:
     """Return a page and its JSON-LD; the one that was followed as it was then. Raises Closed, Stuck."""
     if visit.item is not None and url == visit.item.url and not visit.act:
         return visit.item, visit.item_ld
-    outline, _ = await visit.clear(await visit.open(url))
-    return outline, await visit.jsonld()
+    return await visit.served(url), await visit.jsonld()
 
 
 def _offer(outline: Outline, ld: str) -> Offer:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
@@ -18,7 +19,7 @@ from aui_tui.tasks.vocabulary import DISMISS, NEVER
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
-    from playwright.async_api import Locator, Response
+    from playwright.async_api import Locator, Request, Response
     from playwright.async_api import Page as Tab
 
 QUIET: Final = 0.5
@@ -47,6 +48,10 @@ class Stuck(Exception):
     """The page no longer answers, or the browser has gone."""
 
 
+class Untouched(Exception):
+    """An element took no click in time."""
+
+
 class Closed(Exception):
     """A document that must not be opened; ``why`` as in ``guard.Stop``."""
 
@@ -65,23 +70,29 @@ class Page:
         self._allowance = allowance
         self.outline = Outline()
         self.response: Response | None = None
-        self._ready = False
+        self.ready = False
+        """The document was complete when it was last looked at."""
         self.touched = False
         """Something was typed, pressed or clicked since the page was opened."""
         self.downloads = 0
+        self.asked: list[str] = []
+        """Addresses of the documents that the tab asked for, redirects included."""
         tab.on("download", self._downloaded)
 
     def _downloaded(self, _: object) -> None:
         self.downloads += 1
 
     def hear(self) -> None:
-        """Keep the answer to the last document that the tab asked for."""
+        """Keep the addresses of the documents that the tab asks for, and the answer to the last one."""
+
+        def document(request: Request) -> bool:
+            return request.is_navigation_request() and request.frame == self.tab.main_frame
 
         def answered(response: Response) -> None:
-            request = response.request
-            if request.is_navigation_request() and request.frame == self.tab.main_frame and response.status // 100 != 3:
+            if document(response.request) and response.status // 100 != 3:
                 self.response = response
 
+        self.tab.on("request", lambda request: self.asked.append(request.url) if document(request) else None)
         self.tab.on("response", answered)
 
     def locate(self, node: Node) -> Locator:
@@ -105,6 +116,19 @@ class Page:
         except Exception:  # the element or page has gone; Playwright has no one error for it
             return None
 
+    async def inspect(self, question: str, *given: str) -> Any:
+        """Ask a question of ``questions.js`` that sees which elements listen to clicks; None without an answer."""
+        values = ", ".join(["getEventListeners", *map(json.dumps, given)])
+        call = {"expression": f"({questions()[question]})({values})", "includeCommandLineAPI": True}
+        try:
+            async with asyncio.timeout(ACT):
+                session = await self.tab.context.new_cdp_session(self.tab)
+                answer = await session.send("Runtime.evaluate", {**call, "returnByValue": True})
+                await session.detach()
+        except Exception:  # the page has gone; Playwright has no one error for it
+            return None
+        return answer["result"].get("value")
+
     async def look(self) -> Outline:
         """Return the outline of the page as it is now. Raises Stuck when the page does not answer."""
         wait = min(self._allowance.settle, ACT)
@@ -119,7 +143,7 @@ class Page:
                 if attempt == 2 or not await self.query("shut-frames", attempt > 0):
                     raise Stuck(clean(str(error).partition("\n")[0], 120)) from None
                 continue
-            self._ready = bool(state and state["ready"])
+            self.ready = bool(state and state["ready"])
             self.outline = await self._named(parse(snapshot, self.tab.url, state["title"] if state else ""))
             break
         return self.outline
@@ -151,7 +175,7 @@ class Page:
             if last is None or outline.mark() != last.mark() or outline.url != last.url:
                 last, since = outline, now
             thin = len(outline.text()) < READABLE and not outline.headings()
-            complete = (self._ready and not self.guard.pending(self.tab)) or now - begin > LOADING
+            complete = (self.ready and not self.guard.pending(self.tab)) or now - begin > LOADING
             believed = not thin or (now - begin >= THIN and not self.waits())
             if complete and now - since >= QUIET and believed:
                 return outline
@@ -169,7 +193,7 @@ class Page:
         try:
             return await self.look()
         except Stuck:
-            self._ready = False
+            self.ready = False
             return last or Outline()
 
     async def open(self, url: str) -> Outline:
@@ -239,22 +263,18 @@ class Page:
     async def follow(self, node: Node) -> tuple[Page, Outline] | None:
         """Click ``node`` and return the tab and page it led to; None when nothing happened.
 
-        Raises Closed; Stuck when the page stops answering or the link is a download.
+        Raises Closed; Untouched when it takes no click; Stuck when the page stops answering or the link is a download.
         """
         before, tabs, begun = await self.look(), set(self.tab.context.pages), len(self.guard.stops)
         downloads = self.downloads
         if not await self.click(node):
-            return None
+            raise Untouched
         end = time.monotonic() + 2.5
         page = self
         while time.monotonic() < end:
             await asyncio.sleep(LOOK)
-            fresh = [tab for tab in self.tab.context.pages if tab not in tabs]
-            if fresh:
-                await self.guard.attach(fresh[0])
-                page = Page(fresh[0], self.guard, self._allowance)
-                page.hear()
-                await asyncio.sleep(QUIET)
+            page = await self.beside(tabs) or self
+            if page is not self:
                 break
             if urldefrag(self.tab.url)[0] != urldefrag(before.url)[0]:
                 break
@@ -263,8 +283,19 @@ class Page:
             page._closed(begun)
         if self.downloads > downloads or page.downloads:
             raise Stuck(f"“{node.name}” is a download")
-        changed = outline.url != before.url or outline.mark() != before.mark()
+        changed = outline.url.rstrip("#") != before.url.rstrip("#") or outline.mark() != before.mark()
         return (page, outline) if changed else None
+
+    async def beside(self, tabs: Collection[Tab]) -> Page | None:
+        """Return the tab that is open beside ``tabs``, once it has begun to load; None when there is none."""
+        fresh = next((tab for tab in self.tab.context.pages if tab not in tabs), None)
+        if fresh is None:
+            return None
+        await self.guard.attach(fresh)
+        page = Page(fresh, self.guard, self._allowance)
+        page.hear()
+        await asyncio.sleep(QUIET)
+        return page
 
     async def reach(self, outline: Outline) -> tuple[list[Node], list[Node]]:
         """Return the links and controls in sight that get a click at their centre, and those that do not."""

@@ -31,6 +31,9 @@ element => {
   return null;
 }
 
+//: place  Where the element lies.
+element => { const box = element.getBoundingClientRect(); return [box.left + scrollX, box.top + scrollY]; }
+
 //: state  Whether the document is complete, and its title.
 () => ({ ready: document.readyState === "complete", title: document.title })
 
@@ -76,11 +79,11 @@ element => {
 }
 
 //: clickable  Elements of the main region that react to a click without being links or buttons.
-() => {
+getEventListeners => {
   const main = document.querySelector("main,[role=main]") || document.body;
   const native = "a[href],button,input,select,textarea";
-  const found = [...main.querySelectorAll("div,span,li,td,p,img,article,section")].filter(element =>
-    (element.onclick || element.hasAttribute("onclick") || getComputedStyle(element).cursor === "pointer") &&
+  const found = [...main.querySelectorAll("a:not([href]),div,span,li,tr,td,p,img,article,section")].filter(element =>
+    (element.hasAttribute("onclick") || getEventListeners(element).click || getComputedStyle(element).cursor === "pointer") &&
     !element.closest("a[href],button,[role],label,summary,input,select,textarea") &&
     !element.querySelector(native) && element.checkVisibility());
   const top = found.filter(element => !found.includes(element.parentElement));
@@ -92,9 +95,20 @@ element => {
 }
 
 //: reacts  Whether an element that says just this reacts to a click without being a link or a button.
-said => [...document.querySelectorAll("span,div,p,li,td,b,em,strong")].some(element =>
+(getEventListeners, said) => [...document.querySelectorAll("a:not([href]),span,div,p,li,td,b,em,strong")].some(element =>
   (element.textContent || "").trim() === said && element.checkVisibility() && !element.closest("a[href],button,[role]") &&
-  (element.onclick || element.hasAttribute("onclick") || getComputedStyle(element).cursor === "pointer"))
+  (element.hasAttribute("onclick") || getEventListeners(element).click || getComputedStyle(element).cursor === "pointer"))
+
+//: nameless-links  Links of the main region to other pages of the site that have no name.
+() => {
+  const main = document.querySelector("main,[role=main]") || document.body;
+  const named = "[alt]:not([alt='']),[aria-label]:not([aria-label='']),[title]:not([title='']),title";
+  const found = [...main.querySelectorAll("a[href]")].filter(link => link.host === location.host &&
+    link.pathname + link.search !== location.pathname + location.search && link.checkVisibility() &&
+    !link.closest("nav,header,footer,aside,[aria-hidden=true]") && !(link.textContent || "").trim() &&
+    !link.matches("[aria-label]:not([aria-label='']),[aria-labelledby],[title]:not([title=''])") && !link.querySelector(named));
+  return { count: found.length, example: found.length ? found[0].outerHTML.slice(0, 160) : "" };
+}
 
 //: hidden-links  The names of links that are not shown.
 () => [...document.querySelectorAll("a[href]")].filter(link => !link.checkVisibility({ visibilityProperty: true }))
@@ -111,13 +125,30 @@ said => [...document.querySelectorAll("span,div,p,li,td,b,em,strong")].some(elem
   return found ? found.cloneNode(false).outerHTML.slice(0, 200) : "";
 }
 
-//: search-form  What the form of a search field would do.
+//: search-form  What the form of a search field would do, and what it and the field are called in the markup.
 element => {
   const form = element.form || element.closest("form");
+  const named = button => button.innerText || button.value || button.getAttribute("aria-label") || button.title || "";
+  const marks = part => part ? ["id", "name", "class", "action"].map(key => part.getAttribute(key) || "").join(" ") : "";
   return {
     method: form ? (form.getAttribute("method") || "get").toLowerCase() : "",
     action: form ? new URL(form.getAttribute("action") || "", element.baseURI).href : "",
+    buttons: form ? [...form.querySelectorAll("button,input[type=submit],input[type=image]")].map(named) : [],
+    entries: form ? form.querySelectorAll("input:not([type]),input[type=text],input[type=search],textarea").length : 0,
+    marked: /search|suche|recherche|buscar|busca\b|ricerca|pesquisa|zoek|szukaj/i.test(marks(element) + " " + marks(form)),
+    readonly: !!element.readOnly,
   };
+}
+
+//: opensearch  The address for searching that the page's OpenSearch description declares.
+async () => {
+  const link = document.querySelector('link[rel~="search" i][type="application/opensearchdescription+xml" i][href]');
+  if (!link || new URL(link.href).origin !== location.origin) return "";
+  const answer = await fetch(link.href);
+  const made = new DOMParser().parseFromString((await answer.text()).slice(0, 100000), "text/xml");
+  const urls = [...made.getElementsByTagName("Url")].filter(url => url.getAttribute("type") === "text/html");
+  const get = urls.find(url => (url.getAttribute("method") || "get").toLowerCase() === "get");
+  return get ? get.getAttribute("template") || "" : "";
 }
 
 //: search-fake  What looks like a search field and is not a field.
@@ -146,7 +177,8 @@ element => {
   const around = form || element.getRootNode();
   const box = element.getBoundingClientRect(), entry = element.matches("input,textarea") && element.type !== "radio" &&
     element.type !== "checkbox";
-  const away = box.right + scrollX <= 0 || box.bottom + scrollY <= 0 || box.width <= 2 || box.height <= 2;
+  const away = box.right + scrollX <= 0 || box.bottom + scrollY <= 0 || box.width <= 2 || box.height <= 2 ||
+    !element.checkVisibility({ opacityProperty: true });
   return {
     type: (element.type || "").toLowerCase(),
     tag: element.tagName,
@@ -182,14 +214,21 @@ element => [...element.querySelectorAll("[aria-selected=true]")].map(option => o
 element => [...element.options]
   .filter(option => !option.disabled && !option.selected && option.value !== "").map(option => option.value).slice(0, 1)
 
-//: custom  What in the form of an element looks like a control and has no role.
-element => {
-  const form = element.form || element.closest("form,[role=form]");
+//: custom  What in the form of that number looks like a control and has no role.
+(getEventListeners, key) => {
+  const deep = (root, found = []) => {
+    for (const inner of root.querySelectorAll("*")) {
+      if (inner.matches("form,[role=form]")) found.push(inner);
+      if (inner.shadowRoot) deep(inner.shadowRoot, found);
+    }
+    return found;
+  };
+  const form = deep(document)[Number(key)];
   if (!form) return "";
   const fake = [...form.querySelectorAll("div,span")].find(inner =>
     inner.checkVisibility() && !inner.closest("label,a[href],button,[role]:not(form):not([role=form])") &&
     !inner.querySelector("input,select,textarea,button,a[href],[role]") &&
-    (inner.getAttribute("contenteditable") === "true" || inner.onclick || inner.hasAttribute("onclick") ||
+    (inner.isContentEditable || getEventListeners(inner).click || inner.hasAttribute("onclick") ||
       inner.tabIndex >= 0 || getComputedStyle(inner).cursor === "pointer"));
   return fake ? fake.cloneNode(false).outerHTML.slice(0, 200) : "";
 }

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 from urllib.parse import unquote
 
 from aui_tui.engine.wording import joined
 from aui_tui.records.tasks import ABSENT, BLOCKED, DONE, INCONCLUSIVE
-from aui_tui.tasks.outline import ACTIONABLE, Node, Outline
-from aui_tui.tasks.page import Closed, Cover, Page, Stuck
+from aui_tui.tasks.outline import ACTIONABLE, DIALOGS, Node, Outline
+from aui_tui.tasks.page import Closed, Cover, Page, Stuck, Untouched
 from aui_tui.tasks.visit import Ending, Visit, without_fragment
 from aui_tui.tasks.vocabulary import ABOUT, CONTACT, EMAIL, GENERIC, MAIL, MENU, NEVER, PHONE, POSTAL, words
 from aui_tui.text import clean, count
@@ -31,6 +32,7 @@ STEM: Final = 4
 LONG_NAME: Final = 150
 SHORT: Final = 40
 FILE: Final = re.compile(r"\.(?:pdf|zip|jpe?g|png|svg|gif|webp|mp[34]|xml|rss)$", re.IGNORECASE)
+_CHAT: Final = re.compile(r"https?://(?:wa\.me/|api\.whatsapp\.com/send/?\?phone=)(\+?\d{7,15})")
 _CONTACT_POINT: Final = re.compile(r'"(?:telephone|email)"\s*:\s*"([^"]{5,80})"')
 
 
@@ -49,7 +51,7 @@ async def read(visit: Visit) -> Ending:
         return Ending(DONE, "read-done", {"count": f"{len(text):,}", "headings": first}, url=outline.url)
     visit.tape.step("read", note=count(len(text), "character"), mark="stuck", outline=outline)
     facts = {"count": str(len(text)), "pictures": await pictures(visit)}
-    if visit.page.guard.failures or visit.page.waits():
+    if visit.page.guard.failures or visit.page.waits() or not visit.page.ready:
         return Ending(INCONCLUSIVE, "read-waiting", facts, url=outline.url)
     return Ending(BLOCKED, "read-empty", facts, url=outline.url)
 
@@ -134,49 +136,106 @@ async def _nothing_to_follow(visit: Visit, outline: Outline, every: list[Node], 
         return Ending(INCONCLUSIVE, "read-unknown", node=every[0], url=outline.url)
     if every:
         return Ending(BLOCKED, "follow-robots", node=every[0], url=outline.url)
-    fakes = await visit.page.query("clickable") or {"count": 0, "example": ""}
-    if fakes["count"] >= FAKES:
-        visit.tape.step("looked", note="for a link with a name", mark="stuck", outline=outline)
-        facts = {"count": str(fakes["count"]), "example": fakes["example"]}
-        return Ending(BLOCKED, "follow-clickable", facts, url=outline.url, snippet=fakes["example"])
+    scripted = await _scripted(visit, outline)
+    if scripted is not None:
+        return scripted
+    for reason, asked in (
+        ("follow-unnamed", await visit.page.query("nameless-links")),
+        ("follow-clickable", await visit.page.inspect("clickable")),
+    ):
+        found = asked or {"count": 0, "example": ""}
+        if found["count"] >= FAKES:
+            visit.tape.step("looked", note="for a link with a name", mark="stuck", outline=outline)
+            facts = {"count": str(found["count"]), "example": found["example"]}
+            return Ending(BLOCKED, reason, facts, url=outline.url, snippet=found["example"])
     named = [node for node in outline.main() if node.role == "link" and node.url.startswith("http") and node.name]
     if any(not visit.same_site(node.url) for node in named):
         return Ending(ABSENT, "follow-external", url=outline.url)
     return Ending(ABSENT, "follow-generic" if named else "follow-none", url=outline.url)
 
 
+async def _scripted(visit: Visit, outline: Outline) -> Ending | None:
+    """Press links without an address of their own (``#``, ``javascript:``), which only a script can follow.
+
+    None where there are none, or where pressing one does something else than opening a page.
+    """
+    here = without_fragment(outline.url)
+    own = words(outline.title)
+    bare = [
+        node
+        for node in outline.main()
+        if node.role == "link"
+        and not node.framed
+        and (not node.url or node.url == here or node.url.startswith("javascript:"))
+        and len(node.name) <= LONG_NAME
+        and not NEVER.search(node.name)
+        and not GENERIC.search(node.name)
+        and words(node.name) - own
+    ]
+    endings = []
+    for node in bare[:CANDIDATES]:
+        ending = await _try(visit, node)
+        if ending.outcome == DONE:
+            return ending
+        endings.append(ending)
+        await visit.clear(await visit.page.open(visit.url))
+    dead = [ending for ending in endings if ending.reason == "follow-nothing"]
+    return dead[0] if dead and len(dead) == len(endings) else None
+
+
 async def _try(visit: Visit, node: Node) -> Ending:
+    """Press one link, and judge what it opens."""
     fresh = await visit.again(node)
     if fresh is None:
         return Ending(INCONCLUSIVE, "follow-failed", {"why": f"the link “{node.name}” has gone"})
     visit.tape.step("found", fresh, outline=visit.page.outline)
-    covered = await _covers(visit, fresh)
-    if covered and visit.veiled:
-        return Ending(INCONCLUSIVE, "follow-veiled", {"name": node.name}, node=node, url=visit.home.url)
-    failures = visit.page.guard.failures
+    if await _covers(visit, fresh):
+        return await _covered_link(visit, fresh)
+    failures, asked = visit.page.guard.failures, len(visit.page.asked)
     try:
-        landed = None if covered else await visit.page.follow(fresh)
+        landed = await visit.page.follow(fresh)
     except Closed as error:
         if error.why == "robots":
             return Ending(BLOCKED, "follow-robots", node=node, url=visit.home.url)
         why = f"the link “{node.name}” leads to an address that is not opened here"
         return Ending(INCONCLUSIVE, "follow-failed", {"why": why}, node=node, url=visit.home.url)
+    except Untouched:
+        if await _covers(visit, fresh) or await _moves(visit, fresh):
+            return await _covered_link(visit, fresh)
+        return Ending(INCONCLUSIVE, "follow-failed", {"why": f"the link “{node.name}” took no click in time"})
     except Stuck as error:
         return Ending(INCONCLUSIVE, "follow-failed", {"why": str(error)})
-    if landed is None:
-        visit.tape.step("followed", fresh, note="nothing changed", mark="stuck" if covered else "part")
-        facts, snippet = {"name": node.name}, await visit.page.snippet(fresh)
-        if visit.page.guard.failures > failures or visit.page.waits():
-            return Ending(INCONCLUSIVE, "follow-failed", {"why": "an answer did not come"}, node=node)
-        reason = "follow-covered" if covered else "follow-nothing"
-        return Ending(BLOCKED, reason, facts, half=not covered, node=node, url=visit.home.url, snippet=snippet)
-    return await _landed(visit, node, *landed)
+    if landed is not None:
+        return await _landed(visit, node, *landed)
+    loaded = visit.page.asked[asked:]
+    if node.url and without_fragment(node.url) in map(without_fragment, loaded):  # a redirect led back
+        return await _landed(visit, node, visit.page, visit.page.outline)
+    visit.tape.step("followed", fresh, note="nothing changed", mark="part")
+    if loaded or visit.page.guard.failures > failures or visit.page.waits():
+        why = "the page loaded itself again" if loaded else "an answer did not come"
+        return Ending(INCONCLUSIVE, "follow-failed", {"why": why}, node=node)
+    facts, snippet = {"name": node.name}, await visit.page.snippet(fresh)
+    return Ending(BLOCKED, "follow-nothing", facts, half=True, node=node, url=visit.home.url, snippet=snippet)
+
+
+async def _covered_link(visit: Visit, node: Node) -> Ending:
+    """Return the ending for a link that takes no click, which a cover of the page may explain."""
+    if visit.veiled:
+        return Ending(INCONCLUSIVE, "follow-veiled", {"name": node.name}, node=node, url=visit.home.url)
+    visit.tape.step("followed", node, note="something else would get the click", mark="stuck")
+    snippet = await visit.page.snippet(node)
+    return Ending(BLOCKED, "follow-covered", {"name": node.name}, node=node, url=visit.home.url, snippet=snippet)
 
 
 async def _landed(visit: Visit, node: Node, page: Page, outline: Outline) -> Ending:
     """Judge the page that the link ``node`` led to."""
     status = page.response.status if page.response is not None else 0
-    shared = _alike(words(node.name) - words(visit.home.title), words(_heads(outline)))
+    home = visit.home
+    stayed = without_fragment(outline.url) == without_fragment(home.url)
+    back = _heads(outline) == _heads(home)
+    # on the homepage itself, which names the item too, only what is new there counts
+    said = " ".join(_fresh(outline, home)) if stayed or back else _heads(outline)
+    shared = _alike(words(node.name) - words(home.title), words(said))
     visit.tape.step("followed", node, note=outline.title, mark="done" if shared else "part", outline=outline)
     facts = {"name": node.name, "title": outline.title or outline.url, "status": str(status)}
     if shared:
@@ -188,7 +247,7 @@ async def _landed(visit: Visit, node: Node, page: Page, outline: Outline) -> End
         return Ending(BLOCKED, "follow-missing", facts, half=True, node=node, url=visit.home.url)
     if status >= 400 or outline.url.startswith("chrome-error:"):
         return Ending(INCONCLUSIVE, "follow-failed", {"why": f"status {status}" if status >= 400 else "no answer"})
-    if words(_heads(outline)) <= words(_heads(visit.home)):
+    if back or (not stayed and words(_heads(outline)) <= words(_heads(home))):
         return Ending(BLOCKED, "follow-elsewhere", facts, half=True, node=node, url=visit.home.url)
     return Ending(INCONCLUSIVE, "follow-unsure", facts, node=node, url=visit.home.url)
 
@@ -196,6 +255,13 @@ async def _landed(visit: Visit, node: Node, page: Page, outline: Outline) -> End
 def _heads(outline: Outline) -> str:
     """Return what a page says it is about: its first headings and its title."""
     return " ".join([*outline.headings()[:3], outline.title])
+
+
+def _fresh(outline: Outline, before: Outline) -> list[str]:
+    """Return the headings and dialogs of a page that it did not have before."""
+    named = [node.name for node in outline.of("heading", *DIALOGS) if node.name]
+    had = [node.name for node in before.of("heading", *DIALOGS)]
+    return list((Counter(named) - Counter(had)).elements())
 
 
 def _alike(promised: set[str], said: set[str]) -> bool:
@@ -215,9 +281,17 @@ async def _covers(visit: Visit, node: Node) -> bool:
     return await visit.page.hit(node) is False
 
 
+async def _moves(visit: Visit, node: Node) -> bool:
+    """Say whether ``node`` does not stay in place."""
+    first = await visit.page.ask(node, "place")
+    await asyncio.sleep(PAUSE)
+    second = await visit.page.ask(node, "place")
+    return first is not None and second is not None and first != second
+
+
 async def contact(visit: Visit) -> Ending:
     """Find a way to reach the people behind the site, on at most three pages."""
-    links = _contact_links(visit, visit.home)
+    links = contact_links(visit, visit.home)
     if not any(CONTACT.search(node.name) for node in links):
         links = await _in_menu(visit) or links
     queue: list[tuple[str, Node | None]] = [(visit.url, None), *((node.url, node) for node in links)]
@@ -238,7 +312,7 @@ async def contact(visit: Visit) -> Ending:
         reached = node if named and reached is None else reached
     if reached is not None:
         return await _nothing_there(visit, reached)
-    return failure or await _no_contact(visit)
+    return failure or await _pressed(visit) or await _no_contact(visit)
 
 
 def _unopened(error: Closed | Stuck, url: str, node: Node | None) -> Ending:
@@ -255,11 +329,34 @@ def _unopened(error: Closed | Stuck, url: str, node: Node | None) -> Ending:
 async def _nothing_there(visit: Visit, reached: Node) -> Ending:
     """Return the ending where the page behind a contact link shows no contact: blocked where it is drawn."""
     await visit.page.open(reached.url)
+    status = visit.page.response.status if visit.page.response is not None else 0
+    if status in GONE:
+        facts = {"name": reached.name, "status": str(status)}
+        return Ending(BLOCKED, "contact-missing", facts, half=True, node=reached, url=visit.home.url)
     drawn = await pictures(visit)
     facts = {"name": reached.name, "pictures": drawn}
     if drawn:
         return Ending(BLOCKED, "contact-nothing", facts, half=True, node=reached, url=reached.url)
     return Ending(INCONCLUSIVE, "contact-unsure", facts, node=reached, url=reached.url)
+
+
+async def _pressed(visit: Visit) -> Ending | None:
+    """Press the button about contact, or the link without an address of its own; None where there is none."""
+    named = (node for node in visit.home.of("button", "link") if CONTACT.search(node.name) and not node.disabled)
+    here = without_fragment(visit.home.url)
+    node = next((one for one in named if without_fragment(one.url) == here or not one.url.startswith("http")), None)
+    if node is None or NEVER.search(node.name):
+        return None
+    await visit.here(visit.url)
+    fresh = await visit.again(node)
+    if fresh is None or not await visit.page.click(fresh):
+        return None
+    outline = await visit.page.settle()
+    visit.tape.step("pressed", fresh, outline=outline)
+    way = _way(outline, await visit.jsonld(), by_name=True)
+    if way:
+        return Ending(DONE, "contact-done", {"way": way}, url=outline.url)
+    return Ending(INCONCLUSIVE, "contact-unsure", {"name": node.name}, node=node, url=outline.url)
 
 
 async def _in_menu(visit: Visit) -> list[Node]:
@@ -273,7 +370,7 @@ async def _in_menu(visit: Visit) -> list[Node]:
         return []
     outline = await visit.page.settle()
     visit.tape.step("pressed", fresh, note="to open the menu", outline=outline)
-    return _contact_links(visit, outline)
+    return contact_links(visit, outline)
 
 
 async def _no_contact(visit: Visit) -> Ending:
@@ -284,7 +381,7 @@ async def _no_contact(visit: Visit) -> Ending:
         operable = node.role in ACTIONABLE or ACTIONABLE & set(node.path)
         if operable or len(said) > SHORT or not CONTACT.match(said):
             continue
-        if await visit.page.query("reacts", said):
+        if await visit.page.inspect("reacts", said):
             return Ending(BLOCKED, "contact-no-link", {"name": said}, node=node, url=visit.home.url)
     hidden = (name for name in await visit.page.query("hidden-links") or () if CONTACT.search(name))
     name = next(hidden, "")
@@ -293,7 +390,7 @@ async def _no_contact(visit: Visit) -> Ending:
     return Ending(ABSENT, "contact-absent", url=visit.home.url)
 
 
-def _contact_links(visit: Visit, home: Outline) -> list[Node]:
+def contact_links(visit: Visit, home: Outline) -> list[Node]:
     """Return the links whose names promise a contact, then those about the site; each address once."""
     links = [
         node for node in home.of("link") if node.name and node.url.startswith("http") and visit.same_site(node.url)
@@ -313,8 +410,7 @@ async def _page(visit: Visit, url: str) -> tuple[Outline, str]:
     """Return a page without what covers it, and its JSON-LD; the homepage as it was read. Raises Closed, Stuck."""
     if url == visit.url:
         return visit.home, visit.home_ld
-    outline, _ = await visit.clear(await visit.open(url))
-    return outline, await visit.jsonld()
+    return await visit.served(url), await visit.jsonld()
 
 
 def _way(outline: Outline, ld: str, *, by_name: bool) -> str:
@@ -333,6 +429,7 @@ def _ways(outline: Outline, ld: str) -> Iterator[tuple[str, str]]:
     links = [unquote(node.url) for node in outline.of("link")]
     yield "E-mail address", next((url[7:].partition("?")[0] for url in links if url.startswith("mailto:")), "")
     yield "Telephone number", next((url[4:] for url in links if url.startswith("tel:")), "")
+    yield "Telephone number", next((found[1] for url in links if (found := _CHAT.match(url))), "")
     for kind, pattern in (("E-mail address", EMAIL), ("Telephone number", PHONE), ("Postal address", POSTAL)):
         found = pattern.search(text)
         yield kind, found[0].strip() if found else ""

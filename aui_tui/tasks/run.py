@@ -40,7 +40,7 @@ from aui_tui.tasks.browser import Browser
 from aui_tui.tasks.fence import EVERYBODY, Allowance, Dialler, Guard, Proxy
 from aui_tui.tasks.filling import form
 from aui_tui.tasks.offers import offer
-from aui_tui.tasks.page import ACT, Closed, Page, Stuck
+from aui_tui.tasks.page import ACT, QUIET, Closed, Page, Stuck
 from aui_tui.tasks.reading import contact, follow, read
 from aui_tui.tasks.searching import search
 from aui_tui.tasks.visit import Ending, Tape, Visit
@@ -56,6 +56,8 @@ DOERS: Final[Mapping[str, Callable[[Visit], Awaitable[Ending]]]] = MappingProxyT
 )
 PASSING: Final = frozenset({404, 408, 410, 421, 425, 429})
 """Statuses below 500 of a homepage that refuse nobody: limits, faults and pages that do not exist."""
+ALIVE: Final = 3
+"""Questions that a page may leave unanswered before it counts as gone."""
 PASSWORD: Final = 401
 LOCKED: Final = "ERR_INVALID_AUTH_CREDENTIALS"
 """Chromium's word for a page that asks for a password which nobody has."""
@@ -168,8 +170,8 @@ class _Run:
 
     async def _drive(self, context: BrowserContext, tasks: Sequence[str]) -> None:
         await self._guard.watch(context)
+        context.on("page", lambda tab: tab.on("crash", lambda _: setattr(self, "_crashed", True)))
         tab = await context.new_page()
-        tab.on("crash", lambda _: setattr(self, "_crashed", True))
         page = Page(tab, self._guard, self._allowance)
         page.hear()
         visit = Visit(f"{self._seen.origin}/", page, self._tape, self._proxy, self._act)
@@ -202,9 +204,19 @@ class _Run:
             return self._stuck(task, str(error))
         except Exception as error:  # whatever a page brings the browser to raise proves nothing: inconclusive
             return self._stuck(task, clean(str(error).partition("\n")[0], 120))
-        if ending.outcome == BLOCKED and (self._guard.exhausted or self._proxy.exhausted):
-            return self._limit()
+        if ending.outcome == BLOCKED and visit.reached and not await self._alive(visit.page):
+            return self._stuck(task, "it stopped answering")
         return ending
+
+    async def _alive(self, page: Page) -> bool:
+        """Say whether the run still has its means: a site is not blamed for a page that has gone."""
+        for _ in range(ALIVE):
+            if self._guard.exhausted or self._proxy.exhausted or self._crashed:
+                return False
+            if await page.query("state") is not None:
+                return True
+            await asyncio.sleep(QUIET)  # a page that is being left answers nothing for a moment
+        return False
 
     def _closed(self, task: str, error: Closed) -> Ending:
         if error.why == "robots":

@@ -8,11 +8,11 @@ import re
 import time
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote, urljoin, urlsplit
 
 from aui_tui.records.tasks import ABSENT, BLOCKED, DONE, INCONCLUSIVE
-from aui_tui.tasks.outline import ENTRIES, Node, Outline
+from aui_tui.tasks.outline import ACTIONABLE, ENTRIES, Node, Outline
 from aui_tui.tasks.reading import items, pictures
 from aui_tui.tasks.visit import Ending, Visit, without_fragment
 from aui_tui.tasks.vocabulary import SEARCH, words
@@ -20,6 +20,8 @@ from aui_tui.text import clean, count
 
 NONSENSE: Final = "qzxvkj"
 QUERIES: Final = 2
+FIELDS: Final = 6
+"""Fields whose form is looked at, and texts that are asked whether they react to a click."""
 TYPED: Final = 0.9
 """Seconds in which a script may begin to search for what was typed."""
 AWAITED: Final = 4.0
@@ -28,6 +30,10 @@ LOOK: Final = 0.15
 SENT: Final = 0.3
 _WORD: Final = re.compile(r"[^\W\d_]{4,}")
 _TEMPLATE: Final = re.compile(r'"target"\s*:\s*(?:\{[^{}]*"urlTemplate"\s*:\s*)?("[^"]*\{search_term_string\}[^"]*")')
+
+_TERM: Final = re.compile(r"\{search_?[tT]erms?(?:_string)?\??\}")
+_OPTIONAL: Final = re.compile(r"\{[\w:]{1,40}\?\}")
+"""Parameters of OpenSearch 1.1 that may be left out."""
 
 HITS: Final = frozenset({"link", "option", "treeitem"})
 """Roles of what a search gives."""
@@ -76,8 +82,11 @@ def queries(visit: Visit) -> list[tuple[str, bool]]:
 
 
 def field_of(outline: Outline) -> Node | None:
-    """Return the search field: by role, else by its name, else a named field in a search landmark."""
-    fields = [node for node in outline.nodes if _takes_text(node) and node.name]
+    """Return the search field: by role, else by its name, else a named field in a search landmark.
+
+    One in a frame counts where the page has no other.
+    """
+    fields = sorted((node for node in outline.nodes if _takes_text(node) and node.name), key=lambda node: node.framed)
     by_role = [node for node in fields if node.role == "searchbox"]
     by_name = [node for node in fields if SEARCH.search(node.name)]
     by_place = [node for node in fields if "search" in node.path]
@@ -85,7 +94,17 @@ def field_of(outline: Outline) -> Node | None:
 
 
 def _takes_text(node: Node) -> bool:
-    return node.role in ENTRIES and bool(node.ref) and not node.framed and not node.disabled
+    return node.role in ENTRIES and bool(node.ref) and not node.disabled
+
+
+async def _by_form(visit: Visit, outline: Outline, *, named: bool) -> Node | None:
+    """Return a field of text that is the only one of a form with a button that searches, or marked as one in HTML."""
+    for node in [node for node in outline.nodes if _takes_text(node) and bool(node.name) is named][:FIELDS]:
+        about = await visit.page.ask(node, "search-form") or {}
+        searches = about.get("marked") or any(SEARCH.search(name) for name in about.get("buttons", ()))
+        if searches and about["entries"] == 1:
+            return node
+    return None
 
 
 def appeared(outline: Outline, before: Outline) -> Counter[tuple[str, str]]:
@@ -180,14 +199,21 @@ async def _ask(visit: Visit, query: str) -> Asked:
     """Type a query; if results do not appear by themselves, send it."""
     page = visit.page
     before, _ = await visit.clear(await page.open(visit.url))
-    box = field_of(before)
+    box = field_of(before) or await _by_form(visit, before, named=True)
     if box is None:
+        nameless = await _nameless(visit, before)
+        if nameless is not None:
+            return Asked("unnamed", before, box=nameless)
         before, box = await _opened(visit, before)
     if box is None:
-        return Asked("unnamed" if _nameless(visit, before) else "none", before)
+        nameless = await _nameless(visit, before)
+        return Asked("none" if nameless is None else "unnamed", before, box=nameless)
     about = await page.ask(box, "search-form") or {}
+    if about.get("readonly"):
+        before, box = await _behind(visit, before, box)
+        about = await page.ask(box, "search-form") or {}
     visit.tape.step("found", box, outline=before)
-    if not await page.type(box, query):
+    if not await page.type(box, query) and not await page.type(box, query):
         return Asked("type", before, box=box)
     visit.tape.step("typed", box, note=f"“{query}”")
     failures = page.guard.failures
@@ -203,11 +229,12 @@ async def _ask(visit: Visit, query: str) -> Asked:
     return asked
 
 
-def _nameless(visit: Visit, outline: Outline) -> Node | None:
-    """Return a search field without a name: by role or landmark, or any field of the page that “Search” leads to."""
+async def _nameless(visit: Visit, outline: Outline) -> Node | None:
+    """Return a search field without a name: by role, landmark or form, or any field that “Search” leads to."""
     fields = [node for node in outline.nodes if node.role in ENTRIES and not node.name]
     moved = without_fragment(outline.url) != without_fragment(visit.home.url)
-    return next((node for node in fields if moved or node.role == "searchbox" or "search" in node.path), None)
+    found = next((node for node in fields if moved or node.role == "searchbox" or "search" in node.path), None)
+    return found or await _by_form(visit, outline, named=False)
 
 
 async def _opened(visit: Visit, before: Outline) -> tuple[Outline, Node | None]:
@@ -219,7 +246,21 @@ async def _opened(visit: Visit, before: Outline) -> tuple[Outline, Node | None]:
     await visit.page.click(opener)
     outline = await visit.page.settle()
     visit.tape.step("pressed", opener, note="to open the search", outline=outline)
-    return outline, field_of(outline)
+    return outline, field_of(outline) or _brought(outline, before)
+
+
+async def _behind(visit: Visit, before: Outline, box: Node) -> tuple[Outline, Node]:
+    """Press a read-only field, and return the field that this opens; the same one when it opens none."""
+    await visit.page.click(box)
+    outline = await visit.page.settle()
+    visit.tape.step("pressed", box, note="to open the search", outline=outline)
+    return outline, _brought(outline, before) or box
+
+
+def _brought(outline: Outline, before: Outline) -> Node | None:
+    """Return a named field that was not there before."""
+    had = {node.ref for node in before.nodes}
+    return next((node for node in outline.nodes if _takes_text(node) and node.name and node.ref not in had), None)
 
 
 async def _while_typing(visit: Visit, query: str, before: Outline, box: Node) -> Asked | None:
@@ -241,10 +282,15 @@ async def _while_typing(visit: Visit, query: str, before: Outline, box: Node) ->
 async def _sent(visit: Visit, query: str, before: Outline, box: Node) -> Asked:
     """Press Enter, then a button that searches if nothing came of it."""
     page, begun = visit.page, len(visit.page.guard.stops)
+    tabs = set(page.tab.context.pages)
 
     async def seen(node: Node, note: str = "") -> Asked:
         await asyncio.sleep(SENT)
         outline = await page.settle()
+        other = await page.beside(tabs)
+        if other is not None:
+            outline = await other.settle()
+            await other.tab.close()
         found = results(outline, query, before)
         moved = outline.url != before.url or bool(found)
         reacted = moved or outline.mark() != before.mark() or outline.text() != before.text()
@@ -257,7 +303,7 @@ async def _sent(visit: Visit, query: str, before: Outline, box: Node) -> Asked:
         go = next((node for node in asked.outline.of("button") if _searches(node) and not node.disabled), None)
         if go is not None and await page.click(go):
             asked = await seen(go)
-    stopped = next((stop.why for stop in page.guard.stops[begun:] if stop.page is page.tab), "")
+    stopped = next((stop.why for stop in page.guard.stops[begun:] if stop.page is page.tab or query in stop.url), "")
     if stopped and not asked.found:
         asked.how = {"robots": "robots", "method": "post"}.get(stopped, "elsewhere")
     if asked.found:
@@ -273,7 +319,6 @@ async def _refused(visit: Visit, asked: Asked) -> Ending:
     """Return the ending where the field could not be used."""
     node = asked.box
     if asked.how == "unnamed":
-        node = _nameless(visit, asked.outline)
         visit.tape.step("found", node, note="a field without a name", mark="stuck", outline=asked.outline)
     snippet = await visit.page.snippet(node) if node is not None else ""
     outcome = INCONCLUSIVE if asked.how in ("post", "elsewhere") else BLOCKED
@@ -317,18 +362,23 @@ async def _unlinked(visit: Visit, last: Asked, query: str) -> str:
     if drawn:
         return drawn
     had = {(node.role, node.text or node.name) for node in last.before.nodes}
-    fresh = [(node.role, node.text or node.name) for node in last.outline.nodes if node.pointer]
-    said = next((text for role, text in fresh if (role, text) not in had and query.casefold() in text.casefold()), "")
-    return f"; “{clean(said, 60)}” takes a click but is not a link" if said else ""
+    plain = (node for node in last.outline.nodes if not ACTIONABLE & {node.role, *node.path})
+    said = ((node.text or node.name, node.pointer) for node in plain if (node.role, node.text or node.name) not in had)
+    fresh = {text: pointer for text, pointer in said if query.casefold() in text.casefold()}
+    for text, pointer in list(fresh.items())[:FIELDS]:
+        if pointer or await visit.page.inspect("reacts", text):
+            return f"; “{clean(text, 60)}” takes a click but is not a link"
+    return ""
 
 
 async def _by_address(visit: Visit, query: str) -> Ending:
     """Search without a field: by the address of a SearchAction or an OpenSearch description."""
     found = _TEMPLATE.search(await visit.jsonld())
-    if found is None:
+    template = str(json.loads(found[1])) if found is not None else str(await visit.page.query("opensearch") or "")
+    named = _TERM.sub(quote(query), template)
+    if named == template:
         return await _no_field(visit)
-    template: Any = json.loads(found[1])
-    url = urljoin(visit.home.url, str(template).replace("{search_term_string}", quote(query)))
+    url = urljoin(visit.home.url, _OPTIONAL.sub("", named))
     if not visit.same_site(url):
         return Ending(INCONCLUSIVE, "search-elsewhere", url=visit.home.url)
     objection = await visit.page.guard.objection(url)

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urldefrag, urlsplit
 
 import msgspec
@@ -20,11 +20,15 @@ from aui_tui.engine.wording import fill
 from aui_tui.records.decoding import convert
 from aui_tui.records.tasks import BLOCKED, Step, TaskEvent
 from aui_tui.tasks.outline import Node, Outline
-from aui_tui.tasks.page import Cover, Page
+from aui_tui.tasks.page import Cover, Page, Stuck
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
     from aui_tui.tasks.fence import Proxy
+
+
+TOO_MANY: Final = 429
+FAILS: Final = 500
 
 
 class Tape:
@@ -117,6 +121,15 @@ class Visit:
         outline = await self.page.open(url)
         self.tape.step("opened", note=clean(outline.title or url, 120), outline=outline)
         self.seen[without_fragment(outline.url)] = outline
+        return outline
+
+    async def served(self, url: str) -> Outline:
+        """Open a page and dismiss what covers it. Raises Closed; Stuck, also where the server fails or is too busy."""
+        outline, _ = await self.clear(await self.open(url))
+        status = self.page.response.status if self.page.response is not None else 0
+        if status == TOO_MANY or status >= FAILS:
+            self.seen.pop(without_fragment(outline.url), None)
+            raise Stuck(f"status {status}")
         return outline
 
     async def here(self, url: str) -> Outline:

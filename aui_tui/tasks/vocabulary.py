@@ -46,7 +46,11 @@ _CURRENCY: Final = (
 _AMOUNT: Final = r"(?:\d{1,3}(?:[.,'’\s\u00a0\u202f]\d{3})+|\d{1,9})(?:[.,]\d{1,2}(?!\d)|[.,][-–—]{1,2})?"
 PRICE: Final = re.compile(rf"{_CURRENCY}\s?{_AMOUNT}|{_AMOUNT}\s?{_CURRENCY}")
 """An amount beside a currency sign or an ISO 4217 code."""
-EMAIL: Final = re.compile(r"[\w.+-]{1,64}(?:@|\s?[\[(](?:at|ät)[\])]\s?)[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}")
+EMAIL: Final = re.compile(
+    r"[\w.+-]{1,64}(?:@|\s?[\[(](?:at|ät)[\])]\s?)[\w-]{1,63}(?:(?:\.|\s?[\[(](?:dot|punkt)[\])]\s?)[\w-]{1,63}){1,5}|"
+    r"[\w.+-]{1,64} at [\w-]{1,63}(?: dot [\w-]{1,63}){1,5}",
+    re.IGNORECASE,
+)
 PHONE: Final = re.compile(
     r"(?:\+|\b00)\d[\d\s().\-/]{7,17}\d|"
     r"(?:tel|phone|fon|call|telefon|téléphone|teléfono|電話|电话)[^\d]{0,12}\(?\d[\d\s().\-/]{5,16}\d",
@@ -57,7 +61,13 @@ POSTAL: Final = re.compile(
     r"(?i:street|st\.?|road|rd\.?|avenue|ave\.?|lane|square|drive|way|quay)\b|"
     r"\b[A-ZÄÖÜ][\wäöüß.' -]{2,40}(?i:straße|strasse|str\.|weg|platz|gasse|allee) \d{1,4}[a-z]?\b|"
     r"\b(?i:rue|avenue|boulevard|place|via|piazza|calle|plaza|rua|avenida) [\w'’ .-]{3,40},? \d{1,5}\b|"
-    r"\b\d{1,4},? (?i:rue|avenue|boulevard|place) [\w'’ .-]{3,40}\b|〒\d{3}-\d{4}",
+    r"\b\d{1,4},? (?i:rue|avenue|boulevard|place) [\w'’ .-]{3,40}\b|〒\d{3}-\d{4}|"
+    r"\b(?:Am|An der|Auf der|Im|In der|Zum|Zur) [A-ZÄÖÜ][\w-]{2,30} \d{1,4}[a-z]?, \d{4,5}\b|"
+    r"\b[A-Z]\w{2,30}(?:straat|laan|plein|kade|gracht|gatan|vägen|gata|veien|vej|gade|katu|tie) \d{1,4}[a-z]?\b|"
+    r"\b(?:ul|al|pl)\. [A-ZŁŚŻŹĆ][\w .-]{2,40} \d{1,4}\b|"
+    r"\b(?:ул|улица|проспект|пр-т|пер|вул)\.? [А-ЯЁЇІЄ][\w .-]{2,40},? (?:д\. ?)?\d{1,4}|"
+    r"[\u3400-\u9fff]{1,20}[路街道]\d{1,5}[号號]|[\u3400-\u9fff]{1,20}\d{1,3}(?:丁目|番地)|"
+    r"\b(?i:p\.? ?o\.? box|postfach|apartado(?: de correos)?|boîte postale) \d{2,6}\b",
 )
 """A street with its number, in the forms of the most used languages."""
 _RUN: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")

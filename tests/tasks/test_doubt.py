@@ -129,6 +129,65 @@ SEARCHES: Final = {
         {"search": "blocked search-unnamed"},
         {"/search": html(f"<main><h1>Search</h1><p>{PROSE}</p><form><input name=q></form></main>", "Search")},
     ),
+    "results that a mouse alone can press, without a hand": Case(
+        live(50, show="<li onclick=go()>${n}</li>") + HOME, {"search": "blocked search-no-results"}, {"/hits": hits}
+    ),
+    "the word that was asked for in a link": Case(
+        f"<form action=/search>{FIELD}</form>{HOME}",
+        {"search": "inconclusive search-nothing"},
+        {
+            "/search": lambda target: html(
+                f"<h1>Results</h1><p>{PROSE}</p><a href='{target}&p=2'>More {target[10:]}</a>"
+            )
+        },
+    ),
+    "a nameless field in a form that searches": Case(
+        f"<form action=/search><input id=search name=q><button>Search</button></form>{HOME}",
+        {"search": "blocked search-unnamed"},
+        {"/search": listed},
+    ),
+    "a field with a question beside a button that searches": Case(
+        f"<form action=/go><input placeholder='Where to?' name=q><button>Search</button></form>{HOME}",
+        {"search": "done"},
+        {"/go": listed},
+    ),
+    "a read-only field that opens another": Case(
+        "<input readonly placeholder=Search onclick='over.hidden=false'><div id=over hidden>"
+        f"<form action=/search><input name=q aria-label='What for?'></form></div>{HOME}",
+        {"search": "done"},
+        {"/search": listed},
+    ),
+    "results in a new tab": Case(
+        f"<form action=/search target=_blank>{FIELD}</form>{HOME}", {"search": "done"}, {"/search": listed}
+    ),
+    "closed results in a new tab": Case(
+        f"<form action=/search target=_blank>{FIELD}</form>{HOME}",
+        {"search": "blocked search-robots"},
+        {"/robots.txt": (200, {"content-type": "text/plain"}, b"User-agent: *\nDisallow: /search\n")},
+    ),
+    "a search in a frame": Case(
+        f"<iframe title=Search src=/box height=60></iframe>{HOME}",
+        {"search": "done"},
+        {"/box": html(f"<form action=/search target=_top>{FIELD}</form>"), "/search": listed},
+    ),
+    "a search that only OpenSearch declares": Case(
+        f"<link rel=search type=application/opensearchdescription+xml href=/os.xml>{HOME}",
+        {"search": "done"},
+        {
+            "/os.xml": (
+                200,
+                {"content-type": "application/opensearchdescription+xml"},
+                b"<OpenSearchDescription xmlns='http://a9.com/-/spec/opensearch/1.1/'><Url type='text/html' "
+                b"template='/search?q={searchTerms}&amp;page={startPage?}'/></OpenSearchDescription>",
+            ),
+            "/search": listed,
+        },
+    ),
+    "a field in German": Case(
+        f"<form action=/search><label>Suchbegriff <input name=q></label></form>{HOME}",
+        {"search": "done"},
+        {"/search": listed},
+    ),
     "a search in a shadow root": Case(
         "<x-search></x-search>" + HOME + "<script>customElements.define('x-search',class extends HTMLElement{"
         f"connectedCallback(){{this.attachShadow({{mode:'open'}}).innerHTML=`<form action=/search>{FIELD}</form>`}}}})"
@@ -210,9 +269,56 @@ READS: Final = {
 GONE: Final[dict[str, Answer]] = {
     url: (404, {"content-type": "text/html"}, b"<h1>Not found</h1>") for url in ROOMS.values()
 }
+NAME: Final = "<label>Your name <input name=name></label>"
 FILE: Final[Page] = (200, {"content-type": "application/octet-stream"}, b"\0" * 64)
 FOLLOWS: Final = {
     "links to pages that do not exist": Case(HOME, {"follow": "blocked follow-missing"}, GONE),
+    "links that lead back": Case(
+        HOME, {"follow": "blocked follow-elsewhere"}, dict.fromkeys(ROOMS.values(), (302, {"location": "/"}, b""))
+    ),
+    "copies of the homepage that name the item": Case(
+        HOME.replace("<li>", "<li><h2>").replace("</li>", "</h2></li>"),
+        {"follow": "blocked follow-elsewhere"},
+        dict.fromkeys(ROOMS.values(), html(HOME.replace("<li>", "<li><h2>").replace("</li>", "</h2></li>"))),
+    ),
+    "links that a script follows": Case(
+        f"<main>{INTRO}<a href=javascript:void(0) onclick=\"location='/rooms/pier'\">Pier flat</a></main>",
+        {"follow": "done"},
+    ),
+    "links that open nothing": Case(
+        f"<main>{INTRO}<a href=#>Pier flat</a> <a href=#>Net loft</a></main>", {"follow": "blocked follow-nothing"}
+    ),
+    "links that unfold": Case(
+        f"<main>{INTRO}<a href=# onclick='more.hidden=false'>Pier flat</a><p id=more hidden>A flat <button>Ask</button>"
+        "</main>",
+        {"follow": "absent"},
+    ),
+    "a role alone": Case(
+        f"<main>{INTRO}<p role=link tabindex=0 onclick=\"location='/rooms/pier'\">Pier flat</p></main>",
+        {"follow": "done"},
+    ),
+    "pictures without a name that are links": Case(
+        f"<main>{INTRO}" + "".join(f"<a href={url}><img src=/x.png width=80 height=40></a>" for url in ROOMS.values()),
+        {"follow": "blocked follow-unnamed"},
+    ),
+    "anchors that only listen": Case(
+        f"<main>{INTRO}" + "".join(f"<p><a>{name}</a></p>" for name in ROOMS) + "</main><script>for(const a of "
+        "document.querySelectorAll('a'))a.addEventListener('click',()=>{location='/rooms/pier'})</script>",
+        {"follow": "blocked follow-clickable"},
+    ),
+    "a dialog about the item": Case(
+        HOME.replace("<a ", "<a onclick='box.show();return false' ") + "<dialog id=box><h2>Our pier flat</h2></dialog>",
+        {"follow": "done"},
+    ),
+    "a page that loads itself again": Case(
+        HOME.replace("<a ", "<a onclick='setTimeout(()=>location.reload(),90);return false' "),
+        {"follow": "inconclusive follow-failed"},
+    ),
+    "pages on a server that fails": Case(
+        HOME.replace("</li>", " 49 €</li>"),
+        {"follow": "inconclusive follow-failed", "offer": "inconclusive stuck"},
+        dict.fromkeys(ROOMS.values(), (503, {}, b"down")),
+    ),
     "links to files": Case(HOME, {"follow": "inconclusive follow-failed"}, dict.fromkeys(ROOMS.values(), FILE)),
     "pages with other words": Case(
         HOME,
@@ -242,6 +348,27 @@ FOLLOWS: Final = {
         f"<nav><a href=/contact>Contact</a></nav>{HOME}",
         {"contact": "inconclusive contact-unsure"},
         {"/contact": html(f"<h1>Contact</h1><p>Come to the quay and ask for Ada. {PROSE}</p>")},
+    ),
+    "a contact that a button shows": Case(
+        f"<button onclick='box.showModal()'>Contact us</button><dialog id=box>hello@rooms.example</dialog>{HOME}",
+        {"contact": "done"},
+    ),
+    "a contact page that does not exist": Case(
+        f"<nav><a href=/contact>Contact</a></nav>{HOME}", {"contact": "blocked contact-missing"}
+    ),
+    "a contact page on a server that fails": Case(
+        f"<nav><a href=/contact>Contact</a></nav>{HOME}",
+        {"contact": "inconclusive contact-failed", "form": "inconclusive form-failed"},
+        {"/contact": (503, {}, b"down")},
+    ),
+    "a form behind the contact link": Case(
+        f"<nav><a href=/contact>Contact</a></nav>{HOME}<footer>hello@rooms.example</footer>",
+        {"contact": "done", "form": "done"},
+        {
+            "/contact": html(
+                "<h1>Contact</h1><form><label>Name <input></label><label>Text <textarea></textarea></label>"
+            )
+        },
     ),
     "a page of frames": Case(
         "",
@@ -277,7 +404,6 @@ def form(fields: str) -> str:
     return f"{HOME}<form action=/ask method=post>{fields}<button>Send</button></form>"
 
 
-NAME: Final = "<label>Your name <input name=name></label>"
 FORMS: Final = {
     "a field that takes letters without spaces": Case(
         form("<label>Code <input oninput='this.value=this.value.replace(/[^a-z]/gi,\"\").toUpperCase()'></label>"),
@@ -289,6 +415,34 @@ FORMS: Final = {
             'this.value))this.value=""},60)\'></label>'
         ),
         {"form": "inconclusive form-unsure"},
+    ),
+    "a field that forgets when it is left": Case(
+        form("<label>Code <input onblur=\"this.value=''\"></label>"), {"form": "blocked form-lost"}
+    ),
+    "a choice that is only listened to": Case(
+        form(f"{NAME}<div id=pick>Colour</div><script>pick.addEventListener('click',()=>0)</script>"),
+        {"form": "blocked form-custom"},
+    ),
+    "a text that anybody may edit, without a role": Case(
+        form(f"{NAME}<div contenteditable style='height:40px'></div>"), {"form": "blocked form-custom"}
+    ),
+    "a list that opens by a click": Case(
+        form(
+            f"{NAME}<div role=combobox id=pick tabindex=0 aria-label=Fruit onclick='some.hidden=false'>Choose</div>"
+            "<ul role=listbox id=some hidden><li role=option onclick='pick.textContent=this.textContent'>Apple</ul>"
+        ),
+        {"form": "done"},
+    ),
+    "an entry that must be chosen": Case(
+        form(
+            "<input role=combobox aria-label=Country id=pick oninput='some.hidden=false' onblur=\"if(this.value!="
+            "'France')this.value=''\"><ul role=listbox id=some hidden><li role=option onmousedown=\"pick.value="
+            "'France';event.preventDefault()\">France</ul>"
+        ),
+        {"form": "done"},
+    ),
+    "a trap for robots that cannot be seen": Case(
+        form(f"{NAME}<div style='opacity:0;position:absolute'><input name=website></div>"), {"form": "done"}
     ),
     "a trap for robots": Case(
         form(NAME + "<div style='position:absolute;left:-9999px'><input name=website></div>"), {"form": "done"}

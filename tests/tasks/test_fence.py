@@ -27,6 +27,8 @@ from aui_tui.engine.policy import ConnectTo, ScanPolicy
 from aui_tui.tasks import browser as browsers
 from aui_tui.tasks.browser import Browser
 from aui_tui.tasks.fence import Allowance
+from aui_tui.tasks.outline import Node
+from aui_tui.tasks.page import Page
 from aui_tui.tasks.run import TaskRunning, run_tasks
 from tests.cli.runner import ROOT
 from tests.tasks.pages import Site, hosted, html, readable, sentinel
@@ -365,17 +367,26 @@ async def test_cancelling_keeps_what_had_ended_and_closes_the_context(browser: B
     assert not browser.contexts
 
 
-def main_processes() -> list[psutil.Process]:
+def processes(wanted: Callable[[str], bool]) -> list[psutil.Process]:
+    """The processes below this one whose command line is ``wanted``."""
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            if wanted(" ".join(process.cmdline())):
+                found.append(process)
+    return found
+
+
+def browsers_running() -> list[psutil.Process]:
     """The browsers that this process has started, without their helper processes."""
-    family = psutil.Process().children(recursive=True)
-    return [one for one in family if "--headless" in one.cmdline() and "--type=" not in " ".join(one.cmdline())]
+    return processes(lambda line: "--headless" in line and "--type=" not in line)
 
 
 async def test_a_browser_that_does_not_close_a_page_is_ended_and_another_one_started(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(browsers, "CLOSE_SECONDS", 0.5)
-    own, others = Browser(), main_processes()
+    own, others = Browser(), browsers_running()
     try:
         async with serving(Shop()) as port:
             task = asyncio.ensure_future(
@@ -383,7 +394,7 @@ async def test_a_browser_that_does_not_close_a_page_is_ended_and_another_one_sta
             )
             while not own.contexts:
                 await asyncio.sleep(0.05)
-            stopped = [one for one in main_processes() if one not in others]
+            stopped = [one for one in browsers_running() if one not in others]
             for process in stopped:
                 process.suspend()
             task.cancel()
@@ -397,6 +408,25 @@ async def test_a_browser_that_does_not_close_a_page_is_ended_and_another_one_sta
         assert not own.contexts
     finally:
         await own.aclose()
+
+
+async def test_a_page_that_crashes_is_not_blamed_for_what_was_being_tried(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The picture of a gigabyte may end its page at any step, the press of a link included."""
+    click = Page.click
+
+    async def crash(page: Page, node: Node) -> bool:
+        for process in processes(lambda line: "--type=renderer" in line):
+            process.kill()
+        return await click(page, node)
+
+    monkeypatch.setattr(Page, "click", crash)
+    async with hosted(Site({"/": readable()})) as port:
+        ran = await run_tasks(
+            seen_at(f"http://{HOST}"), browser, access=leading_to(port), allowance=QUICK, tasks=("read", "follow")
+        )
+    assert [result.outcome for result in ran.report.results] == ["done", "inconclusive"]
 
 
 PROGRAM = """

@@ -1,0 +1,70 @@
+"""Names, addresses and numbers are known in many languages, and other text is not taken for them."""
+
+from __future__ import annotations
+
+import pytest
+
+from aui_tui.tasks.vocabulary import CONTACT, EMAIL, PHONE, POSTAL, SEARCH
+
+OTHERS = """
+    ISBN 978-3-16-148410-0, order 2024-11-22-0001; RFC 9309 must then stay away
+    Meet us at the mill.; On 12 May 2027 at 14 o'clock; Look at rooms. Dot your i.
+    Chapter 12 the long road to the sea
+"""
+
+PLACES = """
+    12 Mill Lane, Springfield; 350 Fifth Avenue; Hafenstraße 12; Am Markt 1, 28195 Bremen
+    12, rue du Moulin, Rennes; Calle Mayor 5; Via Roma 10; Rua Augusta, 1500; Molenstraat 5
+    Storgatan 12; ul. Młyńska 7; ул. Ленина, д. 5; 東京都港区芝公園4丁目2-8; 北京市朝阳区建国路88号; P.O. Box 123
+"""
+
+KNOWN = """
+    Contact us; Kontakt; Nous contacter; Contáctenos; Contattaci; Fale conosco; Neem contact op
+    Связаться с нами; Контакти; お問い合わせ; 联系我们; 聯絡我們; 문의하기; 고객센터; اتصل بنا; تماس با ما
+    Bize ulaşın
+    İletişim; संपर्क करें; যোগাযোগ; Επικοινωνία; צרו קשר; Hubungi kami; Liên hệ; ติดต่อเรา
+    Ota yhteyttä; Elérhetőség; Contactați-ne; Kontaktujte nás; Kontakta oss; Write to us
+"""
+
+
+def listed(names: str) -> list[str]:
+    return [name.strip() for name in names.replace("\n", ";").split(";") if name.strip()]
+
+
+@pytest.mark.parametrize("name", listed(KNOWN))
+def test_a_contact_link_is_known_by_its_name(name: str) -> None:
+    assert CONTACT.search(name)
+
+
+@pytest.mark.parametrize("name", ["Contract law", "Recall of kettles", "Rooms by the water", "Call for papers"])
+def test_another_link_is_not_about_contact(name: str) -> None:
+    assert not CONTACT.search(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["Suchbegriff", "Suchen", "What are you looking for?", "Rechercher", "Buscar", "検索", "Ara", "Поиск"]
+)
+def test_a_search_field_is_known_by_its_name(name: str) -> None:
+    assert SEARCH.search(name)
+
+
+@pytest.mark.parametrize("name", ["Such a room", "Research", "Your e-mail"])
+def test_another_field_does_not_search(name: str) -> None:
+    assert not SEARCH.search(name)
+
+
+@pytest.mark.parametrize("said", listed(PLACES))
+def test_a_street_or_a_box_is_a_postal_address(said: str) -> None:
+    assert POSTAL.search(f"You find us here: {said}.")
+
+
+@pytest.mark.parametrize(
+    "said", ["mill@mill.example", "mill [at] mill.example", "mill(at)mill(dot)example", "mill at mill dot example"]
+)
+def test_an_e_mail_address_is_known_in_its_disguises(said: str) -> None:
+    assert EMAIL.search(said)
+
+
+@pytest.mark.parametrize("said", listed(OTHERS))
+def test_other_text_is_not_a_contact(said: str) -> None:
+    assert [pattern for pattern in (EMAIL, PHONE, POSTAL) if pattern.search(said)] == []
