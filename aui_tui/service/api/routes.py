@@ -350,8 +350,9 @@ class Feeds:
         return await self._kept(request, ("sitemap", str(number)), XML, made)
 
     async def catalogue(self, request: Request) -> Response:
-        """GET /.well-known/api-catalog (RFC 9727)."""
-        return await answer(request, self._catalogue, cache=STATIC_CACHE)
+        """GET /.well-known/api-catalog (RFC 9727; its section 2 asks for the Link field in answers to HEAD)."""
+        link = {"Link": f'<{self._base}/.well-known/api-catalog>; rel="api-catalog"'}
+        return await answer(request, self._catalogue, cache=STATIC_CACHE, headers=link)
 
     async def _kept(self, request: Request, key: tuple[str, ...], media_type: str, make: Any) -> Response:
         """Return what ``make`` gives, made once for each state of the index."""

@@ -118,6 +118,10 @@ def test_catalogue_leads_to_descriptions_that_exist(site: Running) -> None:
                 assert found.status_code == 200
                 assert found.headers["content-type"].startswith(link["type"])
     assert 'rel="api-catalog"' in site.get("/").headers["link"]
+    head = site.request("HEAD", "/.well-known/api-catalog")
+    assert head.headers["link"] == f'<{site.base_url}/.well-known/api-catalog>; rel="api-catalog"'
+    assert head.headers["content-type"] == answer.headers["content-type"]
+    assert not head.content
 
 
 def test_the_card_says_its_headline_once_and_the_next_step(site: Running) -> None:
