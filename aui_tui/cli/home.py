@@ -57,7 +57,7 @@ def show(run: Run, *, access: ScanPolicy | None = None, host: str = "") -> int:
 
 
 def known_sites(run: Run, service: LocalService) -> Stream:
-    """Return the scans of the packaged list of known sites, which begin on the user's word alone."""
+    """Return the scans of the packaged list of known sites, which begin only when the user asks."""
 
     async def scans(on_card: Callable[[object], None]) -> None:
         from aui_tui.cli.crawl import into

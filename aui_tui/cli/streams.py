@@ -164,7 +164,7 @@ GLYPHS: Final = MappingProxyType(
         "dash": ("–", "-"),
     }
 )
-"""What stands before a word, as itself and in ASCII; never instead of the word."""
+"""The sign before a word, as itself and in ASCII; never instead of the word."""
 
 TINTS: Final = MappingProxyType(
     {
@@ -208,7 +208,7 @@ class Paint:
         return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if self.colour and style else text
 
     def glyph(self, name: str) -> str:
-        """Return the symbol of a word, the neutral one for a word of the future."""
+        """Return the symbol of a word, the neutral one for an unknown word."""
         symbol, plain = GLYPHS.get(name, GLYPHS["untested"])
         return plain if self.ascii else symbol
 

@@ -303,7 +303,7 @@ class Trigger:
     def ask(self, now: float, seen: Snapshot | None = None, *, key: bool = False) -> str:
         """Return why a scan is due at ``now``, in a few words; empty when none is.
 
-        A change of files counts once they have kept still for ``settle`` seconds.
+        A change of files counts once they have not changed for ``settle`` seconds.
         """
         if key:
             return "asked for"

@@ -231,7 +231,7 @@ LIMITS = (
         " another site or none.",
     ),
 )
-"""How the scan went: stopped, relaxed at the user's word, and its own warnings."""
+"""How the scan went: stopped, relaxed as the user asked, and its own warnings."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Linear passes over HTML without a tree: title, text, inline styles, declarations, bodies that no parser survives.
+"""Linear passes over HTML without a tree: title, text, inline styles, declarations, bodies that overload a parser.
 
 The tokens follow HTML Standard 13.2.5 closely enough to see what a parser sees on ordinary pages; every pass looks
 at each octet a bounded number of times, whatever the page does. Input is UTF-8.
@@ -375,7 +375,7 @@ def header_links(value: str) -> Iterator[Link]:
 class Declares(NamedTuple):
     """What the HTML of a page declares for agents.
 
-    ``tools``: names of WebMCP tools, as they stand there; ``registers``: a script registers some.
+    ``tools``: names of WebMCP tools, as written there; ``registers``: a script registers some.
     """
 
     links: tuple[Link, ...] = ()

@@ -383,7 +383,7 @@ MUCH_LESS: Final = 5
 HALF: Final = 0.5
 """Share of the words of a page that must be in another one for it to be a version of that."""
 LESS: Final = 2
-"""A page with less than one half of the browser's text is worth a word."""
+"""A page with less than one half of the browser's text is reported."""
 SHORT: Final = 2000
 """Readable characters below which a page that says that it blocks is taken at its word."""
 MAX_WORDS: Final = 20_000

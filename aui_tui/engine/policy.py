@@ -33,7 +33,7 @@ REQUESTS: Final = 11
 class Limits:
     """Bounds of one scan: times in seconds, sizes in bytes (specification 8, method.md "Probes of one scan").
 
-    ``probe``: one probe in all, redirects included. ``connect``: until a TCP connection stands. ``lookup``: a name
+    ``probe``: one probe in all, redirects included. ``connect``: until a TCP connection is made. ``lookup``: a name
     look-up. ``pause``: before a client that was turned away is asked again; waits that grow begin with it. ``again``:
     for a client that got no answer before, at least. ``budget``: asking again in all; ``whole``: the scan. ``pace``:
     requests go one at a time, ``pace`` seconds apart, with ``paced`` paces added to ``budget``; 0: all at once.
@@ -92,7 +92,7 @@ class ConnectTo(NamedTuple):
 class ScanPolicy:
     """What the local user allows; the default is what a stranger gets.
 
-    ``allow_private``: private hosts and any port. ``connect_to``: where connections really go; the user's own word, so
+    ``allow_private``: private hosts and any port. ``connect_to``: where connections really go; the user asks for it, so
     the address of a rule may be private. ``remote``: somebody else names the site, so no rule excuses a private host or
     another port. ``headers`` and ``basic_auth`` (user, password) go to the scanned origin alone and never into a
     record. ``cafile``: certificates trusted besides the usual ones. ``insecure``: certificates are not checked.

@@ -28,7 +28,7 @@ from aui_tui.records.observations import BROWSER, CHALLENGED, FILE_PROBES, REFUS
 ROUNDS: Final = 2
 """Controlled rounds in which a client must be turned away until its refusal counts."""
 TIGHT_ROUNDS: Final = 3
-"""The same for what the site's limit on requests answers everybody with: a burst that it spares may mislead two."""
+"""The same for what the site's limit answers everybody with: a burst that it lets through may mislead two rounds."""
 FAILING_ROUNDS: Final = 4
 """The same for what a site may answer by chance: a 5xx that is not a challenge, or another page than the browser's (an
 A/B test). At 30 % random 502 an accusation is then under 0.2 % of scans."""
@@ -229,7 +229,7 @@ class History:
     def kept_back(self, files: Sequence[str]) -> list[str]:
         """Return which of ``files`` one stands for: all below ``/.well-known/``, where they alone got a 403.
 
-        That is how a server answers that keeps names with a dot to itself.
+        A server that hides names with a dot answers like that.
         """
         alike = [name for name in files if self.latest[name].status == 403]
         return alike if alike == [name for name in FILE_PROBES if name in WELL_KNOWN] else []
@@ -306,7 +306,7 @@ class Recheck:
             pause *= 4 if hopeless or seen.status == 403 else 2
 
     def _tries(self) -> int:
-        """Return how often to ask the browser again: often where a limit lets others in, once where a wall stands."""
+        """Return how often to ask the browser again: often where a limit lets others in, else once."""
         seen = self._latest[BROWSER]
         if not seen.turned_away:
             return 0
@@ -363,7 +363,7 @@ class Recheck:
     def _slow_down(self, waiting: Sequence[str], pause: float) -> float:
         """Return the pause after a round that turned the control away too.
 
-        What was counted is void, but for clients whose answer the limit gives to nobody.
+        What was counted no longer counts, except for clients whose answer the limit gives to nobody.
         """
         self.tight = True
         for name in waiting:

@@ -529,7 +529,7 @@ class _Scan:
         )
 
     def limits(self) -> tuple[str, ...]:
-        """Return what was relaxed at the user's word and mattered for this origin."""
+        """Return what the user relaxed and what mattered for this origin."""
         dialled = self._access.rule_for(self.origin.host, self.origin.port) is not None
         words = [word for word in self._access.relaxed if word != "connect-to" or dialled]
         return (*words, "signed") if self.verified else tuple(words)

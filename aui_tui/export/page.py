@@ -30,7 +30,7 @@ WIDE: Final = frozenset({"Finding", "Host", "Value"})
 VERDICT_KIND: Final = MappingProxyType(
     {verdict: ("critical", "warn", "good")[rank] for verdict, rank in VERDICT_RANK.items()}
 )
-"""Colour of a verdict; the word always stands with it."""
+"""Colour of a verdict; the word is always beside it."""
 
 
 def html_cards(cards: Iterable[ReportCard], options: Options) -> Iterator[str]:

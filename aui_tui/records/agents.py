@@ -85,7 +85,7 @@ class AgentRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """Assistants that fare alike: the word, their matrix keys and short names, why, and the slot to look at."""
+    """Assistants with the same outcome: the word, their matrix keys and short names, why, and the slot to look at."""
 
     verdict: str
     keys: tuple[str, ...]
@@ -103,7 +103,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def word_of(verdict: str, source: str = "") -> str:
-    """Return the word for a verdict of the records; a word of the future is unclear.
+    """Return the word for a verdict of the records; an unknown word is unclear.
 
     ``source`` of its surface tells unclear from not tested.
     """
@@ -229,11 +229,11 @@ def _disagree(says: str, outcome: str) -> bool:
     return (says == "yes" and outcome in (REFUSED, CHALLENGED)) or (says == "no" and outcome == SERVED)
 
 
-# What fares alike
+# Assistants with the same outcome
 
 
 def outcomes(card: ReportCard, seen: Observations | None = None) -> tuple[Outcome, ...]:
-    """Return the eight assistants of the matrix, those that fare alike folded into one, worst first."""
+    """Return the eight assistants of the matrix, those with the same outcome folded into one, worst first."""
     rows = {row.key: row for row in agent_rows(card, seen)}
     found: dict[tuple[str, str, bool], list[tuple[str, str, str]]] = {}
     for surface, (key, verdict) in zip(registry().surfaces, card.matrix.items(), strict=False):
@@ -268,7 +268,7 @@ def _reason(
 
 
 def _driven(word: str, card: ReportCard) -> str:
-    """Return why an assistant fares so that drives a browser of its own: by the run of the tasks, if there was one."""
+    """Return why an assistant with a browser of its own has its outcome: by the run of the tasks, if there was one."""
     if not card.task_runs:
         return "the browser was challenged" if word == WALL else "only a task run can tell"
     return {

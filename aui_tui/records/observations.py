@@ -279,7 +279,7 @@ CAUSES = ("name", "field", "fields", "together", "either")
 
 
 class Cause(Record, frozen=True):
-    """What the site goes by when it turns ``agents`` (slots) away; it never changes a verdict.
+    """By what the site decides when it turns ``agents`` (slots) away; it never changes a verdict.
 
     ``by``: ``name`` (the User-Agent alone), ``field`` (one of ``fields`` alone, whatever the name), ``fields`` (others
     than the name, of which ``fields`` could decide), ``together`` (name and other fields, neither alone), ``either``
@@ -345,8 +345,8 @@ class Observations(Record, frozen=True):
     ``host`` is the canonical key under which the card is kept: the A-label, with scheme and port where they were
     given and differ from the default. ``input_host``: as typed. ``origin``: scheme, host and port that were asked.
     ``scanned_at``: ISO 8601 UTC with milliseconds, the start. ``elapsed_ms``: whole scan. ``exchanges``: the browser
-    first, then the four agents, then robots, llms, ai-plugin, ucp, mcp. ``limits``: what was relaxed at the
-    user's word (``insecure``, ``credentials``, ``private``, ``connect-to``). ``random``: the site failed at random: a
+    first, then the four agents, then robots, llms, ai-plugin, ucp, mcp. ``limits``: what was relaxed as
+    the user asked (``insecure``, ``credentials``, ``private``, ``connect-to``). ``random``: it failed at random: a
     client got a 5xx and was served at another time. ``unsettled``: the time of the scan ended before a refusal could
     be settled, although the browser was served. ``cause``: what a refusal goes by, None when nobody looked.
     ``incomplete``: the scan was stopped before its end; a probe without a verdict has the error ``stopped``.

@@ -24,7 +24,7 @@ MAX_LINE: Final = 16 * 1024 * 1024
 
 
 class ImportedRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """One record of a file, or why it is none.
+    """One record of a file, or why it is not a record.
 
     ``place`` names it for the user: ``line 12``, ``ranked[3]``. A record is a ``card``, with ``observations`` where
     the file has them, or a ``summary`` with the list (``ranked``) it comes from; else ``error`` is a sentence.
@@ -155,7 +155,7 @@ def _record(value: Any, place: str, *, ranked: bool = True) -> Iterator[Imported
 
 BATCH: Final = 500
 OnProgress = Callable[[int], None]
-"""Hears how many records were read."""
+"""Called with how many records were read."""
 
 
 class ImportResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -194,7 +194,7 @@ def take(stream: BinaryIO, reports: Reports, *, progress: OnProgress | None = No
 
 
 def _packed(record: ImportedRecord) -> Packed:
-    """Return a record ready to be written. Raises RecordError for a broken one, InvalidHost for a host that is none."""
+    """Return a record ready to be written. Raises RecordError for a broken one, InvalidHost for a bad host."""
     if record.error:
         raise RecordError(record.error)
     if record.summary is not None:

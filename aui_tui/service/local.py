@@ -149,7 +149,7 @@ class LocalService:
         return await self._stoppable(lambda stop: self.reports.index(query, stop))
 
     async def first_page(self, query: Query) -> IndexView | None:
-        """Return the first rows of ``query`` where they are to be had sooner than the whole answer."""
+        """Return the first rows of ``query`` where they come sooner than the whole answer."""
         return await self._stoppable(lambda stop: self.reports.first_page(query, stop))
 
     async def overview(self, query: Query) -> Overview:

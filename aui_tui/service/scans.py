@@ -159,7 +159,7 @@ OTHER_SCAN_TIMEOUT: Final = 80.0
 
 
 class Call(Protocol):
-    """Runs a piece of work that reads or writes files on a thread."""
+    """Runs work that reads or writes files on a thread."""
 
     def __call__(self, work: Callable[[], T], /) -> Awaitable[T]: ...
 

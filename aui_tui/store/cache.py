@@ -1,9 +1,9 @@
-"""What scans share over all processes of a data folder: the 24 h cache, ten scans an hour for each client, and leases.
+"""What scans share between processes of a data folder: the 24 h cache, ten scans an hour for each client, and leases.
 
-A lease lets one scan of a host run at a time (specification 4.3 and 8). A file is opened late, never waits long and may
-be damaged. diskcache's own ``Disk`` and ``JSONDisk`` unpickle or open whatever a row names (CVE-2025-69872). Here a row
-that is not inline JSON text is refused on the way in, on the way out and at removal: nothing is unpickled, no file is
-opened, written or removed.
+A lease lets one scan of a host run at a time (specification 4.3 and 8). A file is opened at its first use, never waits
+long and may be damaged. diskcache's own ``Disk`` and ``JSONDisk`` unpickle or open whatever a row names
+(CVE-2025-69872). Here a row that is not inline JSON text is refused on the way in, on the way out and at removal:
+nothing is unpickled, no file is opened, written or removed.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from aui_tui.records.registry import registry, surfaces
 from aui_tui.records.vocabulary import CATEGORIES, FIXES, GRADES, STANCES, SURFACES_TOTAL, VERDICTS
 
 BEST_VERDICT_FIRST: Final = ("allowed", "allowed-robots", "partial", "disallowed", "blocked", "walled")
-"""The verdicts that say something; ``untested`` and a word of the future stand last in either direction."""
+"""The verdicts that say something; ``untested`` and an unknown word stand last in either direction."""
 _TASK_PILLARS: Final = tuple({method.task_pillar.key for method in METHODS.values()})
 OTHER: Final = 9
 """Code of a category that is not in the list (a foreign record)."""

@@ -70,7 +70,7 @@ class Database:
         self.path = path
         self.warnings: list[str] = []
         self.generation = 0
-        """Grows when the file is started again: whatever was kept of the old one is void."""
+        """Grows when the file is started again: nothing that was kept of the old one holds."""
         self._busy = busy
         self._clock = clock
         self._migrations = migrations
@@ -82,7 +82,7 @@ class Database:
         self._reading = "mode=ro"
         self._file: tuple[int, int] | None = None
         self.read_only = path.exists() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
-        """The file lies where this user may not write: it is read, and nothing is kept."""
+        """This user may not write where the file is: it is read, and nothing is kept."""
         with suppress(Unavailable):
             self._open()
 

@@ -393,7 +393,7 @@ def sweep(db: sqlite3.Connection, query: Query, now: float) -> Sweep:
 
 
 CACHED: Final = 16 * 1024
-"""KiB of pages that are held in memory; the rest lies in a file that has no name and goes with this process."""
+"""KiB of pages that are held in memory; the rest is in a file without a name that ends with this process."""
 
 NEEDS_CARD: Final = frozenset({"has", "signal", "fix", "contradiction", "change", "edge", "method"})
 """Terms that a summary alone (specification 2.1) cannot answer."""

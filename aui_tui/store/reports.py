@@ -54,7 +54,7 @@ VIEWS: Final = 8
 HELD: Final = 1_500_000
 """Ids that they hold together at most, eight octets each."""
 SETTLED: Final = 1.5
-"""Seconds after a write from which its time stands for the state of the index."""
+"""Seconds after a write from which its time identifies the state of the index."""
 SETS: Final = 200
 """Tagged sets that are kept in the same way, an eighth of an octet for each host."""
 
@@ -232,7 +232,7 @@ class Reports:
             return self._index(db, query)
 
     def first_page(self, query: Query, stop: Callable[[], bool] | None = None) -> IndexView | None:
-        """Return the first rows of ``query``, its figures to be had from ``index``; None where those come as soon."""
+        """Return the first rows of ``query``, its figures come with ``index``; None where those come as soon."""
         with self.reading(stop) as db:
             return None if query in self._views else first_page(db, self.database.reader, query, self._clock())
 

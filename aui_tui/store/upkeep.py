@@ -80,7 +80,7 @@ def _copy(reports: Reports, partial: Path, progress: OnProgress | None) -> None:
 BATCH: Final = 500
 STRIDE: Final = 256
 MISSES: Final = 4096
-"""Ids in a row that give nothing before the rest is given up, where the file cannot say its largest."""
+"""Ids in a row without a result after which the rest is skipped, where the file cannot say its largest id."""
 SIZES: Final = slice(28, 40)
 """Octets of the header that tell size and free list; zero makes SQLite go by the size of the file (format 1.3.7)."""
 
@@ -365,7 +365,7 @@ def records(db: sqlite3.Connection, progress: OnProgress | None) -> Iterator[Rec
 
 
 def record_of(identity: int, site: int, at: int, card_blob: bytes | None, seen_blob: bytes | None) -> Record:
-    """Return what a row of RECORD is worth."""
+    """Return the state of a row of RECORD."""
     card = seen = None
     try:
         card = None if card_blob is None else blobs.unpack_card(card_blob)

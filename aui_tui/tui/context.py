@@ -118,7 +118,7 @@ class Preferences(msgspec.Struct):
 
     ``columns``: keys of the columns of the list, empty for the usual ones. ``keys``: keys by binding id. ``views``:
     saved lists by name. ``write`` puts a value (None: nothing) under a name, given after those of its tables, into the
-    settings file ``path``; raises AuiError. ``stronger``: by setting, the flag or variable that has the last word.
+    settings file ``path``; raises AuiError. ``stronger``: by setting, the flag or variable that overrides it.
     ``read_log`` reads an access log of a host and returns a sentence on it.
     """
 

@@ -65,7 +65,7 @@ class PreferringApp(ThemedApp):
             self.post_message(messages.Notification(sentence(error), "error"))
             return
         stronger = kept.stronger.get(name[0], "")
-        but = " " + stronger + " has the last word at the start." if stronger else ""
+        but = " " + stronger + " overrides it at the start." if stronger else ""
         self.post_message(messages.Notification(what + " Remembered in " + kept.path + "." + but))
 
     def choose_theme(self, name: str | None) -> None:

@@ -88,7 +88,7 @@ TERMS: Final = MappingProxyType(
         "refused": "An error came back for this name, and the page for a browser.",
         "challenged": "A test for humans came back instead of the page.",
         "told no": "robots.txt tells this name to stay out.",
-        "unclear": "It was asked, and no answer came that proves anything.",
+        "unclear": "It was asked, but no answer proves anything.",
         "not tested": "It drives a browser of its own: no request of ours can stand for it, only a task run can.",
         "front door": "A file that tells agents which services they may call: UCP for shops, MCP for tools.",
         "wba": "Web Bot Auth: proof of who asks, by signature.",

@@ -1,4 +1,4 @@
-"""The door: does an agent get the homepage that a browser gets, and if not, what stands in the way."""
+"""The door: does an agent get the homepage that a browser gets, and if not, what refuses it."""
 
 from __future__ import annotations
 

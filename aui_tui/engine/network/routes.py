@@ -187,7 +187,7 @@ class Routes:
         return found
 
     async def _dial(self, found: Sequence[str], port: int) -> streams.Stream:
-        """Return the first connection that stands."""
+        """Return the first connection that is made."""
         limit = self._access.limits.connect
         running: set[asyncio.Task[streams.Stream]] = set()
         try:
@@ -205,7 +205,7 @@ class Routes:
 
 
 async def _race(waiting: list[str], port: int, running: set[asyncio.Task[streams.Stream]]) -> streams.Stream:
-    """Return the first connection that stands; a further address joins in every STAGGER seconds (RFC 8305).
+    """Return the first connection that is made; a further address joins in every STAGGER seconds (RFC 8305).
 
     ``running`` holds the attempts that are under way. Raises OSError: ConnectionRefusedError when an address refused.
     """

@@ -1,4 +1,4 @@
-"""What stands before the application: time limits of connections, requests refused before any work, the access log.
+"""What comes before the application: time limits of connections, requests refused before any work, the access log.
 
 uvicorn leaves the time limits open; a connection also sends the head of an answer together with its body. Lines of the
 access log are written several at a time.

@@ -51,7 +51,7 @@ MARKS: Final = {
     "walled": "▦",
     "untested": "·",
 }
-"""A sign beside the word of each verdict; the word always stands with it."""
+"""A sign beside the word of each verdict; the word is always beside it."""
 
 
 class Pages:

@@ -219,7 +219,7 @@ def _sentences(row: AgentRow) -> list[str]:
         out.append("The site serves the page to this name" + (", against its own robots.txt." if row.disagree else "."))
     elif row.outcome == "inconclusive":
         detail = row.exchange.detail if row.exchange is not None else ""
-        out.append("The site gave no answer that proves anything" + (": " + detail if detail else "") + ".")
+        out.append("No answer of the site proves anything" + (": " + detail if detail else "") + ".")
     else:
         kind = "a test for humans" if row.outcome == "challenged" else "an error"
         out.append("".join(("The site answers this name with ", kind, " (", str(row.status or "none"), ").")))

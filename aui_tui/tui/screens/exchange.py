@@ -30,11 +30,11 @@ from aui_tui.tui.words import term
 SIDES: Final = ("both", "left", "right", "text")
 EXPLAINED: Final = {
     "request": "The first line of what was asked.",
-    "User-Agent": "The name under which the request was made; it is what sites most often go by.",
+    "User-Agent": "The name under which the request was made; most sites that turn agents away decide by it.",
     "status": "The first line of the answer. 2xx means served, 403 understood and refused, 429 asked too often.",
     "hops": "Redirects that were followed before this answer.",
     "size, time": "Bytes of the body as kept, and seconds from asking to the last of them.",
-    "Server": "The program that answered, by its own word.",
+    "Server": "The program that answered, as it names itself.",
     "Set-Cookie": "Values of cookies are hidden here and in every file.",
     "title": "The title of the page that came back.",
     "text": "The words that can be read without running any script.",

@@ -423,7 +423,7 @@ def _fates(surface: Surface, found: Counter[str]) -> list[Piece]:
 
 
 FATE_TERMS: Final = {"in": "allowed,allowed-robots", "gets-in": "in", "told no": "disallowed", "not tested": "untested"}
-"""What a query calls a fate, where it is not by its own word."""
+"""What a query calls an outcome, where that is another word."""
 
 
 def of_agent(surface: Surface, word: str) -> str:
