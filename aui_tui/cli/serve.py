@@ -238,7 +238,7 @@ def _names(host: str, port: int, base_url: str) -> tuple[frozenset[str], str]:
         names |= {f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")}
     if not base_url:
         if host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not bound
-            raise BadValue(f"--host {host} has no name of its own; say with --base-url what browsers use.")
+            raise BadValue(f"--host {host} means every address; name the one that browsers use with --base-url.")
         return frozenset(names), f"http://{own}:{port}"
     parts = urlsplit(base_url)
     if parts.scheme not in ("http", "https") or not parts.netloc or parts.path not in ("", "/") or parts.query:

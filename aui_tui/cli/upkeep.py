@@ -164,7 +164,7 @@ def _examine(run: Run, reports: Reports, *, as_json: bool) -> int:
         f"scans     {health.scans:,}",
         *(f"set aside {path} (--salvage recovers what it holds)" for path in damaged(reports.path.parent)),
         *(f"problem   {clean(problem, 300)}" for problem in health.problems),
-        "sound" if not health.problems else "not sound; --repair repairs it",
+        "sound" if not health.problems else "damaged; --repair repairs it",
     ]
     found = {
         "index": str(reports.path),
