@@ -196,6 +196,13 @@ INSERTED: Final = {
 }
 
 
+LEFT_OUT: Final = (
+    "HTML allows a page to leave these tags out. Then put what belongs before `</head>` directly after `</title>`, what"
+    " belongs after `<body>` directly before the first element that people see, and what belongs before `</body>` at"
+    " the end of the file."
+)
+
+
 def action_of(path: str) -> Action:
     """Return what to do with the file of a plan at ``path`` (see ``Piece``)."""
     folder = path.rpartition("/")[0]
@@ -300,8 +307,12 @@ def readme(found: Plan, site: Site | None = None) -> Iterator[str]:
     yield ""
     yield "| file | where it goes |"
     yield "| --- | --- |"
-    for piece in pieces(found, site).values():
+    files = list(pieces(found, site).values())
+    for piece in files:
         yield f"| `{piece.path}` | {with_code(piece.place)} |"
+    if any(piece.path in INSERTED for piece in files):
+        yield ""
+        yield LEFT_OUT
     for number, (step, gain) in enumerate(zip(found.steps, _gains(found), strict=True), 1):
         yield ""
         yield f"## {number}. {escape(step.fix.title)}: {gain}"

@@ -18,7 +18,7 @@ from aui_tui.engine.judge import judge
 from aui_tui.engine.robots import parse
 from aui_tui.engine.scoring import Labels, grade_card, site_of, what_if
 from aui_tui.errors import BadValue, Unavailable
-from aui_tui.plan import as_json, lines, pieces, plan, readme, write_files
+from aui_tui.plan import INSERTED, as_json, lines, pieces, plan, readme, write_files
 from aui_tui.records.card import ReportCard
 from aui_tui.records.methods import METHODS, V01, V02
 from aui_tui.records.observations import Observations
@@ -179,6 +179,7 @@ def test_what_was_seen_gives_whole_files_at_their_paths() -> None:
             assert "https://shop.example/" not in files[path].text
     text = "\n".join(readme(found, site))
     assert "shop.example.org" in text
+    assert ("to leave these tags out" in text) == any(path in INSERTED for path in files)
     commands = re.findall(r"`(curl [^`]+)`", text)
     assert len(commands) == text.count("curl ") > 0
     assert not any("\\" in command for command in commands), "a command is copied as it is"

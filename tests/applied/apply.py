@@ -28,6 +28,8 @@ def apply(folder: Path, site: Folder) -> None:
 
 
 def _insert(page: str, file: str, text: str, place: str) -> str:
+    if "<body>" not in page:
+        return _insert_without_tags(page, file, text)
     if file == "head.html":
         assert "before" in place
         return page.replace("</head>", text + "</head>")
@@ -37,3 +39,13 @@ def _insert(page: str, file: str, text: str, place: str) -> str:
         return page.replace("</body>", text + "</body>")
     assert file == "content.html", file
     return re.sub(r'<(div|main) id="root">', lambda tag: f"{tag[0]}\n{text}", page)
+
+
+def _insert_without_tags(page: str, file: str, text: str) -> str:
+    """Put ``text`` where the README says for a page that leaves out the tags of head and body."""
+    if file == "head.html":
+        return page.replace("</title>", "</title>\n" + text)
+    if file == "body-start.html":
+        return re.sub(r"^<h1", lambda tag: text + tag[0], page, count=1, flags=re.MULTILINE)
+    assert file == "body-end.html", file
+    return page + text

@@ -20,6 +20,8 @@ TEXT: Final = """<h1>Oak and Thread</h1>
 delivery; orders can be changed until the wood is cut, and returned within thirty days.</p>
 <p><a href="/tables.html">Tables</a> <a href="/linen.html">Linen</a></p>"""
 BARE: Final = PAGE.format(head="", body=TEXT)
+BRIEF: Final = f"<!DOCTYPE html>\n<title>Oak and Thread</title>\n{TEXT}\n"
+"""A page that leaves out what HTML allows to leave out."""
 RICH: Final = PAGE.format(
     head='<script type="application/ld+json">{"@context": "https://schema.org", "@type": "Store"}</script>',
     body=f'<nav aria-label="Main"><a href="/">Home</a></nav><main>{TEXT}</main>',

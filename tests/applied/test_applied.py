@@ -39,6 +39,7 @@ CASES = {
     "haproxy-named": (HAProxy, {"index.html": sites.RICH, "robots.txt": sites.NAMED}),
     "varnish": (Varnish, {"index.html": sites.SHELL_WITH_MAIN, "robots.txt": sites.LISTED}),
     "caddy": (Caddy, {"index.html": sites.BARE, "robots.txt": sites.CLOSED}),
+    "files-brief": (Folder, {"index.html": sites.BRIEF, "robots.txt": sites.LISTED}),
     "files-alone": (Folder, {"index.html": sites.SHELL, "robots.txt": sites.NAMED}),
 }
 
