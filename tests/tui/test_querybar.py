@@ -42,3 +42,16 @@ def test_every_choice_can_be_gone_on_with(text: str) -> None:
 
 def test_a_finished_line_offers_nothing_more() -> None:
     assert choices("stance:walled") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("agent:cluade", "Unknown agent 'cluade'; did you mean claude? Allowed are: "),
+        ("agent:claude=challanged", "did you mean challenged?"),
+        ("stanse:walled", "did you mean stance:?"),
+        ("grade:z", "There is no grade z."),
+    ],
+)
+def test_the_nearest_word_is_named_first(text: str, words: str) -> None:
+    assert words in read_line(text).problem

@@ -103,7 +103,7 @@ def _reasons(one: Outcome, room: int, action: str) -> list[Line]:
         mark = (Piece(glyphs.DISAGREE, "accent", action), Piece(words, "muted", action))
         if width((*rows[-1], *mark)) + 2 <= room:
             rows[-1] = (*rows[-1], Piece("  ", "", action), *mark)
-        else:
+        elif words:
             rows.append(cut(mark, room))
     return rows
 
@@ -166,11 +166,7 @@ def _next(state: CardState, dossier: Dossier, size: int) -> list[Line]:
         return [(lead, Piece("Check the address; "), Piece("s", "key"), Piece(" asks again."))]
     if not state.fixes:
         done = (lead, Piece("Nothing left to fix."))
-        return [
-            (*done, Piece(" a", "key"), Piece(" tries the tasks, the other half."))
-            if card.provisional is True
-            else done
-        ]
+        return [(*done, Piece(" a", "key"), Piece(" tries the tasks."))] if card.provisional is True else [done]
     fix = state.fixes[0]
     reached = state.standings.get(fix.k)
     gain: Line = ()

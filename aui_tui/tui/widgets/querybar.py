@@ -98,8 +98,19 @@ def _problem(line: str) -> str:
     try:
         parse(line)
     except BadValue as error:
-        return clean(str(error), 300)
+        found = clean(str(error), 300)
+        near = _nearest(line, error.allowed)
+        head, rest, tail = found.partition("; allowed are: ")
+        return f"{head}; did you mean {near}? Allowed are: {tail}" if near and rest else found
     return ""
+
+
+def _nearest(word: str, allowed: Sequence[str]) -> str:
+    """Return which of ``allowed`` the value of a mistyped word is most like, empty when it is like none."""
+    from difflib import get_close_matches
+
+    value = re.split("[:=]", word)[-1].strip('"').lower()
+    return next(iter(get_close_matches(value, allowed, 1)), "")
 
 
 def values_of(field: str) -> tuple[tuple[str, str], ...]:
