@@ -201,11 +201,12 @@ def _wide_score(state: CardState, dossier: Dossier, size: int) -> list[Line]:
             out.append(_pillar(key, value, card.pillar_max.get(key), parts.get(key, ()), size))
     while len(out) < 5:
         out.append(BLANK)
-    return [*out, *(_first_trimmed(row) for row in _next(state, dossier, size))]
+    return [*out, *(_outdented(row) for row in _next(state, dossier, size))]
 
 
-def _first_trimmed(row: Line) -> Line:
-    return (row[0]._replace(text=row[0].text[1:]), *row[1:])
+def _outdented(row: Line) -> Line:
+    """Return a row whose label begins at the edge, its text in the column where it was."""
+    return (row[0]._replace(text=row[0].text[1:] + " "), *row[1:])
 
 
 def _pillar(key: str, value: float | None, most: float | None, parts: Sequence[str], size: int) -> Line:
