@@ -26,9 +26,9 @@ _FILES = {
     "/.well-known/mcp.json": "mcp",
     "/.well-known/mcp/server-card.json": "mcp",
 }
-QUICK = Limits(probe=2.5, connect=2.5, lookup=1.0, pause=0.02, again=0.3, budget=15.0, whole=25.0)
+QUICK = Limits(probe=6.0, connect=6.0, lookup=1.0, pause=0.02, again=0.3, budget=15.0, whole=25.0)
 """Limits under which a fault shows soon, and a healthy answer comes in time on a busy machine."""
-BRIEF = replace(QUICK, budget=4.0, whole=10.0)
+BRIEF = replace(QUICK, probe=2.5, connect=2.5, budget=4.0, whole=10.0)
 """The same for a site that keeps silent: its scan takes all the time that it has."""
 
 TITLE = "A plain shop"

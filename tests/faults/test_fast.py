@@ -25,7 +25,7 @@ from tests.faults import behaviours, h2_site
 from tests.faults.authority import Authority
 from tests.faults.h2_site import H2Site
 from tests.faults.lab import check_record, settled
-from tests.faults.site import AGENTS, BRIEF, HOMEPAGES, PAGE, QUICK, TITLE, Behaviour, Site, answer
+from tests.faults.site import AGENTS, HOMEPAGES, PAGE, QUICK, TITLE, Behaviour, Site, answer
 
 AGENT = AGENTS[0]
 
@@ -91,7 +91,7 @@ FAULTS: dict[str, Behaviour] = {
 @pytest.mark.parametrize("fault", FAULTS)
 async def test_the_record_is_that_of_the_ordinary_client(fault: str, parser: Parser) -> None:
     async with Site(faults={AGENT: FAULTS[fault], "llms": FAULTS[fault]}) as site:
-        access = site.access(BRIEF)
+        access = site.access(replace(QUICK, probe=2.5))
         found = await fast_scan(site.target, access, parser)
         usual = await observe(site.target, parser=parser, access=access)
     assert timeless(found) == timeless(usual)

@@ -12,7 +12,7 @@ from tests.faults import h2_site
 from tests.faults.authority import Authority
 from tests.faults.h2_site import H2Site, Turn
 from tests.faults.lab import check_record
-from tests.faults.site import AGENTS, HOMEPAGES, QUICK, TITLE
+from tests.faults.site import AGENTS, BRIEF, HOMEPAGES, QUICK, TITLE
 
 
 async def scan(site: H2Site, authority: Authority, parser: Parser, limits: Limits = QUICK) -> Observations:
@@ -56,7 +56,7 @@ NO_STATUS: dict[str, Turn] = {
 @pytest.mark.parametrize("fault", NO_STATUS)
 async def test_a_stream_without_a_status(fault: str, authority: Authority, parser: Parser) -> None:
     async with H2Site(authority.server(), faults={AGENTS[0]: NO_STATUS[fault]}) as site:
-        observed = await scan(site, authority, parser)
+        observed = await scan(site, authority, parser, BRIEF)
     exchange = observed.exchange(AGENTS[0])
     assert (exchange.status, exchange.title, exchange.outcome) == (0, "", "inconclusive")
     assert exchange.error in ("timeout", "protocol")

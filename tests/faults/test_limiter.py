@@ -11,9 +11,9 @@ from aui_tui.engine.parser_pool import Parser
 from aui_tui.records.observations import BROWSER, FILE_PROBES, SERVED
 from tests.faults import behaviours
 from tests.faults.lab import scan, settled
-from tests.faults.site import HOMEPAGES, QUICK, Asked, Site, good
+from tests.faults.site import BRIEF, HOMEPAGES, Asked, Site, good
 
-PATIENT = replace(QUICK, patience=0.5)
+PATIENT = replace(BRIEF, patience=0.5)
 
 
 async def test_a_single_scan_asks_for_everything_at_once(parser: Parser) -> None:

@@ -216,21 +216,21 @@ async def test_a_catch_all_has_no_files(fault: str, parser: Parser) -> None:
 @pytest.mark.ci
 async def test_everything_hangs(parser: Parser) -> None:
     async with Site(default=behaviours.silence) as site:
-        observed = await scan(site, parser)
+        observed = await scan(site, parser, site.access(BRIEF))
         assert await settled(site) == 0
     assert observed.unreachable
-    assert observed.elapsed_ms < 1000 * (QUICK.probe + 0.5)
+    assert observed.elapsed_ms < 1000 * (BRIEF.probe + 0.5)
     assert all(exchange.error == "timeout" for exchange in observed.exchanges)
 
 
 @pytest.mark.ci
 async def test_one_agent_hangs_and_the_rest_is_not_held_up(parser: Parser) -> None:
     async with Site(faults={AGENT: behaviours.silence}) as site:
-        observed = await scan(site, parser)
+        observed = await scan(site, parser, site.access(BRIEF))
     others_are_well(observed, AGENT)
     assert observed.exchange(AGENT).status == 0
     assert observed.exchange(AGENT).dropped
-    assert observed.browser.elapsed_ms < 1000 * QUICK.probe / 2
+    assert observed.browser.elapsed_ms < 1000 * BRIEF.probe / 2
 
 
 async def test_a_refused_agent_is_probed_once_more_alone(parser: Parser) -> None:

@@ -246,9 +246,10 @@ async def test_one_caller_leaving_does_not_cancel_the_other(tmp_path: Path, site
             await asyncio.sleep(0.01)
         heard: list[ProbeEvent] = []
         second = asyncio.create_task(local.scan(site.url, progress=heard.append))
-        await asyncio.sleep(0.05)
+        while not heard:
+            await asyncio.sleep(0.01)
         first.cancel()
-        await asyncio.sleep(0.05)
+        await asyncio.wait([first])
         site.pause.set()
         assert (await second).source == "shared"
         assert [event.state for event in heard if event.name == "browser"] == ["started", "done"]

@@ -116,7 +116,7 @@ class Lookup:
     def __call__(self, host: str) -> Sequence[str]:
         if host.startswith("dead"):
             self.running += 1
-            self.gate.wait(30)
+            self.gate.wait(60)
             self.running -= 1
             raise socket.gaierror(socket.EAI_NONAME, "unknown")
         return ("192.0.2.1",)
@@ -132,8 +132,9 @@ def lookup() -> Iterator[Lookup]:
 async def test_dead_names_delay_no_good_one(lookup: Lookup) -> None:
     resolver = TieredResolver(lookup, quick=4, slow=100, patience=0.05)
     dead = [asyncio.ensure_future(resolver(f"dead{number}")) for number in range(40)]
-    await asyncio.sleep(1)
-    assert lookup.running == 40
+    async with asyncio.timeout(25):
+        while lookup.running < 40:
+            await asyncio.sleep(0.01)
     assert await asyncio.wait_for(resolver("good"), 20) == ("192.0.2.1",)
     for task in dead:
         task.cancel()
@@ -142,7 +143,10 @@ async def test_dead_names_delay_no_good_one(lookup: Lookup) -> None:
 async def test_the_slow_tier_is_bounded_and_frees_itself(lookup: Lookup) -> None:
     resolver = TieredResolver(lookup, quick=2, slow=3, patience=0.02)
     dead = [asyncio.ensure_future(resolver(f"dead{number}")) for number in range(9)]
-    await asyncio.sleep(0.3)
+    async with asyncio.timeout(25):
+        while lookup.running < 5:
+            await asyncio.sleep(0.01)
+    await asyncio.sleep(0.1)
     assert lookup.running == 5
     good = asyncio.ensure_future(resolver("good"))
     await asyncio.sleep(0.1)
