@@ -134,7 +134,7 @@ class MemoryService:
         force = terms.get("force", False)
         self._called("scan", (self.client, url, force))
         if "." not in url or " " in url:
-            raise InvalidHost(f"{url!r} is no host name.")
+            raise InvalidHost(f"{url!r} is not a host name.")
         if url in self.recent and not force:
             return ScanAnswer(card=self.cards[url], source="cache", age=60)
         if self.spent[self.client] >= LIMIT:
@@ -147,7 +147,7 @@ class MemoryService:
 
     async def cached(self, url: str) -> ScanAnswer | None:
         if "." not in url or " " in url:
-            raise InvalidHost(f"{url!r} is no host name.")
+            raise InvalidHost(f"{url!r} is not a host name.")
         return ScanAnswer(card=self.cards[url], source="cache", age=60) if url in self.recent else None
 
     async def signature_directory(self, url: str) -> tuple[bytes, dict[str, str]] | None:

@@ -211,7 +211,7 @@ def test_interrupt_keeps_every_finished_card(tmp_path: Path, slow_web: Served) -
 
 
 def killed_at_random(home: Path, web: Served, kills: int, count: int, prefix: str) -> None:
-    """Kill a crawl ``kills`` times, then let it run: nothing that was told is lost, nothing is skipped."""
+    """Kill a crawl ``kills`` times, then let it run: nothing that was reported is lost, nothing is skipped."""
     name = listed(home, *hosts(count, prefix))
     options = [name, *web.options, "--json", "--concurrency", "6", "--processes", "1"]
     dice = random.Random(kills)
@@ -276,7 +276,7 @@ def test_full_disk_ends_the_crawl_with_the_reason_and_what_is_kept_can_be_read(t
 
 
 def scanned_once(web: Served, cards: list[str], prefix: str) -> None:
-    """Fail unless each of the 60 hosts of ``prefix`` is told once and was scanned once."""
+    """Fail unless each of the 60 hosts of ``prefix`` is reported once and was scanned once."""
     reported = sorted(json.loads(line)["host"] for line in cards)
     assert reported == sorted(url.removeprefix("http://") for url in hosts(60, prefix))
     asked = {host: count for host, count in web.homepages().items() if host.startswith(prefix)}

@@ -29,10 +29,10 @@ def test_unreadable_card_is_found_and_repaired(tmp_path: Path) -> None:
     found = here(tmp_path, "doctor")
     assert found.code == 1
     assert "problem   " in found.out
-    mended = here(tmp_path, "doctor", "--repair")
-    assert mended.code == 0
-    assert "repaired: removed 1 scan" in mended.err
-    assert "scans     3" in mended.out
+    repaired = here(tmp_path, "doctor", "--repair")
+    assert repaired.code == 0
+    assert "repaired: removed 1 scan" in repaired.err
+    assert "scans     3" in repaired.out
 
 
 def test_damaged_file_is_salvaged(tmp_path: Path) -> None:

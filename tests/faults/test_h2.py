@@ -45,7 +45,7 @@ NO_STATUS: dict[str, Turn] = {
     "refused stream": h2_site.reset,
     "GOAWAY": h2_site.goaway,
     "no frames": h2_site.garbage,
-    "status that is no number": h2_site.odd_status("abc"),
+    "status that is not a number": h2_site.odd_status("abc"),
     "status 99": h2_site.odd_status("99"),
     "negative status": h2_site.odd_status("-200"),
     "frames of a broken header block": h2_site.broken_block,

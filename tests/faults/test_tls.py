@@ -1,4 +1,4 @@
-"""TLS faults with a throw-away authority: the reason is told, and http is never a way around (threat 17)."""
+"""TLS faults with a throw-away authority: the reason is reported, and http is never a way around (threat 17)."""
 
 from __future__ import annotations
 

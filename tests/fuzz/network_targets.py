@@ -67,6 +67,6 @@ def read_recording(data: bytes) -> None:
 
 
 def check_words(text: str, known: bool) -> None:
-    """What is told of a refusal is known and clean."""
+    """What is reported of a refusal is known and clean."""
     assert known
     assert text == clean(text)

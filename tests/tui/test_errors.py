@@ -26,7 +26,7 @@ from .test_hostile import FORBIDDEN, PAYLOADS, holds
 
 
 class Mute(Exception):
-    """An error that cannot even be told."""
+    """An error that cannot even be reported."""
 
     def __str__(self) -> str:
         raise ValueError("no words")

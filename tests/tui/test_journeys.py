@@ -211,8 +211,8 @@ class LongIndex(MemoryService):
 
     async def first_page(self, query: Query) -> IndexView | None:
         view = await super().index(query)
-        nought = Facets(stance=dict.fromkeys(STANCES, 0), category=dict.fromkeys(CATEGORIES, 0))
-        changed = {"ranked": view.ranked[:20], "unreachable": view.unreachable[:20], "facets": nought}
+        zero = Facets(stance=dict.fromkeys(STANCES, 0), category=dict.fromkeys(CATEGORIES, 0))
+        changed = {"ranked": view.ranked[:20], "unreachable": view.unreachable[:20], "facets": zero}
         return replace(view, **changed, counting=True) if query.terms else None
 
     async def index(self, query: Query) -> IndexView:

@@ -1,4 +1,4 @@
-"""Themes: every text can be read, every mistake in a file is told, colour is never alone."""
+"""Themes: every text can be read, every mistake in a file is reported, colour is never alone."""
 
 from __future__ import annotations
 

@@ -175,7 +175,7 @@ def test_form_scans_and_leads_to_the_card() -> None:
         assert running.get("/site/new.example").status_code == 200
         bad = running.request("POST", "/scan", data={"url": "no host"}, headers={**own, "Accept": "text/html"})
         assert bad.status_code == 400
-        assert "is no host name" in bad.text
+        assert "is not a host name" in bad.text
         foreign = running.request(
             "POST", "/scan", data={"url": "b.example"}, headers={"Origin": "https://evil.example"}
         )

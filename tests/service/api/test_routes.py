@@ -156,12 +156,12 @@ def test_eleventh_scan_of_the_hour_is_refused_and_cached_answers_are_not(fresh: 
     ("query", "words"),
     [
         ("", "url is missing"),
-        ("?url=", "is no host name"),
+        ("?url=", "is not a host name"),
         ("?url=a.example&url=b.example", "2 times"),
         ("?url=a.example&force=maybe", "true or false"),
         ("?url=a.example&force=", "true or false"),
-        ("?url=no%20host", "is no host name"),
-        ("?url=%00%1b%5b2J", "is no host name"),
+        ("?url=no%20host", "is not a host name"),
+        ("?url=%00%1b%5b2J", "is not a host name"),
         ("?" + "&".join(f"p{n}=1" for n in range(200)), "more than 100 parameters"),
     ],
 )
