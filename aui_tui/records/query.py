@@ -210,12 +210,21 @@ def _term(word: _Word) -> Term:
     return msgspec.structs.replace(found, negated=True) if negated else found
 
 
+def _names_a_field(name: str, value: str) -> bool:
+    """Tell whether ``name:value`` is meant as a term; a host with a port, or an address, is a text."""
+    if name in FIELDS:
+        return True
+    if name.isalpha():
+        return not value.isdigit()
+    return name.replace(".", "").replace("_", "").isalpha() and value[:1].isalpha()
+
+
 def _positive(body: str, shown: str) -> Term:
     name, colon, value = body.partition(":")
     name = name.casefold()
     if body.casefold() == "contradiction":
         return Term(field="contradiction", value="")
-    if not colon or not name.isalpha() or (name not in FIELDS and value.isdigit()):
+    if not colon or not _names_a_field(name, value):
         return Term(field="text", value=body.casefold())
     if name not in FIELDS:
         near = get_close_matches(name, FIELDS, n=1)

@@ -130,6 +130,7 @@ def test_terms(line: str, terms: tuple[Term, ...]) -> None:
     ("line", "said"),
     [
         ("stanc:walled", "did you mean stance:?"),
+        ("matrix.claude:walled", "Unknown query term matrix.claude:"),
         ("stance:shut", "allowed are: Open, Selective, Walled"),
         ("category:zoo", "Uncategorized"),
         ("agent:claude", "agent:claude=blocked"),
