@@ -31,12 +31,13 @@ from aui_tui.cli.run import fail
 from aui_tui.cli.sources import dossier_of, opened
 from aui_tui.engine import target
 from aui_tui.engine.scoring import regrade
-from aui_tui.errors import AuiError, BadValue, ConfigError, Unavailable
+from aui_tui.errors import AuiError, BadValue, ConfigError, RecordError, Unavailable
 from aui_tui.export.diff import FORMATS, write
 from aui_tui.gates import Outcome, worst
 from aui_tui.plan import as_json, lines, plan_for, write_files
 from aui_tui.records.card import ReportCard
 from aui_tui.records.exchanges import as_text, compared, encode_exchanges, names
+from aui_tui.records.observations import Observations
 from aui_tui.records.view import Dossier
 from aui_tui.records.vocabulary import GRADES, choose
 from aui_tui.service.protocol import Service
@@ -250,6 +251,15 @@ def badge(
     emit([drawn(run.wait(work()))], path)
 
 
+def _again(card: ReportCard, seen: Observations, method: str) -> ReportCard:
+    """Return what was seen by the scan of ``card``, graded again. Raises RecordError when it is of another host."""
+    from aui_tui.service.grading import Grading
+
+    if seen.host != card.host:
+        raise RecordError(f"The observations are of {seen.host}, the card is of {card.host}.")
+    return Grading(method, card.url.partition("/site/")[0]).again(card, seen)
+
+
 @app.command(
     "regrade",
     cls=taking(FormOptions),
@@ -270,9 +280,9 @@ def regrade_cards(
     codes: list[int] = []
 
     def of_file(name: str) -> None:
-        for card in sources.read(name):
+        for card, seen in sources.read_scans(name):
             try:
-                found.append(regrade(card, method))
+                found.append(regrade(card, method) if seen is None else _again(card, seen, method))
             except AuiError as error:
                 codes.append(fail(error))
 

@@ -15,6 +15,7 @@ from aui_tui.cli.run import Run
 from aui_tui.errors import BadValue, ConfigError, RecordError, Unavailable
 from aui_tui.records.card import ReportCard
 from aui_tui.records.codec import MAX_BYTES, decode_card
+from aui_tui.records.observations import Observations
 from aui_tui.records.view import Dossier
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
@@ -130,19 +131,42 @@ def read_bytes(name: str) -> bytes:
 
 
 def read(name: str) -> tuple[ReportCard, ...]:
-    """Return the cards in the file ``name``. Raises ConfigError, or RecordError naming the record at fault."""
+    """Return the cards in the file ``name``. Raises as :func:`read_scans`."""
+    return tuple(card for card, _ in read_scans(name))
+
+
+def read_scans(name: str) -> tuple[tuple[ReportCard, Observations | None], ...]:
+    """Return the cards in the file ``name``, each with what was seen where its record is that of a data package.
+
+    Raises ConfigError, or RecordError naming the record at fault.
+    """
     data = read_bytes(name)
     texts = _texts(data)
     cards = []
     for number, text in enumerate(texts, 1):
         try:
-            cards.append(decode_card(text))
+            cards.append(_scan(text))
         except RecordError as error:
             where = f"{clean(name, 200)}, record {number}" if len(texts) > 1 else clean(name, 200)
             raise RecordError(f"{where}: {error}") from None
     if not cards:
         raise RecordError(f"{clean(name, 200)} holds no report card.")
     return tuple(cards)
+
+
+def _scan(text: bytes) -> tuple[ReportCard, Observations | None]:
+    """Return a card, or what a line ``{"card": ..., "observations": ...}`` holds. Raises RecordError."""
+    try:
+        whole = json.loads(text)
+    except (ValueError, RecursionError):
+        whole = None
+    if not isinstance(whole, dict) or "card" not in whole:
+        return decode_card(text), None
+    from aui_tui.store.blobs import decode_observations
+
+    seen = whole.get("observations")
+    found = None if seen is None else decode_observations(json.dumps(seen).encode())
+    return decode_card(json.dumps(whole["card"]).encode()), found
 
 
 def _texts(data: bytes) -> list[bytes]:

@@ -13,7 +13,7 @@ from aui_tui.records.codec import decode_card
 from aui_tui.records.visits import Visits
 from aui_tui.service.local import LocalService
 from aui_tui.store.blobs import decode_observations
-from tests.cli.runner import aui
+from tests.cli.runner import aui, here
 from tests.store.test_reports import NOW, scan
 from tests.visits.records import verified, visits
 
@@ -87,6 +87,19 @@ def test_every_kept_scan_is_there_and_graded_again_gives_the_same_card(package: 
         again = grade_card(seen, card.method, labels=labels)
         assert (again.score, again.pillars, again.matrix) == (card.score, card.pillars, card.matrix)
         assert again == card
+
+
+def test_the_command_grades_the_scans_of_a_package_again(package: Path, tmp_path: Path) -> None:
+    name = str(package / "scans.ndjson")
+    cards = [json.loads(line)["card"] for line in (package / "scans.ndjson").read_bytes().splitlines()]
+    for method in ("v0.1", "v0.2"):
+        done = here(tmp_path, "regrade", name, "--method", method, "--json")
+        assert done.code == 0, done.err
+        again = [json.loads(line) for line in done.out.splitlines()]
+        assert [(one["host"], one["method"]) for one in again] == [(card["host"], method) for card in cards]
+        assert [one for one, card in zip(again, cards, strict=True) if card["method"] == method] == [
+            card for card in cards if card["method"] == method
+        ]
 
 
 def test_the_tables_agree_with_each_other(package: Path) -> None:
