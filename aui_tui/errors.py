@@ -34,7 +34,7 @@ class NeverScanned(AuiError):
     title = "Host never scanned"
 
     def __init__(self, host: str) -> None:
-        super().__init__(f"{host} has never been scanned.")
+        super().__init__(f"{host} has never been scanned." if host else "No host is named, so there is no card.")
         self.host = host
 
 

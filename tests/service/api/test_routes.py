@@ -107,6 +107,11 @@ def test_site_never_scanned_is_404_with_found_false(site: Running, host: str) ->
     assert problem["type"] == f"{site.base_url}/problems#host-never-scanned"
 
 
+def test_a_site_without_a_name_is_404_in_a_whole_sentence(site: Running) -> None:
+    answer = site.get("/api/site/.json")
+    assert (answer.status_code, answer.json()["detail"]) == (404, "No host is named, so there is no card.")
+
+
 def test_cards_of_hosts_with_scheme_and_port_have_an_address() -> None:
     host = "http://127.0.0.1:8080"
     card = msgspec.structs.replace(WALLED, host=host)
