@@ -18,8 +18,8 @@ from aui_tui.tasks.vocabulary import ADD, CART, PRICE, SOLD_OUT, words
 PAGES: Final = 3
 PRICED: Final = 2
 """Links with a price in their list item that are tried beside the page that was followed."""
-NAMED: Final = frozenset({"heading", "button", "link", "cell"})
-"""Roles whose name is text that a reader sees."""
+NAMED: Final = frozenset({"heading", "button", "link", "cell", "img"})
+"""Roles whose name a reader gets as text; that of a picture is its alternative text."""
 _PRODUCT: Final = re.compile(
     r'"@type"\s*:\s*(?:\[[^\]]*)?"(?:Product|Offer|AggregateOffer|ProductGroup|Event|Hotel|HotelRoom)"'
 )

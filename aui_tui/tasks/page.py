@@ -307,15 +307,17 @@ class Page:
         pairs = list(zip(nodes, hits, strict=True))
         return [node for node, hit in pairs if hit is True], [node for node, hit in pairs if hit is False]
 
-    async def clear(self, outline: Outline, tell: Callable[[Node, bool], None]) -> tuple[Outline, Cover | None]:
-        """Dismiss what covers the page, at most twice, by a button with a known name.
+    async def clear(
+        self, outline: Outline, tell: Callable[[Node, bool], None], over: Node | None = None
+    ) -> tuple[Outline, Cover | None]:
+        """Dismiss what covers the page, or the element ``over``, at most twice, by a button with a known name.
 
         ``tell`` is called with each dismissal. Returns the page, and what is left in the way.
         """
         touched = self.touched
         for attempt in range(3):
             sight = Sight(*await self.reach(outline), [node for node in outline.of(*DIALOGS) if node.ref])
-            if sight.free:
+            if sight.free if over is None else await self.hit(over) is not False:
                 break
             # a consent dialog may lie in a frame of its own
             frames = outline.of("button", "link") if sight.covers else ()

@@ -31,6 +31,17 @@ element => {
   return null;
 }
 
+//: over  The names of the buttons in what lies over the centre of the element.
+element => {
+  const box = element.getBoundingClientRect();
+  let top = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+  while (top && top.parentElement && top.parentElement !== document.body && !top.parentElement.contains(element)) {
+    top = top.parentElement;
+  }
+  const inside = top && !top.contains(element) ? [...top.querySelectorAll("button,[role=button],a[href]")] : [];
+  return inside.map(button => button.innerText || button.getAttribute("aria-label") || button.title || "").filter(name => name);
+}
+
 //: place  Where the element lies.
 element => { const box = element.getBoundingClientRect(); return [box.left + scrollX, box.top + scrollY]; }
 

@@ -14,7 +14,7 @@ from aui_tui.records.tasks import ABSENT, BLOCKED, DONE, INCONCLUSIVE
 from aui_tui.tasks.outline import ACTIONABLE, DIALOGS, Node, Outline
 from aui_tui.tasks.page import Closed, Cover, Page, Stuck, Untouched
 from aui_tui.tasks.visit import Ending, Visit, without_fragment
-from aui_tui.tasks.vocabulary import ABOUT, CONTACT, EMAIL, GENERIC, MAIL, MENU, NEVER, PHONE, POSTAL, words
+from aui_tui.tasks.vocabulary import ABOUT, CONTACT, DISMISS, EMAIL, GENERIC, MAIL, MENU, NEVER, PHONE, POSTAL, words
 from aui_tui.text import clean, count
 
 ENOUGH: Final = 200
@@ -190,7 +190,10 @@ async def _try(visit: Visit, node: Node) -> Ending:
         return Ending(INCONCLUSIVE, "follow-failed", {"why": f"the link “{node.name}” has gone"})
     visit.tape.step("found", fresh, outline=visit.page.outline)
     if await _covers(visit, fresh):
-        return await _covered_link(visit, fresh)
+        await visit.clear(visit.page.outline, over=fresh)
+        fresh = await visit.again(node) or fresh
+        if await _covers(visit, fresh):
+            return await _covered_link(visit, fresh)
     failures, asked = visit.page.guard.failures, len(visit.page.asked)
     try:
         landed = await visit.page.follow(fresh)
@@ -219,8 +222,9 @@ async def _try(visit: Visit, node: Node) -> Ending:
 
 
 async def _covered_link(visit: Visit, node: Node) -> Ending:
-    """Return the ending for a link that takes no click, which a cover of the page may explain."""
-    if visit.veiled:
+    """Return the ending for a link that takes no click: a doubt where a button of a name unknown here may free it."""
+    buttons = await visit.page.ask(node, "over") or ()
+    if visit.veiled or any(not any(known.search(name) for known in DISMISS) for name in buttons):
         return Ending(INCONCLUSIVE, "follow-veiled", {"name": node.name}, node=node, url=visit.home.url)
     visit.tape.step("followed", node, note="something else would get the click", mark="stuck")
     snippet = await visit.page.snippet(node)

@@ -141,11 +141,12 @@ class Visit:
             return await self.page.look()
         return (await self.clear(await self.open(url)))[0]
 
-    async def clear(self, outline: Outline) -> tuple[Outline, Cover | None]:
-        """Dismiss what covers the page; return the page and what is left in the way."""
+    async def clear(self, outline: Outline, over: Node | None = None) -> tuple[Outline, Cover | None]:
+        """Dismiss what covers the page, or the element ``over``; return the page and what is left in the way."""
         return await self.page.clear(
             outline,
             lambda node, done: self.tape.step("dismissed", node, mark="done" if done else "part", outline=outline),
+            over,
         )
 
     async def jsonld(self) -> str:

@@ -40,11 +40,12 @@ DISMISS: Final = (_names("reject"), _names("close"), _names("accept"))
 STOP: Final = frozenset(_table()["stop"])
 
 _CURRENCY: Final = (
-    r"(?:[€$£¥₹₩₽₺₴₪฿₫₱₦₡₲]|\b(?:EUR|USD|GBP|CHF|JPY|CNY|INR|SEK|NOK|DKK|PLN|CZK|HUF|RON|BGN|TRY|BRL|MXN|AUD|CAD|NZD|"
-    r"SGD|HKD|ZAR|AED|SAR|KRW|THB)\b|R\$|\bkr\.?(?!\w)|zł|Kč|\bFt\b|\blei\b|\bRs\.?|\bRM\b|元|円|원|руб)"
+    r"(?:[€$£¥￥﷼₹₩₽₺₴₪฿₫₱₦₡₲]|\b(?:EUR|USD|GBP|CHF|JPY|CNY|INR|SEK|NOK|DKK|PLN|CZK|HUF|RON|BGN|TRY|BRL|MXN|AUD|CAD|NZD|"
+    r"SGD|HKD|ZAR|AED|SAR|KRW|THB)\b|R\$|\bkr\.?(?!\w)|zł|Kč|\bFt\b|\blei\b|\bRs\.?|\bRM\b|\bRp\b\.?|\bTL\b|"
+    r"元|円|원|руб|\bгрн|\bлв\b|\bевро\b|(?<!\w)(?:ر\.س|د\.إ|ج\.م)\.?|تومان|ریال|ريال|\beuros?\b|\bdollars?\b|\bpounds?\b)"
 )
-_AMOUNT: Final = r"(?:\d{1,3}(?:[.,'’\s\u00a0\u202f]\d{3})+|\d{1,9})(?:[.,]\d{1,2}(?!\d)|[.,][-–—]{1,2})?"
-PRICE: Final = re.compile(rf"{_CURRENCY}\s?{_AMOUNT}|{_AMOUNT}\s?{_CURRENCY}")
+_AMOUNT: Final = r"(?:\d{1,3}(?:[.,'’\s\u00a0\u202f]\d{3})+|\d{1,9})(?:[.,٫]\d{1,2}(?!\d)|[.,][-–—]{1,2})?"
+PRICE: Final = re.compile(rf"{_CURRENCY}\s?{_AMOUNT}|{_AMOUNT}\s?{_CURRENCY}|\b\d{{1,6}}:-")
 """An amount beside a currency sign or an ISO 4217 code."""
 EMAIL: Final = re.compile(
     r"[\w.+-]{1,64}(?:@|\s?[\[(](?:at|ät)[\])]\s?)[\w-]{1,63}(?:(?:\.|\s?[\[(](?:dot|punkt)[\])]\s?)[\w-]{1,63}){1,5}|"

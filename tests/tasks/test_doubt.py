@@ -200,6 +200,8 @@ SEARCHES: Final = {
 OVER: Final = "position:fixed;inset:0;background:#fff;z-index:9"
 REMOVE: Final = "onclick=this.parentNode.remove()"
 CONSENT: Final = f"<div style='{OVER}' {{role}}><p>We use cookies.</p><button {REMOVE}>{{name}}</button></div>"
+SWITCHES: Final = "".join(f"<label><input type=checkbox>Purpose {n}</label>" for n in range(9))
+MANY: Final = f"<div style='{OVER}'><p>Choose.</p>{SWITCHES}<button {REMOVE}>{{name}}</button></div>"
 COVERS: Final = {
     "a banner in another language": Case(
         HOME + CONSENT.format(role="role=dialog aria-label=Cookies", name="Zgadzam się"),
@@ -221,6 +223,12 @@ COVERS: Final = {
         + json.dumps(CONSENT.format(role="role=dialog", name="Accept all").replace("this.parentNode", "host"))
         + ";const b=host.shadowRoot.querySelector('button');b.onclick=()=>host.remove()</script>",
         {"read": "done", "follow": "done"},
+    ),
+    "a box with more controls than the page": Case(
+        HOME + MANY.format(name="Nein danke"), {"read": "done", "follow": "done"}
+    ),
+    "a box with more controls than the page, and a button of its own name": Case(
+        HOME + MANY.format(name="Ahoy, sailor"), {"read": "done", "follow": "inconclusive follow-veiled"}
     ),
     "a chat bubble": Case(
         HOME + "<button style='position:fixed;right:1em;bottom:1em;width:60px;height:60px'>Chat</button>",

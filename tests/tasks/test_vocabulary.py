@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aui_tui.tasks.vocabulary import CONTACT, EMAIL, PHONE, POSTAL, SEARCH
+from aui_tui.tasks.vocabulary import ADD, CONTACT, DISMISS, EMAIL, PHONE, POSTAL, PRICE, SEARCH
 
 OTHERS = """
     ISBN 978-3-16-148410-0, order 2024-11-22-0001; RFC 9309 must then stay away
@@ -16,6 +16,27 @@ PLACES = """
     12 Mill Lane, Springfield; 350 Fifth Avenue; Hafenstraße 12; Am Markt 1, 28195 Bremen
     12, rue du Moulin, Rennes; Calle Mayor 5; Via Roma 10; Rua Augusta, 1500; Molenstraat 5
     Storgatan 12; ul. Młyńska 7; ул. Ленина, д. 5; 東京都港区芝公園4丁目2-8; 北京市朝阳区建国路88号; P.O. Box 123
+"""
+
+PRICES = """
+    49.00 €; € 49; EUR 49; $1,299.99; US$ 12; CHF 12.–; 1.234,56 €; 1 249 kr; kr 249,-; 249:-; 12,50 zł; ¥1,200; 1,200円
+    ￥1,200; Rs. 499; ₹ 1,499; R$ 19,90; 5 000 ₽; ₩12,000; 12 000 Ft; 499 Kč; 49.00 ر.س; ١٢٫٥٠ ر.س; ฿120; Rp 120.000
+    120.000 ₫; 12 лв.; lei 45; 100 TL; ₺100; AED 49; 12 евро; 15 dollars; 99 грн
+"""
+
+NO_PRICES = "in 2027; 12 rooms; Room 5; EU 27; 49; chapter 3:2; 10:30; at 12 km"
+
+ADDS = """
+    Add to cart; Add to trolley; In den Warenkorb; Ajouter; Ajouter au panier; Añadir al carrito; Agregar al carrito
+    Aggiungi al carrello; Adicionar ao carrinho; In winkelmand; Dodaj do koszyka; Lägg i varukorgen; Læg i kurv
+    Legg i handlekurv; Lisää ostoskoriin; Do košíku; Kosárba; Sepete ekle; В корзину; До кошика; カートに入れる
+    加入购物车; 장바구니 담기; أضف إلى السلة; הוסף לסל; Thêm vào giỏ; Masukkan keranjang; เพิ่มลงตะกร้า; कार्ट में डालें
+    Προσθήκη στο καλάθι; Adaugă în coș; افزودن به سبد; Buy now; Book now; Reserve a table; Order
+"""
+
+REFUSALS = """
+    Reject all; I decline; Ich lehne ab; Alle ablehnen; Je refuse; Tout refuser; Odmawiam; Rechazar todo; Rifiuta tutti
+    Weigeren; Avvisa alla; Afvis; 拒否する; 拒绝; 거부; Отклонить; Reddet; Odmítnout; رفض الكل
 """
 
 KNOWN = """
@@ -34,6 +55,31 @@ def listed(names: str) -> list[str]:
 @pytest.mark.parametrize("name", listed(KNOWN))
 def test_a_contact_link_is_known_by_its_name(name: str) -> None:
     assert CONTACT.search(name)
+
+
+@pytest.mark.parametrize("said", listed(PRICES))
+def test_an_amount_beside_a_currency_is_a_price(said: str) -> None:
+    assert PRICE.search(f"Today {said} with a lamp")
+
+
+@pytest.mark.parametrize("said", listed(NO_PRICES))
+def test_another_number_is_not_a_price(said: str) -> None:
+    assert not PRICE.search(said)
+
+
+@pytest.mark.parametrize("name", listed(ADDS))
+def test_a_button_that_adds_or_books_is_known_by_its_name(name: str) -> None:
+    assert ADD.search(name)
+
+
+@pytest.mark.parametrize("name", ["Additional text", "Bookmark", "Ordering guide", "Renting out", "Ask us"])
+def test_another_button_does_not_add(name: str) -> None:
+    assert not ADD.search(name)
+
+
+@pytest.mark.parametrize("name", listed(REFUSALS))
+def test_a_button_that_refuses_is_pressed_before_one_that_accepts(name: str) -> None:
+    assert DISMISS[0].search(name)
 
 
 @pytest.mark.parametrize("name", ["Contract law", "Recall of kettles", "Rooms by the water", "Call for papers"])
