@@ -382,6 +382,7 @@ def browsers_running() -> list[psutil.Process]:
     return processes(lambda line: "--headless" in line and "--type=" not in line)
 
 
+@pytest.mark.slow
 async def test_a_browser_that_does_not_close_a_page_is_ended_and_another_one_started(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -410,6 +411,7 @@ async def test_a_browser_that_does_not_close_a_page_is_ended_and_another_one_sta
         await own.aclose()
 
 
+@pytest.mark.slow
 async def test_a_page_that_crashes_is_not_blamed_for_what_was_being_tried(
     browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
