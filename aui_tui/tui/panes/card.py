@@ -71,7 +71,12 @@ def fixes(state: CardState, size: int) -> list[Line]:
         return paragraph("Nothing left to fix: every point that can be measured is earned.", size, "good")
     out = [_fix_row(state, number, size) for number in range(len(items))]
     fix = items[min(max(state.chosen, 0), len(items) - 1)]
-    out += [BLANK, *paragraph(gain(dossier.card, fix.k), size, "good"), *paragraph(fix.body, size), BLANK]
+    out += [
+        BLANK,
+        *paragraph(gain(dossier.card, fix.k).replace(" -> ", " " + glyphs.ARROW + " "), size, "good"),
+        *paragraph(fix.body, size),
+        BLANK,
+    ]
     out += [cut((Piece("  "), Piece(row, "code")), size) for row in fix.code.split("\n")]
     return out
 
