@@ -261,6 +261,7 @@ class Tail:
         if self._is_replaced():
             with suppress(ConfigError):
                 self._files.append(_Growing(self._name, self._places))
+                self._files[-2].seen = time.monotonic()
                 return self._files[-1].read()
         return self._last_lines()
 
@@ -285,7 +286,10 @@ class Tail:
 
 
 class _Growing:
-    """One open file that grows. ``rest``: the beginning of a line; ``seen``: when its last bytes came."""
+    """One open file that grows. ``rest``: the beginning of a line.
+
+    ``seen``: when its last bytes came, or when it was found to be rotated away.
+    """
 
     def __init__(self, name: str, places: Places) -> None:
         self._file, self._places = _open(name), places
