@@ -20,7 +20,7 @@ from tests.faults.h2_site import good as good_h2
 from tests.faults.site import AGENTS, Asked, Site, answer, good
 from tests.limiters import servers
 
-LIMITS = replace(servers.LIMITS, whole=40.0)
+LIMITS = replace(servers.LIMITS, probe=10.0, connect=5.0, budget=40.0, whole=80.0)
 """A slow machine has time for the cause too."""
 REFUSE = sends(answer(b"no", "403 Forbidden"), close=False)
 CHATGPT, CLAUDE, GOOGLE, PERPLEXITY = AGENTS
