@@ -11,7 +11,7 @@ import msgspec
 from aui_tui.errors import RecordError
 from aui_tui.records.card import ReportCard, SiteSummary
 from aui_tui.records.codec import decode_card, encode_card, names_of
-from aui_tui.records.decoding import convert, msgpack_decoder
+from aui_tui.records.decoding import convert, from_json, msgpack_decoder
 from aui_tui.records.observations import Observations, cleaned
 from aui_tui.records.view import Row
 from aui_tui.records.vocabulary import VERDICTS
@@ -46,7 +46,7 @@ class _Matrix(msgspec.Struct):
 def unpack_matrix(blob: bytes) -> dict[str, str]:
     """Return the matrix of the card in ``blob`` alone. Raises RecordError when it is damaged or not a card."""
     try:
-        return msgspec.json.decode(_inflate(blob), type=_Matrix).matrix
+        return from_json(_inflate(blob), _Matrix).matrix
     except msgspec.MsgspecError as error:
         raise RecordError(f"Broken stored card: {clean(str(error), 160)}.") from None
 
