@@ -32,6 +32,8 @@ from aui_tui.tui.words import FIX_TERMS, day, term
 
 MOVERS: Final = 20
 """Hosts whose score rose most, and as many that fell most, that the last pane names."""
+UNASKED: Final = 30_000
+"""Hosts up to which the change of each assistant is counted before a day is chosen."""
 AGO: Final = (1, 7, 30, 90)
 """Days from which changes may be counted with one key."""
 
@@ -72,7 +74,8 @@ class OverviewScreen(Screen[Query | None]):
             self.post_message(messages.Notification(problem, "error"))
             moves, since = (await self._last_moves(figures))[0], ""
         self.post_message(messages.OverviewReady(figures, Changes(since, moves or Moves())))
-        if not since and moves is not None and isinstance(self.context.service, HasMoves):
+        few = figures.hosts <= UNASKED
+        if not since and few and moves is not None and isinstance(self.context.service, HasMoves):
             found, _ = await attempt(self.context.service.moves(self._asked, "", 0))
             if found is not None:
                 moves = with_fields(moves, agents=found.agents)
