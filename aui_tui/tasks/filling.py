@@ -302,10 +302,7 @@ async def _type(page: Page, node: Node, about: dict[str, Any]) -> bool:
 
 
 async def _left_with(page: Page, node: Node) -> str:
-    """Return what a field holds after a moment, and after the focus has left it; empty when either is empty."""
-    await asyncio.sleep(KEPT)
-    if not str(await page.ask(node, "value") or "").strip():
-        return ""
+    """Return what a field holds a moment after the focus has left it."""
     await page.press("Tab")
     await asyncio.sleep(KEPT)
     return str(await page.ask(node, "value") or "")
