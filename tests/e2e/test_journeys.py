@@ -65,7 +65,7 @@ def test_an_owner_scans_reads_copies_a_fix_scans_again_and_sees_the_difference(t
         terminal.press(f"S{shop.host}\r")
         terminal.wait_for("Ranked 1 ", shop.host, "◌ Walled", seconds=90)
         terminal.press("\r4")
-        terminal.wait_for("[4 Fixes", "llms.txt")
+        terminal.wait_for("[4 Fixes", "y copies the snippet")
         terminal.wait_until(lambda: chosen(terminal.text) != "")
         while (fix := chosen(terminal.text)) != "llms":
             terminal.press("j")
