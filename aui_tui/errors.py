@@ -26,6 +26,10 @@ class InvalidHost(AuiError):
     title = "Invalid host"
 
 
+class PrivateHost(InvalidHost):
+    """A host outside the public web, or another port: a user of this machine may allow it."""
+
+
 class NeverScanned(AuiError):
     """No card is stored for the host (specification 7, status 404)."""
 

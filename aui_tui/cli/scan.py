@@ -36,7 +36,7 @@ from aui_tui.cli.options import (
 from aui_tui.cli.output import CardForm, FormOptions, emit
 from aui_tui.cli.run import Run, fail
 from aui_tui.cli.sources import counts, opened
-from aui_tui.errors import AuiError, BadValue, ConfigError, InvalidHost
+from aui_tui.errors import AuiError, BadValue, ConfigError, InvalidHost, PrivateHost
 from aui_tui.gates import Outcome, worst
 from aui_tui.records import labels
 from aui_tui.records.card import ReportCard
@@ -287,17 +287,6 @@ def note_of(answer: ScanAnswer) -> str:
     return "shared with another caller's scan" if answer.source == "shared" else ""
 
 
-def _admitted(url: str) -> bool:
-    """Return whether ``--allow-private`` would admit ``url``."""
-    from aui_tui.engine.target import parse
-
-    try:
-        parse(url, allow_private=True)
-    except InvalidHost:
-        return False
-    return True
-
-
 async def scan_one(run: Run, service: Service, url: str, asked: ScanRequest) -> ScanAnswer:
     """Scan ``url`` with progress and report its warnings. Raises AuiError."""
     try:
@@ -311,8 +300,8 @@ async def scan_one(run: Run, service: Service, url: str, asked: ScanRequest) -> 
         if asked.declared and isinstance(service, LooksForDeclared):
             with narrated(url, quiet=run.quiet) as progress:
                 answer = await service.with_declared(url, answer, progress=progress)
-    except InvalidHost as error:
-        if run.settings.source or not _admitted(url):
+    except PrivateHost as error:
+        if run.settings.source:
             raise
         raise InvalidHost(f"{error} If it is yours, --allow-private scans it.") from None
     for sentence in answer.warnings:

@@ -20,7 +20,7 @@ from aui_tui.engine.probes import Answer, Plan, Url, probe
 from aui_tui.engine.recheck import Ask, Recheck, Seen
 from aui_tui.engine.signing import Signer
 from aui_tui.engine.target import Origin, Target
-from aui_tui.errors import InvalidHost, Unavailable
+from aui_tui.errors import PrivateHost, Unavailable
 from aui_tui.records.observations import (
     BROWSER,
     FILE_PROBES,
@@ -86,7 +86,7 @@ async def observe(
     """Return what ``target`` answers to the browser, to each live-probed agent, and for each file.
 
     ``fast``: the extra ``fast``, for crawls; ``progress`` receives an event for every probe; ``clock`` gives seconds
-    since the epoch. Raises InvalidHost when the name leads to a network that must not be dialled, Unavailable when this
+    since the epoch. Raises PrivateHost when the name leads to a network that must not be dialled, Unavailable when this
     machine has no room for its connections. Cancelling closes every connection and raises ScanStopped with what was
     seen until then.
     """
@@ -196,7 +196,7 @@ class _Scan:
         done = await self._first_look()
         homepages = [done[name] for name in (BROWSER, *self._agents)]
         if all(found.error == "address" for found in homepages):
-            raise InvalidHost(f"{homepages[0].detail}.")
+            raise PrivateHost(f"{homepages[0].detail}.")
         await self._measure(done)
         await self._look_again(done, started)
         if self._access.signer is not None and done[BROWSER].outcome == SERVED:

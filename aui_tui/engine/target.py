@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 import idna
 
-from aui_tui.errors import InvalidHost
+from aui_tui.errors import InvalidHost, PrivateHost
 from aui_tui.text import clean
 
 DEFAULT_PORTS: Final = {"https": 443, "http": 80}
@@ -245,13 +245,13 @@ def _u_label(label: str) -> str:
 def _check_public(host: str, port: int | None, shown: str) -> None:
     if parse_address(host) is not None:
         if not is_public(host):
-            raise InvalidHost(f"“{shown}” is an address outside the public Internet.")
+            raise PrivateHost(f"“{shown}” is an address outside the public Internet.")
     elif "." not in host:
-        raise InvalidHost(f"“{shown}” is a single name without a dot; a public host looks like example.com.")
+        raise PrivateHost(f"“{shown}” is a single name without a dot; a public host looks like example.com.")
     elif host.rpartition(".")[2] in SPECIAL_NAMES:
-        raise InvalidHost(f"“{shown}” is a special-use name (.{host.rpartition('.')[2]}) outside the public web.")
+        raise PrivateHost(f"“{shown}” is a special-use name (.{host.rpartition('.')[2]}) outside the public web.")
     if port is not None and port not in WEB_PORTS:
-        raise InvalidHost(f"“{shown}” asks for port {port}; only 80 and 443 are scanned.")
+        raise PrivateHost(f"“{shown}” asks for port {port}; only 80 and 443 are scanned.")
 
 
 _CLOSED_V4: Final = (

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 from textual.worker import Worker, WorkerCancelled
 
-from aui_tui.errors import InvalidHost, RateLimited
+from aui_tui.errors import InvalidHost, PrivateHost, RateLimited
 from aui_tui.records.labels import address
 from aui_tui.records.observations import ProbeEvent
 from aui_tui.records.tasks import TaskEvent
@@ -290,6 +290,9 @@ class AuiApp(PreferringApp):
             except RateLimited:
                 limited = True
                 raise
+            except PrivateHost as error:
+                invalid = True
+                raise InvalidHost(f"{error} If it is yours, start aui-tui with --allow-private.") from None
             except InvalidHost:
                 invalid = True
                 raise

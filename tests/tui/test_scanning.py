@@ -8,7 +8,8 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from aui_tui.errors import InvalidHost
+from aui_tui.engine.target import parse
+from aui_tui.errors import InvalidHost, PrivateHost
 from aui_tui.records import labels
 from aui_tui.records.observations import Exchange, Observations
 from aui_tui.records.view import Dossier
@@ -138,6 +139,19 @@ async def test_an_invalid_address_stays_to_be_corrected() -> None:
         await press(pilot, *"mple.com", "enter")
         await work_ended(pilot)
     assert service.scanned == [("example.com", False)]
+
+
+@pytest.mark.ci
+async def test_an_address_of_ones_own_is_refused_with_the_option_that_allows_it() -> None:
+    service = MemoryService.of(3)
+    async with stage(service, (140, 40)) as pilot:
+        with pytest.raises(PrivateHost) as refused:
+            parse("http://localhost:8917")
+        service.failure = refused.value
+        await press(pilot, "S", *"http://localhost:8917", "enter")
+        await work_ended(pilot)
+        await settle(pilot)
+        assert "--allow-private" in text_of(pilot)
 
 
 @pytest.mark.ci
