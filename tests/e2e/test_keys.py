@@ -67,7 +67,7 @@ def test_the_raw_exchange_is_two_keys_from_the_list(home: Path) -> None:
         terminal.wait_for("Ranked 3", "open.example")
         terminal.press("j")
         keys = Keys(terminal)
-        keys.press(["\r"], "Claude is refused; every other assistant gets in.", "robots.txt yes")
+        keys.press(["\r"], "Claude is refused; every other assistant gets in.", "robots.txt yes", "▸✗ no    Claude")
         keys.press(["\r"], "Compared", "403 Forbidden", "200 OK", "curl -sS")
         assert keys.pressed == 2
 
