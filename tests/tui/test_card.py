@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -11,19 +12,19 @@ from textual.pilot import Pilot
 from aui_tui.engine.scoring import grade_card, what_if
 from aui_tui.records.methods import DEFAULT_METHOD, METHODS
 from aui_tui.records.observations import Declaration, Declared
-from aui_tui.records.view import Row
+from aui_tui.records.view import Dossier, Row
 from aui_tui.service.local import LocalService
 from aui_tui.text import cells
 from aui_tui.tui import app as app_module
 from aui_tui.tui import messages
 from aui_tui.tui.app import AuiApp
 from aui_tui.tui.context import Context
-from aui_tui.tui.screens.card import CardScreen
+from aui_tui.tui.screens.card import Answer, CardScreen
 from tests.engine import situations
 
 from .cards import NOW, host_name, make_card
 from .memory import MemoryService
-from .stage import press, settle, shows, stage, text_of, work_ended
+from .stage import press, settle, shows, stage, text_of, until, work_ended
 
 HOST = host_name(1)
 
@@ -32,6 +33,31 @@ def card_of(pilot: Pilot[int]) -> CardScreen:
     screen = pilot.app.screen
     assert isinstance(screen, CardScreen)
     return screen
+
+
+class SlowCard(MemoryService):
+    """Gives a card when ``ready`` is set."""
+
+    ready: asyncio.Event | None = None
+
+    async def site(self, host: str, *, method: str = "", at: str = "") -> Dossier:
+        if self.ready is not None:
+            await self.ready.wait()
+        return await super().site(host, method=method, at=at)
+
+
+async def test_the_cursor_is_in_the_summary_however_late_the_card_comes() -> None:
+    service = SlowCard.of(3)
+    async with stage(service, (140, 40)) as pilot:
+        service.ready = asyncio.Event()
+        await pilot.press("enter")
+        await until(lambda: isinstance(pilot.app.screen, CardScreen))
+        card = card_of(pilot)
+        card.become(card.state)
+        await until(lambda: not card.query_one(Answer).display)
+        service.ready.set()
+        await settle(pilot)
+        assert card.focused is card.query_one(Answer)
 
 
 @pytest.mark.slow

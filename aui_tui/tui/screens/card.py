@@ -180,7 +180,10 @@ class CardScreen(Screen[str]):
         """Take another state and draw it; ``top`` scrolls every pane to its first line."""
         marks = state.done != self.state.done
         self.state = state
+        was_absent = self.has_class("-absent")
         self.set_class(state.dossier is None, "-absent")
+        if was_absent and state.dossier is not None:
+            self.call_after_refresh(self._focus_pane)  # it was hidden, and what is hidden loses the focus
         for number in cardpanes.NUMBERS:
             self._draw(number, top=top)
         self._draw_answer(top=top)
@@ -317,9 +320,13 @@ class CardScreen(Screen[str]):
             self.query_one("-".join(("#column", str(place)))).set_class(number in column, "-shown")
         self.query_one("#why").set_class(number == cardpanes.AGENTS, "-shown")
         self._draw_answer()
-        (self.query_one(Answer) if number == cardpanes.SUMMARY else self.pane(number)).focus()
+        self._focus_pane()
         self.refresh_bindings()
         self._redraw()
+
+    def _focus_pane(self) -> None:
+        number = self.state.pane
+        (self.query_one(Answer) if number == cardpanes.SUMMARY else self.pane(number)).focus()
 
     def action_next_pane(self, step: int) -> None:
         """Go to a neighbouring pane."""
