@@ -10,7 +10,7 @@ DOCUMENTS = documents()
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_document(name: str) -> None:
+def test_a_document_is_what_it_was(name: str) -> None:
     assert DOCUMENTS[name].encode() == (GOLDEN / name).read_bytes()
 
 

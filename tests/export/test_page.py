@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode
+from hashlib import sha256
 from html.parser import HTMLParser
 
 import pytest
@@ -13,6 +15,7 @@ from aui_tui.export.formats import write_cards, write_listing
 from aui_tui.records.card import Index, ReportCard
 from aui_tui.text import clean
 from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, cards, indexes, listing_of
+from tests.cli.runner import ROOT
 from tests.export.hostile import PAYLOADS, hostile
 
 VOID = {"meta"}
@@ -108,12 +111,40 @@ def test_only_a_canonical_host_becomes_a_link(host: str, link: str | None) -> No
     assert host in found.text
 
 
-def test_the_page_says_what_it_may_load() -> None:
-    page = page_of(RICH_OPEN)
-    policy = re.search(r'Content-Security-Policy" content="([^"]+)"', page)
-    assert policy
-    assert re.fullmatch(r"default-src 'none'; style-src 'sha256-[A-Za-z0-9+/]{43}='", policy[1])
-    assert "prefers-color-scheme: dark" in page
+HEAD = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-{digest}'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+<main>
+"""
+
+
+@pytest.mark.parametrize(
+    ("page", "title"),
+    [
+        (page_of(RICH_OPEN), "shop.example: Agentic Usability Index"),
+        (page_of(WALLED), "tickets.example: Agentic Usability Index"),
+        (page_of(DEAD), "gone.example: Agentic Usability Index"),
+        (
+            "".join(write_listing("html", listing_of(INDEX, "Retail & Tickets"))),
+            "Agentic Usability Index: Retail &amp; Tickets",
+        ),
+    ],
+    ids=["open", "walled", "dead", "index"],
+)
+def test_the_head_names_the_page_and_admits_its_own_style_sheet_alone(page: str, title: str) -> None:
+    style = f"\n{(ROOT / 'aui_tui/export/page.css').read_text('utf-8').strip()}\n"
+    digest = b64encode(sha256(style.encode()).digest()).decode()
+    assert page.startswith(HEAD.format(digest=digest, title=title, style=style))
+    assert "prefers-color-scheme: dark" in style
 
 
 def test_several_cards_are_one_document() -> None:
