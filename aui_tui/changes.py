@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
@@ -16,16 +15,10 @@ from aui_tui.records.card import AgentAccess, Evidence, ReportCard, text_without
 from aui_tui.records.codec import slots_of
 from aui_tui.records.methods import METHODS, grade_of
 from aui_tui.records.registry import registry
+from aui_tui.records.vocabulary import POLICY_RANK, VERDICT_RANK
 
 FINDINGS: Final = ("critical", "warn")
 """Evidence kinds that are findings; good lines are not."""
-
-VERDICT_RANK: Final = MappingProxyType(
-    {"allowed": 2, "allowed-robots": 2, "partial": 1, "blocked": 0, "disallowed": 0, "walled": 0}
-)
-"""How well a verdict serves an agent; ``untested`` and unknown words have no rank."""
-POLICY_RANK: Final = MappingProxyType({"allowed": 2, "unlisted": 2, "partial": 1, "blocked": 0})
-STANCE_RANK: Final = MappingProxyType({"Open": 2, "Selective": 1, "Walled": 0})
 
 FACTS: Final = (
     ("live_served", "Agents served", 1, "door"),
@@ -139,16 +132,7 @@ def _note(before: ReportCard, after: ReportCard) -> str:
         return f"The cards are graded under different methods ({before.method}, {after.method}): scores do not compare."
     if before.host != after.host:
         return f"The cards are of different hosts: {before.host} and {after.host}."
-    return uneven(before, after)
-
-
-def uneven(before: ReportCard, after: ReportCard) -> str:
-    """Return one sentence when only one of the cards has tasks, so that their scores leave the tasks out."""
-    tried = [points.task_points(card) is not None for card in (before, after)]
-    if tried[0] == tried[1]:
-        return ""
-    which = "earlier" if tried[0] else "later"
-    return f"Only the {which} scan ran the tasks: the scores compare the other pillars."
+    return points.uneven(before, after)
 
 
 def _direction(rank: Mapping[str, int], before: str, after: str) -> int:

@@ -7,16 +7,22 @@ from typing import Final
 
 import msgspec
 
-from aui_tui.changes import POLICY_RANK, STANCE_RANK, VERDICT_RANK, uneven
-from aui_tui.engine.checks import BY_COMPONENT
-from aui_tui.engine.ledger import earned
 from aui_tui.errors import BadValue
 from aui_tui.records import labels, points
 from aui_tui.records.card import ReportCard
 from aui_tui.records.codec import names_of, slots_of
 from aui_tui.records.methods import FLOORS, round_half_up
 from aui_tui.records.registry import Agent, Surface, registry
-from aui_tui.records.vocabulary import GRADES, LIVE_TOTAL, SEVERITIES, STANCES, choose
+from aui_tui.records.vocabulary import (
+    GRADES,
+    LIVE_TOTAL,
+    POLICY_RANK,
+    SEVERITIES,
+    STANCE_RANK,
+    STANCES,
+    VERDICT_RANK,
+    choose,
+)
 from aui_tui.text import count
 
 PASSED, FAILED, INCONCLUSIVE = 0, 1, 3
@@ -170,6 +176,9 @@ def _lowest(card: ReportCard) -> int | None:
     answered = points.conclusive(card)
     if answered == LIVE_TOTAL:
         return card.score
+    from aui_tui.engine.checks import BY_COMPONENT
+    from aui_tui.engine.ledger import earned
+
     known = earned(card)
     if known is None or not answered:
         return None
@@ -286,7 +295,7 @@ def _regress(card: ReportCard, baseline: ReportCard | None) -> Iterator[Failure]
         yield Failure(gate=gate, message=message, inconclusive=True)
         return
     was, now_is = points.comparable(baseline, card)
-    note = uneven(baseline, card)
+    note = points.uneven(baseline, card)
     if now_is < was:
         by = was - now_is
         message = f"The score fell by {count(by, 'point')}, from {was} to {now_is}."

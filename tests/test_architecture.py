@@ -312,6 +312,8 @@ def test_headless_commands_load_neither_textual_nor_the_server(tmp_path: Path, a
         "playwright",
     }
     assert not [name for name in loaded if name.startswith("aui_tui.tasks")]
+    if arguments[0] == "index":
+        assert not [name for name in loaded if name.startswith(("aui_tui.engine", "aui_tui.export"))]
 
 
 FIRST_FRAME = """

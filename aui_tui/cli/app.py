@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -199,6 +200,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def _run(arguments: list[str]) -> int:
     program = application(arguments)
+    gc.enable()
     try:
         with complete.silent_script():
             code = program(arguments, prog_name=streams.NAME, standalone_mode=False)

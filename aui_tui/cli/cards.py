@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
-from aui_tui.changes import diff as difference
 from aui_tui.cli import complete, sources, streams
 from aui_tui.cli.gating import (
     GateOptions,
@@ -29,14 +28,9 @@ from aui_tui.cli.output import (
 )
 from aui_tui.cli.run import fail
 from aui_tui.cli.sources import dossier_of, opened
-from aui_tui.engine import target
-from aui_tui.engine.scoring import regrade
 from aui_tui.errors import AuiError, BadValue, ConfigError, RecordError, Unavailable
-from aui_tui.export.diff import FORMATS, write
 from aui_tui.gates import Outcome, worst
-from aui_tui.plan import as_json, lines, plan_for, write_files
 from aui_tui.records.card import ReportCard
-from aui_tui.records.exchanges import as_text, compared, encode_exchanges, names
 from aui_tui.records.observations import Observations
 from aui_tui.records.view import Dossier
 from aui_tui.records.vocabulary import GRADES, choose
@@ -45,9 +39,14 @@ from aui_tui.text import clean
 
 app = typer.Typer()
 
+DIFF_FORMATS: Final = ("text", "json", "markdown")
+"""Their writers are not loaded for a help."""
+
 
 def _exchanges(dossier: Dossier, form: CardForm) -> Iterator[str]:
     """Yield the exchanges of a scan: as one line of JSON, else side by side. Raises BadValue or Unavailable."""
+    from aui_tui.records.exchanges import as_text, compared, encode_exchanges, names
+
     if form.name not in (READABLE, TEXT, RECORD):
         raise BadValue("--exchanges can be used with --json or --text only; leave --format out.")
     seen = dossier.observations
@@ -135,7 +134,11 @@ def diff(
     form: Annotated[
         str,
         typer.Option(
-            "--format", "-f", metavar="NAME", help=f"Format: {', '.join(FORMATS)}.", autocompletion=complete.of(FORMATS)
+            "--format",
+            "-f",
+            metavar="NAME",
+            help=f"Format: {', '.join(DIFF_FORMATS)}.",
+            autocompletion=complete.of(DIFF_FORMATS),
         ),
     ] = "",
     method: Method = "",
@@ -147,9 +150,13 @@ def diff(
 
     TIME is the beginning of a kept scan's time, such as 2026-11-20, or first, or last.
     """
+    from aui_tui.changes import diff as difference
+    from aui_tui.engine.scoring import regrade
+    from aui_tui.export.diff import write
+
     run = run_of(context)
     one_of(json=as_json, format=form)
-    form, path = choose("format", form or ("json" if as_json else "text"), FORMATS), path_of(output)
+    form, path = choose("format", form or ("json" if as_json else "text"), DIFF_FORMATS), path_of(output)
     method = method_of(method)
     if len(what) not in (1, 2, 3) or (len(what) != 2 and sources.is_file(what[0])):
         raise BadValue(USAGE)
@@ -179,6 +186,8 @@ PARTLY = 1
 
 def _checked(public_url: str, tester: str) -> tuple[str, str]:
     """Return the addresses that advice is written for, in their usual form. Raises BadValue for a bad one."""
+    from aui_tui.engine import target
+
     if tester and target.parse_address(tester) is None:
         raise BadValue(f"--tester takes an IP address such as 198.51.100.7, not “{clean(tester, 60)}”.")
     if public_url:
@@ -214,6 +223,8 @@ def plan(
     json_out: Report = False,
 ) -> int:
     """Name the cheapest set of fixes that reaches a grade, and write their files on request."""
+    from aui_tui.plan import as_json, lines, plan_for, write_files
+
     run = run_of(context)
     method = method_of(method)
     grade = choose("grade", grade, GRADES) if grade else ""
@@ -273,6 +284,8 @@ def regrade_cards(
     method: Method,
 ) -> int:
     """Grade cards again under a method, from what was seen then; nothing is stored."""
+    from aui_tui.engine.scoring import regrade
+
     run = run_of(context)
     form = CardForm.of(context)
     method = method_of(method)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sized
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence, Sized
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -19,7 +19,6 @@ from aui_tui.service.protocol import Service
 from aui_tui.text import clean, count
 
 if TYPE_CHECKING:
-    from aui_tui.export.formats import Format
     from aui_tui.export.options import Listing
     from aui_tui.service.local import LocalService
     from aui_tui.tui.context import ExportJob, Preferences
@@ -124,13 +123,13 @@ class FileExporter:
     async def _chunks(self, job: ExportJob, path: Path) -> Iterable[str]:
         if job.kind == "snippet":
             return [job.text.rstrip("\n") + "\n"]
-        from aui_tui.export.formats import write_cards, write_listing
+        from aui_tui.export.formats import CARD_FORMATS, LIST_FORMATS, write_cards, write_listing
 
         if job.kind == "card":
-            form = format_of(path, lambda known: known.cards is not None)
+            form = format_of(path, CARD_FORMATS)
             dossier = await self._service.site(job.host, method=job.method, at=job.at)
             return write_cards(form, [dossier.card])
-        form = format_of(path, lambda known: known.listing is not None)
+        form = format_of(path, LIST_FORMATS)
         return write_listing(form, listing_of(await self._service.index(job.query), job))
 
 
@@ -141,11 +140,14 @@ def path_of(text: str) -> Path:
     return Path(text.strip()).expanduser()
 
 
-def format_of(path: Path, able: Callable[[Format], bool]) -> str:
-    """Return the format that the ending of ``path`` means. Raises BadValue naming the endings that are known."""
+def format_of(path: Path, names: Sequence[str]) -> str:
+    """Return which of the formats called ``names`` the ending of ``path`` means.
+
+    Raises BadValue with the endings that are known.
+    """
     from aui_tui.export.formats import FORMATS
 
-    known = {form.suffix: name for name, form in FORMATS.items() if able(form)}
+    known = {FORMATS[name].suffix: name for name in names}
     suffix = path.suffix.lower()
     if suffix not in known:
         raise BadValue(

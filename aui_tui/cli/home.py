@@ -5,8 +5,8 @@ Imports no parser: the dashboard has to be there at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from aui_tui.cli import streams
 from aui_tui.cli.dashboard import LEFT_FOR_DEMO, Stream, local_index, open_on
@@ -18,25 +18,6 @@ from aui_tui.records.registry import Starter
 if TYPE_CHECKING:
     from aui_tui.engine.policy import ScanPolicy
     from aui_tui.service.local import LocalService
-
-VALUED: Final = {"--data-dir": "data_dir", "--source": "source", "--config": "config_file", "--theme": "theme"}
-SWITCHES: Final[dict[str, tuple[str, Any]]] = {
-    "--ascii": ("ascii", True),
-    "--no-mouse": ("mouse", False),
-    "--quiet": ("quiet", True),
-}
-
-
-def plain(arguments: Sequence[str]) -> dict[str, Any] | None:
-    """Return the flags of a command line that asks for the dashboard and nothing that needs a parser, else None."""
-    flags: dict[str, Any] = {}
-    words = iter(arguments)
-    for word in words:
-        name, value = SWITCHES.get(word) or (VALUED.get(word, ""), next(words, None) if word in VALUED else None)
-        if not name or value is None or name in flags:
-            return None
-        flags[name] = value
-    return flags
 
 
 def show(run: Run, *, access: ScanPolicy | None = None, host: str = "") -> int:

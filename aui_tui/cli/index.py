@@ -39,11 +39,7 @@ from aui_tui.cli.output import (
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import only_local, opened, service_of
 from aui_tui.cli.streams import TINTS, Paint
-from aui_tui.engine.checks import BY_FIX
 from aui_tui.errors import BadValue, NeverScanned
-from aui_tui.export.data import Package, card_record, write_parquet
-from aui_tui.export.formats import write_cards, write_listing
-from aui_tui.export.options import Listing
 from aui_tui.records import labels
 from aui_tui.records.agents import turned_away, word_of
 from aui_tui.records.card import ReportCard, age, stamp
@@ -142,7 +138,7 @@ def figure_sentences(figures: Overview) -> Iterator[str]:
         if sum(shares.values()):
             yield f"{category}: {', '.join(f'{shares.get(word, 0):,} {word}' for word in STANCES)}."
     for key, number in sorted(figures.failing.items(), key=lambda item: (-item[1], item[0])):
-        lacking = BY_FIX[key].lacking if key in BY_FIX else key
+        lacking = _lacking(key)
         yield f"{lacking[:1].upper()}{lacking[1:]}: {number:,}, {100 * number / figures.hosts:.0f} %."
     if figures.edges:
         served = ", ".join(f"{name or 'not recognised'} {number:,}" for name, number in figures.edges.items())
@@ -204,9 +200,16 @@ def figure_lines(figures: Overview, paint: Paint) -> Iterator[str]:
     yield paint.heading("Most frequent failing checks")
     failing = sorted(figures.failing.items(), key=lambda item: (-item[1], item[0]))
     for key, number in failing:
-        yield _row(BY_FIX[key].lacking if key in BY_FIX else key, number, figures.hosts, paint)
+        yield _row(_lacking(key), number, figures.hosts, paint)
     if not failing:
         yield "  not known to this source"
+
+
+def _lacking(fix: str) -> str:
+    """Return what a site lacks that needs ``fix``. The checks load where they are named: a list needs none."""
+    from aui_tui.engine.checks import BY_FIX
+
+    return BY_FIX[fix].lacking if fix in BY_FIX else fix
 
 
 def _tinted(part: str, paint: Paint) -> str:
@@ -317,6 +320,10 @@ def export(
 ) -> int:
     """Write the list, or the cards behind it, in one of the formats; or the whole index as a data package."""
     run = run_of(context)
+    from aui_tui.export.data import card_record, write_parquet
+    from aui_tui.export.formats import write_cards, write_listing
+    from aui_tui.export.options import Listing
+
     one_of(json=as_json, format=format_name)
     _check_data(context, format_name=format_name, package=package, output=output)
     if package:
@@ -380,6 +387,8 @@ def _write_package(
     runner: asyncio.Runner, service: Service, view: IndexView, limit: int, folder: Path, license_name: str
 ) -> None:
     """Write every kept scan of the hosts in ``view``, and their visits, to ``folder``."""
+    from aui_tui.export.data import Package
+
     with Package(folder.expanduser(), now=stamp(time.time()), license=license_name) as package:
         for window in (view.ranked, view.unreachable):
             for row in rows(window, limit):

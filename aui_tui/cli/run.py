@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import itertools
 import signal
@@ -48,6 +47,8 @@ class Run:
 
         Ctrl+c, SIGTERM and SIGHUP cancel it: raises KeyboardInterrupt for the first, Stopped for the others.
         """
+        import asyncio
+
         stopped: list[int] = []
 
         async def whole() -> T:

@@ -19,7 +19,6 @@ from xml.sax.saxutils import escape, quoteattr
 import msgspec
 
 from aui_tui import __version__
-from aui_tui.changes import VERDICT_RANK
 from aui_tui.engine.checks import BY_FIX, CHECKS
 from aui_tui.engine.ledger import sentences
 from aui_tui.export.markdown import fenced
@@ -28,6 +27,7 @@ from aui_tui.records import labels, points
 from aui_tui.records.card import Evidence, Recommendation, ReportCard, text_without_volatile
 from aui_tui.records.points import gain
 from aui_tui.records.registry import registry
+from aui_tui.records.vocabulary import VERDICT_RANK
 from aui_tui.text import clean
 
 ERROR, WARNING, NOTE = "error", "warning", "note"

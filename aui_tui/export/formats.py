@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final, Literal
 
 from aui_tui.errors import BadValue
-from aui_tui.export.ci import github_cards, gitlab_cards, junit_cards, sarif_cards
-from aui_tui.export.data import csv_cards, csv_listing, json_cards, json_listing, ndjson_cards, ndjson_listing
-from aui_tui.export.markdown import markdown_cards, markdown_listing
 from aui_tui.export.options import Listing, Options, Path, Refusal, Tree, card_tree, row_tree, select
-from aui_tui.export.page import html_cards, html_listing
 from aui_tui.gates import Outcome
 from aui_tui.records.card import ReportCard, card_without_volatile
 from aui_tui.records.codec import Keys
@@ -25,18 +22,24 @@ ListWriter = Callable[[Listing, Options], Iterator[str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """A format: its name, what it is, media type, file suffix, and its writers; None where it does not apply.
+    """A format: its name, what it is, media type and file suffix.
 
-    ``fields``: whether single fields can be chosen.
+    ``module`` of this package holds its writers, ``NAME_cards`` and, where an index has this format, ``NAME_listing``;
+    it is loaded when something is written. ``listing``: whether an index has it. ``fields``: whether single fields can
+    be chosen.
     """
 
     name: str
     label: str
     media_type: str
     suffix: str
-    cards: CardWriter | None
-    listing: ListWriter | None
+    module: str
+    listing: bool = True
     fields: bool = False
+
+    def writer(self, what: Literal["cards", "listing"]) -> Any:
+        """Return the function that writes ``what``."""
+        return getattr(import_module(f"aui_tui.export.{self.module}"), f"{self.name}_{what}")
 
 
 _ALL: Final = (
@@ -45,8 +48,7 @@ _ALL: Final = (
         label="JSON",
         media_type="application/json",
         suffix=".json",
-        cards=json_cards,
-        listing=json_listing,
+        module="data",
         fields=True,
     ),
     Format(
@@ -54,8 +56,7 @@ _ALL: Final = (
         label="NDJSON, one record a line",
         media_type="application/x-ndjson",
         suffix=".ndjson",
-        cards=ndjson_cards,
-        listing=ndjson_listing,
+        module="data",
         fields=True,
     ),
     Format(
@@ -63,8 +64,7 @@ _ALL: Final = (
         label="CSV for spreadsheets",
         media_type="text/csv",
         suffix=".csv",
-        cards=csv_cards,
-        listing=csv_listing,
+        module="data",
         fields=True,
     ),
     Format(
@@ -72,53 +72,51 @@ _ALL: Final = (
         label="Markdown for notes and pull requests",
         media_type="text/markdown",
         suffix=".md",
-        cards=markdown_cards,
-        listing=markdown_listing,
+        module="markdown",
     ),
     Format(
         name="html",
         label="HTML, one self-contained page",
         media_type="text/html",
         suffix=".html",
-        cards=html_cards,
-        listing=html_listing,
+        module="page",
     ),
     Format(
         name="junit",
         label="JUnit XML for CI servers",
         media_type="application/xml",
         suffix=".xml",
-        cards=junit_cards,
-        listing=None,
+        module="ci",
+        listing=False,
     ),
     Format(
         name="sarif",
         label="SARIF 2.1.0 for code scanning",
         media_type="application/sarif+json",
         suffix=".sarif",
-        cards=sarif_cards,
-        listing=None,
+        module="ci",
+        listing=False,
     ),
     Format(
         name="github",
         label="GitHub workflow commands",
         media_type="text/plain",
         suffix=".github",
-        cards=github_cards,
-        listing=None,
+        module="ci",
+        listing=False,
     ),
     Format(
         name="gitlab",
         label="GitLab code quality report",
         media_type="application/json",
         suffix=".gitlab",
-        cards=gitlab_cards,
-        listing=None,
+        module="ci",
+        listing=False,
     ),
 )
 
 FORMATS: Final = MappingProxyType({entry.name: entry for entry in _ALL})
-CARD_FORMATS: Final = tuple(name for name, entry in FORMATS.items() if entry.cards)
+CARD_FORMATS: Final = tuple(FORMATS)
 LIST_FORMATS: Final = tuple(name for name, entry in FORMATS.items() if entry.listing)
 
 
@@ -140,9 +138,9 @@ def write_cards(
     Raises BadValue at once when the format or a field is unknown or the two do not go together.
     """
     chosen = FORMATS[choose("format", name, CARD_FORMATS)]
-    assert chosen.cards is not None
+    write: CardWriter = chosen.writer("cards")
     paths = _paths(chosen, fields, card_tree())
-    return chosen.cards(
+    return write(
         map(card_without_volatile, cards) if deterministic else cards,
         Options(
             keys=keys,
@@ -165,11 +163,11 @@ def write_listing(
     Raises BadValue at once when the format or a field is unknown or the two do not go together.
     """
     chosen = FORMATS[choose("format", name, LIST_FORMATS)]
-    assert chosen.listing is not None
+    write: ListWriter = chosen.writer("listing")
     paths = _paths(chosen, fields, row_tree())
     if deterministic:
         listing = listing.without_volatile()
-    return chosen.listing(listing, Options(keys=keys, paths=paths, deterministic=deterministic, title=listing.title))
+    return write(listing, Options(keys=keys, paths=paths, deterministic=deterministic, title=listing.title))
 
 
 def _paths(chosen: Format, fields: str, tree: Tree) -> tuple[Path, ...]:

@@ -15,13 +15,13 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Final
 
-from aui_tui.changes import VERDICT_RANK
 from aui_tui.export.options import HEADER, Listing, Options, reasons, row_texts
 from aui_tui.records import labels, visits
 from aui_tui.records.card import ReportCard, epoch_ms
 from aui_tui.records.labels import SIGNS
 from aui_tui.records.points import gain, gain_of_all
 from aui_tui.records.view import HistoryPoint, Row
+from aui_tui.records.vocabulary import VERDICT_RANK
 from aui_tui.text import cells, clean
 
 TITLE: Final = "Agentic Usability Index"

@@ -77,6 +77,15 @@ def comparable(before: ReportCard, after: ReportCard) -> tuple[int, int]:
     return without_tasks(before), without_tasks(after)
 
 
+def uneven(before: ReportCard, after: ReportCard) -> str:
+    """Return one sentence when only one of the cards has tasks, so that their scores leave the tasks out."""
+    tried = [task_points(card) is not None for card in (before, after)]
+    if tried[0] == tried[1]:
+        return ""
+    which = "earlier" if tried[0] else "later"
+    return f"Only the {which} scan ran the tasks: the scores compare the other pillars."
+
+
 class Standing(msgspec.Struct, frozen=True):
     """Score, grade and stance of a site."""
 

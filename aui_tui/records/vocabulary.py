@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import MappingProxyType
 from typing import Final
 
 from aui_tui.errors import BadValue
@@ -24,6 +25,12 @@ STANCES: Final = ("Open", "Selective", "Walled")
 VERDICTS: Final = ("untested", "allowed", "allowed-robots", "blocked", "disallowed", "walled", "partial")
 AGENT_POLICIES: Final = ("unlisted", "blocked", "partial")
 CRAWLER_POLICIES: Final = ("unlisted", "blocked", "partial", "allowed")
+VERDICT_RANK: Final = MappingProxyType(
+    {"allowed": 2, "allowed-robots": 2, "partial": 1, "blocked": 0, "disallowed": 0, "walled": 0}
+)
+"""How well a verdict serves an agent; ``untested`` and unknown words have no rank."""
+POLICY_RANK: Final = MappingProxyType({"allowed": 2, "unlisted": 2, "partial": 1, "blocked": 0})
+STANCE_RANK: Final = MappingProxyType({"Open": 2, "Selective": 1, "Walled": 0})
 SEVERITIES: Final = ("critical", "warn", "good")
 """Evidence kinds in the order in which a card lists them."""
 FIXES: Final = ("wba", "front-door", "llms", "jsonld", "landmarks", "ssr", "signal", "robots")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from aui_tui.cli.app import COMMANDS, THEMES, application
+from aui_tui.cli.cards import DIFF_FORMATS
 from aui_tui.cli.options import value_words
 from aui_tui.cli.output import CARD_FORMATS
 from aui_tui.cli.visits import LOG_FORMATS
@@ -139,6 +140,7 @@ def test_help_lists_the_words_that_a_choice_takes(tmp_path: Path, name: str) -> 
 
 def test_lists_that_a_help_repeats_are_those_of_their_tables() -> None:
     assert CARD_FORMATS == formats.CARD_FORMATS
+    assert DIFF_FORMATS == diff.FORMATS
     assert set(LOG_FORMATS) == set(KNOWN_LOG_FORMATS)
     assert tuple(sorted(file.stem for file in (ROOT / "themes").glob("*.toml"))) == THEMES
 

@@ -167,7 +167,8 @@ def test_the_table_of_formats_is_whole() -> None:
         assert entry.name == name
         assert entry.suffix.startswith(".")
         assert "/" in entry.media_type
-        assert entry.cards or entry.listing
+        assert callable(entry.writer("cards"))
+        assert not entry.listing or callable(entry.writer("listing"))
 
 
 def keys_of(value: Any) -> Iterator[list[str]]:

@@ -17,7 +17,6 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from aui_tui import docs
-from aui_tui.changes import VERDICT_RANK
 from aui_tui.errors import AuiError, BadValue
 from aui_tui.export import page as pictures
 from aui_tui.records import labels, visits
@@ -25,7 +24,7 @@ from aui_tui.records.points import gain
 from aui_tui.records.query import Query
 from aui_tui.records.tasks import rows as task_rows
 from aui_tui.records.view import IndexView
-from aui_tui.records.vocabulary import CATEGORIES, STANCES
+from aui_tui.records.vocabulary import CATEGORIES, STANCES, VERDICT_RANK
 from aui_tui.service.api import discovery, messages, problems
 from aui_tui.service.api.messages import Parameters, Representation, answer
 from aui_tui.service.api.problems import KINDS, Problem
