@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 import typer
@@ -319,17 +319,18 @@ def export(
     ] = "",
 ) -> int:
     """Write the list, or the cards behind it, in one of the formats; or the whole index as a data package."""
-    run = run_of(context)
     from aui_tui.export.data import card_record, write_parquet
     from aui_tui.export.formats import write_cards, write_listing
     from aui_tui.export.options import Listing
 
+    run = run_of(context)
     one_of(json=as_json, format=format_name)
     _check_data(context, format_name=format_name, package=package, output=output)
     if package:
         only_local(run, "Writing a data package")
     format_name = format_name or "json"
-    chosen_keys, path = keys_of(keys), path_of(output)
+    form: dict[str, Any] = {"fields": fields, "keys": keys_of(keys), "deterministic": deterministic}
+    path = path_of(output)
     filters = given(context, Filters)
     query = filters.query()
     with asyncio.Runner() as runner:
@@ -345,18 +346,9 @@ def export(
             if format_name == PARQUET and path is not None:
                 write_parquet("cards", map(card_record, whole), path)
             elif cards:
-                emit(
-                    write_cards(
-                        format_name, whole, fields=fields, keys=chosen_keys, deterministic=deterministic, many=True
-                    ),
-                    path,
-                )
+                emit(write_cards(format_name, whole, many=True, **form), path)
             else:
-                listing = Listing.of_view(view, filters.limit)
-                emit(
-                    write_listing(format_name, listing, fields=fields, keys=chosen_keys, deterministic=deterministic),
-                    path,
-                )
+                emit(write_listing(format_name, Listing.of_view(view, filters.limit), **form), path)
             if whole.missing:
                 streams.say(f"{count(whole.missing, 'host')} left out: only their summaries are known.")
                 return NeverScanned.exit_code
