@@ -6,6 +6,7 @@ from the pillars and the stance, and the recommendations name exactly the points
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -105,6 +106,11 @@ def fixes(method: Method, earned: dict[str, int]) -> tuple[Recommendation, ...]:
     )
 
 
+def by_name(field: str, values: Iterable[V]) -> dict[str, V]:
+    """Return ``values`` by the names that the entries of ``field`` have, in their order."""
+    return dict(zip(names_of(field), values, strict=True))
+
+
 RICH_OPEN = ReportCard(
     found=True,
     host="shop.example",
@@ -125,12 +131,8 @@ RICH_OPEN = ReportCard(
         Evidence("good", "robots.txt names Claude-User at line 7 and lets it in."),
         Evidence("good", "The homepage carries 11 JSON-LD blocks."),
     ),
-    matrix=dict(
-        zip(
-            names_of("matrix"),
-            ("untested", "allowed", "allowed", "allowed", "allowed", "partial", "allowed-robots", "untested"),
-            strict=True,
-        )
+    matrix=by_name(
+        "matrix", ("untested", "allowed", "allowed", "allowed", "allowed", "partial", "allowed-robots", "untested")
     ),
     files=("llms.txt", "ai-plugin.json"),
     jsonld=11,
@@ -146,12 +148,8 @@ RICH_OPEN = ReportCard(
     crawlers_blocked=2,
     crawlers_total=CRAWLERS_TOTAL,
     ua_policy={name: "partial" if name == "Amzn-User" else "unlisted" for name in names_of("ua_policy")},
-    crawler_policy=dict(
-        zip(
-            names_of("crawler_policy"),
-            ("blocked", "blocked", "partial", "allowed", *("unlisted",) * (CRAWLERS_TOTAL - 4)),
-            strict=True,
-        )
+    crawler_policy=by_name(
+        "crawler_policy", ("blocked", "blocked", "partial", "allowed", *("unlisted",) * (CRAWLERS_TOTAL - 4))
     ),
     live_served=4,
     live_total=LIVE_TOTAL,
@@ -166,14 +164,13 @@ RICH_OPEN = ReportCard(
 )
 """A v0.1 card, Open, 87 points, two fixes left; the title begins with an equals sign."""
 
-WALLED = ReportCard(
-    found=True,
+WALLED = msgspec.structs.replace(
+    RICH_OPEN,
     host="tickets.example",
     input_host="tickets.example",
     name="Tickets.example",
     category="Tickets",
     scanned_at="2026-11-20T09:58:01.007Z",
-    vantage="local-node",
     elapsed_ms=2412,
     **sums(
         V02,
@@ -187,47 +184,29 @@ WALLED = ReportCard(
         Evidence("warn", "A probe has no agent's signature: a site that verifies agents may refuse it and serve them."),
         Evidence("good", "The homepage is readable without scripts."),
     ),
-    matrix=dict(
-        zip(
-            names_of("matrix"),
-            ("untested", "walled", "walled", "untested", "walled", "walled", "walled", "untested"),
-            strict=True,
-        )
-    ),
+    matrix=by_name("matrix", ("untested", "walled", "walled", "untested", "walled", "walled", "walled", "untested")),
     files=(),
     jsonld=2,
     semantic=Semantic(main=1, nav=1, aria=6, forms=0),
-    noscript_shell=False,
     content_signal=False,
-    wildcard_block=False,
     robots_status=404,
     robots_ua_rules=0,
-    agents_disallowed=0,
     agents_partial=0,
-    agents_total=AGENTS_TOTAL,
     crawlers_blocked=0,
-    crawlers_total=CRAWLERS_TOTAL,
     ua_policy=dict.fromkeys(names_of("ua_policy"), "unlisted"),
     crawler_policy=dict.fromkeys(names_of("crawler_policy"), "unlisted"),
     live_served=0,
-    live_total=LIVE_TOTAL,
-    agent_access=dict(
-        zip(
-            names_of("agent_access"),
-            (
-                AgentAccess(403, True, "Just a moment..."),
-                AgentAccess(403, True, "Just a moment..."),
-                AgentAccess(0, False, ""),
-                AgentAccess(403, True, "Just a moment..."),
-            ),
-            strict=True,
-        )
+    agent_access=by_name(
+        "agent_access",
+        (
+            AgentAccess(403, True, "Just a moment..."),
+            AgentAccess(403, True, "Just a moment..."),
+            AgentAccess(0, False, ""),
+            AgentAccess(403, True, "Just a moment..."),
+        ),
     ),
-    human_status=200,
     human_title='Tickets <b>& "more"</b> [tonight](now) | 20:30',
-    human_challenged=False,
     edge="wall-z",
-    probe_dead=False,
     seed=False,
     url="http://127.0.0.1:8321/site/tickets.example",
 )
@@ -295,9 +274,7 @@ def _words(field: str, allowed: tuple[str, ...]) -> st.SearchStrategy[dict[str, 
 
 def _mapped(field: str, values: st.SearchStrategy[V]) -> st.SearchStrategy[dict[str, V]]:
     names = names_of(field)
-    return st.lists(values, min_size=len(names), max_size=len(names)).map(
-        lambda row: dict(zip(names, row, strict=True))
-    )
+    return st.lists(values, min_size=len(names), max_size=len(names)).map(lambda row: by_name(field, row))
 
 
 @st.composite

@@ -12,6 +12,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar, Self
 
@@ -25,6 +26,16 @@ def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port: int = taken.getsockname()[1]
         return port
+
+
+def listens(port: int) -> bool:
+    """Wait until somebody listens at ``port``, 15 s at most, and say whether it is so."""
+    for _ in range(150):
+        with suppress(OSError):
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return True
+        time.sleep(0.1)
+    return False
 
 
 class Folder:
@@ -114,14 +125,7 @@ class Server(Folder):
         self._process = subprocess.Popen(
             self.command(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, env=own
         )
-        for _ in range(150):
-            try:
-                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
-            except OSError:
-                time.sleep(0.1)
-            else:
-                return
-        raise AssertionError(f"{self.program} does not listen")
+        assert listens(self.port), f"{self.program} does not listen"
 
     def stop(self) -> None:
         if self._process is not None:

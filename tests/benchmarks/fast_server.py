@@ -11,14 +11,13 @@ import asyncio
 import contextlib
 import json
 import ssl
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Coroutine, Iterator
-from pathlib import Path
 from typing import Any, ClassVar
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.cli.runner import helper
+
 SENTENCE = "<p>Words that a person can read, in a paragraph of an ordinary length, <a href=/more>with a link</a>.</p>\n"
 PAGE = (
     "<!doctype html><html lang=en><head><meta charset=utf-8><title>A shop</title>"
@@ -87,19 +86,8 @@ async def main(delay: float, certificate: str) -> None:
 @contextlib.contextmanager
 def in_own_process(delay: float = 0.0, certificate: str = "") -> Iterator[int]:
     """Serve in a process of its own and yield the port."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "tests.benchmarks.fast_server", str(delay), certificate],
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdin is not None
-        try:
-            yield int(process.stdout.readline())
-        finally:
-            process.stdin.close()
+    with helper("tests.benchmarks.fast_server", str(delay), certificate) as said:
+        yield int(said.readline())
 
 
 def run(work: Coroutine[None, None, None]) -> None:

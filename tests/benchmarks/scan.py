@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import statistics
-import subprocess
-import sys
 import time
 from collections.abc import Awaitable, Callable
 
@@ -21,6 +19,7 @@ from aui_tui.engine.probes import Plan, Url, probe
 from aui_tui.engine.scan import observe
 from aui_tui.engine.target import parse
 from aui_tui.records.observations import BROWSER
+from tests.cli.runner import helper
 
 DELAY = 0.1
 ROUNDS = 20
@@ -59,19 +58,8 @@ async def measure(port: int) -> tuple[float, float]:
 
 
 def main() -> int:
-    server = subprocess.Popen(
-        [sys.executable, "-m", "tests.benchmarks.delayed_server", str(DELAY)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert server.stdout is not None
-        one, whole = asyncio.run(measure(int(server.stdout.readline())))
-    finally:
-        assert server.stdin is not None
-        server.stdin.close()
-        server.wait(10)
+    with helper("tests.benchmarks.delayed_server", str(DELAY)) as said:
+        one, whole = asyncio.run(measure(int(said.readline())))
     ratio = whole / one
     print(f"one request {one * 1000:.1f} ms, whole scan {whole * 1000:.1f} ms, ratio {ratio:.2f} (bar {BAR})")
     return 0 if ratio <= BAR else 1

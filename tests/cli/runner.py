@@ -9,10 +9,10 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pytest
 
@@ -83,6 +83,26 @@ def start(home: Path, *arguments: str, env: Mapping[str, str] | None = None) -> 
     )
 
 
+@contextlib.contextmanager
+def helper(module: str, *arguments: str) -> Iterator[IO[str]]:
+    """Run ``module``, which serves until its input ends, in a process of its own and yield its output."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", module, *arguments], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        yield process.stdout
+    finally:
+        process.stdin.close()
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait(10)
+        process.stdout.close()
+
+
 def with_closed_output(home: Path, *arguments: str) -> tuple[int, bytes]:
     """Run ``aui-tui ARGUMENTS`` while nobody reads its output; return exit code and standard error."""
     with subprocess.Popen(
@@ -145,6 +165,15 @@ def here(home: Path, *arguments: str, env: Mapping[str, str] | None = None, stdi
         err.flush()
     texts = [stream.buffer.getvalue().decode() for stream in (out, err) if isinstance(stream.buffer, io.BytesIO)]
     return Result(code, *texts)
+
+
+def required(command: Any) -> list[str]:
+    """Return a value for each argument and option that ``command`` insists on."""
+    words = []
+    for one in command.params:
+        if one.required:
+            words += ["shop.example"] if one.param_type_name == "argument" else [one.opts[0], "v0.1"]
+    return words
 
 
 def python(home: Path, code: str, *arguments: str) -> Result:

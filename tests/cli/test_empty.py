@@ -9,7 +9,7 @@ import pytest
 
 from aui_tui.cli.app import COMMANDS, application
 from tests.cards import WALLED
-from tests.cli.runner import here
+from tests.cli.runner import here, required
 from tests.cli.stored import fill
 
 COMMAND: Any = application(["--help"])
@@ -21,21 +21,12 @@ WITH_VALUE = [
 ]
 
 
-def required(name: str) -> list[str]:
-    """Return a value for each argument and option that command ``name`` insists on."""
-    words = []
-    for one in COMMAND.commands[name].params:
-        if one.required:
-            words += ["shop.example"] if one.param_type_name == "argument" else [one.opts[0], "v0.1"]
-    return words
-
-
 @pytest.mark.ci
 @pytest.mark.parametrize("name", COMMANDS)
 def test_no_option_of_any_command_takes_an_empty_value(tmp_path: Path, name: str) -> None:
     for option in (option for command, option in WITH_VALUE if command == name):
         for value in ("", "  "):
-            done = here(tmp_path, name, *required(name), option, value)
+            done = here(tmp_path, name, *required(COMMAND.commands[name]), option, value)
             assert (done.code, done.out) == (2, ""), (option, done)
             assert option in done.sentence
     assert not (tmp_path / "data").exists()
@@ -48,9 +39,9 @@ def test_nor_does_an_option_before_the_command(tmp_path: Path, option: str) -> N
     assert option in done.sentence
 
 
-@pytest.mark.parametrize("name", [name for name in COMMANDS if required(name)])
+@pytest.mark.parametrize("name", [name for name in COMMANDS if required(COMMAND.commands[name])])
 def test_an_empty_argument_is_named(tmp_path: Path, name: str) -> None:
-    done = here(tmp_path, name, *(["", *required(name)[1:]]))
+    done = here(tmp_path, name, *(["", *required(COMMAND.commands[name])[1:]]))
     assert (done.code, done.out) == (2, "")
     assert done.sentence.startswith(f"aui-tui: An argument is empty: {name} takes ")
 

@@ -19,7 +19,7 @@ from aui_tui.records.methods import METHODS
 from aui_tui.records.query import SORTS
 from aui_tui.records.vocabulary import CATEGORIES, GRADES, STANCES
 from aui_tui.visits.formats import FORMATS as KNOWN_LOG_FORMATS
-from tests.cli.runner import ROOT, here
+from tests.cli.runner import ROOT, here, required
 
 PROGRAM: Any = application(["--help"])
 CHOICES: dict[str, tuple[str, ...]] = {
@@ -87,15 +87,6 @@ def options(name: str) -> list[Any]:
     return [one for one in PROGRAM.commands[name].params if one.param_type_name == "option" and not one.hidden]
 
 
-def required(name: str) -> list[str]:
-    """Return a value for each argument and option that command ``name`` insists on."""
-    words = []
-    for one in PROGRAM.commands[name].params:
-        if one.required:
-            words += ["shop.example"] if one.param_type_name == "argument" else [one.opts[0], "v0.1"]
-    return words
-
-
 def allowed(name: str, option: str) -> tuple[str, ...]:
     return FORMATS_OF.get(name, CHOICES[option]) if option == "--format" else CHOICES[option]
 
@@ -150,7 +141,7 @@ def test_a_word_outside_of_a_choice_is_answered_with_the_list(tmp_path: Path, na
     for option in options(name):
         if option.opts[0] not in CHOICES:
             continue
-        done = here(tmp_path, name, *required(name), option.opts[0], "nonsense")
+        done = here(tmp_path, name, *required(PROGRAM.commands[name]), option.opts[0], "nonsense")
         assert (done.code, done.out) == (2, ""), option.opts
         named = [word for word in allowed(name, option.opts[0]) if word in done.sentence]
         assert len(named) >= 2, done.sentence
@@ -163,7 +154,7 @@ PARSER = ("Invalid value", "No such", "Missing argument", "Missing option", "Got
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_each_mistake_in_a_line_is_named_with_what_is_allowed(tmp_path: Path, name: str) -> None:
-    needed = required(name)
+    needed = required(PROGRAM.commands[name])
     mistakes: list[tuple[list[str], list[str]]] = [
         ([*needed, "--bogus"], [f"aui-tui {name} has no option --bogus"]),
         ([*needed, "--quiet=yes"], ["--quiet takes no value"]),

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import threading
-import time
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Protocol, Self
 
 from aui_tui.records.registry import registry
+from tests.applied.servers import free_port, listens
 
 PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -111,8 +110,7 @@ class NginxShop:
         self.host, self.folder, self._home = "shop.test", home / "htdocs", home / "nginx"
         stock(self.folder)
         self._home.mkdir()
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self._port = free.getsockname()[1]
+        self._port = free_port()
         self._write(http="", guard="if ($bad_bot) { return 403; }")
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -141,18 +139,8 @@ class NginxShop:
         assert NGINX is not None
         arguments = [NGINX, "-p", str(self._home), "-c", str(self._home / "nginx.conf")]
         self._process = subprocess.Popen(arguments, stderr=subprocess.DEVNULL)
-        self._wait()
+        assert listens(self._port), (self._home / "error.log").read_text(encoding="utf-8")
         return self
-
-    def _wait(self) -> None:
-        for _ in range(100):
-            try:
-                socket.create_connection(("127.0.0.1", self._port), timeout=1).close()
-            except OSError:
-                time.sleep(0.1)
-            else:
-                return
-        raise AssertionError((self._home / "error.log").read_text(encoding="utf-8"))
 
     def __exit__(self, *_: object) -> None:
         assert self._process is not None

@@ -37,6 +37,14 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    """An empty file of settings."""
+    path = tmp_path / "config.toml"
+    path.write_text("", encoding="utf-8")
+    return path
+
+
 class Keys:
     """Presses keys one by one and counts them."""
 
@@ -115,10 +123,8 @@ def test_an_owner_scans_reads_the_cause_copies_the_fix_scans_again_and_sees_the_
 
 
 @pytest.mark.ci
-def test_a_key_is_given_with_four_keys_and_a_word_and_works_after_the_next_start(home: Path, tmp_path: Path) -> None:
-    settings = tmp_path / "config.toml"
-    settings.write_text("", encoding="utf-8")
-    with Terminal(home, ["--config", str(settings)], columns=140, lines=40) as terminal:
+def test_a_key_is_given_with_four_keys_and_a_word_and_works_after_the_next_start(home: Path, config: Path) -> None:
+    with Terminal(home, ["--config", str(config)], columns=140, lines=40) as terminal:
         terminal.wait_for("Ranked 3")
         keys = Keys(terminal)
         keys.press([","], "5 Keys", "Remembered in")
@@ -131,17 +137,15 @@ def test_a_key_is_given_with_four_keys_and_a_word_and_works_after_the_next_start
         keys.press(["\x1b"])
         terminal.wait_until(lambda: "an id, a key" not in terminal.text)
         keys.press(["Z"], "1 Who gets in")
-    with Terminal(home, ["--config", str(settings)], columns=140, lines=40) as terminal:
+    with Terminal(home, ["--config", str(config)], columns=140, lines=40) as terminal:
         terminal.wait_for("Ranked 3")
         terminal.press("Z")
         terminal.wait_for("1 Who gets in")
 
 
 @pytest.mark.ci
-def test_a_list_is_saved_with_two_keys_and_a_name_and_comes_back_with_two(home: Path, tmp_path: Path) -> None:
-    settings = tmp_path / "config.toml"
-    settings.write_text("", encoding="utf-8")
-    with Terminal(home, ["--config", str(settings)], columns=140, lines=40) as terminal:
+def test_a_list_is_saved_with_two_keys_and_a_name_and_comes_back_with_two(home: Path, config: Path) -> None:
+    with Terminal(home, ["--config", str(config)], columns=140, lines=40) as terminal:
         terminal.wait_for("Ranked 3")
         terminal.press("3")
         terminal.wait_for("Ranked 1 ")

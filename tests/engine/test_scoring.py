@@ -18,6 +18,7 @@ from aui_tui.records.methods import METHODS, Method, round_half_up
 from aui_tui.records.observations import Observations
 from aui_tui.records.points import lacking, totals
 from aui_tui.records.vocabulary import FIXES, SEVERITIES
+from tests.engine.situations import plain
 from tests.strategies import driven, observations
 
 SCHEMA = Draft202012Validator(
@@ -110,16 +111,8 @@ def test_rounding_is_half_up(numerator: int, denominator: int) -> None:
 
 
 def test_an_unknown_method_is_reported_with_the_known_ones() -> None:
-    seen = Observations(
-        host="a.example",
-        input_host="a.example",
-        origin="https://a.example",
-        scanned_at="2026-11-20T10:00:00.000Z",
-        elapsed_ms=1,
-        exchanges=(),
-    )
     with pytest.raises(BadValue, match=r"v0\.1, v0\.2"):
-        grade_card(seen, "v9")
+        grade_card(plain(), "v9")
 
 
 @given(observations())

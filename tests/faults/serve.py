@@ -10,12 +10,12 @@ import asyncio
 import contextlib
 import os
 import ssl
-import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
 
 import trustme
 
+from tests.cli.runner import helper
 from tests.faults import behaviours, h2_floods
 from tests.faults.site import Behaviour, Site, good
 
@@ -52,24 +52,8 @@ async def main(root: str, names: Sequence[str]) -> None:
 @contextlib.contextmanager
 def serving_all(names: Sequence[str], root: str = os.devnull) -> Iterator[dict[str, int]]:
     """Serve the faults called ``names`` in another process; give the port of each."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.faults.serve", root, *names],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        yield dict(zip(names, map(int, process.stdout.readline().split()), strict=True))
-    finally:
-        process.stdin.close()
-        try:
-            process.wait(10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait(10)
+    with helper("tests.faults.serve", root, *names) as said:
+        yield dict(zip(names, map(int, said.readline().split()), strict=True))
 
 
 @contextlib.contextmanager

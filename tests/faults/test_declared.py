@@ -7,7 +7,6 @@ import base64
 import itertools
 import json
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
@@ -95,25 +94,29 @@ def is_agent(asked: Asked) -> bool:
     return AGENT in asked.field("user-agent")
 
 
+def except_where(when: Callable[[Asked], bool], reply: bytes, inner: Behaviour) -> Behaviour:
+    """Return ``inner`` with ``reply`` where ``when`` says; an empty one closes the connection."""
+
+    async def behave(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        if not when(asked):
+            await inner(asked, writer)
+            return
+        writer.write(reply)
+        await writer.drain()
+        if not reply:
+            writer.close()
+
+    return behave
+
+
 def turning_away(
     inner: Behaviour, path: str, reply: bytes, *, also_browser: Callable[[int], bool] = lambda n: False
 ) -> Behaviour:
     """Return ``inner`` with ``reply`` for the agent at ``path``; ``also_browser`` by the browser's number there."""
-    seen = Counter[str]()
-
-    async def behave(asked: Asked, writer: asyncio.StreamWriter) -> None:
-        if asked.path == path:
-            who = "agent" if is_agent(asked) else "browser"
-            seen[who] += 1
-            if who == "agent" or also_browser(seen[who]):
-                writer.write(reply)
-                await writer.drain()
-                if not reply:
-                    writer.close()
-                return
-        await inner(asked, writer)
-
-    return behave
+    seen = itertools.count(1)
+    return except_where(
+        lambda asked: asked.path == path and (is_agent(asked) or also_browser(next(seen))), reply, inner
+    )
 
 
 async def found(
@@ -293,14 +296,7 @@ TRAPS: dict[str, bytes] = {
 
 @pytest.mark.parametrize("trap", TRAPS)
 async def test_what_a_site_answers_to_every_path_declares_nothing(parser: Parser, trap: str) -> None:
-    async def behave(asked: Asked, writer: asyncio.StreamWriter) -> None:
-        if asked.path in GOOD:
-            await good(asked, writer)
-        else:
-            writer.write(TRAPS[trap])
-            await writer.drain()
-
-    async with Site(default=behave) as site:
+    async with Site(default=except_where(lambda asked: asked.path not in GOOD, TRAPS[trap], good)) as site:
         declared, _ = await found(site, parser)
     assert keys(declared) == set()
     assert not any(entry.contradicted for entry in declared.entries)
@@ -406,14 +402,7 @@ async def test_a_site_that_shuts_agents_out_and_declares_for_them(parser: Parser
             asked, writer
         )
 
-    async def shut(asked: Asked, writer: asyncio.StreamWriter) -> None:
-        if is_agent(asked):
-            writer.write(REFUSAL)
-            await writer.drain()
-        else:
-            await behave(asked, writer)
-
-    async with Site(default=shut) as site:
+    async with Site(default=except_where(is_agent, REFUSAL, behave)) as site:
         declared, seen = await found(site, parser)
     assert next(probe for probe in seen.live if probe.name == "agent_01").controls
     assert [entry.key for entry in declared.entries if entry.contradicted] == ["a2a"]
@@ -443,31 +432,17 @@ async def test_without_a_control_nobody_is_accused(
 
 
 async def test_an_agent_that_is_let_in_later_was_met_by_chance(parser: Parser) -> None:
-    inner, refusals = serving(everything()), Counter[bool]()
-
-    async def behave(asked: Asked, writer: asyncio.StreamWriter) -> None:
-        if asked.path == PATH and is_agent(asked) and not refusals[True]:
-            refusals[True] += 1
-            writer.write(REFUSAL)
-            await writer.drain()
-            return
-        await inner(asked, writer)
-
+    refusals = iter([True])
+    behave = except_where(
+        lambda asked: asked.path == PATH and is_agent(asked) and next(refusals, False), REFUSAL, serving(everything())
+    )
     async with Site(default=behave) as site:
         declared, _ = await found(site, parser)
     assert entry(declared, "a2a").agent == "served"
 
 
 async def test_a_site_that_turns_the_agent_away_everywhere_it_declares_is_asked_sixteen_times(parser: Parser) -> None:
-    inner = serving(everything())
-
-    async def behave(asked: Asked, writer: asyncio.StreamWriter) -> None:
-        if is_agent(asked) and asked.path not in GOOD:
-            writer.write(REFUSAL)
-            await writer.drain()
-        else:
-            await inner(asked, writer)
-
+    behave = except_where(lambda asked: is_agent(asked) and asked.path not in GOOD, REFUSAL, serving(everything()))
     async with Site(default=behave) as site:
         declared, _ = await found(site, parser)
     assert len(site.asked) == MAX_REQUESTS
@@ -551,15 +526,10 @@ async def test_private_fields_go_to_the_scanned_origin_alone_and_into_no_record(
 async def test_the_places_are_asked_where_the_homepage_is(
     parser: Parser, to: str, secret: tuple[tuple[str, str], ...], host: str
 ) -> None:
-    inner = serving(everything(), page=PAGE)
-
-    async def behave(asked: Asked, writer: asyncio.StreamWriter) -> None:
-        if asked.path == "/" and asked.field("host") == "shop.test":
-            writer.write(answer(b"", "301 Moved", extra=f"Location: http://{to}/\r\n".encode()))
-            await writer.drain()
-        else:
-            await inner(asked, writer)
-
+    moved = answer(b"", "301 Moved", extra=f"Location: http://{to}/\r\n".encode())
+    behave = except_where(
+        lambda asked: asked.path == "/" and asked.field("host") == "shop.test", moved, serving(everything(), page=PAGE)
+    )
     async with Site(default=behave) as site:
         access = site.access(connect_to=(ConnectTo(to, 80, "127.0.0.1", site.port),), headers=secret)
         declared, _ = await found(site, parser, access)

@@ -8,7 +8,8 @@ import pytest
 
 from aui_tui.engine.parser_pool import Parser
 from aui_tui.engine.scoring import grade_card
-from aui_tui.records.observations import BROWSER, PageFacts
+from aui_tui.records.card import ReportCard
+from aui_tui.records.observations import BROWSER, Observations, PageFacts
 from tests.faults.behaviours import sends
 from tests.faults.lab import scan
 from tests.faults.site import AGENTS, PAGE, QUICK, TITLE, Site, answer
@@ -18,11 +19,16 @@ FILLER = b"# a comment that fills the file, line after line after line after lin
 LARGE = RULES + FILLER * ((2 << 20) // len(FILLER))
 
 
-@pytest.mark.parametrize("status", ["401 x", "403 x", "404 x", "410 x"])
-async def test_a_4xx_means_no_rules(status: str, parser: Parser) -> None:
+async def answering(status: str, parser: Parser) -> tuple[Observations, ReportCard]:
+    """Scan a site whose robots.txt has rules and ``status``."""
     async with Site(faults={"robots": sends(answer(RULES, status, "text/plain"))}) as site:
         observed = await scan(site, parser)
-    card = grade_card(observed)
+    return observed, grade_card(observed)
+
+
+@pytest.mark.parametrize("status", ["401 x", "403 x", "404 x", "410 x"])
+async def test_a_4xx_means_no_rules(status: str, parser: Parser) -> None:
+    observed, card = await answering(status, parser)
     assert observed.robots.kind == "none"
     assert (card.robots_status, card.robots_ua_rules, card.wildcard_block) == (int(status[:3]), 0, False)
     assert set(card.ua_policy.values()) == {"unlisted"}
@@ -30,9 +36,7 @@ async def test_a_4xx_means_no_rules(status: str, parser: Parser) -> None:
 
 @pytest.mark.parametrize("status", ["429 x", "500 x", "503 x", "599 x"])
 async def test_a_5xx_or_a_limit_means_rules_unknown_with_a_warning(status: str, parser: Parser) -> None:
-    async with Site(faults={"robots": sends(answer(RULES, status, "text/plain"))}) as site:
-        observed = await scan(site, parser)
-    card = grade_card(observed)
+    observed, card = await answering(status, parser)
     assert observed.robots.kind == "unknown"
     assert card.robots_status == int(status[:3])
     assert set(card.ua_policy.values()) == {"unlisted"}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
+from typing import Any
 
 import pytest
 
@@ -26,67 +27,26 @@ FILES = {("index.html" if path == "/" else path[1:]): body.decode() for path, (_
 
 
 class LimitedNginx(Nginx):
-    """nginx with a zone for every address."""
+    """nginx with a ``zone`` for every address and a ``guard`` in front of the site."""
 
-    zone: ClassVar[str] = ""
-    guard: ClassVar[str] = ""
+    def __init__(self, home: Path, files: Mapping[str, str], zone: str, guard: str) -> None:
+        self.zone, self.guard = zone, guard
+        super().__init__(home, files)
 
     def config(self) -> str:
         return super().config().replace("access_log off;", f"access_log off; {self.zone}", 1)
 
 
-class Rate30(LimitedNginx):
-    zone = "limit_req_zone $binary_remote_addr zone=one:1m rate=30r/m;"
-    guard = "limit_req zone=one burst=3 nodelay;"
-
-
-class Rate5(LimitedNginx):
-    zone = "limit_req_zone $binary_remote_addr zone=one:1m rate=5r/s;"
-    guard = "limit_req zone=one burst=5 nodelay;"
-
-
-class Rate2Dropped(LimitedNginx):
-    zone = "limit_req_zone $binary_remote_addr zone=one:1m rate=2r/s; limit_req_status 444;"
-    guard = "limit_req zone=one burst=1 nodelay;"
-
-
-class Delayed(LimitedNginx):
-    zone = "limit_req_zone $binary_remote_addr zone=one:1m rate=4r/s;"
-    guard = "limit_req zone=one burst=20;"
-
-
-class OneConnection(LimitedNginx):
-    zone = "limit_conn_zone $binary_remote_addr zone=one:1m; limit_conn_status 429;"
-    guard = "limit_conn one 1;"
-
-
 class LimitedHAProxy(HAProxy):
-    """HAProxy with a stick table of request rates."""
+    """HAProxy with a stick table of what each address asked in the last three seconds, and a rule on it."""
 
-    rule: ClassVar[str] = ""
+    def __init__(self, home: Path, files: Mapping[str, str], counts: str, rule: str) -> None:
+        self.rule = f"stick-table type ip size 10k expire 1m store {counts}(3s)\n    {rule}"
+        super().__init__(home, files)
 
     def config(self) -> str:
         start, _, rest = super().config().partition("    http-request deny")
         return f"{start}    {self.rule}\n{rest.partition(chr(10))[2]}"
-
-
-class Sticky429(LimitedHAProxy):
-    rule = """stick-table type ip size 10k expire 1m store http_req_rate(3s)
-    http-request track-sc0 src
-    http-request deny deny_status 429 if { sc_http_req_rate(0) gt 5 }"""
-
-
-class StickyTarpit(LimitedHAProxy):
-    rule = """timeout tarpit 1s
-    stick-table type ip size 10k expire 1m store http_req_rate(3s)
-    http-request track-sc0 src
-    http-request tarpit deny_status 500 if { sc_http_req_rate(0) gt 5 }"""
-
-
-class StickyConnections(LimitedHAProxy):
-    rule = """stick-table type ip size 10k expire 1m store conn_rate(3s)
-    tcp-request connection track-sc0 src
-    tcp-request connection reject if { sc_conn_rate(0) gt 6 }"""
 
 
 class Evasive(Apache):
@@ -109,26 +69,64 @@ class Evasive(Apache):
         return super().config().replace("TypesConfig", one + load, 1)
 
 
-class RefusesBehindLimit(LimitedNginx):
-    """nginx that refuses names (rewrite phase) before it limits everybody (preaccess phase)."""
+ZONE = "limit_req_zone $binary_remote_addr zone=one:1m rate="
+REQUESTS = "http-request track-sc0 src\n    http-request"
+MILD = (LimitedNginx, f"{ZONE}5r/s;", "limit_req zone=one burst=5 nodelay;")
+LIMITED: dict[str, tuple[Any, ...]] = {
+    "nginx, 30 a minute": (LimitedNginx, f"{ZONE}30r/m;", "limit_req zone=one burst=3 nodelay;"),
+    "nginx, 5 a second": MILD,
+    "nginx that drops": (
+        LimitedNginx,
+        f"{ZONE}2r/s; limit_req_status 444;",
+        "limit_req zone=one burst=1 nodelay;",
+    ),
+    "nginx that delays": (LimitedNginx, f"{ZONE}4r/s;", "limit_req zone=one burst=20;"),
+    "nginx, one connection": (
+        LimitedNginx,
+        "limit_conn_zone $binary_remote_addr zone=one:1m; limit_conn_status 429;",
+        "limit_conn one 1;",
+    ),
+    "HAProxy, 429": (
+        LimitedHAProxy,
+        "http_req_rate",
+        f"{REQUESTS} deny deny_status 429 if {{ sc_http_req_rate(0) gt 5 }}",
+    ),
+    "HAProxy, tarpit": (
+        LimitedHAProxy,
+        "http_req_rate",
+        f"timeout tarpit 1s\n    {REQUESTS} tarpit deny_status 500 if {{ sc_http_req_rate(0) gt 5 }}",
+    ),
+    "HAProxy, connections": (
+        LimitedHAProxy,
+        "conn_rate",
+        "tcp-request connection track-sc0 src\n    tcp-request connection reject if { sc_conn_rate(0) gt 6 }",
+    ),
+    "Apache with mod_evasive": (Evasive,),
+}
+"""Servers that limit everybody alike: what serves, and its settings."""
+REFUSING: dict[str, tuple[Any, ...]] = {
+    "nginx, before the limit": (
+        LimitedNginx,
+        f"{ZONE}60r/m; limit_req_status 429;",
+        "if ($bad_bot) { return 403; } limit_req zone=one burst=3 nodelay;",
+    ),
+    "HAProxy, after the limit": (
+        LimitedHAProxy,
+        "http_req_rate",
+        f"{REQUESTS} return status 429 hdr Retry-After 3 if {{ sc_http_req_rate(0) gt 5 }}\n"
+        f"    http-request deny if {{ req.hdr(User-Agent) -m reg ({NAMES}) }}",
+    ),
+}
+"""The same for servers that refuse agents by name besides: nginx in its rewrite phase, which comes first."""
 
-    zone = "limit_req_zone $binary_remote_addr zone=one:1m rate=60r/m; limit_req_status 429;"
-    guard = "if ($bad_bot) { return 403; } limit_req zone=one burst=3 nodelay;"
 
-
-class RefusesAfterLimit(LimitedHAProxy):
-    """HAProxy that limits everybody first and then refuses names."""
-
-    rule = f"""stick-table type ip size 10k expire 1m store http_req_rate(3s)
-    http-request track-sc0 src
-    http-request return status 429 hdr Retry-After 3 if {{ sc_http_req_rate(0) gt 5 }}
-    http-request deny if {{ req.hdr(User-Agent) -m reg ({NAMES}) }}"""
-
-
-SERVERS: tuple[type[Server], ...] = (
-    *(Rate30, Rate5, Rate2Dropped, Delayed, OneConnection),
-    *(Sticky429, StickyTarpit, StickyConnections, Evasive),
-)
+def started(home: Path, kind: type[Server], *settings: str) -> Server:
+    """Return the server of ``kind``, to be entered. Skips where it is not installed."""
+    if shutil.which(kind.program) is None:
+        pytest.skip(f"{kind.program} is not installed")
+    if kind is Evasive and not EVASIVE.exists():
+        pytest.skip("mod_evasive is not installed")
+    return kind(home, FILES, *settings)
 
 
 async def card_of(site: Folder, parser: Parser, limits: Limits = LIMITS) -> ReportCard:
@@ -138,26 +136,20 @@ async def card_of(site: Folder, parser: Parser, limits: Limits = LIMITS) -> Repo
     return grade_card(observed)
 
 
-@pytest.mark.parametrize("server", SERVERS, ids=lambda server: server.__name__)
+@pytest.mark.parametrize("name", LIMITED)
 async def test_a_limit_for_everybody_is_held_against_no_agent_and_no_file(
-    server: type[Server], parser: Parser, tmp_path: Path
+    name: str, parser: Parser, tmp_path: Path
 ) -> None:
-    if shutil.which(server.program) is None:
-        pytest.skip(f"{server.program} is not installed")
-    if server is Evasive and not EVASIVE.exists():
-        pytest.skip("mod_evasive is not installed")
-    with server(tmp_path, FILES) as site:
+    with started(tmp_path, *LIMITED[name]) as site:
         card = await card_of(site, parser)
     assert not accusations(card), [line.text for line in card.evidence]
 
 
-@pytest.mark.parametrize("server", [RefusesBehindLimit, RefusesAfterLimit], ids=lambda server: server.__name__)
+@pytest.mark.parametrize("name", REFUSING)
 async def test_a_site_that_limits_everybody_and_refuses_agents_is_found_to_refuse_them(
-    server: type[Server], parser: Parser, tmp_path: Path
+    name: str, parser: Parser, tmp_path: Path
 ) -> None:
-    if shutil.which(server.program) is None:
-        pytest.skip(f"{server.program} is not installed")
-    with server(tmp_path, FILES) as site:
+    with started(tmp_path, *REFUSING[name]) as site:
         card = await card_of(site, parser, PATIENT)
     assert card.stance == "Walled", [line.text for line in card.evidence]
     assert [card.matrix[slug] for slug in list(card.matrix)[1:5]] == ["blocked"] * 4
@@ -165,11 +157,9 @@ async def test_a_site_that_limits_everybody_and_refuses_agents_is_found_to_refus
 
 
 async def test_a_mild_limit_costs_no_point(parser: Parser, tmp_path: Path) -> None:
-    if shutil.which("nginx") is None:
-        pytest.skip("nginx is not installed")
+    (tmp_path / "limited").mkdir()
+    with started(tmp_path / "limited", *MILD) as site:
+        limited = await card_of(site, parser)
     with Folder(tmp_path / "free", FILES) as site:
         free = await card_of(site, parser)
-    (tmp_path / "limited").mkdir()
-    with Rate5(tmp_path / "limited", FILES) as site:
-        limited = await card_of(site, parser)
     assert (limited.score, limited.stance) == (free.score, "Open")

@@ -10,10 +10,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from aui_tui.errors import BadValue
 from aui_tui.records.exchanges import as_text, compared, curl, encode_exchanges, names
-from aui_tui.records.observations import Challenge, Exchange, Observations
+from aui_tui.records.observations import Challenge, Exchange
+from tests.engine.situations import plain
 
 BROWSER = Exchange(
     name="browser",
@@ -40,14 +42,8 @@ AGENT = Exchange(
     request=(("User-Agent", "Claude-User/1.0; it's"), ("Accept", "*/*"), ("Cookie", "…")),
     text="Second Season. Forbidden.",
 )
-SEEN = Observations(
-    host="shop.example",
-    input_host="shop.example",
-    origin="https://shop.example",
-    scanned_at="2026-11-20T10:00:00.000Z",
-    elapsed_ms=1660,
-    exchanges=(BROWSER, AGENT, Exchange(name="robots", url="https://shop.example/robots.txt", status=200)),
-)
+ROBOTS = Exchange(name="robots", url="https://shop.example/robots.txt", status=200)
+SEEN = replace(plain(), exchanges=(BROWSER, AGENT, ROBOTS))
 
 
 def test_rows_say_what_differs() -> None:

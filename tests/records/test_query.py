@@ -18,6 +18,13 @@ def either(*parts: Term) -> Term:
     return Term(field="any", value="", parts=parts)
 
 
+def between(field: str, low: tuple[str, float], high: tuple[str, float]) -> Term:
+    """Both ends of a range, each as it is written and as a number."""
+    least = Term(field=field, value=f">={low[0]}", op=">=", number=low[1])
+    most = Term(field=field, value=f"<={high[0]}", op="<=", number=high[1])
+    return Term(field="all", value=f"{low[0]}..{high[0]}", parts=(least, most))
+
+
 def TEXT(value: str, *, negated: bool = False) -> Term:
     return Term(field="text", value=value, negated=negated)
 
@@ -60,52 +67,16 @@ def AGENT(key: str, value: str) -> Term:
         ("grade:d..b", (either(GRADE("B"), GRADE("C"), GRADE("D")),)),
         ("grade:c..", (either(GRADE("C"), GRADE("D"), GRADE("F")),)),
         ("stance:walled,Walled", (Term(field="stance", value="Walled"),)),
-        (
-            "score:40..60",
-            (
-                Term(
-                    field="all",
-                    value="40..60",
-                    parts=(
-                        Term(field="score", value=">=40", op=">=", number=40),
-                        Term(field="score", value="<=60", op="<=", number=60),
-                    ),
-                ),
-            ),
-        ),
+        ("score:40..60", (between("score", ("40", 40), ("60", 60)),)),
         ("change:up", (Term(field="change", value="up", op=">", number=0),)),
         ("change:Same", (Term(field="change", value="Same", op="=", number=0),)),
         ("change:new", (Term(field="change", value="new"),)),
         ("change:<-5", (Term(field="change", value="<-5", op="<", number=-5),)),
         ("change:+3", (Term(field="change", value="+3", op="=", number=3),)),
-        (
-            "change:-5..5",
-            (
-                Term(
-                    field="all",
-                    value="-5..5",
-                    parts=(
-                        Term(field="change", value=">=-5", op=">=", number=-5),
-                        Term(field="change", value="<=5", op="<=", number=5),
-                    ),
-                ),
-            ),
-        ),
+        ("change:-5..5", (between("change", ("-5", -5), ("5", 5)),)),
         ("score:40..", (Term(field="score", value=">=40", op=">=", number=40),)),
         ("score:..60", (Term(field="score", value="<=60", op="<=", number=60),)),
-        (
-            "fresh:1d..1w",
-            (
-                Term(
-                    field="all",
-                    value="1d..1w",
-                    parts=(
-                        Term(field="fresh", value=">=1d", op=">=", number=86400),
-                        Term(field="fresh", value="<=1w", op="<=", number=604800),
-                    ),
-                ),
-            ),
-        ),
+        ("fresh:1d..1w", (between("fresh", ("1d", 86400), ("1w", 604800)),)),
         ("agent:claude,google=refused", (either(AGENT("claude", "blocked"), AGENT("gemini", "blocked")),)),
         (
             "agent:claude=out",

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import itertools
-import subprocess
 import sys
 import time
 from collections import Counter
@@ -23,6 +22,7 @@ from aui_tui.engine.parser_pool import Parser
 from aui_tui.engine.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.engine.scan import observe
 from aui_tui.engine.target import parse
+from tests.cli.runner import helper
 
 LIMITS = Limits(probe=3, connect=3, lookup=1, pause=0.01)
 SITES = 120
@@ -128,20 +128,9 @@ def _held(process: psutil.Process) -> tuple[int, int, int, int]:
 
 def run(scans: int, concurrency: int) -> Result:
     """Start the servers, run the scans, stop the servers."""
-    servers = subprocess.Popen(
-        [sys.executable, "-m", "tests.soak.servers", str(SITES)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert servers.stdin is not None
-    assert servers.stdout is not None
-    try:
-        ports = [int(line) for line in iter(servers.stdout.readline, "\n")]
+    with helper("tests.soak.servers", str(SITES)) as said:
+        ports = [int(line) for line in iter(said.readline, "\n")]
         return asyncio.run(soak(ports, scans, concurrency))
-    finally:
-        servers.stdin.close()
-        servers.wait(20)
 
 
 def main() -> int:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import pytest
 
 from aui_tui.demo.shop import Shop
 from aui_tui.demo.web import ShopServer
@@ -16,6 +18,11 @@ from aui_tui.tasks.fence import Allowance
 from aui_tui.tasks.run import TaskRunning, run_tasks
 
 HOST = "shop.demo.test"
+
+
+def others_slow(names: Iterable[str], quick: Sequence[str]) -> list[Any]:
+    """Return ``names`` as cases of a test; those that are not ``quick`` run with the slow tests."""
+    return [pytest.param(name, marks=() if name in quick else pytest.mark.slow) for name in names]
 
 
 class Ran(NamedTuple):

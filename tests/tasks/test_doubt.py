@@ -16,7 +16,7 @@ from aui_tui.tasks.browser import Browser
 from aui_tui.tasks.fence import Allowance
 from aui_tui.tasks.run import TaskRunning, run_tasks
 from tests.tasks.pages import PROSE, Answer, Page, Site, hosted, html
-from tests.tasks.running import HOST, leading_to, seen_at
+from tests.tasks.running import HOST, leading_to, others_slow, seen_at
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(300)]
 
@@ -548,17 +548,7 @@ async def tried(browser: Browser, name: str) -> tuple[dict[str, str], TaskRunnin
     return found, ran
 
 
-async def check(browser: Browser, name: str) -> None:
+@pytest.mark.parametrize("name", others_slow(CASES, QUICK))
+async def test_a_verdict_is_true(browser: Browser, name: str) -> None:
     found, ran = await tried(browser, name)
     assert found == CASES[name].expected, [(result.task, result.note) for result in ran.report.results]
-
-
-@pytest.mark.parametrize("name", QUICK)
-async def test_a_verdict_is_true(browser: Browser, name: str) -> None:
-    await check(browser, name)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in CASES if name not in QUICK])
-async def test_a_verdict_is_true_on_every_other_site(browser: Browser, name: str) -> None:
-    await check(browser, name)

@@ -13,7 +13,7 @@ from aui_tui.tasks.browser import Browser
 from aui_tui.tasks.run import run_tasks, weigh
 from tests.engine.situations import open_rich
 from tests.tasks.pages import PROSE, Page, Site, hosted, html
-from tests.tasks.running import HOST, leading_to, seen_at
+from tests.tasks.running import HOST, leading_to, others_slow, seen_at
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(300)]
 
@@ -117,7 +117,12 @@ CASES = {
 QUICK = ("server-rendered", "client-only", "client-only prices")
 
 
-async def check(browser: Browser, name: str) -> None:
+async def test_there_are_nineteen_configurations() -> None:
+    assert len(CASES) == 19
+
+
+@pytest.mark.parametrize("name", others_slow(CASES, QUICK))
+async def test_only_what_scripts_bring_is_named(browser: Browser, name: str) -> None:
     case = CASES[name]
     site = Site({"/": html(f"<main>{case.body}</main>"), **(case.extra or {})})
     async with hosted(site) as port:
@@ -131,21 +136,6 @@ async def check(browser: Browser, name: str) -> None:
     said = next(line.text for line in card.evidence if "scripts" in line.text and "readable text" in line.text)
     for text in (*HEADS, *PRICES, "Rooms by the water"):
         assert (f"“{text}”" in said) == (text in (*case.headings, *case.prices))
-
-
-async def test_there_are_nineteen_configurations() -> None:
-    assert len(CASES) == 19
-
-
-@pytest.mark.parametrize("name", QUICK)
-async def test_only_what_scripts_bring_is_named(browser: Browser, name: str) -> None:
-    await check(browser, name)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in CASES if name not in QUICK])
-async def test_only_what_scripts_bring_is_named_in_every_way_to_build_a_page(browser: Browser, name: str) -> None:
-    await check(browser, name)
 
 
 async def test_the_share_counts_letters_of_words_that_were_not_sent() -> None:

@@ -7,7 +7,7 @@ import pytest
 from aui_tui.demo.shop import FAULTS, TRAITS
 from aui_tui.records.tasks import TASKS, pillar_points, runs_of
 from aui_tui.tasks.browser import Browser
-from tests.tasks.running import Ran, run_on
+from tests.tasks.running import Ran, others_slow, run_on
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(300)]
 
@@ -51,7 +51,7 @@ TWINS: dict[str, dict[str, str]] = {
 """Which tasks each fault changes, and how; every other task is done."""
 EMPTY = ("canvas", "pictures")
 QUICK = ("search-unnamed", "dead-link", "add-dead")
-"""The twins that every run of the tests tries; the others are slow together."""
+"""The others are slow together."""
 
 
 def check_the_log(ran: Ran) -> None:
@@ -100,14 +100,8 @@ async def test_a_healthy_shop_gets_all_points(browser: Browser) -> None:
     assert all(step.outline for step in ran.result("follow").steps)
 
 
-@pytest.mark.parametrize("fault", QUICK)
+@pytest.mark.parametrize("fault", others_slow(TWINS, QUICK))
 async def test_a_broken_twin_is_found_out(browser: Browser, fault: str) -> None:
-    await check(browser, (fault,), TWINS[fault])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("fault", [fault for fault in TWINS if fault not in QUICK])
-async def test_every_other_broken_twin_is_found_out(browser: Browser, fault: str) -> None:
     await check(browser, (fault,), TWINS[fault])
 
 

@@ -113,6 +113,14 @@ class Lookup:
         self.gate = threading.Event()
         self.running = 0
 
+    async def hold(self, resolver: TieredResolver, names: int, running: int) -> list[asyncio.Future[Sequence[str]]]:
+        """Ask for ``names`` that hang and return once so many look-ups are ``running``."""
+        asked = [asyncio.ensure_future(resolver(f"dead{number}")) for number in range(names)]
+        async with asyncio.timeout(25):
+            while self.running < running:
+                await asyncio.sleep(0.01)
+        return asked
+
     def __call__(self, host: str) -> Sequence[str]:
         if host.startswith("dead"):
             self.running += 1
@@ -131,10 +139,7 @@ def lookup() -> Iterator[Lookup]:
 
 async def test_dead_names_delay_no_good_one(lookup: Lookup) -> None:
     resolver = TieredResolver(lookup, quick=4, slow=100, patience=0.05)
-    dead = [asyncio.ensure_future(resolver(f"dead{number}")) for number in range(40)]
-    async with asyncio.timeout(25):
-        while lookup.running < 40:
-            await asyncio.sleep(0.01)
+    dead = await lookup.hold(resolver, 40, 40)
     assert await asyncio.wait_for(resolver("good"), 20) == ("192.0.2.1",)
     for task in dead:
         task.cancel()
@@ -142,10 +147,7 @@ async def test_dead_names_delay_no_good_one(lookup: Lookup) -> None:
 
 async def test_the_slow_tier_is_bounded_and_frees_itself(lookup: Lookup) -> None:
     resolver = TieredResolver(lookup, quick=2, slow=3, patience=0.02)
-    dead = [asyncio.ensure_future(resolver(f"dead{number}")) for number in range(9)]
-    async with asyncio.timeout(25):
-        while lookup.running < 5:
-            await asyncio.sleep(0.01)
+    dead = await lookup.hold(resolver, 9, 5)
     await asyncio.sleep(0.1)
     assert lookup.running == 5
     good = asyncio.ensure_future(resolver("good"))

@@ -7,6 +7,7 @@ import logging
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 
 import httpx
 import pytest
@@ -35,6 +36,14 @@ def raw(running: Running, data: bytes, *, seconds: float = 5) -> bytes:
             if not part:
                 return found
             found += part
+
+
+@contextmanager
+def connected(running: Running, count: int) -> Iterator[list[socket.socket]]:
+    """Open ``count`` connections to the server; close them at the end."""
+    with ExitStack() as stack:
+        address = ("127.0.0.1", running.port)
+        yield [stack.enter_context(socket.create_connection(address, timeout=5)) for _ in range(count)]
 
 
 def closed(peer: socket.socket) -> bool:
@@ -136,9 +145,7 @@ def test_a_body_is_bounded(site: Running) -> None:
 
 def test_a_slow_head_is_cut_while_others_are_served(site: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Connection, "head_seconds", 0.6)
-    peers = [socket.create_connection(("127.0.0.1", site.port), timeout=5) for _ in range(30)]
-    silent = socket.create_connection(("127.0.0.1", site.port), timeout=5)
-    try:
+    with connected(site, 1) as [silent], connected(site, 30) as peers:
         started = time.monotonic()
         for peer in peers:
             peer.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n")
@@ -153,9 +160,6 @@ def test_a_slow_head_is_cut_while_others_are_served(site: Running, monkeypatch: 
             time.sleep(0.05)
         assert not peers
         assert closed(silent)
-    finally:
-        for peer in (*peers, silent):
-            peer.close()
 
 
 def test_a_kept_connection_has_no_more_time_for_its_second_head(site: Running, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,9 +196,7 @@ def test_a_peer_that_takes_nothing_of_a_long_answer_is_cut(monkeypatch: pytest.M
 
 def test_one_peer_cannot_take_every_connection(site: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Connection, "per_peer", 20)
-    peers: list[socket.socket] = []
-    try:
-        peers += [socket.create_connection(("127.0.0.1", site.port), timeout=2) for _ in range(25)]
+    with connected(site, 25) as peers:
         time.sleep(0.2)
         alive = 0
         for peer in peers:
@@ -204,9 +206,6 @@ def test_one_peer_cannot_take_every_connection(site: Running, monkeypatch: pytes
             except OSError:
                 continue
         assert alive == 20
-    finally:
-        for peer in peers:
-            peer.close()
     recovered(site)
 
 
@@ -215,15 +214,11 @@ def test_over_the_limit_of_connections_the_answer_is_problem_details(
 ) -> None:
     quiet(site)
     monkeypatch.setattr(Connection, "most", Connection.open_now + 3)
-    peers = [socket.create_connection(("127.0.0.1", site.port), timeout=5) for _ in range(3)]
-    try:
+    with connected(site, 3) as peers:
         for peer in peers:
             peer.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n")
         time.sleep(0.2)
         refused = site.get("/api/index.json")
-    finally:
-        for peer in peers:
-            peer.close()
     assert refused.status_code == 503
     assert refused.headers["content-type"] == "application/problem+json"
     assert refused.headers["connection"] == "close"
@@ -237,17 +232,13 @@ def test_connections_that_ask_nothing_make_room_for_one_that_asks(
 ) -> None:
     quiet(site)
     monkeypatch.setattr(Connection, "most", Connection.open_now + 10)
-    idle = [socket.create_connection(("127.0.0.1", site.port), timeout=5) for _ in range(40)]
-    try:
+    with connected(site, 40) as idle:
         for number, peer in enumerate(idle):
             if number % 3 == 0:
                 peer.sendall(b"GET /healthz HTTP/1.1\r\nHost:")
         assert site.get("/healthz").status_code == 200
         assert site.get("/api/index.json").status_code == 200
         assert Connection.open_now <= Connection.most
-    finally:
-        for peer in idle:
-            peer.close()
     recovered(site)
 
 
