@@ -100,8 +100,10 @@ def test_an_analyst_finds_the_walled_shops_that_turn_claude_away_and_exports_the
         keys.press(["\r", ">", ">"], "Δ▾", "stay.example")
         keys.press(["x"], "Export the list")
         keys.press(["\r"])
-        terminal.wait_until(lambda: any(home.glob("*.json")), "for the file")
-        assert "stay.example" in next(home.glob("*.json")).read_text(encoding="utf-8")
+        terminal.wait_until(
+            lambda: any("stay.example" in file.read_text(encoding="utf-8") for file in home.glob("*.json")),
+            "for the whole file",
+        )
         assert keys.pressed <= 12
 
 
