@@ -73,6 +73,8 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     ``scores``: hosts per ten points, the last of 90 to 100. ``edges``: hosts per value of the card's ``edge``, the
     most frequent ones. ``risen`` and ``fallen``: hosts whose score changed since the scan before. ``unreachable``:
     hosts of the other list. ``shut``: by slug and category, the hosts that keep a surface out, and all that say.
+    ``disagree``: by slug of a live-probed surface, the hosts whose robots.txt lets agents in and that turn it away, and
+    those whose robots.txt keeps it out and that serve agents.
     """
 
     grades: dict[str, int]
@@ -87,6 +89,7 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     fallen: int = 0
     unreachable: int = 0
     shut: dict[str, dict[str, tuple[int, int]]] = {}
+    disagree: dict[str, tuple[int, int]] = {}
 
 
 class Move(NamedTuple):
@@ -102,7 +105,8 @@ class Moves(msgspec.Struct, frozen=True, kw_only=True):
 
     ``unknown``: hosts without an earlier scan under the same method, or without an answer in one of the two.
     ``agents``: for each matrix surface, by slug, how many hosts let it in that kept it out before, and the other way
-    round; empty where a source did not count that.
+    round; empty where a source did not count that. ``weeks``: by slug, the percentage of hosts that let it in at the
+    end of each of the last 12 weeks, -1 where none was known; empty where a source did not count that.
     """
 
     risen: int = 0
@@ -112,6 +116,7 @@ class Moves(msgspec.Struct, frozen=True, kw_only=True):
     up: tuple[Move, ...] = ()
     down: tuple[Move, ...] = ()
     agents: dict[str, tuple[int, int]] = {}
+    weeks: dict[str, tuple[int, ...]] = {}
 
 
 def counted(rows: Sequence[Row]) -> dict[str, Any]:

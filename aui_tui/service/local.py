@@ -160,6 +160,10 @@ class LocalService:
         """Return how the ranked hosts of ``query`` changed since a day, or since each scan before. Raises BadValue."""
         return await self._call(lambda: self.reports.moves(query, since, most))
 
+    async def weeks(self, query: Query) -> dict[str, tuple[int, ...]]:
+        """Return by surface the percentage of hosts that let it in at the end of each of the last 12 weeks."""
+        return await self._call(lambda: self.reports.weeks(query))
+
     async def position(self, host: str, query: Query) -> int:
         """Return the index of ``host`` in its list of ``query``, -1 when absent."""
         return await self._call(lambda: self.reports.position(_key(host), query))

@@ -113,6 +113,10 @@ class HasMoves(Protocol):
         """
         ...
 
+    async def weeks(self, query: Query) -> dict[str, tuple[int, ...]]:
+        """Return ``Moves.weeks`` for the ranked hosts of ``query``; empty where too many scans would be read."""
+        ...
+
 
 @runtime_checkable
 class RunsTasks(Protocol):

@@ -22,7 +22,8 @@ import msgspec
 
 from aui_tui.records.agents import gets_in
 from aui_tui.records.codec import names_of
-from aui_tui.records.query import ALL, HAS, Query, Term
+from aui_tui.records.query import ALL, CONTRADICTIONS, HAS, Query, Term
+from aui_tui.records.registry import surfaces
 from aui_tui.records.view import Facets, Overview, decades
 from aui_tui.records.vocabulary import CATEGORIES, FIXES, GRADES, STANCES, SURFACES_TOTAL, VERDICTS
 from aui_tui.store import columns
@@ -296,7 +297,24 @@ class Selection:
             fallen=self._changed(found, "<"),
             unreachable=self.chosen(0).bit_count(),
             shut=self._shut(found),
+            disagree=self._disagree(found),
         )
+
+    def _disagree(self, found: int) -> dict[str, tuple[int, int]]:
+        """Return the hosts that ``contradiction:out agent:NAME=refused,challenged`` and its opposite list."""
+        out, let_in = (found & self._of(Term(field="contradiction", value=word)) for word in CONTRADICTIONS)
+
+        def having(place: int, *verdicts: str) -> int:
+            return reduce(or_, (self.tagged(VERDICT + 8 * place + columns.VERDICT[word]) for word in verdicts))
+
+        return {
+            surface.slug: (
+                (out & having(place, "blocked", "walled")).bit_count(),
+                (let_in & having(place, "disallowed")).bit_count(),
+            )
+            for place, surface in enumerate(surfaces())
+            if surface.live
+        }
 
     def _shut(self, found: int) -> dict[str, dict[str, tuple[int, int]]]:
         """Return by surface and category how many hosts keep it out, and how many say whether they do."""

@@ -7,9 +7,9 @@ import os
 import sqlite3
 import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -19,12 +19,13 @@ from aui_tui.records.agents import gets_in
 from aui_tui.records.card import ReportCard, epoch_ms, stamp
 from aui_tui.records.codec import names_of
 from aui_tui.records.observations import Observations
+from aui_tui.records.points import percent
 from aui_tui.records.query import Query, leaves
 from aui_tui.records.view import HistoryPoint, IndexView, Move, Moves, Overview, Row
 from aui_tui.records.visits import Visits, decode_visits, encode_visits
 from aui_tui.records.vocabulary import STANCES
 from aui_tui.store import blobs, columns
-from aui_tui.store.bitmaps import Selection
+from aui_tui.store.bitmaps import Selection, members
 from aui_tui.store.columns import WORD
 from aui_tui.store.database import BUSY, Database
 from aui_tui.store.lists import IdWindow, RankWindow, competition_ranks, first_page, index_view, rows
@@ -45,6 +46,11 @@ SINCE: Final = (
 )
 """Hosts that had a scan before a time, else one before their last: id, host, comparable scores then and now, the bits
 of their verdicts now, and the id of the scan then, none where it is the last one."""
+LAST: Final = (
+    "SELECT id, max(at) FROM scan WHERE site IN (SELECT value FROM json_each(?)) AND at <= ? AND dead = 0 GROUP BY site"
+)
+"""The last scan of each site up to a time."""
+WEEKS: Final = 12
 COMPARED: Final = 20_000
 """Hosts whose verdicts of an earlier scan are read at most, some forty microseconds each."""
 STEPS: Final = 20_000
@@ -284,19 +290,40 @@ class Reports:
         """
         let, shut = Counter[str](), Counter[str]()
         slugs = names_of("matrix")
-        rows = db.execute(
-            "SELECT id, card FROM scan WHERE id IN (SELECT value FROM json_each(?))", (json.dumps([*now]),)
-        )
-        for scan, blob in rows:
-            try:
-                then = columns.verdicts(blobs.unpack_matrix(blob)) if blob is not None else []
-            except RecordError:
-                continue
+        for scan, then in _verdicts(db, now):
             for slug, before, after in zip(slugs, then, columns.verdicts_in(now[scan]), strict=False):
                 was, got = gets_in(before), gets_in(after)
                 let[slug] += was is False and got is True
                 shut[slug] += was is True and got is False
         return {slug: (let[slug], shut[slug]) for slug in slugs}
+
+    def weeks(self, query: Query) -> dict[str, tuple[int, ...]]:
+        """Return ``Moves.weeks`` for the ranked hosts of ``query``; empty where more than COMPARED scans count."""
+        now = self._clock()
+        weeks_of: defaultdict[int, list[int]] = defaultdict(list)
+        with self.reading() as db:
+            chosen = Selection(db, query, now, self._tagged(self._state(db))).chosen(1)
+            if chosen.bit_count() > COMPARED:
+                return {}
+            sites = json.dumps([*members(chosen)])
+            for week in range(WEEKS):
+                end = round((now - (WEEKS - 1 - week) * 7 * 86400) * 1000)
+                for scan, _ in db.execute(LAST, (sites, end)):
+                    weeks_of[scan].append(week)
+            if len(weeks_of) > COMPARED:
+                return {}
+            known = {slug: [0] * WEEKS for slug in names_of("matrix")}
+            inside = {slug: [0] * WEEKS for slug in known}
+            for scan, verdicts in _verdicts(db, weeks_of):
+                for slug, verdict in zip(known, verdicts, strict=False):
+                    got = gets_in(verdict)
+                    for week in weeks_of[scan]:
+                        known[slug][week] += got is not None
+                        inside[slug][week] += got is True
+        return {
+            slug: tuple(percent(got, of) if of else -1 for got, of in zip(inside[slug], known[slug], strict=True))
+            for slug in known
+        }
 
     def position(self, host: str, query: Query) -> int:
         """Return the index of ``host`` in the ranked (else unreachable) list of ``query``, -1 when it is absent."""
@@ -429,3 +456,12 @@ class Reports:
 def _ids(view: IndexView) -> int:
     """Return how many ids the windows of ``view`` hold."""
     return sum(len(window) for window in (view.ranked, view.unreachable) if isinstance(window, IdWindow))
+
+
+def _verdicts(db: sqlite3.Connection, scans: Iterable[int]) -> Iterator[tuple[int, list[str]]]:
+    """Yield ``scans`` with the verdicts of their cards; damaged cards and those without one are left out."""
+    chosen = json.dumps([*scans])
+    for scan, blob in db.execute("SELECT id, card FROM scan WHERE id IN (SELECT value FROM json_each(?))", (chosen,)):
+        if blob is not None:
+            with suppress(RecordError):
+                yield scan, columns.verdicts(blobs.unpack_matrix(blob))

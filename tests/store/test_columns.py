@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aui_tui.errors import BadValue
-from aui_tui.records.card import ReportCard, epoch_ms
+from aui_tui.records.card import ReportCard, epoch_ms, stamp
 from aui_tui.records.codec import names_of
-from aui_tui.records.query import HAS, OPERATORS, SORTS, Query
+from aui_tui.records.query import HAS, OPERATORS, SORTS, Query, parse
 from aui_tui.records.view import Row
 from aui_tui.records.vocabulary import CATEGORIES, FIXES, GRADES, STANCES, VERDICTS
 from aui_tui.store import columns, lists
@@ -148,6 +148,11 @@ def test_facets_say_what_each_choice_would_give(many: list[ReportCard], query: Q
         assert figures.hosts == len(expected(many, query))
         assert sum(figures.grades.values()) == figures.hosts
         assert sum(sum(row.values()) for row in figures.stances.values()) == figures.hosts
+        for slug, counts in figures.disagree.items():
+            for word, verdicts, number in zip(("out", "in"), ("refused,challenged", "disallowed"), counts, strict=True):
+                text = f"{query.line} contradiction:{word} agent:{slug}={verdicts}"
+                narrow = msgspec.structs.replace(query, line=text, terms=parse(text))
+                assert number == len(expected(many, narrow))
         for key in FIXES:
             wanted = msgspec.structs.replace(query, terms=(*query.terms, *Query.of(line="fix:" + key).terms))
             assert figures.failing[key] == len(expected(many, wanted))
@@ -183,6 +188,7 @@ def test_the_direction_of_a_contradiction_in_a_row_of_an_older_program() -> None
         for word, host in (("out", "shut.example"), ("in", "told.example")):
             view = store.index(Query.of(line=f"contradiction:{word}"))
             assert [row.summary.host for row in view.ranked[:]] == [host]
+        assert store.overview(Query()).disagree["claude"] == (1, 1)
 
 
 @pytest.mark.parametrize(
@@ -252,3 +258,21 @@ def test_the_assistants_that_were_let_in_or_shut_out_since_are_counted() -> None
         shut = store.overview(Query()).shut["claude"]
         assert sum(out for out, _ in shut.values()) == 3
         assert sum(known for _, known in shut.values()) == 6
+
+
+def test_the_share_that_lets_an_assistant_in_is_counted_at_the_end_of_each_of_twelve_weeks() -> None:
+    def scan(host: str, claude: str, weeks_ago: float) -> ReportCard:
+        matrix, moment = {**RICH_OPEN.matrix, "claude": claude}, NOW - weeks_ago * 7 * 86400
+        return msgspec.structs.replace(RICH_OPEN, host=host, matrix=matrix, scanned_at=stamp(moment))
+
+    kept = {
+        "old.example": (("blocked", 30), ("allowed", 5.5)),
+        "new.example": (("allowed", 3.5), ("blocked", 1.5), ("partial", 0.5)),
+        "unclear.example": (("untested", 8),),
+    }
+    many = [scan(host, verdict, weeks_ago) for host, scans in kept.items() for verdict, weeks_ago in scans]
+    with reports(many) as store:
+        found = store.weeks(Query())
+        assert found["claude"] == (0, 0, 0, 0, 0, 0, 100, 100, 100, 100, 50, 100)
+        assert store.weeks(Query.of(line="new"))["claude"] == (-1,) * 8 + (100, 100, 0, 100)
+        assert store.weeks(Query.of(line="unclear"))["claude"] == (-1,) * 12
