@@ -46,8 +46,7 @@ def open_on(
     os.environ.setdefault("TEXTUAL_FPS", FRAMES)
     try:
         from aui_tui.tui.app import run as run_app
-        from aui_tui.tui.context import Feed
-        from aui_tui.tui.open_screens import DEMO
+        from aui_tui.tui.context import DEMO, Feed
 
         status = run_app(
             service,

@@ -24,8 +24,8 @@ from aui_tui.records import labels
 from aui_tui.records.query import Query
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
-from aui_tui.tui import messages, open_screens
-from aui_tui.tui.bindings import APP, written
+from aui_tui.tui import messages
+from aui_tui.tui.bindings import APP, checked, written
 from aui_tui.tui.context import (
     Context,
     Exporter,
@@ -57,7 +57,7 @@ from aui_tui.records.tasks import TaskEvent
 from aui_tui.records.view import Quota, ScanAnswer
 from aui_tui.service.protocol import RunsTasks
 from aui_tui.text import count
-from aui_tui.tui.scans import Scan, TaskRun, changed
+from aui_tui.tui.scans import Scan, TaskRun, changed, ended_words
 
 FEED_PAUSE: Final = 0.4
 """Seconds between two readings of a list that is being filled."""
@@ -162,7 +162,9 @@ class AuiApp(PreferringApp):
         self._catch_signals()
         self.call_after_refresh(self._after_first_frame)
         if self._start_host:
-            await self.push_screen(open_screens.card(self.context, self._start_host))
+            from aui_tui.tui.screens.card import CardScreen
+
+            await self.push_screen(CardScreen(self.context, self._start_host))
         if self.theme_problems:
             words = "\n".join((" ".join((WARN, UNUSABLE)), *self.theme_problems))
             self.notify(words, severity="warning", markup=False, timeout=30)
@@ -246,8 +248,10 @@ class AuiApp(PreferringApp):
         if any(scan.running and scan.concerns(message.url) for scan in self.scans):
             self.post_message(messages.Notification("This host is being scanned already."))
         elif message.force and self.quota is not None and 0 < self.quota.left <= LAST:
-            left = count(self.quota.left, "scan is", "scans are")
-            window = open_screens.confirm(left + " left this hour. Scan again?", "Scan, it costs one", "Leave it")
+            from aui_tui.tui.screens.windows import confirm
+
+            title = f"{count(self.quota.left, 'scan is', 'scans are')} left this hour. Scan again?"
+            window = confirm(title, "Scan, it costs one", "Leave it")
             self.push_screen(window, lambda answer: self._confirmed(answer, message))
         else:
             self._begin(message.url, force=message.force, listed=message.listed)
@@ -381,7 +385,7 @@ class AuiApp(PreferringApp):
         if scan is None:
             return
         answer, now = message.answer, self.context.clock()
-        state, words = open_screens.ended_words(scan, answer, message.error)
+        state, words = ended_words(scan, answer, message.error)
         self.scans = changed(self.scans, scan.number, lambda known: known.closed(state, words, now, answer))
         if message.invalid and not scan.listed:
             self.post_message(messages.AddressRequested(scan.url, words))
@@ -425,7 +429,9 @@ class AuiApp(PreferringApp):
 
     def on_address_requested(self, message: messages.AddressRequested) -> None:
         """Ask for an address and scan it."""
-        self.push_screen(open_screens.ask_address(message.text, message.problem), self._scan_typed)
+        from aui_tui.tui.screens.windows import AddressScreen
+
+        self.push_screen(AddressScreen(message.text, message.problem), self._scan_typed)
 
     def _scan_typed(self, text: str | None) -> None:
         if text:
@@ -435,30 +441,28 @@ class AuiApp(PreferringApp):
 
     def on_export_requested(self, message: messages.ExportRequested) -> None:
         """Ask where to, and hand the job to the writer."""
+        from aui_tui.tui.screens.windows import AskScreen
+
         job = message.job
-        title = " ".join(("Export the", {"list": "list", "card": "card", "snippet": "snippet"}[job.kind]))
-        self.push_screen(open_screens.ask(title, hint(job.kind), job.path), partial(self._export_to, job))
+        window = AskScreen(f"Export the {job.kind}", hint(job.kind), job.path)
+        self.push_screen(window, partial(self._export_to, job))
 
     def _export_to(self, job: ExportJob, path: str | None) -> None:
         if path:
-            start_beside(self, "export", self._export, replace(job, path=path))
-
-    async def _export(self, job: ExportJob) -> None:
-        if self.context.exporter is None:
-            return
-        words, problem = await attempt(self.context.exporter(job))
-        self.post_message(messages.Notification(words or problem, "error" if problem else "information"))
+            self.export(replace(job, path=path))
 
     # Screens
 
     def on_card_requested(self, message: messages.CardRequested) -> None:
         """Open a report card, over the list it was chosen from when it was."""
+        from aui_tui.tui.screens.card import CardScreen
+
         host, screen = message.row.summary.host, self.screen
         if isinstance(screen, IndexScreen) and message.index >= 0:
             state = screen.state
-            card = open_screens.card(self.context, host, state.window, message.index, state.query.words())
+            card = CardScreen(self.context, host, state.window, message.index, state.query.words())
         else:
-            card = open_screens.card(self.context, host)
+            card = CardScreen(self.context, host)
         self.push_screen(card, self._back_from_card)
 
     def _back_from_card(self, host: str | None) -> None:
@@ -474,18 +478,12 @@ class AuiApp(PreferringApp):
         if isinstance(screen, IndexScreen):
             screen.view(message.query, matrix=message.matrix, unreachable=message.unreachable)
 
-    def action_help(self) -> None:
-        """Show the keys that work here, and the command that prints the same."""
-        self.push_screen(open_screens.help_for(self.screen))
-
     def action_explain(self) -> None:
         """Explain the method of the card on show, else the usual one."""
-        dossier = getattr(getattr(self.screen, "state", None), "dossier", None)
-        self.push_screen(open_screens.method(dossier.card.method if dossier is not None else ""))
+        from aui_tui.tui.screens.windows import MethodScreen
 
-    def action_themes(self) -> None:
-        """Choose a theme."""
-        self.push_screen(open_screens.theme_list(self.every_theme(), self.theme), self.choose_theme)
+        dossier = getattr(getattr(self.screen, "state", None), "dossier", None)
+        self.push_screen(MethodScreen(dossier.card.method if dossier is not None else ""))
 
 
 def _points_of(answer: ScanAnswer) -> str:
@@ -531,7 +529,7 @@ def run(
 
     Raises ConfigError, before the screen is touched, for an unknown theme, binding id or key.
     """
-    keys = open_screens.keys(keymap or {})
+    keys = checked(keymap) if keymap else {}
     app = AuiApp(
         Context(
             service,

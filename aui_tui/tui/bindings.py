@@ -74,8 +74,8 @@ INDEX: Final = (
     _key("t", "turn", "sort-turn", "Sort", "Order by the column under the cursor, or turn the order round",
          display="<>t"),
     _key("F", "histogram", "histogram", "Histogram", "Count the values of a column; enter filters by one", show=False),
-    _key("C", "columns", "columns", "Columns", "Choose the columns of the list", show=False),
-    _key("V", "views", "views", "Saved lists", "Show a saved list, or save this one under a name", show=False),
+    _key("C", "app.columns", "columns", "Columns", "Choose the columns of the list", show=False),
+    _key("V", "app.views", "views", "Saved lists", "Show a saved list, or save this one under a name", show=False),
     _key("a", "tasks", "tasks", "Tasks", "Run the tasks on the host in a browser", show=False),
     _key("less_than_sign", "sort(-1)", "sort-left", "Sort left", "Sort by the column to the left", show=False),
     _key("greater_than_sign", "sort(1)", "sort-right", "Sort right", "Sort by the column to the right", show=False),
@@ -104,7 +104,7 @@ OVERVIEW: Final = (
            show=n == 1, display="1-6" if n == 1 else "") for n in range(1, 7)),
     _key("plus", "zoom", "zoom", "Zoom", "Give the whole screen to one pane, or back", show=False),
     _key("d", "since", "figures-since", "Since", "Choose the day from which changes are counted"),
-    _key("escape,backspace,v", "back", "overview-back", "Back", "Back to the list", display="esc"),
+    _key("escape,backspace,v", "dismiss", "overview-back", "Back", "Back to the list", display="esc"),
 )  # fmt: skip
 
 FIGURES: Final = (
@@ -116,7 +116,7 @@ FIGURES: Final = (
 )
 
 COMPARE: Final = (
-    _key("escape,backspace,equals_sign", "back", "compare-back", "Back", "Back to the list", display="esc"),
+    _key("escape,backspace,equals_sign", "dismiss", "compare-back", "Back", "Back to the list", display="esc"),
 )  # fmt: skip
 
 QUERY: Final = (
@@ -166,7 +166,7 @@ CARD: Final = (
 )  # fmt: skip
 
 EXCHANGE: Final = (
-    _key("escape,backspace", "back", "exchange-back", "Back", "Back to the card", display="esc"),
+    _key("escape,backspace", "dismiss", "exchange-back", "Back", "Back to the card", display="esc"),
     _key("tab", "turn(1)", "side-next", "Side", "Both sides, one side raw, the text"),
     _key("shift+tab", "turn(-1)", "side-previous", "Side before", show=False),
     _key("n", "walk(1)", "next", "Next", "Next agent or file", display="n/p"),

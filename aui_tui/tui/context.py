@@ -178,6 +178,8 @@ async def attempt(work: Awaitable[T]) -> tuple[T | None, str]:
 
 P = ParamSpec("P")
 
+DEMO: Final = -1
+"""Result of an application that was left for the demo."""
 READING: Final = frozenset({"list", "card", "other", "overview", "compare"})
 """Groups of the workers that bring what a screen shows."""
 

@@ -18,13 +18,15 @@ from aui_tui.records.view import Dossier, IndexView, Overview, Quota, Row, ScanA
 from aui_tui.tui.context import ExportJob
 from aui_tui.tui.state import Changes
 
+Severity = Literal["information", "warning", "error"]
+
 
 @dataclass(eq=False, repr=False)
 class Notification(Message):
     """One sentence for the user. ``severity``: information, warning or error."""
 
     text: str
-    severity: Literal["information", "warning", "error"] = "information"
+    severity: Severity = "information"
 
 
 @dataclass(eq=False, repr=False)

@@ -1,12 +1,13 @@
 """What the user chose in the dashboard and has remembered, and the line that takes commands.
 
 The dashboard itself writes no settings: it is given what does (``Preferences.write``), and says where it was written.
+Screens are imported when they are first opened: the first frame waits for none of them but the list.
 """
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
@@ -17,7 +18,7 @@ from textual.reactive import reactive
 from aui_tui.errors import AuiError, ConfigError
 from aui_tui.records.query import Query
 from aui_tui.text import clean
-from aui_tui.tui import messages, open_screens
+from aui_tui.tui import messages
 from aui_tui.tui.bindings import checked
 from aui_tui.tui.context import Context, ExportJob, attempt, sentence, start_beside
 from aui_tui.tui.state import list_of
@@ -62,59 +63,75 @@ class PreferringApp(ThemedApp):
         try:
             kept.write(name, value)
         except (AuiError, OSError) as error:
-            self.post_message(messages.Notification(sentence(error), "error"))
+            self.notice(sentence(error), "error")
             return
         stronger = kept.stronger.get(name[0], "")
-        but = " " + stronger + " overrides it at the start." if stronger else ""
-        self.post_message(messages.Notification(what + " Remembered in " + kept.path + "." + but))
+        but = f" {stronger} overrides it at the start." if stronger else ""
+        self.notice(f"{what} Remembered in {kept.path}.{but}")
 
     def choose_theme(self, name: str | None) -> None:
         """Use a theme; one that was chosen is remembered."""
         before = self._chosen
         super().choose_theme(name)
         if name and name != before:
-            self.remember("theme", value=name, what="Theme " + name + ".")
+            self.remember("theme", value=name, what=f"Theme {name}.")
 
     # Settings
 
     def action_settings(self) -> None:
         """Show the settings."""
-        self.push_screen(open_screens.settings(self.context, self._chosen), self.change_setting)
+        from aui_tui.tui.screens.settings import SettingsScreen
+
+        self.push_screen(SettingsScreen(self.context, self._chosen), self.change_setting)
 
     def change_setting(self, name: str | None) -> None:
         """Change one of SETTINGS, or ask how."""
         kept = self.context.preferences
         if name == "theme":
-            self.push_screen(open_screens.theme_list(self.every_theme(), self.theme), self.choose_theme)
+            self.action_themes()
         elif name in ("ascii", "mouse"):
             value = not getattr(kept, name)
             setattr(kept, name, value)
             words = {"ascii": "ASCII characters only", "mouse": "The mouse"}[name]
-            self.remember(name, value=value, what=words + (": yes," if value else ": no,") + " from the next start.")
+            self.remember(name, value=value, what=f"{words}: {'yes' if value else 'no'}, from the next start.")
         elif name == "columns":
-            self.push_screen(open_screens.columns(kept.columns), self.choose_columns)
+            self.action_columns()
         elif name == "keys":
             self.action_keys()
         elif name == "views":
             self.action_views()
 
-    def choose_columns(self, chosen: tuple[str, ...] | None) -> None:
+    def action_themes(self) -> None:
+        """Choose a theme."""
+        from aui_tui.tui.screens.windows import ThemeScreen
+
+        self.push_screen(ThemeScreen(self.every_theme(), self.theme), self.choose_theme)
+
+    def action_columns(self) -> None:
+        """Choose the columns of the list."""
+        from aui_tui.tui.screens.settings import ColumnsScreen
+
+        self.push_screen(ColumnsScreen(self.context.preferences.columns), self._choose_columns)
+
+    def _choose_columns(self, chosen: tuple[str, ...] | None) -> None:
         """Give the list other columns; none: the usual ones."""
         if chosen is not None:
             self.context.preferences.columns = chosen
             self.stored += 1
-            what = "Columns: " + (", ".join(chosen) or "the usual ones") + "."
-            self.remember("columns", value=list(chosen) or None, what=what)
+            shown = ", ".join(chosen) or "the usual ones"
+            self.remember("columns", value=list(chosen) or None, what=f"Columns: {shown}.")
 
     def action_keys(self) -> None:
         """Show every key with its id, and give one another key."""
-        self.push_screen(open_screens.key_list(self.own_keys), self._ask_key)
+        from aui_tui.tui.screens.settings import KeyListScreen
+
+        self.push_screen(KeyListScreen(self.own_keys), self._ask_key)
 
     def _ask_key(self, name: str | None) -> None:
+        from aui_tui.tui.screens.settings import KeyQuestion
+
         if name:
-            self.push_screen(
-                open_screens.key_question(name, partial(self._problem_of, name)), partial(self._bind, name)
-            )
+            self.push_screen(KeyQuestion(name, partial(self._problem_of, name)), partial(self._bind, name))
 
     def _problem_of(self, name: str, key: str) -> str:
         """Return why ``key`` cannot be that of ``name``; empty when it can."""
@@ -133,7 +150,7 @@ class PreferringApp(ThemedApp):
             self.own_keys.pop(name, None)
         self.set_keymap(checked(self.own_keys))
         self.refresh_bindings()
-        what = name + " is " + key + " now." if key else name + " has its usual key again."
+        what = f"{name} is {key} now." if key else f"{name} has its usual key again."
         self.remember("keys", name, value=key or None, what=what)
         self.action_keys()
 
@@ -141,7 +158,9 @@ class PreferringApp(ThemedApp):
 
     def action_views(self) -> None:
         """Show a saved list, or save this one."""
-        self.push_screen(open_screens.views(self.context.preferences.views), self.choose_view)
+        from aui_tui.tui.screens.settings import ViewsScreen
+
+        self.push_screen(ViewsScreen(self.context.preferences.views), self.choose_view)
 
     def choose_view(self, name: str | None) -> None:
         """Show the list called ``name``, or save the one on show under that name; a leading ``-`` forgets it."""
@@ -150,22 +169,23 @@ class PreferringApp(ThemedApp):
         views = self.context.preferences.views
         if name.startswith("-") and name[1:] in views:
             del views[name[1:]]
-            self.remember("views", name[1:], value=None, what="List " + name[1:] + " forgotten.")
+            self.remember("views", name[1:], value=None, what=f"List {name[1:]} forgotten.")
         elif name in views:
             try:
                 found = list_of(views[name])
-                message = messages.ViewRequested(found.query, matrix=found.matrix, unreachable=found.unreachable)
-                self.post_message(message)
+                self.post_message(
+                    messages.ViewRequested(found.query, matrix=found.matrix, unreachable=found.unreachable)
+                )
             except AuiError as error:
-                self.post_message(messages.Notification(sentence(error), "error"))
+                self.notice(sentence(error), "error")
         else:
             state = getattr(self.screen, "list_state", None)
             if state is None:
-                self.post_message(messages.Notification("Only a list can be saved; esc goes back to it.", "warning"))
+                self.notice("Only a list can be saved; esc goes back to it.", "warning")
                 return
             view = state.saved()
             self.context.preferences.views = {name: view, **views}
-            self.remember("views", name, value=view, what="List " + name + " saved.")
+            self.remember("views", name, value=view, what=f"List {name} saved.")
 
     # The line
 
@@ -174,9 +194,10 @@ class PreferringApp(ThemedApp):
         self._ask_command("", "")
 
     def _ask_command(self, text: str, problem: str) -> None:
-        lines = [" ".join(part for part in (name, takes) if part) for name, (takes, _) in COMMANDS.items()]
-        hint = problem or " · ".join(lines)
-        self.push_screen(open_screens.ask("Command", hint, text, "scan example.com"), self._run_command)
+        from aui_tui.tui.screens.windows import AskScreen
+
+        hint = problem or " · ".join(f"{name} {takes}".strip() for name, (takes, _) in COMMANDS.items())
+        self.push_screen(AskScreen("Command", hint, text, "scan example.com"), self._run_command)
 
     def _run_command(self, text: str | None) -> None:
         if text is None:
@@ -196,15 +217,21 @@ class PreferringApp(ThemedApp):
         name, rest = words[0], " ".join(words[1:])
         if name not in COMMANDS:
             near = get_close_matches(name, COMMANDS, n=1)
-            known = "did you mean " + near[0] + "?" if near else "there are: " + ", ".join(COMMANDS) + "."
-            return "Unknown command " + repr(clean(name, 40)) + "; " + known
+            known = f"did you mean {near[0]}?" if near else f"there are: {', '.join(COMMANDS)}."
+            return f"Unknown command {clean(name, 40)!r}; {known}"
         takes = COMMANDS[name][0]
         if takes and not rest and name != "index":
-            return name + " takes " + takes + "."
+            return f"{name} takes {takes}."
         if rest and not takes:
-            return name + " takes nothing."
+            return f"{name} takes nothing."
         work: Callable[..., str] = getattr(self, "_do_" + name)
         return work(rest) if takes else work()
+
+    def action_help(self) -> None:
+        """Show the keys that work here, and the command that prints the same."""
+        from aui_tui.tui.screens.windows import HelpScreen
+
+        self.push_screen(HelpScreen(self.screen))
 
     def _do_scan(self, address: str) -> str:
         if not self.context.service.can_scan:
@@ -213,7 +240,9 @@ class PreferringApp(ThemedApp):
         return ""
 
     def _do_open(self, host: str) -> str:
-        self.push_screen(open_screens.card(self.context, host))
+        from aui_tui.tui.screens.card import CardScreen
+
+        self.push_screen(CardScreen(self.context, host))
         return ""
 
     def _do_index(self, line: str) -> str:
@@ -236,25 +265,31 @@ class PreferringApp(ThemedApp):
             job = ExportJob("list", path, query=state.query, unreachable=state.unreachable, hosts=hosts)
         else:
             return "There is nothing on this screen to write."
-        start_beside(self, "export", self._write, job)
+        self.export(job)
         return ""
 
-    async def _write(self, job: ExportJob) -> None:
-        assert self.context.exporter is not None
-        words, problem = await attempt(self.context.exporter(job))
-        self.post_message(messages.Notification(words or problem, "error" if problem else "information"))
+    def export(self, job: ExportJob) -> None:
+        """Have ``job`` written, and say what was."""
+        if self.context.exporter is not None:
+            start_beside(self, "export", self._report, self.context.exporter(job))
+
+    async def _report(self, work: Awaitable[str]) -> bool:
+        """Say what came of ``work``; return whether it was done."""
+        words, problem = await attempt(work)
+        self.notice(words or problem, "error" if problem else "information")
+        return not problem
 
     def _do_theme(self, name: str) -> str:
         known = self.every_theme()
         if name not in known:
-            return "Unknown theme " + repr(clean(name, 40)) + "; there are: " + ", ".join(known) + "."
+            return f"Unknown theme {clean(name, 40)!r}; there are: {', '.join(known)}."
         self.choose_theme(name)
         return ""
 
     def _do_view(self, name: str) -> str:
         views = self.context.preferences.views
         if name not in views:
-            return "There is no saved list of that name; there are: " + (", ".join(views) or "none") + "."
+            return f"There is no saved list of that name; there are: {', '.join(views) or 'none'}."
         self.choose_view(name)
         return ""
 
@@ -264,15 +299,11 @@ class PreferringApp(ThemedApp):
             return "Logs are read for the index of this machine alone."
         if not host:
             return "Open the card of the site that wrote the log first."
-        start_beside(self, "visits", self._read_log, host, path)
+        start_beside(self, "visits", self._read_log, read(host, path))
         return ""
 
-    async def _read_log(self, host: str, path: str) -> None:
-        read = self.context.preferences.read_log
-        assert read is not None
-        words, problem = await attempt(read(host, path))
-        self.post_message(messages.Notification(words or problem, "error" if problem else "information"))
-        if words:
+    async def _read_log(self, work: Awaitable[str]) -> None:
+        if await self._report(work):
             self.stored += 1
 
     def _do_tasks(self) -> str:
@@ -294,7 +325,7 @@ class PreferringApp(ThemedApp):
         return ""
 
     def _do_help(self) -> str:
-        self.push_screen(open_screens.help_for(self.screen))
+        self.action_help()
         return ""
 
     def _do_quit(self) -> str:

@@ -9,14 +9,14 @@ import msgspec
 from msgspec.structs import replace
 
 from aui_tui.records import labels
-from aui_tui.records.observations import BROWSER, FILE_PROBES, Exchange, ProbeEvent
+from aui_tui.records.observations import BROWSER, FILE_PROBES, SERVED, Exchange, ProbeEvent
 from aui_tui.records.registry import registry
 from aui_tui.records.tasks import TASK, TaskEvent
 from aui_tui.records.view import Dossier, ScanAnswer
 from aui_tui.text import clean, fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.draw import BLANK, Line, Piece, cut, hang, line, pad, spread
-from aui_tui.tui.words import clock, seconds
+from aui_tui.tui.words import clock, seconds, span
 
 PROBE_LIMIT: Final = 12.0
 """Seconds in all that one probe has (specification 8)."""
@@ -163,6 +163,32 @@ class TaskRun(msgspec.Struct, frozen=True):
 def changed(scans: tuple[Scan, ...], number: int, change: Callable[[Scan], Scan]) -> tuple[Scan, ...]:
     """Return ``scans`` with scan ``number`` changed while it runs; one that has ended stays as it is."""
     return tuple(change(scan) if scan.number == number and scan.running else scan for scan in scans)
+
+
+# The end of a scan
+
+
+def ended_words(scan: Scan, answer: ScanAnswer | None, error: str) -> tuple[str, str]:
+    """Return the state in which a scan ended and one sentence on it."""
+    if answer is None:
+        return ("failed", error) if error else ("cancelled", _cancelled(scan))
+    card = answer.card
+    words = f"{card.host}: {card.score}/100 {card.grade} {card.stance}."
+    if card.unreachable:
+        words = f"{card.host} could not be reached: {card.top_evidence}"
+    if answer.source == "cache":
+        old = span(answer.age)
+        words += f" From the cache, {'just made' if old == 'now' else f'{old} old'}; f scans again."
+    return "done", words
+
+
+def _cancelled(scan: Scan) -> str:
+    """Return what a cancelled scan left: nothing, or what was seen once the browser had its page."""
+    done = {probe.name: probe.outcome for probe in scan.probes if probe.state == "done"}
+    if done.get(BROWSER) == SERVED:
+        return f"Scan of {scan.url} cancelled; what was seen is kept, marked incomplete."
+    cost = "" if any(probe.status for probe in scan.probes) else " It cost nothing."
+    return f"Scan of {scan.url} cancelled; nothing was stored.{cost}"
 
 
 # Running scans

@@ -295,7 +295,11 @@ class ThemedApp(App[int]):
         """Say when the theme that was chosen has text that is hard to read."""
         words = hard_to_read(self.available_themes[self._chosen])
         if words:
-            self.post_message(messages.Notification(words, "warning"))
+            self.notice(words, "warning")
+
+    def notice(self, words: str, severity: messages.Severity = "information") -> None:
+        """Show one sentence."""
+        self.post_message(messages.Notification(words, severity))
 
     def on_theme_highlighted(self, message: messages.ThemeHighlighted) -> None:
         """Show the theme under the cursor of a list."""

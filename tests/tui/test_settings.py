@@ -11,11 +11,10 @@ import pytest
 
 from aui_tui.records.query import Query
 from aui_tui.settings import load, remember
-from aui_tui.tui import open_screens
 from aui_tui.tui.app import AuiApp
 from aui_tui.tui.columns import Column, every_column
-from aui_tui.tui.context import Context, Feed, Preferences
-from aui_tui.tui.open_screens import DEMO
+from aui_tui.tui.context import DEMO, Context, Feed, Preferences
+from aui_tui.tui.screens.histogram import HistogramScreen
 from aui_tui.tui.screens.index import IndexScreen
 from aui_tui.tui.widgets.lines import FigureList
 
@@ -145,7 +144,7 @@ async def test_every_column_is_counted_and_a_value_opens_the_hosts_that_it_count
     chosen: list[Query | None] = []
     async with run() as pilot:
         await settle(pilot)
-        app.push_screen(open_screens.histogram(app.context, Query(), column), chosen.append)
+        app.push_screen(HistogramScreen(app.context, Query(), column), chosen.append)
         await settle(pilot)
         block = app.screen.query_one(FigureList)
         numbers = {number: int(row.split()[-3].replace(",", "")) for number, row in enumerate(block.texts)}

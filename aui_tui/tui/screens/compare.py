@@ -69,10 +69,6 @@ class CompareScreen(Screen[None]):
     def _title(self, _size: int) -> Line:
         return line(" ", ("Compare", "title"), "  ", (" · ".join(self._hosts), "muted"))
 
-    def action_back(self) -> None:
-        """Go back to the list."""
-        self.dismiss(None)
-
     def command(self) -> str:
         """Return the shell command that prints the same: the first host against each of the others."""
         first, *others = map(quote, self._hosts)

@@ -164,10 +164,6 @@ class ExchangeScreen(Screen[None]):
         """Find words in what is shown."""
         self.query_one(FindBar).open(self.query_one("#exchange", FigureList))
 
-    def action_back(self) -> None:
-        """Go back to the card."""
-        self.dismiss(None)
-
     def command(self) -> str:
         """Return the shell command that prints the same."""
         return " ".join(("aui-tui site", quote(self._host), "--exchanges"))

@@ -9,11 +9,9 @@ from typing import ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 
-from aui_tui.records.agents import SHUT, word_of
+from aui_tui.records.agents import SHUT
 from aui_tui.records.query import CHANGES, NEW, Query
 from aui_tui.records.registry import Surface, surfaces
 from aui_tui.records.view import PAGE, Overview, Row
@@ -24,30 +22,28 @@ from aui_tui.tui.bindings import HISTOGRAM
 from aui_tui.tui.columns import Column
 from aui_tui.tui.context import Context, attempt, start
 from aui_tui.tui.draw import paragraph
-from aui_tui.tui.screens.overview import bar_row, narrowed, of_agent
+from aui_tui.tui.screens.overview import bar_row, decade, fates_of, narrow_to, narrowed, of_agent
+from aui_tui.tui.screens.windows import Window
 from aui_tui.tui.widgets.lines import FigureList
 
+FILTERS: Final = "enter filters by the line · esc closes"
 
-class HistogramScreen(ModalScreen[Query | None]):
+
+class HistogramScreen(Window[Query | None]):
     """Counts the values of one column of the list; answers with the query narrowed to the chosen one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*HISTOGRAM]
     AUTO_FOCUS = "FigureList"
 
     def __init__(self, context: Context, query: Query, column: Column) -> None:
-        super().__init__()
+        super().__init__(f"Histogram of {SPOKEN.get(column.key, column.label or column.key)}", FILTERS)
         self.context = context
         self._asked = query
         self._column = column
 
-    def compose(self) -> ComposeResult:
-        """Lay the bars into a window."""
-        with Vertical(classes="window") as window:
-            window.border_title = Content(
-                "Histogram of " + SPOKEN.get(self._column.key, self._column.label or self._column.key)
-            )
-            window.border_subtitle = Content("enter filters by the line · esc closes")
-            yield FigureList(id="histogram")
+    def inside(self) -> ComposeResult:
+        """Yield the bars."""
+        yield FigureList(id="histogram")
 
     def on_mount(self) -> None:
         """Count."""
@@ -74,7 +70,7 @@ class HistogramScreen(ModalScreen[Query | None]):
             if view is None:
                 self.post_message(messages.Notification(problem, "error"))
                 return []
-            found.append((value, len(view.ranked), _narrow_to(term, value)))
+            found.append((value, len(view.ranked), narrow_to(term, value)))
         return found
 
     async def _count(self, value_of: Callable[[Row], tuple[str, str]]) -> None:
@@ -87,7 +83,7 @@ class HistogramScreen(ModalScreen[Query | None]):
         window, total = view.ranked, len(view.ranked)
         for start_at in range(0, total, PAGE):
             found.update(map(value_of, window[start_at : start_at + PAGE]))
-            self._say(" ".join((format(min(start_at + PAGE, total), ","), "of", format(total, ","), "hosts counted")))
+            self._say(f"{min(start_at + PAGE, total):,} of {total:,} hosts counted")
             await asyncio.sleep(0)
         most = found.most_common(MOST)
         rest = total - sum(number for _, number in most)
@@ -101,24 +97,18 @@ class HistogramScreen(ModalScreen[Query | None]):
         block = self.query_one(FigureList)
         whole = max(sum(number for _, number, _ in found), 1)
         filters = any(action for _, _, action in found)
-        self._say(
-            "enter filters by the line · esc closes" if filters else "no term filters by this column · esc closes"
-        )
+        self._say(FILTERS if filters else "no term filters by this column · esc closes")
         if not found:
             block.show(lambda size: paragraph("This list has no hosts to count.", size, "muted"))
             return
         block.show(
-            lambda size: [bar_row(name, number, whole, size, "bar", action, 24) for name, number, action in found],
+            lambda size: [bar_row(name, number, whole, size, action, 24) for name, number, action in found],
             top=True,
         )
 
     def action_choose_figure(self, kind: str, value: str) -> None:
         """Answer with the query narrowed to a value."""
         self.dismiss(narrowed(self._asked, kind, value))
-
-    def action_close(self) -> None:
-        """Leave the list as it was."""
-        self.dismiss(None)
 
 
 SPOKEN: Final = {"rank": "rank", "change": "change", "grade": "grade", "by": "who turns away"}
@@ -141,75 +131,52 @@ def values_of(column: Column, figures: Overview) -> list[Value]:
 
 
 def _scores(figures: Overview) -> list[Value]:
-    spans = [(10 * place, 100 if place == 9 else 10 * place + 9) for place in range(len(figures.scores))]
-    return [
-        (f"{low} to {high}", number, _narrow_to("score", f"{low}..{high}"))
-        for (low, high), number in zip(spans, figures.scores, strict=True)
-    ]
-
-
-def _grades(figures: Overview) -> list[Value]:
-    return [(name, number, _narrow_to("grade", name.lower())) for name, number in figures.grades.items()]
-
-
-def _stances(figures: Overview) -> list[Value]:
-    sums = {stance: sum(shares.get(stance, 0) for shares in figures.stances.values()) for stance in STANCES}
-    return [(name, number, _narrow_to("stance", name)) for name, number in sums.items()]
-
-
-def _categories(figures: Overview) -> list[Value]:
-    return [(name, sum(shares.values()), _narrow_to("category", name)) for name, shares in figures.stances.items()]
+    spans = [(decade(place), number) for place, number in enumerate(figures.scores)]
+    return [(span.replace("..", " to "), number, narrow_to("score", span)) for span, number in spans]
 
 
 def _edges(figures: Overview) -> list[Value]:
     return [
-        (name or "none recognised", number, _narrow_to("edge", name.split(" ")[0]) if name else "")
+        (name or "none recognised", number, narrow_to("edge", name.split(" ")[0]) if name else "")
         for name, number in figures.edges.items()
     ]
 
 
 def _out(figures: Overview) -> list[Value]:
     return [
-        (surface.short + " out", _turned_away(figures, surface), of_agent(surface, "out")) for surface in surfaces()
+        (f"{surface.short} out", sum(fates_of(figures, surface)[word] for word in SHUT), of_agent(surface, "out"))
+        for surface in surfaces()
     ]
 
 
 def _fates(figures: Overview, surface: Surface) -> list[Value]:
-    found = Counter[str]()
-    for verdict, number in figures.verdicts.get(surface.slug, {}).items():
-        found[word_of(verdict, surface.source)] += number
-    return [(word, number, of_agent(surface, word)) for word, number in found.most_common()]
+    return [(word, number, of_agent(surface, word)) for word, number in fates_of(figures, surface).most_common()]
 
 
 _VALUES: Final[dict[str, Callable[[Overview], list[Value]]]] = {
     "rank": _scores,
     "score": _scores,
-    "grade": _grades,
-    "stance": _stances,
-    "category": _categories,
+    "grade": lambda figures: [(name, n, narrow_to("grade", name.lower())) for name, n in figures.grades.items()],
+    "stance": lambda figures: [
+        (name, sum(shares.get(name, 0) for shares in figures.stances.values()), narrow_to("stance", name))
+        for name in STANCES
+    ],
+    "category": lambda figures: [
+        (name, sum(shares.values()), narrow_to("category", name)) for name, shares in figures.stances.items()
+    ],
     "by": _edges,
     "edge": _edges,
     "out": _out,
 }
 
 
-def _turned_away(figures: Overview, surface: Surface) -> int:
-    verdicts = figures.verdicts.get(surface.slug, {})
-    return sum(number for verdict, number in verdicts.items() if word_of(verdict, surface.source) in SHUT)
-
-
-def _narrow_to(kind: str, value: str) -> str:
-    plain = "'" not in value and '"' not in value
-    return "screen.choose_figure('" + kind + "', '" + value + "')" if plain else ""
-
-
 OF_ROW: Final[dict[str, Callable[[Row], tuple[str, str]]]] = {
-    "host": lambda row: ("." + row.summary.host.rpartition(".")[2], ""),
-    "name": lambda row: (row.summary.name, _narrow_to("host", row.summary.name)),
+    "host": lambda row: (f".{row.summary.host.rpartition('.')[2]}", ""),
+    "name": lambda row: (row.summary.name, narrow_to("host", row.summary.name)),
     "next": lambda row: (row.best_fix or "nothing left to fix", ""),
-    "points": lambda row: ("+" + str(row.best_points), ""),
+    "points": lambda row: (f"+{row.best_points}", ""),
     "scans": lambda row: (count(row.scans, "scan"), ""),
     "finding": lambda row: (row.summary.top_evidence, ""),
-    "method": lambda row: (row.method, _narrow_to("method", row.method) if row.method else ""),
+    "method": lambda row: (row.method, narrow_to("method", row.method) if row.method else ""),
 }
 """Columns that are counted row by row: the value in words, and the action that narrows the list to it."""

@@ -15,10 +15,10 @@ from aui_tui.records.query import Query, parse
 from aui_tui.records.registry import registry
 from aui_tui.records.view import Quota
 from aui_tui.service.protocol import HasFirstPage
-from aui_tui.tui import messages, open_screens
+from aui_tui.tui import messages
 from aui_tui.tui.bindings import INDEX
 from aui_tui.tui.columns import RANKED, cell
-from aui_tui.tui.context import Context, ExportJob, attempt, list_name, start
+from aui_tui.tui.context import DEMO, Context, ExportJob, attempt, list_name, start
 from aui_tui.tui.draw import Line, cut, line
 from aui_tui.tui.scans import Scan
 from aui_tui.tui.screens.listparts import (
@@ -67,22 +67,25 @@ class HostScreen(Screen[None]):
 
     def action_compare(self) -> None:
         """Compare the marked hosts side by side, or the one marked with the one under the cursor."""
+        from aui_tui.tui.screens.compare import CompareScreen
+
         hosts = [*sorted(self.state.marks)]
         if len(hosts) < 2 and self.host() not in ("", *hosts):
             hosts.append(self.host())
         if len(hosts) < 2:
             self.post_message(messages.Notification("Mark two or more hosts with space to compare them."))
         else:
-            if len(hosts) > open_screens.COMPARED:
-                words = " ".join(("Of", str(len(hosts)), "marked hosts the first", str(open_screens.COMPARED)))
-                self.post_message(messages.Notification(words + " are compared.", "warning"))
-            self.app.push_screen(open_screens.compare(self.context, hosts))
+            if len(hosts) > COMPARED:
+                words = f"Of {len(hosts)} marked hosts the first {COMPARED} are compared."
+                self.post_message(messages.Notification(words, "warning"))
+            self.app.push_screen(CompareScreen(self.context, tuple(hosts[:COMPARED])))
 
     def action_scan(self, force: bool) -> None:
         """Scan the marked hosts, or the one under the cursor, or ask for an address when there is none."""
         if len(self.state.marks) > 1:
-            title = " ".join(("Scan", str(len(self.state.marks)), "marked hosts?"))
-            window = open_screens.confirm(title, "Scan them", "Leave them")
+            from aui_tui.tui.screens.windows import confirm
+
+            window = confirm(f"Scan {len(self.state.marks)} marked hosts?", "Scan them", "Leave them")
             self.app.push_screen(window, lambda answer: self._scan_marked(answer, force))
         elif self.host():
             self.post_message(messages.ScanRequested(self.host(), force=force, listed=True))
@@ -120,6 +123,8 @@ class HostScreen(Screen[None]):
             self.post_message(messages.BrowseRequested(self.host()))
 
 
+COMPARED: Final = 5
+"""Hosts that are compared at most."""
 PAUSE: Final = 0.12
 """Seconds without a key after which the choices of the drop-down are counted."""
 FIRST: Final = 0.25
@@ -400,9 +405,11 @@ class IndexScreen(HostScreen):
 
     def action_category(self) -> None:
         """Choose a category from a list with counts."""
+        from aui_tui.tui.screens.windows import categories
+
         view = self.state.view
         if view is not None:
-            self.app.push_screen(open_screens.categories(view.facets, self.state.query.category), self._categorise)
+            self.app.push_screen(categories(view.facets, self.state.query.category), self._categorise)
 
     def _categorise(self, chosen: str | None) -> None:
         if chosen is not None:
@@ -430,7 +437,9 @@ class IndexScreen(HostScreen):
 
     def action_overview(self) -> None:
         """Show figures over the list."""
-        self.app.push_screen(open_screens.overview(self.context, self.state.query), self._narrow)
+        from aui_tui.tui.screens.overview import OverviewScreen
+
+        self.app.push_screen(OverviewScreen(self.context, self.state.query), self._narrow)
 
     def _narrow(self, query: Query | None) -> None:
         if query is not None:
@@ -453,25 +462,15 @@ class IndexScreen(HostScreen):
 
     def action_demo(self) -> None:
         """Leave for the demo."""
-        self.app.exit(open_screens.DEMO)
+        self.app.exit(DEMO)
 
     def action_histogram(self) -> None:
         """Count the values of the column under the cursor, at first of the one that the list is ordered by."""
+        from aui_tui.tui.screens.histogram import HistogramScreen
+
         column = self.table.column or self.table.sorted_column
         if column is not None:
-            self.app.push_screen(open_screens.histogram(self.context, self.state.query, column), self._narrow)
-
-    def action_columns(self) -> None:
-        """Choose the columns of the list."""
-        self.app.push_screen(open_screens.columns(self.context.preferences.columns), self._choose_columns)
-
-    def _choose_columns(self, chosen: tuple[str, ...] | None) -> None:
-        if chosen is not None:
-            self.app.choose_columns(chosen)  # type: ignore[attr-defined]
-
-    def action_views(self) -> None:
-        """Show a saved list, or save this one."""
-        self.app.action_views()  # type: ignore[attr-defined]
+            self.app.push_screen(HistogramScreen(self.context, self.state.query, column), self._narrow)
 
     def action_tasks(self) -> None:
         """Run the tasks on the host under the cursor."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import accumulate, pairwise
 from typing import ClassVar, Final
 
 from msgspec.structs import replace as with_fields
@@ -128,7 +129,7 @@ class OverviewScreen(Screen[Query | None]):
             return (*left, Piece("reading …"))
         gone = self._figures.unreachable
         facts = [f"{gone:,} unreachable"] if gone else []
-        facts += [words or "all categories", "changes since " + self._since()]
+        facts += [words or "all categories", f"changes since {self._since()}"]
         head = (*left, Piece(count(self._figures.hosts, "host"), "strong"))
         if not words and width(head) + len("".join(facts)) + 3 * len(facts) > size:
             facts.remove("all categories")
@@ -154,7 +155,7 @@ class OverviewScreen(Screen[Query | None]):
         if self._only:
             self._only = number
             self._draw(top=True)
-        place = shown.place_of(" " + str(number) + " ")
+        place = shown.place_of(f" {number} ")
         among = [f for f in shown.figures if place is not None and f.line > place[0] and f.start >= place[1]]
         if among:
             shown.go_to(min(among, key=lambda figure: (figure.line, figure.start)))
@@ -167,8 +168,9 @@ class OverviewScreen(Screen[Query | None]):
     def action_since(self) -> None:
         """Choose from when on changes are counted."""
         now = self.context.clock()
-        days = [(_day(now - 86400 * ago), count(ago, "day") + " ago, " + _day(now - 86400 * ago)) for ago in AGO]
-        choices = [Choice(*pair) for pair in (("-", "each scan before"), *days, ("?", "another day …"))]
+        days = {ago: datetime.fromtimestamp(now - 86400 * ago, UTC).date().isoformat() for ago in AGO}
+        choices = [Choice(day, f"{count(ago, 'day')} ago, {day}") for ago, day in days.items()]
+        choices = [Choice("-", "each scan before"), *choices, Choice("?", "another day …")]
         current = (self._changes.since if self._changes is not None else "") or "-"
         self.app.push_screen(ChooseScreen("Changes since", choices, current), self._count_since)
 
@@ -179,18 +181,10 @@ class OverviewScreen(Screen[Query | None]):
         elif since is not None:
             start(self, "overview", self._read, "" if since == "-" else since)
 
-    def action_back(self) -> None:
-        """Go back to the list as it was."""
-        self.dismiss(None)
-
     def command(self) -> str:
         """Return the shell command that prints these figures."""
         plain = with_fields(self._asked, sort="rank", descending=False)
         return ListState(query=plain).command() + " --overview"
-
-
-def _day(moment: float) -> str:
-    return datetime.fromtimestamp(moment, UTC).date().isoformat()
 
 
 def move_of(row: Row) -> Move:
@@ -276,7 +270,9 @@ def _pane(number: int, figures: Overview, changes: Changes, size: int, height: i
         case 5:
             return _box("5 What sites lack most", _failing(figures, inner), size, height)
         case _:
-            return _box("6 " + since(changes.since), _movers(figures, changes, inner), size, height)
+            return _box(
+                f"6 Since {changes.since or 'each scan before'}", _movers(figures, changes, inner), size, height
+            )
 
 
 def _lower(figures: Overview, changes: Changes, size: int, rows: int) -> list[Line]:
@@ -290,11 +286,6 @@ def _lower(figures: Overview, changes: Changes, size: int, rows: int) -> list[Li
     return beside(pair, movers, 2 * each, 0) if three else [*pair, *movers]
 
 
-def since(since: str) -> str:
-    """Return the title of the pane of changes."""
-    return "Since " + (since or "each scan before")
-
-
 def _box(title: str, rows: Sequence[Line], size: int, height: int = 0, *, legend: Line = ()) -> list[Line]:
     """Return a frame of ``size`` cells around ``rows``; of more than ``height`` the rest is counted below."""
     inner = size - 2
@@ -306,23 +297,20 @@ def _box(title: str, rows: Sequence[Line], size: int, height: int = 0, *, legend
     head = (name, Piece("─" * (size - ends - 1), "rest"), *legend) if legend and ends + 2 <= size else (name,)
     head = cut(head, size - 3)
     top = (Piece("╭─", "rest"), *head, Piece("─" * (size - 3 - width(head)) + "╮", "rest"))
-    foot = " ↓ " + format(more, ",") + " more " if more > 0 else ""
+    foot = f" ↓ {more:,} more " if more > 0 else ""
     bottom = line(("╰─" + foot + "─" * (inner - 1 - len(foot)) + "╯", "rest"))
     side = Piece("│", "rest")
     return [top, *((side, *pad(row, inner), side) for row in shown), bottom]
 
 
 def _legend(size: int) -> Line:
-    words = "  ".join(" ".join((fill, word)) for word, fill in FATES)
-    return line((" " + words + " ", "muted")) if size >= TWO_COLUMNS else ()
+    words = "  ".join(f"{fill} {word}" for word, fill in FATES)
+    return line((f" {words} ", "muted")) if size >= TWO_COLUMNS else ()
 
 
 def _stance_legend() -> Line:
-    out: list[Piece] = [Piece(" ")]
-    for stance in STANCES:
-        action = "screen.choose_figure('stance', '" + stance + "')"
-        out.append(Piece(" " + glyphs.STANCE[stance] + " " + stance + " ", glyphs.role_of(stance), action))
-    return tuple(out)
+    marks = ((f" {glyphs.STANCE[word]} {word} ", glyphs.role_of(word), narrow_to("stance", word)) for word in STANCES)
+    return (Piece(" "), *(Piece(*mark) for mark in marks))
 
 
 def _assistants(figures: Overview, moves: Moves, size: int) -> list[Line]:
@@ -337,17 +325,18 @@ def _assistants(figures: Overview, moves: Moves, size: int) -> list[Line]:
     lead = fit(" " + legend, 18 + room) if legend and room > 26 else " " * (18 + room)
     out = [cut(line((lead, "muted"), (heads, "header")), size)]
     for surface in surfaces():
-        found = Counter[str]()
-        for verdict, number in figures.verdicts.get(surface.slug, {}).items():
-            found[word_of(verdict, surface.source)] += number
-        out.append(
-            (
-                *_assistant(surface, found, room, words=words),
-                *((_turned(surface, moves),) if delta else ()),
-                *(_worst(surface, figures) if worst else ()),
-            )
-        )
-    return [cut(row, size) for row in out]
+        turned = (_turned(surface, moves),) if delta else ()
+        most = _worst(surface, figures) if worst else ()
+        out.append(cut((*_assistant(surface, fates_of(figures, surface), room, words=words), *turned, *most), size))
+    return out
+
+
+def fates_of(figures: Overview, surface: Surface) -> Counter[str]:
+    """Return how many hosts give an assistant each fate."""
+    found = Counter[str]()
+    for verdict, number in figures.verdicts.get(surface.slug, {}).items():
+        found[word_of(verdict, surface.source)] += number
+    return found
 
 
 DELTA_FROM: Final = 60
@@ -431,7 +420,13 @@ FATE_TERMS: Final = {"in": "allowed,allowed-robots", "gets-in": "in", "told no":
 
 def of_agent(surface: Surface, word: str) -> str:
     """Return the action that narrows the list to hosts of which the assistant gets ``word``."""
-    return "screen.choose_figure('agent', '" + surface.slug + "=" + FATE_TERMS.get(word, word) + "')"
+    return narrow_to("agent", f"{surface.slug}={FATE_TERMS.get(word, word)}")
+
+
+def narrow_to(kind: str, value: str) -> str:
+    """Return the action that narrows the list to a figure, empty for a value that no action can hold."""
+    plain = "'" not in value and '"' not in value
+    return f"screen.choose_figure('{kind}', '{value}')" if plain else ""
 
 
 def _scores(figures: Overview, size: int, rows: int) -> list[Line]:
@@ -447,7 +442,7 @@ def _scores(figures: Overview, size: int, rows: int) -> list[Line]:
             eighths = number * 8 * rows // most - 8 * row
             eighths = max(eighths, 1) if number and row == 0 else eighths
             filled = glyphs.SPARK[min(eighths, 8) - 1] * (column - 1) if eighths > 0 else " " * (column - 1)
-            pieces.append(Piece(filled + " ", "bar", _decade(place)))
+            pieces.append(Piece(filled + " ", "bar", narrow_to("score", decade(place))))
         out.append(tuple(pieces))
     labels = "".join(str(10 * place).ljust(column) for place in range(10))
     chart = [*out, line(("  " + labels, "muted"))]
@@ -461,46 +456,41 @@ GRADES: Final = 18
 def _grades(figures: Overview) -> list[Line]:
     out: list[Line] = []
     for grade, number in figures.grades.items():
-        action = "screen.choose_figure('grade', '" + grade.lower() + "')" if grade in "ABCDF" else ""
-        share = format(number, ",").rjust(8) + _percent(number, figures.hosts).rjust(6)
-        out.append(
-            (Piece(" " + grade, glyphs.role_of(grade[:1]), action), Piece(share, "" if number else "muted", action))
-        )
+        action = narrow_to("grade", grade.lower()) if grade in "ABCDF" else ""
+        share = Piece(f"{number:8,}{_percent(number, figures.hosts):>6}", "" if number else "muted", action)
+        out.append((Piece(f" {grade}", glyphs.role_of(grade[:1]), action), share))
     return out
 
 
-def _decade(place: int) -> str:
-    high = 100 if place == 9 else 10 * place + 9
-    return "screen.choose_figure('score', '" + str(10 * place) + ".." + str(high) + "')"
+def decade(place: int) -> str:
+    """Return the scores of a column as a query writes them: ``90..100``."""
+    return f"{10 * place}..{100 if place == 9 else 10 * place + 9}"
 
 
 def _edges(figures: Overview, size: int) -> list[Line]:
     out: list[Line] = []
     room = max(NAME, min(size - 32, 26))
     for name, number in figures.edges.items():
-        plain = name and "'" not in name and '"' not in name
-        action = "screen.choose_figure('edge', '" + name.split(" ")[0] + "')" if plain else ""
-        out.append(bar_row(name or "none recognised", number, figures.hosts, size, "bar", action, room))
+        action = narrow_to("edge", name.split(" ")[0]) if name else ""
+        out.append(bar_row(name or "none recognised", number, figures.hosts, size, action, room))
     return out or [line((" nothing recognised", "muted"))]
 
 
 def _movers(figures: Overview, changes: Changes, size: int) -> list[Line]:
     """Return how many hosts rose and fell, what contradicts itself, and the hosts that moved most."""
     found = changes.moves
-    still = ("no change " if changes.since else "same or new ") + format(found.same, ",")
-    out: list[Line] = [
-        (
-            Piece(" " + glyphs.RISING + " up " + format(found.risen, ","), "good"),
-            Piece("  " + glyphs.FALLING + " down " + format(found.fallen, ","), "critical"),
-            Piece("  " + still, "muted"),
+    out = [
+        line(
+            (f" {glyphs.RISING} up {found.risen:,}", "good"),
+            (f"  {glyphs.FALLING} down {found.fallen:,}", "critical"),
+            (f"  {'no change' if changes.since else 'same or new'} {found.same:,}", "muted"),
         )
     ]
     if found.unknown:
-        out.append((Piece(" " + format(found.unknown, ",") + " without a scan from before", "muted"),))
+        out.append(line((f" {found.unknown:,} without a scan from before", "muted")))
     if figures.contradictions:
-        action = "screen.choose_figure('contradiction', '')"
-        text = " " + glyphs.DISAGREE + " robots.txt and site disagree on " + format(figures.contradictions, ",")
-        out.append((Piece(text, "accent", action),))
+        text = f" {glyphs.DISAGREE} robots.txt and site disagree on {figures.contradictions:,}"
+        out.append((Piece(text, "accent", narrow_to("contradiction", "")),))
     if size >= TWO_COLUMNS - 6 and found.up and found.down:
         half = size // 2
         up, down = ([_mover(move, half - 1) for move in moves] for moves in (found.up, found.down))
@@ -511,24 +501,25 @@ def _movers(figures: Overview, changes: Changes, size: int) -> list[Line]:
 def _mover(move: Move, size: int) -> Line:
     host, change = move.host, move.after - move.before
     sign, role = (glyphs.RISING, "good") if change > 0 else (glyphs.FALLING, "critical")
-    action = "screen.choose_figure('host', '" + host + "')" if "'" not in host and '"' not in host else ""
-    scores = " ".join((str(move.before), glyphs.ARROW, str(move.after))).rjust(10)
-    lead = " " + sign + format(change, "+d").rjust(4) + "  "
+    action = narrow_to("host", host)
+    scores = f"{move.before} {glyphs.ARROW} {move.after}".rjust(10)
+    lead = f" {sign}{change:+4d}  "
     room = max(size - len(lead) - 11, 8)
     return (Piece(lead, role, action), Piece(fit(host, room), "", action), Piece(scores, "muted", action))
 
 
 def _percent(part: int, whole: int) -> str:
     share = 100 * part / whole if whole else 0.0
-    return "<1 %" if 0 < share < 1 else format(share, ".0f") + " %"
+    return "<1 %" if 0 < share < 1 else f"{share:.0f} %"
 
 
-def bar_row(name: str, part: int, whole: int, size: int, role: str, action: str = "", width: int = NAME) -> Line:
+def bar_row(name: str, part: int, whole: int, size: int, action: str, width: int) -> Line:
+    """Return one value: its name in ``width`` cells, its share as a bar, its number and its share in percent."""
     room = max(min(size - width - FIGURE - 9, 40), 6)
     full, rest = glyphs.bar(part, whole, room)
     return (
         Piece(" " + fit(name, width - 1) + " ", "" if part else "muted", action),
-        Piece(full, role, action),
+        Piece(full, "bar", action),
         Piece(rest, "rest", action),
         Piece(format(part, ",").rjust(FIGURE), "" if part else "muted", action),
         Piece(_percent(part, whole).rjust(6), "muted", action),
@@ -540,8 +531,8 @@ def _failing(figures: Overview, size: int) -> list[Line]:
     name_width = 44 if size >= 90 else 32 if size >= 60 else NAME
     for key, number in sorted(figures.failing.items(), key=lambda item: (-item[1], item[0])):
         name = BY_FIX[key].lacking if name_width >= 32 and key in BY_FIX else FIX_TERMS.get(key, key)
-        action = "screen.choose_figure('fix', '" + key + "')" if key in FIXES else ""
-        out.append(bar_row(name, number, figures.hosts, size, "bar", action, name_width))
+        action = narrow_to("fix", key) if key in FIXES else ""
+        out.append(bar_row(name, number, figures.hosts, size, action, name_width))
     return out or [line((" nothing", "muted"))]
 
 
@@ -550,7 +541,7 @@ def _stances(figures: Overview, size: int) -> list[Line]:
     room = max(min(size - NAME - 27, 40), 6)
     for category, shares in figures.stances.items():
         whole = sum(shares.values())
-        action = "screen.choose_figure('category', '" + category + "')" if "'" not in category else ""
+        action = narrow_to("category", category)
         pieces = [Piece(" " + fit(category, NAME), "" if whole else "muted")]
         pieces += _stacked(shares, whole, room)
         for stance in STANCES:
@@ -564,13 +555,11 @@ def _stacked(shares: dict[str, int], whole: int, room: int) -> list[Piece]:
     """Return one bar whose parts are drawn with the signs of the stances, so that colour is not alone."""
     if not whole:
         return [Piece(glyphs.REST * room, "rest")]
-    ends = [0]
-    for stance in STANCES:
-        ends.append(ends[-1] + shares.get(stance, 0))
+    ends = accumulate((shares.get(stance, 0) for stance in STANCES), initial=0)
     places = [end * room // whole for end in ends]
     return [
-        Piece(glyphs.STACK[stance] * (places[number + 1] - places[number]), glyphs.role_of(stance))
-        for number, stance in enumerate(STANCES)
+        Piece(glyphs.STACK[stance] * (end - begin), glyphs.role_of(stance))
+        for stance, (begin, end) in zip(STANCES, pairwise(places), strict=True)
     ]
 
 
@@ -581,6 +570,6 @@ def narrowed(query: Query, kind: str, value: str) -> Query:
     if kind == "stance":
         return with_fields(query, stance=value)
     if kind == "host":
-        return with_fields(query, line='"' + value + '"', terms=parse('"' + value + '"'))
-    text = " ".join((query.line, kind + ":" + value if value else kind)).strip()
+        return with_fields(query, line=f'"{value}"', terms=parse(f'"{value}"'))
+    text = f"{query.line} {f'{kind}:{value}' if value else kind}".strip()
     return with_fields(query, line=text, terms=parse(text))

@@ -8,9 +8,7 @@ from typing import ClassVar, Final
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -20,7 +18,7 @@ from aui_tui.tui.bindings import CHOOSE_MANY, SEARCH, SETTINGS, TABLES, VIEWS, w
 from aui_tui.tui.columns import every_column
 from aui_tui.tui.context import SETTINGS as NAMES
 from aui_tui.tui.context import Context
-from aui_tui.tui.screens.windows import Choice, ChooseScreen
+from aui_tui.tui.screens.windows import Choice, ChooseScreen, Window
 
 NAME: Final = 18
 ROW: Final = 70
@@ -41,9 +39,9 @@ class SettingsScreen(ChooseScreen):
             theme,
             yes[kept.ascii],
             yes[kept.mouse],
-            str(len(kept.columns)) if kept.columns else "usual",
-            str(len(kept.keys)) + " own" if kept.keys else "usual",
-            str(len(kept.views)),
+            f"{len(kept.columns)}" if kept.columns else "usual",
+            f"{len(kept.keys)} own" if kept.keys else "usual",
+            f"{len(kept.views)}",
         ]
         named = zip(NAMES.items(), notes, strict=True)
         choices = [Choice(name, f"{n} {words}", note) for n, ((name, words), note) in enumerate(named, 1)]
@@ -53,7 +51,7 @@ class SettingsScreen(ChooseScreen):
     def on_mount(self) -> None:
         """Say where they are remembered."""
         super().on_mount()
-        where = "Remembered in " + self._path if self._path else "Nothing is remembered here."
+        where = f"Remembered in {self._path}" if self._path else "Nothing is remembered here."
         self.query_one(".window").mount(Static(where, markup=False, classes="hint"))
 
     def action_take(self, number: int) -> None:
@@ -61,22 +59,20 @@ class SettingsScreen(ChooseScreen):
         self.dismiss(self.choices[number - 1].value)
 
 
-class SearchScreen(ModalScreen[str | None]):
+class SearchScreen(Window[str | None]):
     """A list of names with a line of input above that narrows it; answers with the name under the cursor."""
 
+    BINDINGS: ClassVar[list[BindingType]] = [*SEARCH]
+
     def __init__(self, title: str, keys: str, placeholder: str) -> None:
-        super().__init__()
-        self._words = (title, keys, placeholder)
+        super().__init__(title, keys)
+        self._placeholder = placeholder
         self._shown: list[str] = []
 
-    def compose(self) -> ComposeResult:
-        """Lay line and list into a window."""
-        title, keys, placeholder = self._words
-        with Vertical(classes="window") as window:
-            window.border_title = Content(title)
-            window.border_subtitle = Content(keys)
-            yield Input(placeholder=placeholder, compact=True, max_length=60)
-            yield OptionList(markup=False)
+    def inside(self) -> ComposeResult:
+        """Yield line and list."""
+        yield Input(placeholder=self._placeholder, compact=True, max_length=60)
+        yield OptionList(markup=False)
 
     def rows(self, words: str) -> dict[str, str]:
         """Return the names that have ``words`` in lower case, each with its line."""
@@ -122,15 +118,9 @@ class SearchScreen(ModalScreen[str | None]):
         listed = self.query_one(OptionList)
         (listed.action_cursor_up if step < 0 else listed.action_cursor_down)()
 
-    def action_close(self) -> None:
-        """Leave."""
-        self.dismiss(None)
-
 
 class KeyListScreen(SearchScreen):
     """Shows every id with its keys and what it does; answers with the id to give another key."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [*SEARCH]
 
     def __init__(self, own: Mapping[str, str]) -> None:
         super().__init__("Keys", "type to search · enter gives another key · esc closes", "an id, a key or a word")
@@ -162,20 +152,17 @@ def keys_by_id(own: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-class KeyQuestion(ModalScreen[str | None]):
+class KeyQuestion(Window[str | None]):
     """Answers with the key that is pressed, an empty text for the usual one; ``problem`` says what is wrong with it."""
 
     def __init__(self, name: str, problem: Callable[[str], str]) -> None:
-        super().__init__()
-        self._asked = name
+        super().__init__(f"New key for {name}")
         self._problem = problem
 
-    def compose(self) -> ComposeResult:
-        """Lay question and answer into a window."""
-        with Vertical(classes="window") as window:
-            window.border_title = Content("New key for " + self._asked)
-            yield Static("Press the key. esc leaves, backspace brings the usual one back.", markup=False)
-            yield Static("", markup=False, classes="hint", id="problem")
+    def inside(self) -> ComposeResult:
+        """Yield question and answer."""
+        yield Static("Press the key. esc leaves, backspace brings the usual one back.", markup=False)
+        yield Static("", markup=False, classes="hint", id="problem")
 
     def on_key(self, event: events.Key) -> None:
         """Take the key, or say which action has it."""
@@ -195,24 +182,20 @@ class KeyQuestion(ModalScreen[str | None]):
                 self.dismiss(event.key)
 
 
-class ColumnsScreen(ModalScreen[tuple[str, ...] | None]):
+class ColumnsScreen(Window[tuple[str, ...] | None]):
     """Answers with the keys of the columns that are marked, in their order; none for the usual ones."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*CHOOSE_MANY]
 
     def __init__(self, chosen: Sequence[str]) -> None:
-        super().__init__()
+        super().__init__("Columns", "space marks · enter shows them")
         self._columns = every_column()
         self._marked = set(chosen)
 
-    def compose(self) -> ComposeResult:
-        """Lay the columns into a window."""
-        with Vertical(classes="window") as window:
-            window.border_title = Content("Columns")
-            window.border_subtitle = Content("space marks · enter shows them")
-            window.styles.width = 46
-            yield OptionList(*(Option(self._prompt(number)) for number in range(len(self._columns))), markup=False)
-            yield Static("None marked: the usual ones, as far as they fit.", markup=False, classes="hint")
+    def inside(self) -> ComposeResult:
+        """Yield the columns."""
+        yield OptionList(*(Option(self._prompt(number)) for number in range(len(self._columns))), markup=False)
+        yield Static("None marked: the usual ones, as far as they fit.", markup=False, classes="hint")
 
     def _prompt(self, number: int) -> Content:
         column = self._columns[number]
@@ -232,15 +215,11 @@ class ColumnsScreen(ModalScreen[tuple[str, ...] | None]):
         """Answer."""
         self.dismiss(tuple(column.key for column in self._columns if column.key in self._marked))
 
-    def action_close(self) -> None:
-        """Leave without an answer."""
-        self.dismiss(None)
-
 
 class ViewsScreen(SearchScreen):
     """Answers with the name of a saved list, a new name, or ``-`` and the name of one to forget."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*SEARCH, *VIEWS]
+    BINDINGS: ClassVar[list[BindingType]] = [*VIEWS]
 
     def __init__(self, views: Mapping[str, Mapping[str, str]]) -> None:
         super().__init__("Saved lists", "enter shows it, or saves this list under a new name", "a name")

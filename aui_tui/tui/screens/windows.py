@@ -3,61 +3,75 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, Final, NamedTuple, TypeVar
 
 from textual.app import ComposeResult
 from textual.binding import ActiveBinding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen, Screen
+from textual.screen import ModalScreen, Screen, ScreenResultType
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from aui_tui import docs
 from aui_tui.engine.ledger import sections
 from aui_tui.records import query
-from aui_tui.records.methods import METHODS
-from aui_tui.records.observations import BROWSER, SERVED
-from aui_tui.records.view import Facets, HistoryPoint, ScanAnswer
+from aui_tui.records.methods import DEFAULT_METHOD, METHODS
+from aui_tui.records.view import Facets, HistoryPoint
 from aui_tui.records.vocabulary import CATEGORIES
 from aui_tui.text import fit
 from aui_tui.tui import messages
 from aui_tui.tui.bindings import ADDRESS, CHOOSE, CLOSE, HELP, METHOD, TABLES, written
 from aui_tui.tui.draw import BLANK, Line, Piece, hang, line, paragraph
-from aui_tui.tui.scans import Scan
 from aui_tui.tui.widgets.lines import Block, TextPane
-from aui_tui.tui.words import ago, day, span
+from aui_tui.tui.words import ago, day
 
 
-class AskScreen(ModalScreen[str | None]):
+class Window(ModalScreen[ScreenResultType]):
+    """A frame around what ``inside`` yields, with a title above and its keys below."""
+
+    def __init__(self, title: str, keys: str = "") -> None:
+        super().__init__()
+        self._title = title
+        self._keys = keys
+
+    def compose(self) -> ComposeResult:
+        """Lay the widgets into the frame."""
+        with Vertical(classes="window") as window:
+            window.border_title = Content(self._title)
+            window.border_subtitle = Content(self._keys)
+            yield from self.inside()
+
+    def inside(self) -> ComposeResult:
+        """Yield the widgets."""
+        raise NotImplementedError
+
+    def action_close(self) -> None:
+        """Leave without an answer."""
+        self.dismiss(None)
+
+
+class AskScreen(Window[str | None]):
     """Answers with what was typed, None when the user leaves."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*CHOOSE]
 
     def __init__(self, title: str, hint: str, value: str = "", placeholder: str = "") -> None:
-        super().__init__()
-        self._title = title
+        super().__init__(title)
         self._hint = hint
         self._value = value
         self._placeholder = placeholder
 
-    def compose(self) -> ComposeResult:
-        """Lay input and hint into a window."""
-        with Vertical(classes="window") as window:
-            window.border_title = Content(self._title)
-            yield Input(
-                self._value, placeholder=self._placeholder, compact=True, max_length=2000, select_on_focus=False
-            )
-            yield Static(self._hint, markup=False, classes="hint")
+    def inside(self) -> ComposeResult:
+        """Yield input and hint."""
+        yield Input(self._value, placeholder=self._placeholder, compact=True, max_length=2000, select_on_focus=False)
+        yield Static(self._hint, markup=False, classes="hint")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Answer with the text, or stay while there is none."""
         if event.value.strip():
             self.dismiss(event.value.strip())
-
-    def action_close(self) -> None:
-        """Leave without an answer."""
-        self.dismiss(None)
 
 
 def plain_http(text: str) -> str:
@@ -117,24 +131,20 @@ class Choice(NamedTuple):
     dim: bool = False
 
 
-class ChooseScreen(ModalScreen[str | None]):
+class ChooseScreen(Window[str | None]):
     """Answers with the chosen value, None when the user leaves without choosing."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*CHOOSE]
 
     def __init__(self, title: str, choices: Sequence[Choice], current: str = "") -> None:
-        super().__init__()
-        self._title = title
+        super().__init__(title)
         self.choices = choices
         self._current = current
         self._lit = 0
 
-    def compose(self) -> ComposeResult:
-        """Lay the list into a window."""
-        with Vertical(classes="window") as window:
-            window.border_title = Content(self._title)
-            window.styles.width = 46
-            yield OptionList(*(Option(_prompt(choice, lit=False)) for choice in self.choices), markup=False)
+    def inside(self) -> ComposeResult:
+        """Yield the list."""
+        yield OptionList(*(Option(_prompt(choice, lit=False)) for choice in self.choices), markup=False)
 
     def on_mount(self) -> None:
         """Stand on the value that holds now."""
@@ -153,10 +163,6 @@ class ChooseScreen(ModalScreen[str | None]):
         """Answer with the chosen value."""
         self.dismiss(self.choices[event.option_index].value)
 
-    def action_close(self) -> None:
-        """Leave without choosing."""
-        self.dismiss(None)
-
 
 def _prompt(choice: Choice, *, lit: bool) -> Content:
     text = Content(fit(choice.text, 28) + choice.note.rjust(10))
@@ -168,25 +174,24 @@ def history_choices(points: Sequence[HistoryPoint], now: float) -> list[Choice]:
     return [
         Choice(
             point.scanned_at,
-            " ".join((day(point.scanned_at, now), point.scanned_at[11:16], "  " + ago(point.scanned_at, now))),
-            "stopped"
-            if point.incomplete
-            else "no answer"
-            if point.unreachable
-            else " ".join((str(point.score), point.grade)),
+            f"{day(point.scanned_at, now)} {point.scanned_at[11:16]}   {ago(point.scanned_at, now)}",
+            "stopped" if point.incomplete else "no answer" if point.unreachable else f"{point.score} {point.grade}",
         )
         for point in points
     ]
 
 
-def category_choices(facets: Facets) -> list[Choice]:
-    """Return all categories with the hosts that each would give, one without any dimmed."""
+def categories(facets: Facets, current: str) -> ChooseScreen:
+    """Return a window with all categories and the hosts that each would give, one without any dimmed."""
     found = facets.category
     every = Choice("", "All categories", format(sum(found.values()), ","))
-    return [
-        every,
-        *(Choice(name, name, format(found.get(name, 0), ","), dim=not found.get(name)) for name in CATEGORIES),
-    ]
+    named = (Choice(name, name, format(found.get(name, 0), ","), dim=not found.get(name)) for name in CATEGORIES)
+    return ChooseScreen("Category", [every, *named], current)
+
+
+def confirm(title: str, yes: str, no: str) -> ChooseScreen:
+    """Return a window that answers ``yes`` or an empty string."""
+    return ChooseScreen(title, [Choice("yes", yes), Choice("", no)])
 
 
 class ThemeScreen(ChooseScreen):
@@ -198,60 +203,6 @@ class ThemeScreen(ChooseScreen):
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         """Have the theme under the cursor shown."""
         self.app.post_message(messages.ThemeHighlighted(self.choices[event.option_index].value))
-
-
-KEYS = 14
-
-
-class HelpScreen(ModalScreen[None]):
-    """Shows ``entries`` under their headings; ``command`` is a shell command, or empty. A key leads to the topics."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [*HELP, *CLOSE]
-
-    def __init__(self, sections: Sequence[tuple[str, Sequence[tuple[str, str]]]], command: str, note: str = "") -> None:
-        super().__init__()
-        self._sections = sections
-        self._command = command
-        self._note = note
-
-    def compose(self) -> ComposeResult:
-        """Lay the text into a window."""
-        with Vertical(classes="window") as window:
-            window.border_title = Content("Help")
-            window.border_subtitle = Content("t topics · esc closes")
-            yield TextPane(self.lines)
-
-    def lines(self, size: int) -> list[Line]:
-        """Return the text laid out to ``size`` cells."""
-        out: list[Line] = []
-        if self._note:
-            out += [*paragraph(self._note, size), BLANK]
-        if self._command:
-            out += [
-                line(("In the shell, the same:", "muted")),
-                *hang((Piece("  "),), self._command, size, "code"),
-                BLANK,
-            ]
-        for title, entries in self._sections:
-            out.append(line((title, "title")))
-            for keys, words in entries:
-                out += hang((Piece(fit(keys, KEYS) + " ", "key"),), words, size)
-            out.append(BLANK)
-        return out[:-1]
-
-    def action_topics(self) -> None:
-        """Choose a topic of the documentation."""
-        choices = [Choice(name, docs.title(name)) for name in docs.TOPICS]
-        self.app.push_screen(ChooseScreen("Documentation", choices), self._read)
-
-    def _read(self, topic: str | None) -> None:
-        if topic:
-            pieces = tuple(docs.blocks(docs.read(topic)))
-            self.app.push_screen(ReadScreen("aui-tui help " + topic, lambda size: prose(pieces, size)))
-
-    def action_close(self) -> None:
-        """Go back."""
-        self.dismiss(None)
 
 
 def prose(pieces: Sequence[docs.Block], size: int) -> list[Line]:
@@ -283,43 +234,69 @@ def _parts(row: str, size: int) -> list[str]:
 NAME = 16
 
 
-class ReadScreen(ModalScreen[None]):
+class ReadScreen(Window[None]):
     """Shows a block of text."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*CLOSE]
 
-    def __init__(self, title: str, block: Block) -> None:
-        super().__init__()
-        self._title = title
+    def __init__(self, title: str, block: Block, keys: str = "esc closes") -> None:
+        super().__init__(title, keys)
         self._block = block
 
-    def compose(self) -> ComposeResult:
-        """Lay the text into a window."""
-        with Vertical(classes="window") as window:
-            window.border_title = Content(self._title)
-            window.border_subtitle = Content("esc closes")
-            yield TextPane(self._block)
-
-    def action_close(self) -> None:
-        """Go back."""
-        self.dismiss(None)
+    def inside(self) -> ComposeResult:
+        """Yield the text."""
+        yield TextPane(self._block)
 
 
-class MethodScreen(ModalScreen[None]):
-    """Shows the explanation of ``method``; a key turns to the other one."""
+KEYS = 14
 
-    BINDINGS: ClassVar[list[BindingType]] = [*METHOD, *CLOSE]
+
+class HelpScreen(ReadScreen):
+    """Shows the keys that work on ``screen``, what it shows, and the command that prints the same."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*HELP]
+
+    def __init__(self, screen: Screen[Any]) -> None:
+        super().__init__("Help", self.lines, "t topics · esc closes")
+        command = getattr(screen, "command", None)
+        self._command = command() if callable(command) else ""
+        self._sections = help_sections(screen)
+        self._note = note_of(type(screen).__name__, getattr(getattr(screen, "state", None), "pane", 0))
+
+    def lines(self, size: int) -> list[Line]:
+        """Return the text laid out to ``size`` cells."""
+        out: list[Line] = []
+        if self._note:
+            out += [*paragraph(self._note, size), BLANK]
+        if self._command:
+            shell = hang((Piece("  "),), self._command, size, "code")
+            out += [line(("In the shell, the same:", "muted")), *shell, BLANK]
+        for title, entries in self._sections:
+            out.append(line((title, "title")))
+            for keys, words in entries:
+                out += hang((Piece(fit(keys, KEYS) + " ", "key"),), words, size)
+            out.append(BLANK)
+        return out[:-1]
+
+    def action_topics(self) -> None:
+        """Choose a topic of the documentation."""
+        choices = [Choice(name, docs.title(name)) for name in docs.TOPICS]
+        self.app.push_screen(ChooseScreen("Documentation", choices), self._read)
+
+    def _read(self, topic: str | None) -> None:
+        if topic:
+            pieces = tuple(docs.blocks(docs.read(topic)))
+            self.app.push_screen(ReadScreen(f"aui-tui help {topic}", partial(prose, pieces)))
+
+
+class MethodScreen(ReadScreen):
+    """Shows the explanation of ``method``, of the usual one for a name that is unknown; a key turns to the other."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*METHOD]
 
     def __init__(self, method: str) -> None:
-        super().__init__()
-        self._method = method
-
-    def compose(self) -> ComposeResult:
-        """Lay the text into a window."""
-        with Vertical(classes="window") as window:
-            window.border_title = Content("Method")
-            window.border_subtitle = Content("m other method · esc closes")
-            yield TextPane(self.lines)
+        super().__init__("Method", self.lines, "m other method · esc closes")
+        self._method = method if method in METHODS else DEFAULT_METHOD
 
     def lines(self, size: int) -> list[Line]:
         """Return the explanation laid out to ``size`` cells."""
@@ -331,7 +308,7 @@ class MethodScreen(ModalScreen[None]):
             for name, words in section.rows:
                 out += hang((Piece(fit(name, NAME) + " ", "accent"),), words, size)
             out.append(BLANK)
-        return [*out, line(("In the shell: ", "muted"), ("aui-tui method " + self._method, "code"))]
+        return [*out, line(("In the shell: ", "muted"), (f"aui-tui method {self._method}", "code"))]
 
     def action_method(self) -> None:
         """Turn to the other method."""
@@ -339,41 +316,9 @@ class MethodScreen(ModalScreen[None]):
         self._method = names[(names.index(self._method) + 1) % len(names)]
         self.query_one(TextPane).show(self.lines, top=True)
 
-    def action_close(self) -> None:
-        """Go back."""
-        self.dismiss(None)
-
 
 T = TypeVar("T")
 Sections = list[tuple[str, list[tuple[str, str]]]]
-
-
-def ended_words(scan: Scan, answer: ScanAnswer | None, error: str) -> tuple[str, str]:
-    """Return the state in which a scan ended and one sentence on it."""
-    if answer is None:
-        return ("failed", error) if error else ("cancelled", _cancelled(scan))
-    card = answer.card
-    if card.unreachable:
-        result = card.host + " could not be reached: " + card.top_evidence
-    else:
-        result = " ".join((card.host + ":", str(card.score) + "/100", card.grade, card.stance + "."))
-    if answer.source == "cache":
-        return "done", " ".join((result, "From the cache,", _old(answer.age) + ";", "f scans again."))
-    return "done", result
-
-
-def _cancelled(scan: Scan) -> str:
-    """Return what a cancelled scan left: nothing, or what was seen once the browser had its page."""
-    done = {probe.name: probe.outcome for probe in scan.probes if probe.state == "done"}
-    if done.get(BROWSER) == SERVED:
-        return "Scan of " + scan.url + " cancelled; what was seen is kept, marked incomplete."
-    cost = "" if any(probe.status for probe in scan.probes) else " It cost nothing."
-    return "Scan of " + scan.url + " cancelled; nothing was stored." + cost
-
-
-def _old(seconds: float) -> str:
-    short = span(seconds)
-    return "just made" if short == "now" else short + " old"
 
 
 def help_sections(screen: Screen[Any]) -> Sections:
