@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import sys
 from collections.abc import Awaitable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -159,20 +160,18 @@ class Browser:
         ``insecure``: certificates are left to the proxy. Raises NoBrowser, and Unavailable when it does not start.
         """
         process = await self._joined()
-        agent = f"Mozilla/5.0 ({_platform()}) AppleWebKit/537.36 (KHTML, like Gecko) "
-        agent += f"Chrome/{_major(process.chromium)}.0.0.0 Safari/537.36"
         try:
             async with asyncio.timeout(START_SECONDS):
                 context = await process.chromium.new_context(
                     proxy={"server": f"http://127.0.0.1:{proxy_port}", "bypass": "<-loopback>"},
-                    user_agent=agent,
+                    user_agent=_user_agent(process.chromium),
                     locale="en-US",
                     viewport={"width": 1280, "height": 900},
                     accept_downloads=False,
                     service_workers="block",
                     ignore_https_errors=insecure,
                 )
-        except BaseException as error:
+        except BaseException as error:  # also cancelled: the run is no user of the browser any more
             process.spent = True
             await self._left(process)
             if isinstance(error, TimeoutError):
@@ -236,7 +235,7 @@ async def _launch(port: int, *, sandboxed: bool) -> _Process:
     from playwright.async_api import Error, async_playwright
 
     driver = await async_playwright().start()
-    path = own if os.path.exists(own := driver.chromium.executable_path) else find()  # noqa: ASYNC240, PTH110
+    path = own if os.path.exists(own := driver.chromium.executable_path) else find()  # noqa: ASYNC240, PTH110  # one look at a local file
     try:
         chromium = await driver.chromium.launch(
             executable_path=path,
@@ -254,7 +253,7 @@ async def _launch(port: int, *, sandboxed: bool) -> _Process:
         await _within(STOP_SECONDS, driver.stop())
         reason = clean(str(error).strip().splitlines()[0], 200)
         raise Unavailable(f"The browser {path} does not start: {reason}") from None
-    except BaseException:
+    except BaseException:  # also cancelled: the driver must not outlive its start
         await _within(STOP_SECONDS, driver.stop())
         raise
     pid = next(int(one["id"]) for one in processes if one["type"] == "browser")
@@ -315,12 +314,8 @@ def _end_what_is_too_large(pid: int) -> None:
             max(held, key=lambda process: held[process]).kill()
 
 
-def _major(chromium: Chromium) -> str:
-    return chromium.version.partition(".")[0]
-
-
-def _platform() -> str:
-    """Return the platform as Chrome's reduced User-Agent names it."""
-    import sys
-
-    return "Macintosh; Intel Mac OS X 10_15_7" if sys.platform == "darwin" else "X11; Linux x86_64"
+def _user_agent(chromium: Chromium) -> str:
+    """Return the reduced User-Agent of Chrome in this version, not headless."""
+    platform = "Macintosh; Intel Mac OS X 10_15_7" if sys.platform == "darwin" else "X11; Linux x86_64"
+    version = f"Chrome/{chromium.version.partition('.')[0]}.0.0.0"
+    return f"Mozilla/5.0 ({platform}) AppleWebKit/537.36 (KHTML, like Gecko) {version} Safari/537.36"

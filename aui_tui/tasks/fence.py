@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -44,17 +44,15 @@ Fetch = Callable[[str], Awaitable[Robots | None]]
 """robots.txt of an origin: None when it could not be read, so that nothing may be opened there."""
 
 
-class Stop:
+class Stop(NamedTuple):
     """A document that was not opened: its address, and why: ``robots``, ``method``, ``scheme`` or ``unknown``.
 
     ``page``: the tab that it was meant for, None for a frame in a page.
     """
 
-    def __init__(self, url: str, why: str, method: str, page: Page | None) -> None:
-        self.url = clean(url, 500)
-        self.why = why
-        self.method = clean(method, 20)
-        self.page = page
+    url: str
+    why: str
+    page: Page | None
 
 
 class Guard:
@@ -146,7 +144,7 @@ class Guard:
             self.failures += 1
 
     async def _arrived(self, context: BrowserContext, page: Page) -> None:
-        with suppress(Exception):
+        with suppress(Exception):  # the tab may have gone meanwhile
             if len(context.pages) > MAX_TABS:
                 await page.close()
             else:
@@ -172,7 +170,7 @@ class Guard:
         session.on("Fetch.requestPaused", paused)
         pattern = {"urlPattern": "*"} if self._own else {"urlPattern": "*", "resourceType": "Document"}
         await session.send("Fetch.enable", {"patterns": [pattern]})
-        with suppress(Exception):
+        with suppress(Exception):  # an older browser does not know the command
             await session.send("Page.setPrerenderingAllowed", {"isAllowed": False})
 
     async def _paused(self, session: CDPSession, event: Mapping[str, Any], page: Page | None) -> None:
@@ -200,7 +198,7 @@ class Guard:
         posted = method == "POST" and self._posts
         why = "method" if method != "GET" and not posted else await self.objection(url)
         if why:
-            self.stops.append(Stop(url, why, method, page))
+            self.stops.append(Stop(clean(url, 500), why, page))
         return bool(why)
 
     async def _route(self, route: Route) -> None:
@@ -212,7 +210,7 @@ class Guard:
         with suppress(Exception):  # the page may have gone meanwhile
             if self.offline or self.exhausted:
                 await route.abort("blockedbyclient")
-            elif not _is_document(request):
+            elif request.resource_type != "document" and not request.is_navigation_request():
                 await route.continue_()
             elif await self._denied(request.url, request.method, _page_of(request, main=True)):
                 await route.abort("blockedbyclient")
@@ -222,10 +220,6 @@ class Guard:
                 # a new tab: the redirects of its first load would not be seen, so it is loaded once it is watched
                 self._begun.append(request.url)
                 await route.fulfill(status=200, content_type="text/html", body="")
-
-
-def _is_document(request: Request) -> bool:
-    return request.resource_type == "document" or request.is_navigation_request()
 
 
 def _page_of(request: Request, *, main: bool = False) -> Page | None:
@@ -239,7 +233,7 @@ def _page_of(request: Request, *, main: bool = False) -> Page | None:
 
 async def _dismiss(dialog: Dialog) -> None:
     """Answer a dialog as somebody would who wants nothing of it; leaving a page is never held up."""
-    with suppress(Exception):
+    with suppress(Exception):  # the page may have gone with its dialog
         if dialog.type == "beforeunload":
             await dialog.accept()
         else:
@@ -264,7 +258,7 @@ class Allowance:
 
 
 class Refused(Exception):
-    """A connection that the rules forbid; the text says why, for the log of the proxy."""
+    """A connection that the rules forbid; the text says why."""
 
 
 class Wanted(NamedTuple):
@@ -306,7 +300,6 @@ class Proxy:
         """While true, nothing passes and every connection is closed."""
         self.connections = 0
         self.bytes = 0
-        self.refused: list[str] = []
 
     @property
     def exhausted(self) -> bool:
@@ -339,23 +332,20 @@ class Proxy:
         self._serving.add(task)
         remote: Stream | None = None
         try:
-            with suppress(OSError, EOFError, asyncio.LimitOverrunError, ValueError):
+            # hostile bytes bring any error: this request ends, and the proxy goes on; a cancelled task ends too, since
+            # asyncio's stream protocol would report it as a fault
+            with suppress(Exception, asyncio.CancelledError):
                 wanted = _parse(await reader.readuntil(b"\r\n\r\n"))
                 self.connections += 1
                 try:
                     if self.offline or self.exhausted:
-                        raise Refused("offline" if self.offline else "limit")
+                        raise Refused
                     remote = await self._dial(wanted)
-                except (Refused, NetworkError, AuiError) as error:
-                    self.refused.append(clean(f"{wanted.method} {wanted.host}:{wanted.port} {error}", 200))
+                except (Refused, NetworkError, AuiError):
                     writer.write(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
                     await writer.drain()
                     return
                 await self._carry(wanted, remote, reader, writer)
-        except asyncio.CancelledError:
-            return  # asyncio's stream protocol would report a cancelled task as a fault
-        except Exception as error:  # hostile bytes bring any error; this request ends and is noted, the proxy goes on
-            self.refused.append(clean(f"broken: {error!r}", 200))
         finally:
             self._serving.discard(task)
             if remote is not None:
@@ -382,7 +372,7 @@ class Proxy:
 
     async def _up(self, reader: asyncio.StreamReader, remote: Stream, left: int) -> None:
         """Carry what the browser sends: the body of a request (``left`` bytes), or all of a tunnel (below 0)."""
-        with suppress(OSError, EOFError, Exception):
+        with suppress(Exception):  # either end may break off in any way, which ends the request
             while left != 0 and (data := await reader.read(CHUNK if left < 0 else min(CHUNK, left))):
                 left -= len(data) if left > 0 else 0
                 await remote.write(data)
@@ -392,7 +382,7 @@ class Proxy:
 
     async def _down(self, remote: Stream, writer: asyncio.StreamWriter, *, framed: bool) -> None:
         """Carry what the server sends; ``framed``: its final head is given ``Connection: close``."""
-        with suppress(OSError, EOFError, Exception):
+        with suppress(Exception):  # as above
             if framed:
                 await self._heads(remote, writer)
             while not self.exhausted and (data := await remote.read(CHUNK)):
@@ -489,12 +479,7 @@ class Dialler:
             context: ssl.SSLContext = ssl_context(self._access.cafile, insecure=False)
             await stream.start_tls(context, server_hostname=host, timeout=self._access.limits.connect)
             self._trusted.add((host, port))
-        except (OSError, Exception) as error:
+        except Exception as error:  # TLS libraries and sockets have many errors: each means not trusted
             raise Refused(f"certificate: {error}") from None
         finally:
             stream.abort()
-
-
-def listed(refused: Sequence[str]) -> tuple[str, ...]:
-    """Return each refusal once, in order."""
-    return tuple(dict.fromkeys(refused))

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from aui_tui.records.tasks import ABSENT, BLOCKED, DONE, INCONCLUSIVE
 from aui_tui.tasks.outline import ENTRIES, FIELDS, Node, Outline
-from aui_tui.tasks.page import ACT, Closed, Page, Stuck
+from aui_tui.tasks.page import ACT, Closed, Page, Stuck, taken
 from aui_tui.tasks.reading import contact_links
 from aui_tui.tasks.visit import Ending, Visit, without_fragment
 from aui_tui.tasks.vocabulary import ADD, MAIL, SEARCH, words
@@ -133,7 +133,7 @@ async def _offline(visit: Visit) -> AsyncIterator[None]:
             await visit.snap()
     finally:
         for tab in list(old.context.pages):
-            with suppress(Exception):
+            with suppress(Exception):  # it has gone already, or hangs
                 async with asyncio.timeout(ACT):
                     await tab.close(run_before_unload=False)
         await asyncio.sleep(LEFT)
@@ -217,9 +217,7 @@ async def _tick(page: Page, node: Node) -> bool:
     await asyncio.sleep(KEPT)
     now = await page.ask(node, "checked")
     if now == was and not (node.role == "radio" and was):
-        try:
-            await page.locate(node).focus(timeout=1000 * ACT)
-        except Exception:  # hidden, covered or gone: not reached by the keyboard
+        if not await taken(page.locate(node).focus(timeout=1000 * ACT)):
             return False
         await page.press("Space")
         await asyncio.sleep(KEPT)
@@ -234,9 +232,7 @@ async def _select(page: Page, node: Node) -> bool:
         return False
     if not choice:
         return bool(await page.ask(node, "value"))
-    try:
-        await page.locate(node).select_option(choice[0], timeout=1000 * ACT)
-    except Exception:  # hidden, covered or gone: it does not take the value
+    if not await taken(page.locate(node).select_option(choice[0], timeout=1000 * ACT)):
         return False
     await asyncio.sleep(KEPT)
     return bool(await page.ask(node, "value") == choice[0])
@@ -248,9 +244,7 @@ async def _set(page: Page, node: Node, about: dict[str, Any]) -> bool:
     value = FIXED.get(kind) or (
         about["min"] or about["max"] or "2030-01-15" if kind == "date" else about["max"] or "50"
     )
-    try:
-        await page.locate(node).fill(value, timeout=1000 * ACT)
-    except Exception:  # hidden, covered or gone: it does not take the value
+    if not await taken(page.locate(node).fill(value, timeout=1000 * ACT)):
         return False
     await asyncio.sleep(KEPT)
     return bool(await page.ask(node, "value") == value)
@@ -260,9 +254,7 @@ async def _by_keys(page: Page, node: Node) -> bool:
     """Move a slider or a list box of the page's own by its keys."""
     was = await page.ask(node, "value")
     marked = await page.ask(node, "chosen")
-    try:
-        await page.locate(node).focus(timeout=1000 * ACT)
-    except Exception:  # hidden, covered or gone: it does not take the value
+    if not await taken(page.locate(node).focus(timeout=1000 * ACT)):
         return False
     for key in ("ArrowRight", "ArrowDown", "Enter"):
         await page.press(key)

@@ -6,11 +6,11 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from urllib.parse import urldefrag
 
 from aui_tui.tasks.fence import Allowance, Guard, Stop
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Locator, Request, Response
     from playwright.async_api import Page as Tab
 
+T = TypeVar("T")
 QUIET: Final = 0.5
 """Seconds for which structure and names must stay the same."""
 LOADING: Final = 5.0
@@ -101,33 +102,29 @@ class Page:
 
     async def ask(self, node: Node, question: str, *given: Any) -> Any:
         """Ask the element of ``node`` a question of ``questions.js``; None when it has gone."""
-        try:
-            async with asyncio.timeout(ACT):
-                handle = await self.locate(node).element_handle(timeout=1000 * ACT)
-                return await handle.evaluate(questions()[question], *given)
-        except Exception:  # the element or page has gone; Playwright has no one error for it
-            return None
+
+        async def asked() -> Any:
+            handle = await self.locate(node).element_handle(timeout=1000 * ACT)
+            return await handle.evaluate(questions()[question], *given)
+
+        return await _answer(asked())
 
     async def query(self, question: str, *given: Any) -> Any:
         """Ask the page a question of ``questions.js``; None when it does not answer."""
-        try:
-            async with asyncio.timeout(ACT):
-                return await self.tab.evaluate(questions()[question], *given)
-        except Exception:  # the element or page has gone; Playwright has no one error for it
-            return None
+        return await _answer(self.tab.evaluate(questions()[question], *given))
 
     async def inspect(self, question: str, *given: str) -> Any:
         """Ask a question of ``questions.js`` that sees which elements listen to clicks; None without an answer."""
         values = ", ".join(["getEventListeners", *map(json.dumps, given)])
         call = {"expression": f"({questions()[question]})({values})", "includeCommandLineAPI": True}
-        try:
-            async with asyncio.timeout(ACT):
-                session = await self.tab.context.new_cdp_session(self.tab)
-                answer = await session.send("Runtime.evaluate", {**call, "returnByValue": True})
-                await session.detach()
-        except Exception:  # the page has gone; Playwright has no one error for it
-            return None
-        return answer["result"].get("value")
+
+        async def asked() -> Any:
+            session = await self.tab.context.new_cdp_session(self.tab)
+            answer = await session.send("Runtime.evaluate", {**call, "returnByValue": True})
+            await session.detach()
+            return answer["result"].get("value")
+
+        return await _answer(asked())
 
     async def look(self) -> Outline:
         """Return the outline of the page as it is now. Raises Stuck when the page does not answer."""
@@ -138,7 +135,7 @@ class Page:
                     state, snapshot = await asyncio.gather(
                         self.query("state"), self.tab.aria_snapshot(mode="ai", timeout=1000 * wait)
                     )
-            except Exception as error:
+            except Exception as error:  # Playwright has no one error for a page that cannot be outlined
                 # a frame that can never load, such as one of file:, holds the whole outline up
                 if attempt == 2 or not await self.query("shut-frames", attempt > 0):
                     raise Stuck(clean(str(error).partition("\n")[0], 120)) from None
@@ -227,34 +224,23 @@ class Page:
     async def click(self, node: Node) -> bool:
         """Scroll there and click. False when it takes no click, or something else would get it."""
         self.touched = True
-        try:
-            async with asyncio.timeout(2 * ACT):
-                await self.locate(node).click(timeout=1000 * ACT, no_wait_after=True)
-        except Exception:  # hidden, covered, gone or a page that hangs: the caller asks which
-            return False
-        return True
+        return await taken(self.locate(node).click(timeout=1000 * ACT, no_wait_after=True))
 
-    async def type(self, node: Node, text: str, *, delay: float = 0.0) -> bool:
+    async def type(self, node: Node, text: str) -> bool:
         """Replace the value of a field by typing."""
         self.touched = True
-        try:
-            async with asyncio.timeout(2 * ACT):
-                field = self.locate(node)
-                await field.focus(timeout=1000 * ACT)
-                await self.tab.keyboard.press("ControlOrMeta+A")
-                await self.tab.keyboard.type(text, delay=delay)
-        except Exception:  # hidden, covered, gone or a page that hangs: the caller asks which
-            return False
-        return True
+
+        async def typed() -> None:
+            await self.locate(node).focus(timeout=1000 * ACT)
+            await self.tab.keyboard.press("ControlOrMeta+A")
+            await self.tab.keyboard.type(text)
+
+        return await taken(typed())
 
     async def press(self, key: str) -> None:
         """Press a key where the focus is."""
         self.touched = True
-        try:
-            async with asyncio.timeout(ACT):
-                await self.tab.keyboard.press(key)
-        except Exception:  # the page has gone; what it shows next is looked at anyway
-            return
+        await _answer(self.tab.keyboard.press(key))
 
     async def snippet(self, node: Node) -> str:
         """Return the start tag of ``node`` as HTML, cleaned and cut."""
@@ -329,6 +315,25 @@ class Page:
             outline = await self.settle()
             self.touched = touched
         return outline, None
+
+
+async def _answer(work: Awaitable[T]) -> T | None:
+    """Return what ``work`` brings in time; None when the element or page has gone."""
+    try:
+        async with asyncio.timeout(ACT):
+            return await work
+    except Exception:  # Playwright has no one error for it
+        return None
+
+
+async def taken(work: Awaitable[object]) -> bool:
+    """Say whether an element took what ``work`` does to it: not where it is hidden, covered or gone, or hangs."""
+    try:
+        async with asyncio.timeout(2 * ACT):
+            await work
+    except Exception:  # Playwright has no one error for these
+        return False
+    return True
 
 
 class Sight(NamedTuple):

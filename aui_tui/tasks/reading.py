@@ -102,13 +102,19 @@ def _items(visit: Visit, outline: Outline, *, framed: bool) -> list[Node]:
             continue
         if url in seen or not visit.same_site(url):
             continue
-        if len(node.name) > LONG_NAME or NEVER.search(node.name) or GENERIC.search(node.name) or FILE.search(url):
-            continue
-        if not words(node.name) - own:
+        if FILE.search(url) or not _names_an_item(node, own):
             continue
         seen.add(url)
         found.append(((not (node.group or "heading" in node.path), len(words(node.name)) < 2, order), node))
     return [node for _, node in sorted(found, key=lambda pair: pair[0])]
+
+
+def _names_an_item(node: Node, own: set[str]) -> bool:
+    """Say whether a link has a name of its own, beside the words of the title (``own``)."""
+    name = node.name
+    if len(name) > LONG_NAME or NEVER.search(name) or GENERIC.search(name):
+        return False
+    return not words(name) <= own
 
 
 async def follow(visit: Visit) -> Ending:
@@ -119,16 +125,23 @@ async def follow(visit: Visit) -> Ending:
     allowed = [node for node, objection in zip(every, objections, strict=True) if not objection]
     if not allowed:
         return await _nothing_to_follow(visit, outline, every, known="unknown" not in objections)
-    endings: list[Ending] = []
-    for node in allowed[:CANDIDATES]:
-        ending = await _try(visit, node)
-        if ending.outcome == DONE:
-            return ending
-        endings.append(ending)
-        await visit.clear(await visit.page.open(visit.url))
+    endings = await _pressed_in_turn(visit, allowed)
+    if endings[-1].outcome == DONE:
+        return endings[-1]
     # one link that may work is a doubt about all of them
     unsure = next((ending for ending in endings if ending.outcome == INCONCLUSIVE), None)
     return unsure or max(endings, key=lambda ending: ending.half)
+
+
+async def _pressed_in_turn(visit: Visit, nodes: list[Node]) -> list[Ending]:
+    """Press links, each on the homepage, until one opens what it names; return how each ended."""
+    endings: list[Ending] = []
+    for node in nodes[:CANDIDATES]:
+        endings.append(await _try(visit, node))
+        if endings[-1].outcome == DONE:
+            break
+        await visit.clear(await visit.page.open(visit.url))
+    return endings
 
 
 async def _nothing_to_follow(visit: Visit, outline: Outline, every: list[Node], *, known: bool) -> Ending:
@@ -167,20 +180,12 @@ async def _scripted(visit: Visit, outline: Outline) -> Ending | None:
         if node.role == "link"
         and not node.framed
         and (not node.url or node.url == here or node.url.startswith("javascript:"))
-        and len(node.name) <= LONG_NAME
-        and not NEVER.search(node.name)
-        and not GENERIC.search(node.name)
-        and words(node.name) - own
+        and _names_an_item(node, own)
     ]
-    endings = []
-    for node in bare[:CANDIDATES]:
-        ending = await _try(visit, node)
-        if ending.outcome == DONE:
-            return ending
-        endings.append(ending)
-        await visit.clear(await visit.page.open(visit.url))
-    dead = [ending for ending in endings if ending.reason == "follow-nothing"]
-    return dead[0] if dead and len(dead) == len(endings) else None
+    endings = await _pressed_in_turn(visit, bare)
+    if endings and endings[-1].outcome == DONE:
+        return endings[-1]
+    return endings[0] if endings and all(ending.reason == "follow-nothing" for ending in endings) else None
 
 
 async def _try(visit: Visit, node: Node) -> Ending:

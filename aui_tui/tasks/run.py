@@ -13,6 +13,8 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec.structs import replace
+
 from aui_tui.engine import exchanges, probes, robots, walls
 from aui_tui.engine.network import Network, Routes
 from aui_tui.engine.policy import ScanPolicy
@@ -123,23 +125,14 @@ class _Run:
         self._guard = Guard(self._robots, seen.origin, access.private_fields(), allowance)
         self._dialler = Dialler(access, self._routes, self._guard.may_open)
         self._proxy = Proxy(self._dialler, allowance)
-        self._tape = Tape(self._teller(tell))
+        self._tape = Tape(tell or (lambda _event: None))
         self._tape.usage = lambda: (self._guard.requests, self._proxy.bytes)
         self._crashed = False
         stamp = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         self.state = TaskRunning(TaskReport(ran_at=stamp, origin=seen.origin, acted=act, stopped=True))
 
-    def _teller(self, tell: TaskProgress | None) -> TaskProgress:
-        def hidden(event: TaskEvent) -> None:
-            if tell is not None:
-                tell(event)
-
-        return hidden
-
     def _note(self, **changes: object) -> None:
         """Change the report that a caller holds."""
-        from msgspec.structs import replace
-
         report = replace(
             self.state.report,
             elapsed_ms=self._tape.elapsed_ms,
@@ -226,17 +219,14 @@ class _Run:
 
     def _stuck(self, task: str, why: str) -> Ending:
         if self._guard.exhausted or self._proxy.exhausted:
-            return self._limit()
+            allowed = self._allowance
+            facts = {"requests": str(allowed.requests), "megabytes": str(allowed.bytes // 1_000_000)}
+            return Ending(INCONCLUSIVE, "limit", facts)
         if self._crashed:
             return Ending(INCONCLUSIVE, "crash")
         if task == "read" and why == LOCKED:
             return Ending(INCONCLUSIVE, "read-password", {"status": str(PASSWORD)})
         return Ending(INCONCLUSIVE, "read-unreachable" if task == "read" else "stuck", {"why": why})
-
-    def _limit(self) -> Ending:
-        allowed = self._allowance
-        facts = {"requests": str(allowed.requests), "megabytes": str(allowed.bytes // 1_000_000)}
-        return Ending(INCONCLUSIVE, "limit", facts)
 
     def _end(self, task: str, ending: Ending) -> None:
         node = ending.node
@@ -279,12 +269,9 @@ class _Run:
             return Ending(INCONCLUSIVE, "read-password", facts, url=url)
         if door != REFUSED:
             return Ending(INCONCLUSIVE, "read-status", facts, url=url)
-        served = not self._seen.exchanges or self._seen.browser.outcome == SERVED
-        return (
-            Ending(BLOCKED, "read-refused", facts, url=url)
-            if served
-            else Ending(INCONCLUSIVE, "read-refused-all", facts)
-        )
+        if not self._seen.exchanges or self._seen.browser.outcome == SERVED:
+            return Ending(BLOCKED, "read-refused", facts, url=url)
+        return Ending(INCONCLUSIVE, "read-refused-all", facts)
 
     async def _door(self, visit: Visit, ending: Ending) -> tuple[str, int]:
         """Return how the homepage received the browser, and with which status."""
@@ -294,7 +281,7 @@ class _Run:
         if response is None or not visit.reached:
             return UNKNOWN, 0
         body = b""
-        with suppress(Exception):
+        with suppress(Exception):  # the browser keeps no body of a page that was left
             body = (await response.body())[: 1 << 20]
         status = response.status
         if ending.outcome != DONE and walls.challenged(status, await response.all_headers(), body):
@@ -308,14 +295,14 @@ class _Run:
         tab, task = visit.page.tab, self._tape.task
         if task in self.state.pictures or tab.url == "about:blank":
             return
-        with suppress(Exception):
+        with suppress(Exception):  # a page that cannot be drawn in time has no picture
             async with asyncio.timeout(ACT):
                 self.state.pictures[task] = await tab.screenshot(timeout=1000 * ACT, animations="disabled")
 
     async def _close_others(self, visit: Visit) -> None:
         for tab in list(visit.page.tab.context.pages):
             if tab is not visit.page.tab:
-                with suppress(Exception):
+                with suppress(Exception):  # it has gone already, or hangs
                     await asyncio.wait_for(tab.close(), ACT)
 
     async def _robots(self, origin: str) -> robots.Robots | None:

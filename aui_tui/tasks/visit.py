@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urldefrag, urlsplit
 
 import msgspec
+from msgspec.structs import replace
 
 from aui_tui.engine.wording import fill
 from aui_tui.records.decoding import convert
@@ -60,18 +61,7 @@ class Tape:
     def report(self, event: TaskEvent) -> None:
         """Report ``event`` with the time and what was used."""
         requests, octets = self.usage()
-        self._tell(
-            TaskEvent(
-                state=event.state,
-                task=event.task,
-                step=event.step,
-                result=event.result,
-                note=event.note,
-                elapsed_ms=self.elapsed_ms,
-                requests=requests,
-                bytes=octets,
-            )
-        )
+        self._tell(replace(event, elapsed_ms=self.elapsed_ms, requests=requests, bytes=octets))
 
     def step(
         self, verb: str, node: Node | None = None, *, note: str = "", mark: str = "done", outline: Outline | None = None
@@ -155,9 +145,9 @@ class Visit:
 
     async def again(self, node: Node) -> Node | None:
         """Return ``node`` as it is on the page now: same role, name and address."""
-        outline = await self.page.look()
-        same = (one for one in outline.nodes if (one.role, one.name, one.url) == (node.role, node.name, node.url))
-        return next(same, None)
+        wanted = (node.role, node.name, node.url)
+        nodes = (await self.page.look()).nodes
+        return next((one for one in nodes if (one.role, one.name, one.url) == wanted), None)
 
 
 def _host(url: str) -> tuple[str, int | None]:

@@ -236,12 +236,7 @@ class AuiApp(PreferringApp):
         start(self, "quota", self._ask_quota)
 
     async def _ask_quota(self) -> None:
-        quota, _ = await attempt(self.context.service.quota())
-        self.post_message(messages.QuotaReady(quota))
-
-    def on_quota_ready(self, message: messages.QuotaReady) -> None:
-        """Share the scans left."""
-        self.quota = message.quota
+        self.quota, _ = await attempt(self.context.service.quota())
 
     def on_scan_requested(self, message: messages.ScanRequested) -> None:
         """Start a scan, unless the host is being scanned already."""
@@ -482,7 +477,7 @@ class AuiApp(PreferringApp):
         """Explain the method of the card on show, else the usual one."""
         from aui_tui.tui.screens.windows import MethodScreen
 
-        dossier = getattr(getattr(self.screen, "state", None), "dossier", None)
+        dossier = self.card_on_show.dossier if self.card_on_show is not None else None
         self.push_screen(MethodScreen(dossier.card.method if dossier is not None else ""))
 
 

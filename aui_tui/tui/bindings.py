@@ -177,7 +177,7 @@ EXCHANGE: Final = (
     _key("slash", "find", "find", "Find", "Find words in what is shown"),
 )  # fmt: skip
 
-FIXES: Final = (_key("space", "tick", "what-if", "What if", "Suppose the chosen fix done, and see the score"),)
+FIXES: Final = (_key("space", "screen.tick", "what-if", "What if", "Suppose the chosen fix done, and see the score"),)
 
 LINES: Final = _moves("step", "line, fix or figure", "pagedown,space")
 

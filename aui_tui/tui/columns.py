@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, Literal
 
 import msgspec
@@ -109,9 +109,8 @@ def _ranked(width: int, chosen: Sequence[str]) -> list[Column]:
 
 
 def _surfaces(each: int) -> list[Column]:
-    return [
-        Column("matrix." + surface.slug, surface.short, each, sort="matrix." + surface.slug) for surface in surfaces()
-    ]
+    keys = ((f"matrix.{surface.slug}", surface.short) for surface in surfaces())
+    return [Column(key, short, each, sort=key) for key, short in keys]
 
 
 def _need(wanted: Sequence[Column]) -> int:
@@ -162,14 +161,15 @@ def _matrix(width: int, rows: int) -> tuple[Column, ...]:
 
 def cell(column: Column, row: Row, now: float) -> Piece:
     """Return what ``column`` says of ``row``; ``now`` is epoch seconds."""
+    if not row.rank and column.key in OF_SCORE:
+        return Piece(glyphs.DASH, "muted")
     maker = _CELLS.get(column.key)
     if maker is not None:
         return maker(row, now)
     slug = column.key.removeprefix("matrix.")
     word = verdict_of(row, slug)
     sign = glyphs.VERDICT.get(word, glyphs.UNKNOWN)
-    text = " ".join((sign, word)) if column.width >= WORD_WIDTH else sign
-    return Piece(text, glyphs.role_of(word))
+    return Piece(f"{sign} {word}" if column.width >= WORD_WIDTH else sign, glyphs.role_of(word))
 
 
 def verdict_of(row: Row, slug: str) -> str:
@@ -181,61 +181,30 @@ def verdict_of(row: Row, slug: str) -> str:
     return word_of(verdict, surfaces()[place].source if place >= 0 else "")
 
 
-def _reached(row: Row) -> bool:
-    return row.rank > 0
-
-
-def _rank(row: Row, _now: float) -> Piece:
-    return Piece(format(row.rank, ",") if row.rank else glyphs.DASH, "muted")
-
-
 def _score(row: Row, _now: float) -> Piece:
-    if not _reached(row):
-        return Piece(glyphs.DASH, "muted")
     open_half = None in row.summary.pillars.values()
     return Piece(str(row.summary.score) + (glyphs.PROVISIONAL if open_half else " "), "strong")
 
 
 def _change(row: Row, _now: float) -> Piece:
-    text = signed(row.change) if _reached(row) else ""
+    text = signed(row.change) if row.rank else ""
     return Piece(text, "good" if text.startswith("+") else "critical")
-
-
-def _grade(row: Row, _now: float) -> Piece:
-    grade = row.summary.grade
-    return Piece(grade, glyphs.role_of(grade[:1])) if _reached(row) else Piece(glyphs.DASH, "muted")
 
 
 def _stance(row: Row, _now: float) -> Piece:
     stance = row.summary.stance
-    if not _reached(row):
-        return Piece(glyphs.DASH, "muted")
-    return Piece(" ".join((glyphs.STANCE.get(stance, glyphs.UNKNOWN), stance)), glyphs.role_of(stance))
-
-
-def _host(row: Row, _now: float) -> Piece:
-    return Piece(row.summary.host, "strong")
-
-
-def _category(row: Row, _now: float) -> Piece:
-    return Piece(row.summary.category)
-
-
-def _age(row: Row, now: float) -> Piece:
-    return Piece(age(row.summary.scanned_at, now), "muted")
+    return Piece(f"{glyphs.STANCE.get(stance, glyphs.UNKNOWN)} {stance}", glyphs.role_of(stance))
 
 
 def _out(row: Row, _now: float) -> Piece:
     word, names = turned_away(row.summary.matrix)
     sign, role = glyphs.VERDICT[word], glyphs.role_of(word)
-    if not names:
-        return Piece(sign + " all", role)
-    if len(names) == 1:
-        return Piece(" ".join((sign, names[0])), role)
+    if len(names) < 2:
+        return Piece(f"{sign} {names[0] if names else 'all'}", role)
+    if word == "unclear":
+        return Piece(f"{sign} {len(names)} unclear", role)
     asked = sum(surface.source != "none" for surface in surfaces())
-    if len(names) >= asked and word != "unclear":
-        return Piece(sign + " nobody", role)
-    return Piece(" ".join((sign, str(len(names)), "unclear" if word == "unclear" else "out")), role)
+    return Piece(f"{sign} nobody" if len(names) >= asked else f"{sign} {len(names)} out", role)
 
 
 def _by(row: Row, _now: float) -> Piece:
@@ -246,55 +215,25 @@ def _by(row: Row, _now: float) -> Piece:
     return Piece("robots.txt" if word == "told no" else row.edge or "the site", "muted")
 
 
-def _next(row: Row, _now: float) -> Piece:
-    return Piece(row.best_fix)
-
-
-def _points(row: Row, _now: float) -> Piece:
-    return Piece("+" + str(row.best_points) if row.best_points else "", "good")
-
-
-def _scans(row: Row, _now: float) -> Piece:
-    return Piece(str(row.scans), "muted")
-
-
-def _name(row: Row, _now: float) -> Piece:
-    return Piece(row.summary.name)
-
-
-def _method(row: Row, _now: float) -> Piece:
-    return Piece(row.method, "muted")
-
-
-def _edge(row: Row, _now: float) -> Piece:
-    return Piece(row.edge, "muted")
-
-
-def _finding(row: Row, _now: float) -> Piece:
-    return Piece(row.summary.top_evidence, "muted")
-
-
-def _reason(row: Row, _now: float) -> Piece:
-    return Piece(row.summary.top_evidence.removeprefix(row.summary.host + " could not be judged: "))
-
-
-_CELLS: Final = {
-    "rank": _rank,
+_CELLS: Final[dict[str, Callable[[Row, float], Piece]]] = {
+    "rank": lambda row, _: Piece(format(row.rank, ","), "muted"),
     "score": _score,
     "change": _change,
-    "grade": _grade,
+    "grade": lambda row, _: Piece(row.summary.grade, glyphs.role_of(row.summary.grade[:1])),
     "stance": _stance,
-    "host": _host,
-    "category": _category,
-    "age": _age,
-    "finding": _finding,
+    "host": lambda row, _: Piece(row.summary.host, "strong"),
+    "category": lambda row, _: Piece(row.summary.category),
+    "age": lambda row, now: Piece(age(row.summary.scanned_at, now), "muted"),
+    "finding": lambda row, _: Piece(row.summary.top_evidence, "muted"),
     "out": _out,
     "by": _by,
-    "next": _next,
-    "points": _points,
-    "scans": _scans,
-    "name": _name,
-    "method": _method,
-    "edge": _edge,
-    "reason": _reason,
+    "next": lambda row, _: Piece(row.best_fix),
+    "points": lambda row, _: Piece(f"+{row.best_points}" if row.best_points else "", "good"),
+    "scans": lambda row, _: Piece(str(row.scans), "muted"),
+    "name": lambda row, _: Piece(row.summary.name),
+    "method": lambda row, _: Piece(row.method, "muted"),
+    "edge": lambda row, _: Piece(row.edge, "muted"),
+    "reason": lambda row, _: Piece(row.summary.top_evidence.removeprefix(f"{row.summary.host} could not be judged: ")),
 }
+OF_SCORE: Final = frozenset({"rank", "score", "grade", "stance"})
+"""Columns that an unreachable host has nothing for."""

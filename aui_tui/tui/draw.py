@@ -13,28 +13,6 @@ from typing import Final, NamedTuple
 from aui_tui.text import ELLIPSIS, cells, fit, wrap
 from aui_tui.tui import glyphs
 
-ROLES: Final = (
-    "muted",
-    "strong",
-    "title",
-    "key",
-    "accent",
-    "open",
-    "selective",
-    "walled",
-    "good",
-    "warn",
-    "critical",
-    "bar",
-    "rest",
-    "header",
-    "cursor",
-    "chip",
-    "code",
-    "found",
-)
-"""Everything a piece can be; the empty role is plain text."""
-
 
 class Piece(NamedTuple):
     """Some text, its role, and the action that a click on it runs (a Textual action string), or none."""

@@ -1,12 +1,9 @@
-"""What the parts of the dashboard tell one another. Workers post these; handlers own the state.
-
-They are made before the first frame and never compared, so they go without what ``dataclass`` would write for that.
-"""
+"""What the parts of the dashboard tell one another. Workers post these; handlers own the state."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, dataclass_transform
 
 from textual.message import Message
 
@@ -14,60 +11,60 @@ from aui_tui.records.observations import ProbeEvent
 from aui_tui.records.points import Standing
 from aui_tui.records.query import Query
 from aui_tui.records.tasks import TaskEvent
-from aui_tui.records.view import Dossier, IndexView, Overview, Quota, Row, ScanAnswer
+from aui_tui.records.view import Dossier, IndexView, Overview, Row, ScanAnswer
 from aui_tui.tui.context import ExportJob
 from aui_tui.tui.state import Changes
+
+
+@dataclass_transform(eq_default=False)
+class DataMessage(Message):
+    """A message whose annotated fields are its arguments.
+
+    They are made before the first frame and never compared, so they go without what ``dataclass`` would write for that.
+    """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        dataclass(eq=False, repr=False)(cls)
+
 
 Severity = Literal["information", "warning", "error"]
 
 
-@dataclass(eq=False, repr=False)
-class Notification(Message):
+class Notification(DataMessage):
     """One sentence for the user. ``severity``: information, warning or error."""
 
     text: str
     severity: Severity = "information"
 
 
-@dataclass(eq=False, repr=False)
-class ListReady(Message):
+class ListReady(DataMessage):
     """The answer to a query, and the row on which the cursor shall stand; None: where it stands."""
 
     view: IndexView
     cursor: int | None
 
 
-@dataclass(eq=False, repr=False)
-class ListFailed(Message):
+class ListFailed(DataMessage):
     """The query could not be answered; ``text`` says why."""
 
     text: str
 
 
-@dataclass(eq=False, repr=False)
-class DossierReady(Message):
+class DossierReady(DataMessage):
     """Everything known of one host."""
 
     dossier: Dossier
 
 
-@dataclass(eq=False, repr=False)
-class OverviewReady(Message):
+class OverviewReady(DataMessage):
     """Figures over a query, and what changed among its hosts."""
 
     overview: Overview
     changes: Changes
 
 
-@dataclass(eq=False, repr=False)
-class QuotaReady(Message):
-    """Scans left this hour, None where the source does not say."""
-
-    quota: Quota | None
-
-
-@dataclass(eq=False, repr=False)
-class ScanRequested(Message):
+class ScanRequested(DataMessage):
     """Scan ``url``; ``force`` skips the 24 h cache.
 
     ``listed``: ``url`` is a host of the index, and the address under which it was scanned last is asked again.
@@ -78,31 +75,27 @@ class ScanRequested(Message):
     listed: bool = False
 
 
-@dataclass(eq=False, repr=False)
-class AddressRequested(Message):
+class AddressRequested(DataMessage):
     """Ask for an address and scan it; ``text`` was typed before and ``problem`` says what was wrong with it."""
 
     text: str = ""
     problem: str = ""
 
 
-@dataclass(eq=False, repr=False)
-class ScanStopped(Message):
+class ScanStopped(DataMessage):
     """Cancel the running scan ``number``."""
 
     number: int
 
 
-@dataclass(eq=False, repr=False)
-class ScanProgressed(Message):
+class ScanProgressed(DataMessage):
     """A probe of scan ``number`` changed its state."""
 
     number: int
     event: ProbeEvent
 
 
-@dataclass(eq=False, repr=False)
-class ScanEnded(Message):
+class ScanEnded(DataMessage):
     """Scan ``number`` came to its end: an ``answer``, or the ``error`` in one sentence, or cancelled (neither).
 
     ``invalid``: the address itself was the error.
@@ -114,45 +107,39 @@ class ScanEnded(Message):
     invalid: bool = False
 
 
-@dataclass(eq=False, repr=False)
-class CardRequested(Message):
+class CardRequested(DataMessage):
     """Open the report card of a row of a list."""
 
     row: Row
     index: int
 
 
-@dataclass(eq=False, repr=False)
-class CopyRequested(Message):
+class CopyRequested(DataMessage):
     """Put ``text`` on the clipboard and say so; ``what`` names it."""
 
     text: str
     what: str
 
 
-@dataclass(eq=False, repr=False)
-class BrowseRequested(Message):
+class BrowseRequested(DataMessage):
     """Open a host of the index in the user's browser, or copy its address where there is no browser."""
 
     host: str
 
 
-@dataclass(eq=False, repr=False)
-class CardFailed(Message):
+class CardFailed(DataMessage):
     """The card could not be read; ``text`` says why."""
 
     text: str
 
 
-@dataclass(eq=False, repr=False)
-class OtherReady(Message):
+class OtherReady(DataMessage):
     """Another scan or another host, to compare with."""
 
     dossier: Dossier
 
 
-@dataclass(eq=False, repr=False)
-class StandingReady(Message):
+class StandingReady(DataMessage):
     """Where the site would stand with the fixes ``done``, and the rank that this score would have, 0 when unknown."""
 
     done: frozenset[str]
@@ -160,31 +147,27 @@ class StandingReady(Message):
     rank: int
 
 
-@dataclass(eq=False, repr=False)
-class StandingsReady(Message):
+class StandingsReady(DataMessage):
     """Where ``host`` would stand with each of its fixes done alone, by the key of the fix."""
 
     host: str
     standings: dict[str, Standing]
 
 
-@dataclass(eq=False, repr=False)
-class ExportRequested(Message):
+class ExportRequested(DataMessage):
     """Ask for a path and write something there."""
 
     job: ExportJob
 
 
-@dataclass(eq=False, repr=False)
-class ManyScansRequested(Message):
+class ManyScansRequested(DataMessage):
     """Scan several hosts of the index, as far as the quota reaches."""
 
     hosts: tuple[str, ...]
     force: bool = False
 
 
-@dataclass(eq=False, repr=False)
-class ViewRequested(Message):
+class ViewRequested(DataMessage):
     """Show the list of another query, as a matrix or not, or the ``unreachable`` hosts."""
 
     query: Query
@@ -192,23 +175,20 @@ class ViewRequested(Message):
     unreachable: bool = False
 
 
-@dataclass(eq=False, repr=False)
-class TasksRequested(Message):
+class TasksRequested(DataMessage):
     """Run the tasks on ``host``."""
 
     host: str
 
 
-@dataclass(eq=False, repr=False)
-class TaskProgressed(Message):
+class TaskProgressed(DataMessage):
     """A step of a run of the tasks on ``host`` began or ended."""
 
     host: str
     event: TaskEvent
 
 
-@dataclass(eq=False, repr=False)
-class ThemeHighlighted(Message):
+class ThemeHighlighted(DataMessage):
     """The cursor of a list of themes came to ``name``."""
 
     name: str

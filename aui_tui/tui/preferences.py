@@ -21,7 +21,7 @@ from aui_tui.text import clean
 from aui_tui.tui import messages
 from aui_tui.tui.bindings import checked
 from aui_tui.tui.context import Context, ExportJob, attempt, sentence, start_beside
-from aui_tui.tui.state import list_of
+from aui_tui.tui.state import CardState, ListState, list_of
 from aui_tui.tui.themes import ThemedApp
 
 COMMANDS: Final = {
@@ -54,6 +54,18 @@ class PreferringApp(ThemedApp):
     def own_keys(self) -> dict[str, str]:
         """The user's own keys by binding id."""
         return self.context.preferences.keys
+
+    @property
+    def list_on_show(self) -> ListState | None:
+        """The list on show, None on another screen."""
+        state = getattr(self.screen, "state", None)
+        return state if isinstance(state, ListState) else None
+
+    @property
+    def card_on_show(self) -> CardState | None:
+        """The report card on show, None on another screen."""
+        state = getattr(self.screen, "state", None)
+        return state if isinstance(state, CardState) else None
 
     def remember(self, *name: str, value: Any, what: str) -> None:
         """Write one setting and say where; ``what`` begins the sentence."""
@@ -179,7 +191,7 @@ class PreferringApp(ThemedApp):
             except AuiError as error:
                 self.notice(sentence(error), "error")
         else:
-            state = getattr(self.screen, "list_state", None)
+            state = self.list_on_show
             if state is None:
                 self.notice("Only a list can be saved; esc goes back to it.", "warning")
                 return
@@ -256,10 +268,9 @@ class PreferringApp(ThemedApp):
     def _do_export(self, path: str) -> str:
         if self.context.exporter is None:
             return "Nothing can be written here."
-        host = self._host_on_show()
-        state = getattr(self.screen, "list_state", None)
-        if host:
-            job = ExportJob("card", path, host=host)
+        card, state = self.card_on_show, self.list_on_show
+        if card is not None:
+            job = ExportJob("card", path, host=card.host)
         elif state is not None:
             hosts = tuple(sorted(state.marks))
             job = ExportJob("list", path, query=state.query, unreachable=state.unreachable, hosts=hosts)
@@ -294,12 +305,12 @@ class PreferringApp(ThemedApp):
         return ""
 
     def _do_visits(self, path: str) -> str:
-        read, host = self.context.preferences.read_log, self._host_on_show()
+        read, card = self.context.preferences.read_log, self.card_on_show
         if read is None:
             return "Logs are read for the index of this machine alone."
-        if not host:
+        if card is None:
             return "Open the card of the site that wrote the log first."
-        start_beside(self, "visits", self._read_log, read(host, path))
+        start_beside(self, "visits", self._read_log, read(card.host, path))
         return ""
 
     async def _read_log(self, work: Awaitable[str]) -> None:
@@ -307,15 +318,14 @@ class PreferringApp(ThemedApp):
             self.stored += 1
 
     def _do_tasks(self) -> str:
-        host = self._host_on_show()
-        if not host:
+        card = self.card_on_show
+        if card is None:
             return "Open a report card first."
-        self.post_message(messages.TasksRequested(host))
+        self.post_message(messages.TasksRequested(card.host))
         return ""
 
     def _do_overview(self) -> str:
-        state = getattr(self.screen, "list_state", None)
-        if state is None:
+        if self.list_on_show is None:
             return "Figures are those of a list; esc goes back to it."
         self.call_later(self.run_action, "screen.overview")
         return ""
@@ -331,7 +341,3 @@ class PreferringApp(ThemedApp):
     def _do_quit(self) -> str:
         self.exit()
         return ""
-
-    def _host_on_show(self) -> str:
-        """Return the host of the card on show, empty elsewhere."""
-        return str(getattr(getattr(self.screen, "state", None), "host", "") or "")

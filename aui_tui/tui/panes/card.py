@@ -90,7 +90,7 @@ def _fix_row(state: CardState, number: int, size: int) -> Line:
     fix = state.fixes[number]
     chosen, ticked = number == state.chosen, fix.k in state.done
     role = "cursor" if chosen else ""
-    action = "choose_fix(" + str(number) + ")"
+    action = f"screen.choose_fix({number})"
     card = state.dossier.card if state.dossier is not None else None
     reached = state.standings.get(fix.k)
     gain = ("+" + str(fix.pts)).rjust(3)

@@ -264,11 +264,11 @@ class CardScreen(Screen[str]):
         """Choose a neighbouring fix."""
         self.become(self.state.choosing(self.state.chosen + message.step))
 
-    def on_fix_list_chosen(self, message: FixList.Chosen) -> None:
-        """Choose a fix that was clicked."""
-        self.become(self.state.choosing(message.number))
+    def action_choose_fix(self, number: int) -> None:
+        """Choose fix ``number`` from 0."""
+        self.become(self.state.choosing(number))
 
-    def on_fix_list_ticked(self) -> None:
+    def action_tick(self) -> None:
         """Suppose the chosen fix done, or no longer."""
         self.become(self.state.ticked())
 
@@ -458,7 +458,7 @@ class CardScreen(Screen[str]):
     def action_back(self) -> None:
         """Stop a run of the tasks or a scan of this host, else go back to the list."""
         scan = self.scan
-        if self.app.stop_tasks(self.state.host):  # type: ignore[attr-defined]
+        if self.app.stop_tasks(self.state.host):  # type: ignore[attr-defined]  # AuiApp, which imports this module
             return
         if scan is not None and scan.running:
             self.post_message(messages.ScanStopped(scan.number))

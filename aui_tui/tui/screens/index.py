@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.screen import Screen
+from textual.widgets import Input
 
 from aui_tui.records.query import Query, parse
 from aui_tui.records.registry import registry
@@ -35,7 +36,7 @@ from aui_tui.tui.screens.listparts import (
 from aui_tui.tui.state import ListState
 from aui_tui.tui.widgets.bars import Bar, KeyBar, ScanPanel
 from aui_tui.tui.widgets.hosttable import HostTable
-from aui_tui.tui.widgets.querybar import SHOWN, DropDown, FilterBar, Reading, read_line
+from aui_tui.tui.widgets.querybar import SHOWN, DropDown, FilterBar, QueryLine, Reading, read_line
 
 
 class HostScreen(Screen[None]):
@@ -311,11 +312,6 @@ class IndexScreen(HostScreen):
         self.filters.write(query.line)
         self.become(replace(self.state, matrix=matrix, unreachable=unreachable, query=query), keep=False)
 
-    @property
-    def list_state(self) -> ListState:
-        """The list on show."""
-        return self.state
-
     def return_to(self, host: str) -> None:
         """Put the cursor on ``host`` again after its card was left."""
         if self.host() != host:
@@ -343,10 +339,10 @@ class IndexScreen(HostScreen):
         self._before = self.state, self.host(), self.filters.text
         self.query_one("#detail", Bar).refresh()
 
-    def on_filter_bar_typed(self, message: FilterBar.Typed) -> None:
+    def on_input_changed(self, event: Input.Changed) -> None:
         """Filter as the user types; a line that cannot be read leaves the list and says why."""
         self._problem = ""
-        self._typed = read_line(message.text)
+        self._typed = read_line(event.value)
         state = self.state.with_line(self._typed.good)
         if state.query.terms != self.state.query.terms:
             self.become(state, keep=False)
@@ -370,7 +366,7 @@ class IndexScreen(HostScreen):
                     counts[choice.line] = format(len(view.ranked) + len(view.unreachable), ",")
         drop_down.count(counts)
 
-    def on_filter_bar_left(self, message: FilterBar.Left) -> None:
+    def on_query_line_left(self, message: QueryLine.Left) -> None:
         """Go back to the list, with the search or as it was before."""
         self._problem = ""
         if not message.keep:
@@ -458,7 +454,7 @@ class IndexScreen(HostScreen):
 
     def action_starter(self) -> None:
         """Scan the packaged list of known sites in the background."""
-        self.app.fill_from_starter()  # type: ignore[attr-defined]
+        self.app.fill_from_starter()  # type: ignore[attr-defined]  # AuiApp, which imports this module
 
     def action_demo(self) -> None:
         """Leave for the demo."""
@@ -492,7 +488,7 @@ class IndexScreen(HostScreen):
 
     def action_back(self) -> None:
         """Stop the newest scan, else clear the search, the filters, the marks."""
-        if getattr(self.app, "fed", -1) >= 0 and self.app.stop_feed():  # type: ignore[attr-defined]
+        if getattr(self.app, "fed", -1) >= 0 and self.app.stop_feed():  # type: ignore[attr-defined]  # AuiApp, as above
             return
         running: list[Scan] = [scan for scan in getattr(self.app, "scans", ()) if scan.running]
         state = self.state.cleared()

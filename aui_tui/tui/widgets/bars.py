@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from textual import events
@@ -20,6 +19,7 @@ from textual.widgets import Input
 from aui_tui.text import cells, count
 from aui_tui.tui.bindings import FIND, TABLES
 from aui_tui.tui.draw import Line, Piece, line, width
+from aui_tui.tui.messages import DataMessage
 from aui_tui.tui.scans import COLUMN, Scan, checklist, strip_line
 from aui_tui.tui.widgets.lines import Lines, Painted
 
@@ -137,8 +137,7 @@ class FindLine(Input):
 
     BINDINGS: ClassVar[list[BindingType]] = [*FIND]
 
-    @dataclass(eq=False, repr=False)
-    class Stepped(Message):
+    class Stepped(DataMessage):
         """Another line found is wanted."""
 
         step: int

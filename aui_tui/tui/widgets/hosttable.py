@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar, Final
 
 from textual import events
 from textual.binding import BindingType
 from textual.geometry import Region, Size
-from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
@@ -20,6 +18,7 @@ from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import TABLE
 from aui_tui.tui.columns import Column, Mode, cell, columns
 from aui_tui.tui.draw import Line, Piece
+from aui_tui.tui.messages import DataMessage
 from aui_tui.tui.widgets.lines import Block, Painted, nothing
 
 LARGEST_FIRST: Final = frozenset({"score", "change"})
@@ -36,20 +35,17 @@ class HostTable(ScrollView, Painted, can_focus=True):
     """
     BINDINGS: ClassVar[list[BindingType]] = [*TABLE]
 
-    @dataclass(eq=False, repr=False)
-    class Moved(Message):
+    class Moved(DataMessage):
         """The cursor stands on another row, None in an empty list."""
 
         row: Row | None
 
-    @dataclass(eq=False, repr=False)
-    class Opened(Message):
+    class Opened(DataMessage):
         """The row under the cursor was chosen; ``index`` is its place in the window."""
 
         index: int
 
-    @dataclass(eq=False, repr=False)
-    class SortRequested(Message):
+    class SortRequested(DataMessage):
         """A heading was clicked: its sort key."""
 
         key: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar, Final, NamedTuple
 
@@ -23,8 +22,9 @@ from textual.widget import Widget
 
 from aui_tui.text import cells
 from aui_tui.tui.bindings import FIGURES, FIXES, LINES
-from aui_tui.tui.draw import Figure, Line, Piece, figures, marked, pad, pointed, sideways, upright
+from aui_tui.tui.draw import Figure, Line, Piece, figures, marked, pad, plain, pointed, sideways, upright
 from aui_tui.tui.glyphs import ASCII
+from aui_tui.tui.messages import DataMessage
 
 
 class Look(NamedTuple):
@@ -58,8 +58,8 @@ LOOKS: Final = {
     "code": Look("role-code"),
     "found": Look("role-cursor", "role-cursor-background", bold=True),
 }
-"""Every role of ``draw.ROLES``. Read from the theme, not the style sheet: a component class for each role would be
-matched against every rule for every widget, which is most of the time to the first paint."""
+"""Everything that a piece can be; the empty role is plain text. Read from the theme, not the style sheet: a component
+class for each role would be matched against every rule for every widget, most of the time to the first paint."""
 
 
 class Painted(Widget):
@@ -248,7 +248,7 @@ class Lines(ScrollView, Painted, can_focus=True):
     @property
     def texts(self) -> list[str]:
         """The lines as plain text."""
-        return ["".join(piece.text for piece in row) for row in self._lines]
+        return [plain(row) for row in self._lines]
 
     def row(self, number: int) -> Line:
         """Return the line of that number as it is drawn."""
@@ -397,29 +397,11 @@ class FixList(TextPane):
 
     BINDINGS: ClassVar[list[BindingType]] = [*FIXES]
 
-    @dataclass(eq=False, repr=False)
-    class Stepped(Message):
+    class Stepped(DataMessage):
         """A neighbouring fix is wanted."""
 
         step: int
 
-    @dataclass(eq=False, repr=False)
-    class Chosen(Message):
-        """Fix ``number`` from 0 is wanted."""
-
-        number: int
-
-    class Ticked(Message):
-        """The chosen fix is supposed to be done, or no longer."""
-
     def action_step(self, step: int) -> None:
         """Choose a neighbouring fix."""
         self.post_message(self.Stepped(step))
-
-    def action_choose_fix(self, number: int) -> None:
-        """Choose fix ``number`` from 0."""
-        self.post_message(self.Chosen(number))
-
-    def action_tick(self) -> None:
-        """Suppose the chosen fix done, or no longer."""
-        self.post_message(self.Ticked())

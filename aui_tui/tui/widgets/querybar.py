@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Final, NamedTuple
 
 from rich.highlighter import Highlighter
@@ -13,7 +12,6 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
-from textual.message import Message
 from textual.widgets import Input
 
 from aui_tui.errors import BadValue
@@ -24,6 +22,7 @@ from aui_tui.text import clean, fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import QUERY
 from aui_tui.tui.draw import Line, Piece
+from aui_tui.tui.messages import DataMessage
 from aui_tui.tui.widgets.bars import Bar, Layout
 from aui_tui.tui.widgets.lines import Lines
 
@@ -238,20 +237,10 @@ class QueryLine(Input):
 
     BINDINGS: ClassVar[list[BindingType]] = [*QUERY]
 
-    @dataclass(eq=False, repr=False)
-    class Left(Message):
+    class Left(DataMessage):
         """The user leaves the line; ``keep`` says whether the search stays."""
 
         keep: bool
-
-    @dataclass(eq=False, repr=False)
-    class Stepped(Message):
-        """Another choice of the drop-down is wanted."""
-
-        step: int
-
-    class Taken(Message):
-        """The choice under the cursor of the drop-down is wanted."""
 
     def __init__(self, value: str = "") -> None:
         super().__init__(
@@ -264,36 +253,35 @@ class QueryLine(Input):
             id="query",
         )
 
+    @property
+    def drop_down(self) -> DropDown:
+        """The choices, which lie over the screen."""
+        return self.screen.query_one(DropDown)
+
     def action_leave(self, keep: bool) -> None:
-        """Leave the line."""
-        self.post_message(self.Left(keep))
+        """Leave the line; the first esc closes a drop-down that was entered."""
+        entered = self.drop_down.place >= 0
+        self.drop_down.offer(())
+        if keep or not entered:
+            self.post_message(self.Left(keep))
 
     def action_step(self, step: int) -> None:
         """Go to another choice."""
-        self.post_message(self.Stepped(step))
+        self.drop_down.step(step)
 
     def action_complete(self) -> None:
-        """Take the choice under the cursor."""
-        self.post_message(self.Taken())
+        """Write the choice under the cursor into the line."""
+        found = self.drop_down.chosen
+        if found is not None:
+            self.value = found.line
+            self.cursor_position = len(found.line)
 
 
 class FilterBar(Horizontal):
     """While the query line has the focus it takes the room of the chips on a narrow screen."""
 
-    class Entered(Message):
+    class Entered(DataMessage):
         """The user went into the query line."""
-
-    @dataclass(eq=False, repr=False)
-    class Typed(Message):
-        """The query line reads ``text`` now."""
-
-        text: str
-
-    @dataclass(eq=False, repr=False)
-    class Left(Message):
-        """The user left the query line; ``keep`` says whether the search stays."""
-
-        keep: bool
 
     def __init__(self, line: str, chips: Layout, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -304,11 +292,6 @@ class FilterBar(Horizontal):
         """Lay out line and chips."""
         yield self._line
         yield self._chips
-
-    @property
-    def drop_down(self) -> DropDown:
-        """The choices, which lie over the screen."""
-        return self.screen.query_one(DropDown)
 
     @property
     def searching(self) -> bool:
@@ -339,34 +322,13 @@ class FilterBar(Horizontal):
     def on_descendant_blur(self, _event: events.DescendantBlur) -> None:
         """Give the chips their room again."""
         self.remove_class(SEARCHING)
-        self.drop_down.offer(())
+        self._line.drop_down.offer(())
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Tell what is typed, and offer how it may go on."""
-        event.stop()
+        """Offer how what is typed may go on."""
         if self.searching:
-            self.drop_down.offer(choices(event.value) if event.value else ())
-        self.post_message(self.Typed(event.value))
+            self._line.drop_down.offer(choices(event.value) if event.value else ())
 
-    def on_query_line_stepped(self, message: QueryLine.Stepped) -> None:
-        """Go through the choices."""
-        message.stop()
-        self.drop_down.step(message.step)
-
-    def on_query_line_taken(self, message: QueryLine.Taken) -> None:
-        """Write the choice into the line."""
-        message.stop()
-        found = self.drop_down.chosen
-        if found is not None:
-            self._line.value = found.line
-            self._line.cursor_position = len(found.line)
-
-    def on_query_line_left(self, message: QueryLine.Left) -> None:
-        """Tell that the user leaves; the first esc closes a drop-down that was entered."""
-        message.stop()
-        if not message.keep and self.drop_down.place >= 0:
-            self.drop_down.offer(())
-            return
+    def on_query_line_left(self) -> None:
+        """Give the chips their room again."""
         self.remove_class(SEARCHING)
-        self.drop_down.offer(())
-        self.post_message(self.Left(message.keep))
