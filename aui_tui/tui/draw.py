@@ -31,6 +31,11 @@ def line(*parts: str | tuple[str, str] | Piece) -> Line:
     return tuple(Piece(part) if isinstance(part, str) else Piece(*part) for part in parts)
 
 
+def acting(pieces: Iterable[Piece], action: str) -> Line:
+    """Return the pieces with one action for a click on any of them."""
+    return tuple(piece._replace(action=action) for piece in pieces)
+
+
 def width(pieces: Iterable[Piece]) -> int:
     """Return the cells that the pieces take side by side."""
     return sum(cells(piece.text) for piece in pieces)

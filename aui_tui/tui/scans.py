@@ -13,9 +13,9 @@ from aui_tui.records.observations import BROWSER, FILE_PROBES, SERVED, Exchange,
 from aui_tui.records.registry import registry
 from aui_tui.records.tasks import TASK, TaskEvent
 from aui_tui.records.view import Dossier, ScanAnswer
-from aui_tui.text import clean, fit
+from aui_tui.text import clean, count, fit
 from aui_tui.tui import glyphs
-from aui_tui.tui.draw import BLANK, Line, Piece, cut, hang, line, pad, spread
+from aui_tui.tui.draw import BLANK, Line, Piece, acting, cut, hang, line, pad, spread
 from aui_tui.tui.words import clock, seconds, span
 
 PROBE_LIMIT: Final = 12.0
@@ -47,13 +47,10 @@ class Probe(msgspec.Struct, frozen=True):
         if not self.state:
             return line((glyphs.DOT, "muted"), " ", (label, "muted"))
         waited = max(now - self.since, 0.0)
-        if waited < self.wait:
-            left = format(self.wait - waited, ".0f")
-            return line((glyphs.WAIT, "accent"), " ", label, " ", (f"in {left} s: {self.note}", "muted"))
-        waited = min(waited - self.wait, PROBE_LIMIT)
-        words = " ".join((format(waited, ".1f") + "/" + format(PROBE_LIMIT, ".0f"), "s"))
-        if self.state == "retrying":
-            words = "asked again " + words
+        words = f"in {self.wait - waited:.0f} s: {self.note}"
+        if waited >= self.wait:
+            again = "asked again " if self.state == "retrying" else ""
+            words = f"{again}{min(waited - self.wait, PROBE_LIMIT):.1f}/{PROBE_LIMIT:.0f} s"
         return line((glyphs.WAIT, "accent"), " ", label, " ", (words, "muted"))
 
     def _done(self, label: str) -> Line:
@@ -61,12 +58,8 @@ class Probe(msgspec.Struct, frozen=True):
         sign = glyphs.OUTCOME.get(self.outcome, glyphs.DOT)
         if self.name == "cache":
             return line((sign, role), " ", label, " ", self.note or self.outcome)
-        status = str(self.status) if self.status else "none"
-        parts = [Piece(sign, role), Piece(" "), Piece(label), Piece(" "), Piece(status.rjust(4), role)]
-        parts.append(Piece(seconds(self.elapsed_ms).rjust(9), "muted"))
-        if self.note:
-            parts.append(Piece("  " + self.note, "muted"))
-        return tuple(parts)
+        figures = (f"{self.status or 'none':>4}", role), (f"{seconds(self.elapsed_ms):>9}", "muted")
+        return line((sign, role), " ", label, " ", *figures, (f"  {self.note}" if self.note else "", "muted"))
 
 
 class Scan(msgspec.Struct, frozen=True):
@@ -104,16 +97,8 @@ class Scan(msgspec.Struct, frozen=True):
         known = {probe.name: probe for probe in self.probes}
         old = known.get(event.name, Probe(clean(event.name, 40)))
         since = now if event.state in ("started", "retrying") else old.since
-        known[old.name] = Probe(
-            old.name,
-            event.state,
-            since,
-            event.status,
-            event.elapsed_ms,
-            event.outcome,
-            clean(event.note, 120),
-            event.wait,
-        )
+        told = (event.status, event.elapsed_ms, event.outcome, clean(event.note, 120), event.wait)
+        known[old.name] = Probe(old.name, event.state, since, *told)
         return replace(self, probes=tuple(known.values()))
 
     def closed(self, state: str, words: str, now: float, answer: ScanAnswer | None = None) -> Scan:
@@ -146,17 +131,14 @@ class TaskRun(msgspec.Struct, frozen=True):
             elif event.state == "started":
                 task = label
             elif event.state == "step" and event.step is not None:
-                named = " “" + event.step.name + "”" if event.step.name else ""
-                words = " ".join((event.step.verb, event.step.role + named, event.step.note))
+                named = f" “{event.step.name}”" if event.step.name else ""
+                words = f"{event.step.verb} {event.step.role}{named} {event.step.note}"
                 steps.append(cut(line("    ", (words, "muted")), size))
+        wait = (f"{glyphs.WAIT} ", "accent")
         if task:
-            out += [line((glyphs.WAIT + " ", "accent"), task), *steps]
+            out += [line(wait, task), *steps]
         if not self.events:
-            out = [
-                line(
-                    (glyphs.WAIT + " ", "accent"), "The browser is starting; it reads and searches, and sends no form."
-                )
-            ]
+            out = [line(wait, "The browser is starting; it reads and searches, and sends no form.")]
         return [*out, line(("esc stops and keeps what was found", "muted"))] if self.running else out
 
 
@@ -197,17 +179,15 @@ COLUMN: Final = 38
 """Cells of one column of the checklist."""
 
 
-def strip_line(scan: Scan, width: int, now: float, *, detail: bool) -> Line:
+def strip_line(scan: Scan, width: int, *, detail: bool) -> Line:
     """Return a scan in one line: host, the probes as signs where ``detail`` asks for them, how far it is."""
     left = line(" ", ("scan", "accent"), " ", (scan.url, "strong"), "  ")
-    right = line(
-        (" ".join((str(scan.finished) + "/" + str(len(scan.probes)), "probes", glyphs.DOT, "esc cancels ")), "muted")
-    )
+    right = line((f"{scan.finished}/{len(scan.probes)} probes {glyphs.DOT} esc cancels ", "muted"))
     if not detail:
         return spread(left, right, width)
     parts: list[Piece] = [*left]
     for probe in scan.probes:
-        sign, role = (glyphs.DOT, "muted")
+        sign, role = glyphs.DOT, "muted"
         if probe.state == "done":
             sign, role = glyphs.OUTCOME.get(probe.outcome, glyphs.DOT), glyphs.role_of(probe.outcome)
         elif probe.state:
@@ -239,20 +219,11 @@ NAME = 14
 def scan_log(dossier: Dossier, size: int) -> list[Line]:
     """Return the kept exchanges of a scan laid out to ``size`` cells."""
     card = dossier.card
-    head = [
-        cut(
-            line(
-                (card.scanned_at[:10] + " " + clock(card.scanned_at), "muted"),
-                "  ",
-                (seconds(card.elapsed_ms) + " in all, from " + card.vantage, "muted"),
-            ),
-            size,
-        )
-    ]
+    made = f"{card.scanned_at[:10]} {clock(card.scanned_at)}  {seconds(card.elapsed_ms)} in all, from {card.vantage}"
+    out: list[Line] = [cut(line((made, "muted")), size)]
     seen = dossier.observations
     if seen is None:
-        return [*head, BLANK, *hang((), "This source keeps no probes. Press s to scan the host from here.", size)]
-    out: list[Line] = [*head]
+        return [*out, BLANK, *hang((), "This source keeps no probes. Press s to scan the host from here.", size)]
     for exchange in seen.exchanges:
         out.extend(_exchange(exchange, size))
     for warning in (*seen.warnings, *seen.files.notes):
@@ -264,8 +235,7 @@ def scan_lines(scan: Scan, size: int, now: float) -> list[Line]:
     """Return a scan of this session laid out to ``size`` cells."""
     out: list[Line] = [cut(line((scan.url, "strong")), size)]
     out += [cut(probe.line(now), size) for probe in scan.probes]
-    total = " ".join((str(scan.finished), "of", str(len(scan.probes)), "probes"))
-    tail = scan.words or total + " " + glyphs.DOT + " esc cancels"
+    tail = scan.words or f"{scan.finished} of {len(scan.probes)} probes {glyphs.DOT} esc cancels"
     return [*out, BLANK, *hang((), tail, size, "muted")]
 
 
@@ -274,20 +244,13 @@ def _exchange(exchange: Exchange, size: int) -> list[Line]:
     outcome = exchange.outcome
     quiet = is_file and outcome in ("refused", "inconclusive") and exchange.status in (404, 410)
     sign, role = (glyphs.DOT, "muted") if quiet else (glyphs.OUTCOME[outcome], glyphs.role_of(outcome))
-    status = str(exchange.status) if exchange.status else "none"
-    action = "screen.exchange('" + exchange.name + "')"
-    out: list[Line] = [
-        cut(
-            line(
-                Piece("  " + sign + " ", role, action),
-                Piece(fit(labels.probe(exchange.name), NAME) + " ", "", action),
-                Piece(status.rjust(4), role, action),
-                Piece(seconds(exchange.elapsed_ms).rjust(9), "muted", action),
-                Piece("  " + _notes(exchange), "muted", action),
-            ),
-            size,
-        )
-    ]
+    head = line(
+        (f"  {sign} ", role),
+        f"{fit(labels.probe(exchange.name), NAME)} ",
+        (f"{exchange.status or 'none':>4}", role),
+        (f"{seconds(exchange.elapsed_ms):>9}  {_notes(exchange)}", "muted"),
+    )
+    out: list[Line] = [acting(cut(head, size), f"screen.exchange('{exchange.name}')")]
     if exchange.detail:
         out += hang((Piece("    "),), exchange.detail, size, "muted")
     if exchange.challenge is not None:
@@ -306,7 +269,7 @@ def _notes(exchange: Exchange) -> str:
     if exchange.attempts:
         parts.append("asked twice")
     if exchange.hops:
-        parts.append(" ".join((str(len(exchange.hops)), "redirect" if len(exchange.hops) == 1 else "redirects")))
+        parts.append(count(len(exchange.hops), "redirect"))
     if exchange.cut:
         parts.append("body cut")
     return ", ".join(parts)

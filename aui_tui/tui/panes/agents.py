@@ -15,7 +15,7 @@ from aui_tui.records.view import Dossier
 from aui_tui.records.visits import VisitRow, Visits, visit_rows
 from aui_tui.text import cells, count, fit
 from aui_tui.tui import glyphs
-from aui_tui.tui.draw import BLANK, Line, Piece, cut, hang, line, paragraph
+from aui_tui.tui.draw import BLANK, Line, Piece, acting, cut, hang, line, paragraph
 from aui_tui.tui.words import byte_size, seconds
 
 SIZES_FROM: Final = 64
@@ -84,123 +84,99 @@ class _Beside(NamedTuple):
         rows = visit_rows(dossier.visits, dossier.card) if dossier.visits is not None else ()
         return cls(causes, {row.token: row for row in rows})
 
-    def pieces(self, row: AgentRow, wide: _Widths, action: str) -> list[Piece]:
-        """Return the columns of a row, none where there is no room."""
-        out: list[Piece] = []
-        if wide.by:
-            out.append(Piece(fit(self.causes.get(row.key, glyphs.DASH), wide.by), "muted", action))
-        if wide.visits:
-            found = self.visits.get(row.token)
-            if found is None or not found.requests:
-                return [*out, Piece(fit("no visits", wide.visits), "muted", action)]
-            sign = {True: glyphs.ALIKE, False: glyphs.DISAGREE, None: " "}[found.agrees]
-            words = format(found.requests, ",") + " " + sign
-            out.append(Piece(fit(words, wide.visits), "accent" if found.agrees is False else "", action))
-        return out
+    def pieces(self, row: AgentRow, wide: _Widths) -> Line:
+        """Return the columns of a row, empty where there is no room."""
+        by = Piece(fit(self.causes.get(row.key, glyphs.DASH), wide.by), "muted")
+        found = self.visits.get(row.token)
+        if found is None or not found.requests:
+            return (by, Piece(fit("no visits", wide.visits), "muted"))
+        sign = {True: glyphs.ALIKE, False: glyphs.DISAGREE, None: " "}[found.agrees]
+        words = fit(f"{found.requests:,} {sign}", wide.visits)
+        return (by, Piece(words, "accent" if found.agrees is False else ""))
 
 
 def _heading(wide: _Widths, size: int) -> Line:
-    parts = [fit("Agent", wide.name)]
-    if wide.sent:
-        parts.append(fit("name sent", wide.sent))
-    parts += [
-        fit("robots.txt says", wide.says),
-        "  ",
-        fit("the site answers" if wide.answer > 16 else "site", wide.answer),
-    ]
-    parts += [fit("goes by", wide.by), fit("visits", wide.visits), "so it is"]
-    return cut(line(("  " + "".join(parts), "header")), size)
+    parts = (
+        ("  Agent", wide.name + 2),
+        ("name sent", wide.sent),
+        ("robots.txt says", wide.says + 2),
+        ("the site answers" if wide.answer > 16 else "site", wide.answer),
+        ("goes by", wide.by),
+        ("visits", wide.visits),
+        ("so it is", len("so it is")),
+    )
+    return cut(line(("".join(fit(name, room) for name, room in parts), "header")), size)
 
 
 def _row(row: AgentRow, wide: _Widths, size: int, beside: _Beside) -> Line:
-    action = "screen.exchange('" + row.key + "')"
-    name = fit(row.label, wide.name - 1) + " "
-    pieces = [Piece("  ", "", action), Piece(name, "", action)]
-    if wide.sent:
-        pieces.append(
-            Piece(fit(fit(row.token, wide.sent - 1) if row.token else glyphs.DASH, wide.sent), "muted", action)
-        )
-    pieces += _says(row, wide.says, action)
-    pieces.append(Piece((glyphs.DISAGREE if row.disagree else " ") + " ", "accent", action))
-    pieces += _answer(row, wide.answer, action)
-    pieces += beside.pieces(row, wide, action)
-    mark = glyphs.VERDICT[row.verdict] + " " + row.verdict
-    pieces.append(Piece(mark, glyphs.role_of(row.verdict), action))
-    return cut(pieces, size)
+    pieces = (
+        *line("  ", f"{fit(row.label, wide.name - 1)} "),
+        Piece(fit(fit(row.token or glyphs.DASH, wide.sent - 1), wide.sent), "muted"),
+        *_says(row, wide.says),
+        Piece(f"{glyphs.DISAGREE if row.disagree else ' '} ", "accent"),
+        *_answer(row, wide.answer),
+        *beside.pieces(row, wide),
+        Piece(f"{glyphs.VERDICT[row.verdict]} {row.verdict}", glyphs.role_of(row.verdict)),
+    )
+    return acting(cut(pieces, size), f"screen.exchange('{row.key}')")
 
 
-def _says(row: AgentRow, room: int, action: str) -> list[Piece]:
+def _says(row: AgentRow, room: int) -> Line:
     if not row.robots:
-        return [Piece(fit(glyphs.DASH, room), "muted", action)]
-    word = fit(glyphs.SAYS[row.robots] + " " + row.robots, 7)
-    rule = ""
-    if row.line:
-        rule = " ".join((str(row.line), row.rule)) if room > 20 else "line " + str(row.line)
-    return [Piece(word, glyphs.role_of(row.robots), action), Piece(fit(fit(rule, room - 8), room - 7), "muted", action)]
+        return line((fit(glyphs.DASH, room), "muted"))
+    word = fit(f"{glyphs.SAYS[row.robots]} {row.robots}", 7)
+    rule = (f"{row.line} {row.rule}" if room > 20 else f"line {row.line}") if row.line else ""
+    return line((word, glyphs.role_of(row.robots)), (fit(fit(rule, room - 8), room - 7), "muted"))
 
 
-def _answer(row: AgentRow, room: int, action: str) -> list[Piece]:
+def _answer(row: AgentRow, room: int) -> Line:
     if not row.asked:
-        text = glyphs.VERDICT[agents.UNTESTED] + (" not asked" if room > 10 else " –")
-        return [Piece(fit(text, room), "muted", action)]
-    sign = glyphs.OUTCOME[row.outcome]
-    text = " ".join((sign, str(row.status) if row.status else "none"))
-    role = glyphs.role_of(row.outcome)
+        text = f"{glyphs.VERDICT[agents.UNTESTED]} {'not asked' if room > 10 else glyphs.DASH}"
+        return line((fit(text, room), "muted"))
+    text, role = f"{glyphs.OUTCOME[row.outcome]} {row.status or 'none'}", glyphs.role_of(row.outcome)
     got = row.exchange
     if got is None or room < 20:
-        return [Piece(fit(text, room), role, action)]
-    figures = byte_size(got.bytes).rjust(8) + seconds(got.elapsed_ms).rjust(8)
-    return [Piece(fit(text, 7), role, action), Piece(fit(figures, room - 7), "muted", action)]
+        return line((fit(text, room), role))
+    figures = f"{byte_size(got.bytes):>8}{seconds(got.elapsed_ms):>8}"
+    return line((fit(text, 7), role), (fit(figures, room - 7), "muted"))
 
 
 def counts(dossier: Dossier) -> str:
     """Return how many agents there are of each verdict that is not plain, and how many were not asked."""
     rows = agents.agent_rows(dossier.card, dossier.observations)[1:]
     found = Counter(row.verdict for row in rows)
-    words = [
-        " ".join((str(found[word]), word)) for word in agents.WORST_FIRST if found[word] and word != agents.UNTESTED
-    ]
-    unasked = sum(not row.asked for row in rows)
-    return " · ".join((*words, str(unasked) + " not asked"))
+    words = [f"{found[word]} {word}" for word in agents.WORST_FIRST if found[word] and word != agents.UNTESTED]
+    return " · ".join((*words, f"{sum(not row.asked for row in rows)} not asked"))
 
 
 def legend(size: int) -> str:
     """Return the marks with their words, as many as fit."""
-    parts = [" ".join((glyphs.VERDICT[word], word)) for word in LEGEND]
-    parts.append(glyphs.DISAGREE + " disagree")
-    out = ""
-    for part in parts:
-        if cells(out) + cells(part) + 2 > size:
-            break
-        out = "  ".join((out, part)) if out else part
-    return out
+    parts = [*(f"{glyphs.VERDICT[word]} {word}" for word in LEGEND), f"{glyphs.DISAGREE} disagree"]
+    while parts and cells("  ".join(parts)) > size:
+        parts.pop()
+    return "  ".join(parts)
+
+
+def every_row(dossier: Dossier) -> tuple[AgentRow, ...]:
+    """Return the rows of the agents and of the crawlers."""
+    given = dossier.card, dossier.observations
+    return (*agents.agent_rows(*given), *agents.crawler_rows(*given))
 
 
 def why(dossier: Dossier, key: str, size: int) -> list[Line]:
     """Return why the agent ``key`` fares as it does, in whole sentences."""
-    rows = (
-        *agents.agent_rows(dossier.card, dossier.observations),
-        *agents.crawler_rows(dossier.card, dossier.observations),
-    )
-    row = next((row for row in rows if row.key == key), None)
-    if row is None:
-        return []
-    return paragraph(" ".join(_sentences(row)), size)
+    row = next((row for row in every_row(dossier) if row.key == key), None)
+    return paragraph(" ".join(_sentences(row)), size) if row is not None else []
 
 
 def unasked(dossier: Dossier, key: str, size: int) -> list[Line]:
     """Return what is known of an assistant, agent or crawler that no probe stands for: its lines of robots.txt."""
-    known = registry()
-    surface = known.surface(key)
+    surface = registry().surface(key)
     wanted = surface.agents if surface is not None else (key,)
-    rows = (
-        *agents.agent_rows(dossier.card, dossier.observations),
-        *agents.crawler_rows(dossier.card, dossier.observations),
-    )
     out = paragraph("It was not asked: four agents are asked under their names, the others by robots.txt.", size)
     if surface is not None and surface.source == "none":
         out = paragraph("It drives a browser like a person's, so only a task run can tell what it gets.", size)
-    for row in rows:
+    for row in every_row(dossier):
         if row.key in wanted:
             out += [BLANK, cut(line((row.label, "title"), "  ", (row.token, "muted")), size)]
             out += paragraph(" ".join(_sentences(row)), size)
@@ -211,18 +187,18 @@ def _sentences(row: AgentRow) -> list[str]:
     out = []
     if row.robots:
         said = {"yes": "says yes", "part": "closes some pages", "no": "says stay out", "?": "could not be read"}
-        by = "".join((" in line ", str(row.line), ": “", row.rule, "”")) if row.line else ""
-        out.append("".join(("robots.txt ", said[row.robots], by, ".")))
+        by = f" in line {row.line}: “{row.rule}”" if row.line else ""
+        out.append(f"robots.txt {said[row.robots]}{by}.")
     if not row.asked:
         out.append("This name was not sent: only four agents are asked.")
     elif row.outcome == "served":
         out.append("The site serves the page to this name" + (", against its own robots.txt." if row.disagree else "."))
     elif row.outcome == "inconclusive":
         detail = row.exchange.detail if row.exchange is not None else ""
-        out.append("No answer of the site proves anything" + (": " + detail if detail else "") + ".")
+        out.append(f"No answer of the site proves anything{f': {detail}' if detail else ''}.")
     else:
         kind = "a test for humans" if row.outcome == "challenged" else "an error"
-        out.append("".join(("The site answers this name with ", kind, " (", str(row.status or "none"), ").")))
+        out.append(f"The site answers this name with {kind} ({row.status or 'none'}).")
         if row.disagree:
             out.append("The two contradict: robots.txt lets in what the site turns away.")
     return out
@@ -254,7 +230,7 @@ def tasks(dossier: Dossier, size: int, *, alone: bool = False) -> list[Line]:
     """
     runs = dossier.card.task_runs or ()
     if not runs:
-        known = [line("  ", fit(task.label, 26), (str(task.weight).rjust(2) + " points", "muted")) for task in TASKS]
+        known = [line("  ", fit(task.label, 26), (f"{task.weight:2} points", "muted")) for task in TASKS]
         return [*paragraph(NO_TASKS, size, "muted"), *([BLANK, *known] if alone else [])]
     report = dossier.observations.tasks if dossier.observations is not None else None
     results = {result.task: result for result in report.results} if report is not None else {}
@@ -272,7 +248,7 @@ def _task(run: TaskRun, result: TaskResult | None, *, words: bool) -> Line:
     """Return one task: its name, outcome, points and, where ``words`` fit, what happened."""
     half = result is not None and result.half and run.outcome == names.BLOCKED
     mark, role = MARKS.get("half" if half else run.outcome, (glyphs.UNKNOWN + " " + run.outcome, ""))
-    points = "/".join((str(run.points), str(run.possible))) if run.possible else glyphs.DASH
+    points = f"{run.points}/{run.possible}" if run.possible else glyphs.DASH
     label = TASK[run.task].label if run.task in TASK else run.task
     return (
         Piece("  " + fit(label, 23) + " "),
@@ -288,7 +264,7 @@ def _steps(result: TaskResult, size: int) -> list[Line]:
     for number, step in enumerate(result.steps, 1):
         sign, role = STEPS.get(step.mark, (glyphs.DOT, "muted"))
         lead = (Piece(str(number).rjust(2) + " "), Piece(sign + " ", role), Piece(fit(step.verb, 9)))
-        named = " “" + step.name + "”" if step.name else ""
+        named = f" “{step.name}”" if step.name else ""
         out += hang(lead, " ".join(part for part in (step.role + named, step.note) if part.strip()), size)
     if result.change:
         out += hang((Piece("To change: ", "accent"),), result.change, size)
@@ -303,7 +279,7 @@ def tasks_title(dossier: Dossier) -> str:
     got, possible = sum(run.points for run in runs), sum(run.possible for run in runs)
     report: TaskReport | None = dossier.observations.tasks if dossier.observations is not None else None
     spent = ", " + seconds(sum(result.elapsed_ms for result in report.results)) if report is not None else ""
-    return " ".join((str(got), "of", str(possible), "points")) + spent
+    return f"{got} of {possible} points{spent}"
 
 
 def visits(record: Visits | None, dossier: Dossier, size: int, *, alone: bool = False) -> list[Line]:

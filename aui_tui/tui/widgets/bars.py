@@ -268,9 +268,7 @@ class ScanPanel(Painted):
         return self.strip(lines[y] if y < len(lines) else (), width)
 
     def _lines(self, width: int, now: float) -> list[Line]:
-        out = [
-            strip_line(scan, width, now, detail=self._compact or scan is not self._scans[-1]) for scan in self._scans
-        ]
+        out = [strip_line(scan, width, detail=self._compact or scan is not self._scans[-1]) for scan in self._scans]
         if self._scans and not self._compact:
             out += checklist(self._scans[-1], width, now)
         return out
