@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Final
 
 from aui_tui.records import agents
@@ -13,7 +14,7 @@ from aui_tui.records.points import percent, totals
 from aui_tui.records.view import Dossier, HistoryPoint, comparable_scores
 from aui_tui.text import cells, count, fit, wrap
 from aui_tui.tui import glyphs
-from aui_tui.tui.draw import BLANK, Line, Piece, beside, cut, hang, line, paragraph, width
+from aui_tui.tui.draw import BLANK, Line, Piece, acting, beside, cut, hang, line, paragraph, width
 from aui_tui.tui.state import CardState
 from aui_tui.tui.words import day
 
@@ -72,37 +73,32 @@ def strip(dossier: Dossier, size: int, *, tight: bool = False) -> list[Line]:
     for one in found[:MOST]:
         out += _outcome(one, names, size, tight=tight)
     if len(found) > MOST:
-        more = len(found) - MOST
-        out.append(line(" ", ("+" + str(more) + (" more outcome" if more == 1 else " more outcomes"), "muted")))
+        out.append(line(" ", (f"+{count(len(found) - MOST, 'more outcome')}", "muted")))
     return out
 
 
 def _outcome(one: Outcome, names: int, size: int, *, tight: bool) -> list[Line]:
     role = glyphs.role_of(one.verdict)
-    action = "screen.exchange('" + (one.probe or one.keys[0]) + "')"
     listed = wrap(", ".join(one.names), names)
     room = size - names - 11
-    tails = [cut((Piece(one.reason, "muted", action),), room)] if tight else _reasons(one, room, action)
-    mark = glyphs.VERDICT[one.verdict] + " " + fit(one.gets_in, 5)
+    tails = [cut((Piece(one.reason, "muted"),), room)] if tight else _reasons(one, room)
+    lead = line(" ", (f"{glyphs.VERDICT[one.verdict]} {fit(one.gets_in, 5)} ", role))
     rows: list[Line] = []
-    for place in range(max(len(listed), len(tails))):
-        lead = (
-            (Piece(" ", "", action), Piece(mark + " ", role, action)) if place == 0 else (Piece(" " * 9, "", action),)
-        )
-        part = listed[place] if place < len(listed) else ""
-        tail = tails[place] if place < len(tails) else BLANK
-        rows.append((*lead, Piece(fit(part, names) + "  ", "", action), *tail))
+    for part, tail in zip_longest(listed, tails):
+        row = (*lead, Piece(fit(part or "", names) + "  "), *(tail or BLANK))
+        rows.append(acting(row, f"screen.exchange('{one.probe or one.keys[0]}')"))
+        lead = line(" " * 9)
     return rows
 
 
-def _reasons(one: Outcome, room: int, action: str) -> list[Line]:
+def _reasons(one: Outcome, room: int) -> list[Line]:
     """Return why, in lines of ``room`` cells, and that robots.txt says otherwise."""
-    rows: list[Line] = [(Piece(row, "muted", action),) for row in wrap(one.reason, max(room, 8))]
+    rows = paragraph(one.reason, max(room, 8), "muted")
     if one.disagree:
         words = " robots.txt yes" if one.verdict != agents.TOLD else ""
-        mark = (Piece(glyphs.DISAGREE, "accent", action), Piece(words, "muted", action))
+        mark = line((glyphs.DISAGREE, "accent"), (words, "muted"))
         if width((*rows[-1], *mark)) + 2 <= room:
-            rows[-1] = (*rows[-1], Piece("  ", "", action), *mark)
+            rows[-1] = (*rows[-1], Piece("  "), *mark)
         elif words:
             rows.append(cut(mark, room))
     return rows
@@ -115,10 +111,10 @@ def _sums(card: ReportCard) -> Line:
     got, possible = totals(card)
     star = glyphs.PROVISIONAL if card.provisional is True else ""
     return line(
-        (" ".join((number(got), "of", number(possible))), "strong"),
-        (" " + glyphs.ARROW + " ", "muted"),
-        (str(card.score) + "/100", "strong"),
-        (star + "  ", "muted"),
+        (f"{got} of {possible}", "strong"),
+        (f" {glyphs.ARROW} ", "muted"),
+        (f"{card.score}/100", "strong"),
+        (f"{star}  ", "muted"),
         (card.grade, glyphs.role_of(card.grade[:1])),
     )
 
@@ -127,8 +123,8 @@ def _note(card: ReportCard) -> str:
     """Return what holds the score down, or what is not in it."""
     got, possible = totals(card)
     if card.stance == "Walled" and percent(got, possible) > WALLED_CEILING:
-        return "at most " + str(WALLED_CEILING) + " while Walled"
-    return glyphs.PROVISIONAL + " no tasks yet" if card.provisional is True else ""
+        return f"at most {WALLED_CEILING} while Walled"
+    return f"{glyphs.PROVISIONAL} no tasks yet" if card.provisional is True else ""
 
 
 def _score(dossier: Dossier, size: int) -> list[Line]:
@@ -138,8 +134,8 @@ def _score(dossier: Dossier, size: int) -> list[Line]:
         graded = [point for point in dossier.history if not point.unreachable]
         if graded:
             last = graded[-1]
-            words = "   last graded " + str(last.score) + " " + last.grade + " on " + last.scanned_at[:10]
-            lead = (*lead, Piece(words + " (h shows it)", "muted"))
+            words = f"   last graded {last.score} {last.grade} on {last.scanned_at[:10]} (h shows it)"
+            lead = (*lead, Piece(words, "muted"))
         return [lead]
     note = _note(card)
     room = size - width(lead) - cells(note) - 6
@@ -153,8 +149,8 @@ def _score(dossier: Dossier, size: int) -> list[Line]:
 def _pillars(card: ReportCard) -> Line:
     out: list[Piece] = [Piece("         ")]
     for key, value in sorted(card.pillars.items(), key=lambda item: item[1] is None):
-        words = "not measured" if value is None else number(value) + "/" + number(card.pillar_max.get(key))
-        out += [Piece(pillar_label(key) + " "), Piece(words, "muted" if value is None else "strong"), Piece("   ")]
+        words = ("not measured", "muted") if value is None else (share_of(value, card.pillar_max.get(key)), "strong")
+        out += line(f"{pillar_label(key)} ", words, "   ")
     return tuple(out)
 
 
@@ -171,7 +167,7 @@ def _next(state: CardState, dossier: Dossier, size: int) -> list[Line]:
     reached = state.standings.get(fix.k)
     gain: Line = ()
     if reached is not None:
-        gain = line("  ", (" ".join((str(card.score), glyphs.ARROW, str(reached.score))), "good"))
+        gain = line("  ", (f"{card.score} {glyphs.ARROW} {reached.score}", "good"))
     from aui_tui.engine.checks import BY_FIX  # the first frame of the list does without
 
     takes = BY_FIX[fix.k].takes if fix.k in BY_FIX else ""
@@ -182,9 +178,7 @@ def _next(state: CardState, dossier: Dossier, size: int) -> list[Line]:
     rows = wrap(fix.title, room)
     if cells(rows[-1]) + width(tail) > room and width(gain) < width(tail):
         tail = gain if cells(rows[-1]) + width(gain) <= room else tail
-    first: list[Line] = [
-        (lead if place == 0 else Piece(" " * 9), Piece(row, "strong")) for place, row in enumerate(rows)
-    ]
+    first = hang((lead,), fix.title, size, "strong")
     if cells(rows[-1]) + width(tail) <= room:
         return [*first[:-1], (*first[-1], *tail)]
     return [*first, (Piece(" " * 7), *tail)]
@@ -214,7 +208,7 @@ def _pillar(key: str, value: float | None, most: float | None, parts: Sequence[s
     if value is None:
         return (name, Piece("not measured: no task was run."))
     full, rest = glyphs.bar(value, most or 0, 20)
-    out: Line = (name, Piece(full, "bar"), Piece(rest, "rest"), Piece(" " + number(value) + "/" + number(most)))
+    out: Line = (name, Piece(full, "bar"), Piece(rest, "rest"), Piece(f" {share_of(value, most)}"))
     for part in parts:
         if width(out) + cells(part) + 2 > size:
             break
@@ -229,7 +223,7 @@ def _parts(dossier: Dossier) -> dict[str, list[str]]:
     found: dict[str, list[tuple[float, str]]] = {}
     for entry in dossier.ledger.entries:
         if entry.measured and entry.earned < entry.possible:
-            words = entry.component + " " + number(entry.earned) + "/" + number(entry.possible)
+            words = f"{entry.component} {entry.earned}/{entry.possible}"
             found.setdefault(entry.pillar, []).append((entry.earned - entry.possible, words))
     return {pillar: [words for _, words in sorted(items)] for pillar, items in found.items()}
 
@@ -257,9 +251,9 @@ def maxima(pillars: Points) -> Points:
     return dict.fromkeys(pillars)
 
 
-def number(value: float | None) -> str:
-    """Return points as they came."""
-    return "" if value is None else str(value)
+def share_of(value: float, most: float | None) -> str:
+    """Return points as they came: ``18/25``, without the most where that is not known ``18/``."""
+    return f"{value}/{'' if most is None else most}"
 
 
 def pillar_lines(pillars: Points, most: Points, size: int) -> list[Line]:
@@ -267,23 +261,20 @@ def pillar_lines(pillars: Points, most: Points, size: int) -> list[Line]:
     room = min(max(size - NAME_WIDTH - 8, 4), 24)
     out: list[Line] = []
     for key, value in pillars.items():
-        name = Piece(fit(pillar_label(key), NAME_WIDTH))
-        top = most.get(key)
+        name, top = fit(pillar_label(key), NAME_WIDTH), most.get(key)
         if value is None:
-            out.append((name, Piece("not measured", "muted")))
-            continue
-        if top is None:
-            out.append((name, Piece(number(value), "strong")))
-            continue
-        full, rest = glyphs.bar(value, top, room)
-        figures = (number(value) + "/" + number(top)).rjust(6)
-        out.append((name, Piece(full, "bar"), Piece(rest, "rest"), Piece(figures)))
+            out.append(line(name, ("not measured", "muted")))
+        elif top is None:
+            out.append(line(name, (str(value), "strong")))
+        else:
+            full, rest = glyphs.bar(value, top, room)
+            out.append(line(name, (full, "bar"), (rest, "rest"), share_of(value, top).rjust(6)))
     return out
 
 
 def stance(word: str) -> Piece:
     """Return a stance as sign and word."""
-    return Piece(glyphs.STANCE.get(word, glyphs.UNKNOWN) + " " + word, glyphs.role_of(word))
+    return Piece(f"{glyphs.STANCE.get(word, glyphs.UNKNOWN)} {word}", glyphs.role_of(word))
 
 
 def headline(score: int, grade: str, stance_word: str, *, unreachable: bool = False) -> Line:
@@ -301,21 +292,14 @@ def history_line(history: Sequence[HistoryPoint], now: float, room: int) -> Line
     shown = history[-room:]
     words = count(len(history), "scan")
     if len(history) > 1:
-        words = words + " since " + day(history[0].scanned_at, now)
+        words += f" since {day(history[0].scanned_at, now)}"
     return line((glyphs.spark(comparable_scores(shown)), "bar"), " ", (words, "muted"))
-
-
-def status_words(status: int) -> str:
-    """Return an HTTP status, or ``none`` for no answer."""
-    return str(status) if status else "none"
 
 
 # How the score came about
 
-
-COMPONENT = 11
-
-EARNED = 6
+COMPONENT: Final = 11
+EARNED: Final = 6
 
 
 def ledger(dossier: Dossier, size: int) -> list[Line]:
@@ -337,7 +321,7 @@ def ledger(dossier: Dossier, size: int) -> list[Line]:
 
 
 def _entry(entry: Entry, size: int) -> list[Line]:
-    figures = (str(entry.earned) + "/" + str(entry.possible)).rjust(EARNED) if entry.measured else "not".rjust(EARNED)
+    figures = (f"{entry.earned}/{entry.possible}" if entry.measured else "not").rjust(EARNED)
     full = entry.earned >= entry.possible
     role = "muted" if not entry.measured else "good" if full else "critical" if entry.earned == 0 else "warn"
     head = (Piece(fit(entry.component, COMPONENT)), Piece(figures + "  ", role))
@@ -346,9 +330,8 @@ def _entry(entry: Entry, size: int) -> list[Line]:
 
 
 def _ledger_sums(kept: Ledger, size: int) -> list[Line]:
-    sums = " ".join((str(kept.earned), "of", str(kept.possible), "points", glyphs.ARROW, str(kept.raw) + "/100"))
+    sums = f"{kept.earned} of {kept.possible} points {glyphs.ARROW} {kept.raw}/100"
     out = [line(("Sum ", "strong"), sums, "  grade ", (kept.grade, glyphs.role_of(kept.grade[:1])))]
     if kept.capped:
-        words = " ".join(("A walled site scores at most", str(WALLED_CEILING) + ":", "so", str(kept.score) + "."))
-        out += paragraph(words, size, "warn")
+        out += paragraph(f"A walled site scores at most {WALLED_CEILING}: so {kept.score}.", size, "warn")
     return out

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from shlex import quote
 from typing import ClassVar, Final
 
@@ -19,7 +19,7 @@ from aui_tui.tui import glyphs, messages
 from aui_tui.tui.bindings import COMPARE
 from aui_tui.tui.context import Context, attempt, start
 from aui_tui.tui.draw import BLANK, Line, Piece, line
-from aui_tui.tui.panes.verdict import number, pillar_label, stance, status_words
+from aui_tui.tui.panes.verdict import pillar_label, share_of, stance
 from aui_tui.tui.widgets.bars import Bar, KeyBar
 from aui_tui.tui.widgets.lines import TextPane
 from aui_tui.tui.words import ago
@@ -94,30 +94,29 @@ def compare(cards: Sequence[ReportCard], size: int, now: float) -> list[Line]:
     out = [row("", lambda card: Piece(card.host, "title"))]
     out += [row(name, read) for name, read in _HEAD]
     out.append(row("Scanned", lambda card: Piece(ago(card.scanned_at, now))))
-    out += _section("Pillars", [row(pillar_label(key), _pillar(key)) for key in _keys(cards, "pillars")])
+    out += _section("Pillars", [row(pillar_label(key), _pillar(key)) for key in _once(cards, lambda c: c.pillars)])
     out += _section(
-        "Who gets in", [row(labels.surface(key, short=True), _verdict(key)) for key in _keys(cards, "matrix")]
+        "Who gets in", [row(labels.surface(key, short=True), _verdict(key)) for key in _once(cards, lambda c: c.matrix)]
     )
     out += _section("Facts", [row(name, read) for name, read in _FACTS])
-    out += _section("Fixes", [row(key, _fix(key)) for key in _fix_keys(cards)])
-    legend = line((glyphs.MARK + " differs", "muted"))
-    return [*out, BLANK, legend]
+    out += _section("Fixes", [row(key, _fix(key)) for key in _once(cards, _fix_keys)])
+    return [*out, BLANK, line((f"{glyphs.MARK} differs", "muted"))]
 
 
 def _section(title: str, rows: list[Line]) -> list[Line]:
     return [BLANK, line((title, "title")), *rows] if rows else []
 
 
-def _keys(cards: Sequence[ReportCard], field: str) -> list[str]:
-    return list(dict.fromkeys(key for card in cards for key in getattr(card, field)))
+def _once(cards: Sequence[ReportCard], keys: Callable[[ReportCard], Iterable[str]]) -> list[str]:
+    return list(dict.fromkeys(key for card in cards for key in keys(card)))
 
 
-def _fix_keys(cards: Sequence[ReportCard]) -> list[str]:
-    return list(dict.fromkeys(fix.k for card in cards for fix in card.recommendations))
+def _fix_keys(card: ReportCard) -> list[str]:
+    return [fix.k for fix in card.recommendations]
 
 
 def _score(card: ReportCard) -> Piece:
-    return Piece(glyphs.DASH, "muted") if card.unreachable else Piece(str(card.score) + "/100", "strong")
+    return Piece(glyphs.DASH, "muted") if card.unreachable else Piece(f"{card.score}/100", "strong")
 
 
 def _grade(card: ReportCard) -> Piece:
@@ -135,7 +134,7 @@ def _pillar(key: str) -> Reader:
         value = card.pillars[key]
         if value is None:
             return Piece("unmeasured", "muted")
-        return Piece(number(value) + "/" + number(card.pillar_max.get(key)))
+        return Piece(share_of(value, card.pillar_max.get(key)))
 
     return read
 
@@ -147,7 +146,7 @@ def _verdict(key: str) -> Reader:
             return Piece(glyphs.DASH, "muted")
         surface = registry().surface(key)
         word = word_of(found, surface.source if surface is not None else "")
-        return Piece(glyphs.VERDICT[word] + " " + word, glyphs.role_of(word))
+        return Piece(f"{glyphs.VERDICT[word]} {word}", glyphs.role_of(word))
 
     return read
 
@@ -155,17 +154,10 @@ def _verdict(key: str) -> Reader:
 def _fix(key: str) -> Reader:
     def read(card: ReportCard) -> Piece:
         points = next((fix.pts for fix in card.recommendations if fix.k == key), None)
-        return (
-            Piece(glyphs.SEVERITY["good"] + " nothing to do", "good")
-            if points is None
-            else Piece("+" + str(points), "warn")
-        )
+        done = Piece(f"{glyphs.SEVERITY['good']} nothing to do", "good")
+        return done if points is None else Piece(f"+{points}", "warn")
 
     return read
-
-
-def _yes(value: bool) -> Piece:
-    return Piece("yes") if value else Piece("no")
 
 
 _HEAD: Final[tuple[tuple[str, Reader], ...]] = (
@@ -176,13 +168,13 @@ _HEAD: Final[tuple[tuple[str, Reader], ...]] = (
     ("Category", lambda card: Piece(card.category)),
 )
 _FACTS: Final[tuple[tuple[str, Reader], ...]] = (
-    ("Agents served", lambda card: Piece("/".join((str(card.live_served), str(card.live_total))))),
+    ("Agents served", lambda card: Piece(f"{card.live_served}/{card.live_total}")),
     ("Agents disallowed", lambda card: Piece(str(card.agents_disallowed))),
     ("Crawlers blocked", lambda card: Piece(str(card.crawlers_blocked))),
-    ("Browser", lambda card: Piece(status_words(card.human_status))),
-    ("robots.txt", lambda card: Piece(status_words(card.robots_status))),
-    ("Content-Signal", lambda card: _yes(card.content_signal)),
-    ("Readable", lambda card: _yes(not card.noscript_shell)),
+    ("Browser", lambda card: Piece(str(card.human_status or "none"))),
+    ("robots.txt", lambda card: Piece(str(card.robots_status or "none"))),
+    ("Content-Signal", lambda card: Piece("yes" if card.content_signal else "no")),
+    ("Readable", lambda card: Piece("no" if card.noscript_shell else "yes")),
     ("JSON-LD", lambda card: Piece(str(card.jsonld))),
     ("Files", lambda card: Piece(", ".join(card.files) or "none")),
     ("Edge", lambda card: Piece(card.edge or "none recognised")),
