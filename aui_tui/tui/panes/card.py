@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from aui_tui.changes import Change, Diff, diff
 from aui_tui.engine.checks import BY_FIX
 from aui_tui.records import labels
-from aui_tui.records.agents import agent_rows, crawler_rows, outcomes
+from aui_tui.records.agents import outcomes
 from aui_tui.records.card import Recommendation, ReportCard
 from aui_tui.records.methods import WALLED_CEILING
 from aui_tui.records.observations import INCONCLUSIVE
@@ -18,9 +18,9 @@ from aui_tui.records.points import comparable, gain
 from aui_tui.records.view import Dossier, Quota
 from aui_tui.text import cells, count, fit
 from aui_tui.tui import glyphs
-from aui_tui.tui.draw import BLANK, Line, Piece, beside, cut, hang, line, paragraph, spread, width
+from aui_tui.tui.draw import BLANK, Line, Piece, acting, beside, cut, hang, line, paragraph, plain, spread, width
 from aui_tui.tui.panes import agents
-from aui_tui.tui.panes.verdict import history_line, ledger, stance
+from aui_tui.tui.panes.verdict import findings, history_line, ledger, stance
 from aui_tui.tui.scans import Scan, TaskRun, scan_lines, scan_log
 from aui_tui.tui.state import CardState
 from aui_tui.tui.words import FIX_TERMS, ago, day, quota_words, seconds, signed, term
@@ -28,7 +28,7 @@ from aui_tui.tui.words import FIX_TERMS, ago, day, quota_words, seconds, signed,
 
 def absent(host: str, problem: str, size: int, can_scan: bool) -> list[Line]:
     """Return the pane laid out to ``size`` cells."""
-    out: list[Line] = [*paragraph("There is no report card of " + host + ".", size, "strong"), BLANK]
+    out: list[Line] = [*paragraph(f"There is no report card of {host}.", size, "strong"), BLANK]
     out += [*paragraph(problem, size, "warn"), BLANK]
     if can_scan:
         out.append(line(("s", "key"), " scans it now"))
@@ -44,15 +44,7 @@ WORDS_FROM = 56
 
 def evidence(dossier: Dossier, size: int) -> list[Line]:
     """Return the pane laid out to ``size`` cells."""
-    out: list[Line] = []
-    word = 9 if size >= WORDS_FROM else 0
-    for item in dossier.card.evidence:
-        role = glyphs.role_of(item.t)
-        head = (
-            Piece(glyphs.SEVERITY.get(item.t, glyphs.UNKNOWN) + " ", role),
-            Piece(fit(item.t, word) if word else "", role),
-        )
-        out.extend(hang(head, item.text, size))
+    out = findings(dossier.card.evidence, size, 9 if size >= WORDS_FROM else 0)
     return out or [line(("The card carries no evidence.", "muted"))]
 
 
@@ -73,7 +65,7 @@ def fixes(state: CardState, size: int) -> list[Line]:
     fix = items[min(max(state.chosen, 0), len(items) - 1)]
     out += [
         BLANK,
-        *paragraph(gain(dossier.card, fix.k).replace(" -> ", " " + glyphs.ARROW + " "), size, "good"),
+        *paragraph(gain(dossier.card, fix.k).replace("->", glyphs.ARROW), size, "good"),
         *paragraph(fix.body, size),
         BLANK,
     ]
@@ -90,31 +82,28 @@ def _fix_row(state: CardState, number: int, size: int) -> Line:
     fix = state.fixes[number]
     chosen, ticked = number == state.chosen, fix.k in state.done
     role = "cursor" if chosen else ""
-    action = f"screen.choose_fix({number})"
     card = state.dossier.card if state.dossier is not None else None
     reached = state.standings.get(fix.k)
-    gain = ("+" + str(fix.pts)).rjust(3)
+    gain = f"+{fix.pts}".rjust(3)
     if reached is not None and card is not None:
-        score = " ".join((str(card.score), glyphs.ARROW, str(reached.score)))
-        gain = score.rjust(9) if EFFORT_FROM <= size < POINTS_FROM else gain + "  " + score.rjust(9)
+        score = f"{card.score} {glyphs.ARROW} {reached.score}".rjust(9)
+        gain = score if EFFORT_FROM <= size < POINTS_FROM else f"{gain}  {score}"
     if size >= EFFORT_FROM and fix.k in BY_FIX:
-        gain = gain + "  " + BY_FIX[fix.k].takes.ljust(7)
-    lead = (
-        Piece((glyphs.CURSOR if chosen else " ") + " ", "accent", action),
-        Piece(glyphs.SEVERITY["good"] + " " if ticked else "", "good", action),
-    )
+        gain = f"{gain}  {BY_FIX[fix.k].takes:7}"
+    cursor, tick = glyphs.CURSOR if chosen else " ", f"{glyphs.SEVERITY['good']} " if ticked else ""
+    lead = line((f"{cursor} ", "accent"), (tick, "good"))
     room = size - width(lead) - len(gain) - 1
-    title = Piece(fit(fix.title, room) + " ", role, action)
-    return (*lead, title, Piece(gain, role or "good", action))
+    row = (*lead, *line((f"{fit(fix.title, room)} ", role), (gain, role or "good")))
+    return acting(row, f"screen.choose_fix({number})")
 
 
 def file_of(fix: Recommendation) -> str:
     """Return what the snippet of a fix is called when it is copied."""
     names = {"llms": "/llms.txt", "robots": "/robots.txt", "signal": "/robots.txt", "front-door": "/.well-known"}
-    return " ".join((names.get(fix.k, fix.k), "snippet"))
+    return f"{names.get(fix.k, fix.k)} snippet"
 
 
-LABEL = 22
+LABEL: Final = 22
 
 
 def changes(before: ReportCard | None, after: ReportCard, size: int, now: float) -> list[Line]:
@@ -123,10 +112,8 @@ def changes(before: ReportCard | None, after: ReportCard, size: int, now: float)
         words = "There is no earlier scan of this host to compare with. Press s to scan it again."
         return paragraph(words, size, "muted")
     found = diff(before, after)
-    head = line(
-        ("Since ", "muted"), (day(before.scanned_at, now), "strong"), (", " + ago(before.scanned_at, now), "muted")
-    )
-    out: list[Line] = [head]
+    since, passed = day(before.scanned_at, now), ago(before.scanned_at, now)
+    out = [line(("Since ", "muted"), (since, "strong"), (f", {passed}", "muted"))]
     if found.note:
         out += paragraph(found.note, size, "warn")
     out.append(BLANK)
@@ -138,34 +125,27 @@ def changes(before: ReportCard | None, after: ReportCard, size: int, now: float)
         out += _change(change, label, size)
     for title, items, role in (("New findings", found.new, "critical"), ("Resolved", found.resolved, "good")):
         if items:
-            out += [BLANK, line((title, "title"))]
-            for item in items:
-                head = (Piece(glyphs.SEVERITY.get(item.t, glyphs.UNKNOWN) + " ", role),)
-                out += hang(head, item.text, size)
+            out += [BLANK, line((title, "title")), *findings(items, size, role=role)]
     return out
 
 
 def _headline(found: Diff) -> list[Line]:
-    out: list[Line] = []
-    pairs = (
-        ("Score", tuple(str(value) for value in found.score)),
-        ("Grade", found.grade),
-        ("Stance", found.stance),
-        ("Method", found.method),
-    )
-    for name, (was, now) in pairs:
-        if was != now:
-            out.append(line((fit(name, 8), "strong"), was, (" " + glyphs.ARROW + " ", "muted"), (now, "strong")))
+    pairs = {"Score": found.score, "Grade": found.grade, "Stance": found.stance, "Method": found.method}
+    out = [
+        line((fit(name, 8), "strong"), str(was), (f" {glyphs.ARROW} ", "muted"), (str(now), "strong"))
+        for name, (was, now) in pairs.items()
+        if was != now
+    ]
     return [*out, BLANK] if out else out
 
 
 def _change(change: Change, label: int, size: int) -> list[Line]:
     role = {1: "good", -1: "critical"}.get(change.direction, "")
     sign = {1: glyphs.RISING, -1: glyphs.FALLING}.get(change.direction, glyphs.DOT)
-    words = " ".join((change.before, glyphs.ARROW, change.after))
+    words = f"{change.before} {glyphs.ARROW} {change.after}"
     if change.points:
-        words += " ".join(("  ", format(change.points, "+d"), change.pillar))
-    return hang((Piece(sign + " ", role), Piece(fit(change.label, label) + " ")), words, size, role)
+        words += f"   {change.points:+d} {change.pillar}"
+    return hang(line((f"{sign} ", role), f"{fit(change.label, label)} "), words, size, role)
 
 
 def site_facts(dossier: Dossier, size: int, now: float) -> list[Line]:
@@ -207,21 +187,16 @@ TWO_COLUMNS: Final = 68
 
 
 def _left_facts(card: ReportCard) -> list[tuple[str, str]]:
-    rules = " ".join(("rules for", count(card.robots_ua_rules, "name"))) if card.robots_ua_rules else "no rules"
+    rules = f"rules for {count(card.robots_ua_rules, 'name')}" if card.robots_ua_rules else "no rules"
     closed = ", closed to all others" if card.wildcard_block else ""
     return [
-        ("Robots.txt", " ".join((str(card.robots_status or "no answer"), " " + rules)) + closed),
-        ("Browser", _browser(card)),
+        ("Robots.txt", f"{card.robots_status or 'no answer'}  {rules}{closed}"),
+        ("Browser", f"{card.human_status or 'no answer in 12 s'}{', challenged' if card.human_challenged else ''}"),
         ("Served by", card.edge or "none recognised"),
         ("Title", card.human_title or "none"),
         ("Scripts", "nothing readable without them" if card.noscript_shell else "readable without them"),
-        ("Crawlers", " ".join((str(card.crawlers_blocked), "of", str(card.crawlers_total), "told no"))),
+        ("Crawlers", f"{card.crawlers_blocked} of {card.crawlers_total} told no"),
     ]
-
-
-def _browser(card: ReportCard) -> str:
-    status = str(card.human_status) if card.human_status else "no answer in 12 s"
-    return status + ", challenged" if card.human_challenged else status
 
 
 def _right_facts(dossier: Dossier, now: float) -> list[tuple[str, str]]:
@@ -229,15 +204,14 @@ def _right_facts(dossier: Dossier, now: float) -> list[tuple[str, str]]:
     labelled = ""
     if dossier.observations is not None and parts.forms:
         good = parts.forms - min(dossier.observations.page.forms_unlabelled, parts.forms)
-        labelled = " · forms " + str(good) + " of " + str(parts.forms)
-    history = "".join(piece.text for piece in history_line(dossier.history, now, 12))
+        labelled = f" · forms {good} of {parts.forms}"
     return [
         ("Content-Signal", "stated" if card.content_signal else "none"),
         ("JSON-LD", count(card.jsonld, "block") if card.jsonld else "none"),
-        ("Landmarks", " ".join(("main", str(parts.main), "· nav", str(parts.nav)))),
-        ("Labels", str(parts.aria) + labelled),
+        ("Landmarks", f"main {parts.main} · nav {parts.nav}"),
+        ("Labels", f"{parts.aria}{labelled}"),
         ("Files", ", ".join(card.files) or "none of llms, ucp, mcp"),
-        ("History", history),
+        ("History", plain(history_line(dossier.history, now, 12))),
     ]
 
 
@@ -256,7 +230,7 @@ NAMES: Final = {
 def short_title(number: int, state: CardState) -> str:
     """Return digit and name of a pane."""
     turned = {SUMMARY: ("Ledger", state.ledger), EVIDENCE: ("Changes", state.changes)}.get(number, ("", False))
-    return " ".join((str(number), turned[0] if turned[1] else NAMES[number]))
+    return f"{number} {turned[0] if turned[1] else NAMES[number]}"
 
 
 def amount(number: int, state: CardState) -> str:
@@ -266,7 +240,7 @@ def amount(number: int, state: CardState) -> str:
         return ""
     if number == EVIDENCE and not state.changes:
         worst = sum(item.t == "critical" for item in card.evidence)
-        return str(worst) + glyphs.CRITICAL if worst else ""
+        return f"{worst}{glyphs.CRITICAL}" if worst else ""
     if number == FIXES:
         return str(len(card.recommendations) or "")
     if number == TASKS:
@@ -284,11 +258,11 @@ def title(number: int, state: CardState) -> str:
     if number == SUMMARY and not state.ledger:
         return "What the site is made of"
     if number == AGENTS:
-        return name + " " + glyphs.DASH + " " + agents.counts(dossier)
+        return f"{name} {glyphs.DASH} {agents.counts(dossier)}"
     if number == EVIDENCE and not state.changes:
-        return " ".join((name, counts(dossier)))
+        return f"{name} {counts(dossier)}"
     if number == FIXES and state.fixes:
-        return name + "  worst harm first"
+        return f"{name}  worst harm first"
     more = ""
     if number == SCAN_LOG:
         more = log_words(dossier)
@@ -296,7 +270,7 @@ def title(number: int, state: CardState) -> str:
         more = agents.tasks_title(dossier)
     elif number == VISITS:
         more = agents.visits_title(dossier.visits)
-    return " ".join((name, glyphs.DASH, more)) if more else name
+    return f"{name} {glyphs.DASH} {more}" if more else name
 
 
 def subtitle(number: int, state: CardState, size: int) -> str:
@@ -308,7 +282,7 @@ def subtitle(number: int, state: CardState, size: int) -> str:
     if number == SCAN_LOG:
         return "enter shows the exchange"
     if number == VISITS and state.dossier.visits is not None:
-        return glyphs.DISAGREE + " log and probe disagree  " + glyphs.ALIKE + " they agree"
+        return f"{glyphs.DISAGREE} log and probe disagree  {glyphs.ALIKE} they agree"
     return ""
 
 
@@ -321,8 +295,8 @@ def log_words(dossier: Dossier) -> str:
         "not found" if one.status in (404, 410) else "no answer" if one.outcome == INCONCLUSIVE else one.outcome
         for one in seen.exchanges
     )
-    parts = ", ".join(" ".join((str(number), word)) for word, number in found.most_common())
-    return "".join((count(len(seen.exchanges), "question"), " in ", seconds(card.elapsed_ms), ": ", parts))
+    parts = ", ".join(f"{number} {word}" for word, number in found.most_common())
+    return f"{count(len(seen.exchanges), 'question')} in {seconds(card.elapsed_ms)}: {parts}"
 
 
 def lines(
@@ -346,25 +320,11 @@ def lines(
         return run.lines(size)
     if state.dossier is None:
         return absent(state.host, state.problem, size, can_scan) if number == SUMMARY and state.problem else []
-    return _turned(number, state, state.dossier, size, now) or _of_card(
-        number, state, state.dossier, size, now, alone=alone
-    )
-
-
-def _turned(number: int, state: CardState, dossier: Dossier, size: int, now: float) -> list[Line]:
-    """Return the other side of a pane that was turned over, nothing where it was not."""
-    if number == SUMMARY and state.ledger:
-        return ledger(dossier, size)
-    if number == EVIDENCE and state.changes:
-        return changes(state.before, dossier.card, size, now)
-    return []
-
-
-def _of_card(number: int, state: CardState, dossier: Dossier, size: int, now: float, *, alone: bool) -> list[Line]:
+    dossier = state.dossier
     panes: dict[int, Callable[[], list[Line]]] = {
-        SUMMARY: lambda: site_facts(dossier, size, now),
+        SUMMARY: lambda: ledger(dossier, size) if state.ledger else site_facts(dossier, size, now),
         AGENTS: lambda: agents.agent_table(dossier, size, crawlers=state.crawlers),
-        EVIDENCE: lambda: evidence(dossier, size),
+        EVIDENCE: lambda: changes(state.before, dossier.card, size, now) if state.changes else evidence(dossier, size),
         FIXES: lambda: fixes(state, size),
         SCAN_LOG: lambda: scan_log(dossier, size),
         TASKS: lambda: agents.tasks(dossier, size, alone=alone),
@@ -377,8 +337,6 @@ def _of_card(number: int, state: CardState, dossier: Dossier, size: int, now: fl
 
 WIDE: Final = 110
 """Cells from which on a line holds the rest."""
-
-
 SHORTEST: Final = 16
 """Cells that are left of a name at least."""
 
@@ -392,8 +350,7 @@ class Place(NamedTuple):
 
     def words(self, *, full: bool) -> str:
         """Return ``4 of 212 Walled in Retail``, or without the filters."""
-        short = " ".join((format(self.number, ","), "of", format(self.total, ",")))
-        return " ".join((short, self.filters)).strip() if full else short
+        return f"{self.number:,} of {self.total:,} {self.filters if full else ''}".strip()
 
 
 def headline_of(state: CardState, place: Place | None, quota: Quota | None, rank: int, now: float, size: int) -> Line:
@@ -406,7 +363,7 @@ def headline_of(state: CardState, place: Place | None, quota: Quota | None, rank
     wide = size >= WIDE
     facts = [
         place.words(full=wide) if place is not None and place.total > 1 else "",
-        " ".join(("scan of", day(card.scanned_at, now))) if state.at else "scanned " + ago(card.scanned_at, now),
+        f"scan of {day(card.scanned_at, now)}" if state.at else f"scanned {ago(card.scanned_at, now)}",
         quota_words(quota, full=size >= 140),
     ]
     name = line((card.host, "title"))
@@ -441,36 +398,28 @@ def what_if_words(state: CardState, rank: int, *, wide: bool) -> Line:
     """Return score, grade, a changed stance and the rank that the marked fixes would give; nothing without any."""
     if not state.done or state.dossier is None:
         return ()
-    lead = line(("  " + glyphs.ARROW + " ", "accent"))
-    reached = state.reached
+    lead, reached = (f"  {glyphs.ARROW} ", "accent"), state.reached
     if reached is None:
-        return (*lead, Piece(glyphs.WAIT, "muted"))
-    out = [
-        *lead,
-        Piece(str(reached.score), "strong"),
-        Piece(" "),
-        Piece(reached.grade, glyphs.role_of(reached.grade[:1])),
-    ]
+        return line(lead, (glyphs.WAIT, "muted"))
+    out = line(lead, (str(reached.score), "strong"), " ", (reached.grade, glyphs.role_of(reached.grade[:1])))
     if reached.stance != state.dossier.card.stance:
         known = stance(reached.stance)
-        out += [Piece(" "), known if wide else known._replace(text=known.text[:1])]
+        out += line(" ", known if wide else known._replace(text=known.text[:1]))
     if rank:
-        out.append(Piece(" rank " + format(rank, ","), "accent"))
-    return tuple(out)
+        out += line((f" rank {rank:,}", "accent"))
+    return out
 
 
 def what_if_foot(state: CardState) -> str:
     """Return the keys of the pane of fixes, and what the marked ones would change."""
     if not state.done or state.dossier is None:
         return "space what if · y copies the snippet" if state.fixes else ""
-    words = ["what if", count(len(state.done), "fix", "fixes")]
+    words = f"what if {count(len(state.done), 'fix', 'fixes')}"
     if state.reached is not None:
-        words[-1] += ":"
-        words += [str(state.dossier.card.score), glyphs.ARROW, str(state.reached.score)]
+        words += f": {state.dossier.card.score} {glyphs.ARROW} {state.reached.score}"
         if state.reached.stance == "Walled" and state.reached.score == WALLED_CEILING:
-            words[-1] += ","
-            words += ["no more while Walled"]
-    return " ".join(words)
+            words += ", no more while Walled"
+    return words
 
 
 def change_words(dossier: Dossier, now: float) -> str:
@@ -479,13 +428,13 @@ def change_words(dossier: Dossier, now: float) -> str:
         return ""
     before, now_is = comparable(dossier.previous, dossier.card)
     change = signed(now_is - before)
-    return " ".join((change, "since", day(dossier.previous.scanned_at, now))) if change else ""
+    return f"{change} since {day(dossier.previous.scanned_at, now)}" if change else ""
 
 
 def tabs_line(state: CardState, size: int) -> Line:
     """Return the names of the panes with their digits and what is in them, the shown one in brackets."""
-    found = next((out for out in (_tabs(state, room) for room in ("full", "names")) if width(out) <= size), None)
-    return found if found is not None else cut(_tabs(state, "digits"), size)
+    fitting = (out for out in (_tabs(state, room) for room in ("full", "names")) if width(out) <= size)
+    return next(fitting, None) or cut(_tabs(state, "digits"), size)
 
 
 def _tabs(state: CardState, room: str) -> Line:
@@ -494,9 +443,9 @@ def _tabs(state: CardState, room: str) -> Line:
         shown = number == state.pane
         inside = amount(number, state) if room == "full" else ""
         name = short_title(number, state) if room != "digits" or shown else str(number)
-        text = " ".join(part for part in (name, inside) if part)
-        action = "screen.pane(" + str(number) + ")"
-        out.append(Piece(" [" + text + "]" if shown else " " + text + " ", "title" if shown else "", action))
+        text = f"{name} {inside}".strip()
+        action = f"screen.pane({number})"
+        out.append(Piece(f" [{text}]", "title", action) if shown else Piece(f" {text} ", "", action))
     return tuple(out)
 
 
@@ -525,9 +474,5 @@ def _word(state: CardState, key: str) -> str:
         found = outcomes(dossier.card, dossier.observations)
         return next((one.verdict for one in found if key in (one.probe, *one.keys)), "")
     if state.pane == 2:
-        rows = (
-            *agent_rows(dossier.card, dossier.observations),
-            *crawler_rows(dossier.card, dossier.observations),
-        )
-        return next((row.verdict for row in rows if row.key == key), "")
+        return next((row.verdict for row in agents.every_row(dossier) if row.key == key), "")
     return ""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from typing import Final
 
 from aui_tui.records import agents
 from aui_tui.records.agents import Outcome
-from aui_tui.records.card import Entry, Ledger, Points, ReportCard
+from aui_tui.records.card import Entry, Evidence, Ledger, Points, ReportCard
 from aui_tui.records.methods import METHODS, WALLED_CEILING
 from aui_tui.records.points import percent, totals
 from aui_tui.records.view import Dossier, HistoryPoint, comparable_scores
@@ -294,6 +294,15 @@ def history_line(history: Sequence[HistoryPoint], now: float, room: int) -> Line
     if len(history) > 1:
         words += f" since {day(history[0].scanned_at, now)}"
     return line((glyphs.spark(comparable_scores(shown)), "bar"), " ", (words, "muted"))
+
+
+def findings(items: Iterable[Evidence], size: int, word: int = 0, *, role: str = "") -> list[Line]:
+    """Return findings, each after its sign and its kind in ``word`` cells, in ``role`` or that of their kind."""
+    out: list[Line] = []
+    for item in items:
+        sign = f"{glyphs.SEVERITY.get(item.t, glyphs.UNKNOWN)} {fit(item.t, word)}"
+        out += hang((Piece(sign, role or glyphs.role_of(item.t)),), item.text, size)
+    return out
 
 
 # How the score came about

@@ -16,8 +16,8 @@ from aui_tui.text import cells, count, fit
 from aui_tui.tui import glyphs, messages
 from aui_tui.tui.columns import verdict_of
 from aui_tui.tui.context import Context, attempt, start
-from aui_tui.tui.draw import BLANK, Line, Piece, cut, hang, line, pad, paragraph, spread, width
-from aui_tui.tui.panes.verdict import headline, history_line, maxima, pillar_lines, strip
+from aui_tui.tui.draw import BLANK, Line, Piece, acting, cut, hang, line, pad, paragraph, spread, width
+from aui_tui.tui.panes.verdict import findings, headline, history_line, maxima, pillar_lines, strip
 from aui_tui.tui.state import ListState
 from aui_tui.tui.widgets.lines import Lines, nothing
 from aui_tui.tui.words import TERMS, ago, clock, quota_words, signed, term
@@ -33,23 +33,17 @@ def title_line(state: ListState, label: str, quota: Quota | None, size: int) -> 
     ranked, unreachable = (
         "…" if view.counting else format(len(window), ",") for window in (view.ranked, view.unreachable)
     )
-    counts = [
-        Piece("Ranked " + ranked, "" if state.unreachable else "strong", "screen.list('ranked')"),
-        Piece(" · ", "muted"),
-        Piece(
-            "Unreachable " + unreachable,
-            "strong" if state.unreachable else "",
-            "screen.list('unreachable')",
-        ),
-    ]
-    name = "AUI  Agentic Usability Index" if size >= 110 else "AUI"
-    left = (Piece(" "), Piece(name, "title"), Piece("  "), *counts)
-    facts = [label, "index " + clock(view.scanned_at), quota_words(quota, full=False)]
-    if size >= 110:
-        facts = [label, "index " + view.scanned_at[:10] + " " + clock(view.scanned_at), quota_words(quota, full=True)]
-    if view.notice:
-        facts.insert(0, view.notice)
-    facts = [fact for fact in facts if fact]
+    wide, roles = size >= 110, ("", "strong") if state.unreachable else ("strong", "")
+    left = line(
+        " ",
+        ("AUI  Agentic Usability Index" if wide else "AUI", "title"),
+        "  ",
+        Piece(f"Ranked {ranked}", roles[0], "screen.list('ranked')"),
+        (" · ", "muted"),
+        Piece(f"Unreachable {unreachable}", roles[1], "screen.list('unreachable')"),
+    )
+    at = f"{view.scanned_at[:10]} {clock(view.scanned_at)}" if wide else clock(view.scanned_at)
+    facts = [fact for fact in (view.notice, label, f"index {at}", quota_words(quota, full=wide)) if fact]
     while len(facts) > 1 and len(" · ".join(facts)) > size - width(left) - 3:
         facts.pop(0)
     return spread(left, line((" · ".join(facts), "muted"), " "), size)
@@ -57,7 +51,7 @@ def title_line(state: ListState, label: str, quota: Quota | None, size: int) -> 
 
 def feed_line(name: str, done: int, total: int, size: int) -> Line:
     """Return how far the scans are that fill the index."""
-    words = " ".join((name + ":", str(done), "of", str(total), "scans"))
+    words = f"{name}: {done} of {total} scans"
     full, rest = glyphs.bar(done, total, max(min(size - cells(words) - 40, 30), 4))
     left = line(" ", ("AUI", "title"), "  ", (words, "strong"), "  ", (full, "bar"), (rest, "rest"))
     return spread(left, line(("esc stops, what has come is kept", "muted"), " "), size)
@@ -76,15 +70,15 @@ def chips_line(state: ListState, size: int) -> Line:
 
 def _chips(state: ListState, view: IndexView, names: Sequence[str], lead: str, gap: str) -> Line:
     chosen = state.query.category
-    category = " ".join((lead + (chosen or "all"), glyphs.FALLING))
-    parts = [Piece(" " + category + " ", "chip" if chosen else "", "screen.category"), Piece(" ")]
+    category = f" {lead}{chosen or 'all'} {glyphs.FALLING} "
+    parts = [Piece(category, "chip" if chosen else "", "screen.category"), Piece(" ")]
     for number, (stance, name) in enumerate(zip(STANCES, names, strict=True), 1):
         found = view.facets.stance.get(stance, 0)
         hosts = "…" if view.counting else format(found, ",")
         words = " ".join(word for word in (glyphs.STANCE[stance], name, hosts) if word)
         role = "chip" if state.query.stance == stance else glyphs.role_of(stance) if found else "muted"
-        action = "screen.stance('" + stance + "')"
-        parts += [Piece(str(number), "key", action), Piece(" " + words, role, action), Piece(gap)]
+        parts += acting(line((str(number), "key"), (f" {words}", role)), f"screen.stance('{stance}')")
+        parts.append(Piece(gap))
     return tuple(parts[:-1])
 
 
@@ -92,8 +86,7 @@ def legend_line(size: int) -> Line:
     """Return the eight surfaces of the matrix by their number."""
     parts: list[Piece] = [Piece(" ")]
     for number, surface in enumerate(surfaces(), 1):
-        action = "screen.surface(" + str(number) + ")"
-        parts += [Piece(str(number), "key", action), Piece(" " + surface.short + "  ", "", action)]
+        parts += acting(line((str(number), "key"), f" {surface.short}  "), f"screen.surface({number})")
     return cut(parts, size)
 
 
@@ -114,8 +107,8 @@ def command_line(command: str, size: int) -> Line:
 
 def marks_line(marks: frozenset[str], size: int) -> Line:
     """Return how many hosts are marked, and what can be done with them."""
-    words = count(len(marks), "host") + " marked" if size >= 60 else format(len(marks), ",")
-    left = line(" ", (glyphs.MARK + " " + words, "accent"), "  ")
+    words = f"{count(len(marks), 'host')} marked" if size >= 60 else f"{len(marks):,}"
+    left = line(" ", (f"{glyphs.MARK} {words}", "accent"), "  ")
     right = line(
         ("=", "key"), " compare  ", ("s", "key"), " scan  ", ("x", "key"), " export  ", ("esc", "key"), " clear "
     )
@@ -124,23 +117,12 @@ def marks_line(marks: frozenset[str], size: int) -> Line:
 
 def _doors(known: int, demo: bool) -> list[Line]:
     """Return the ways to a first list, one key each; ``known``: sites of the packaged list."""
-    doors = [
-        line(
-            Piece(" S ", "key", "screen.ask_scan"),
-            Piece(" scan an address, such as example.com", "", "screen.ask_scan"),
-        )
-    ]
+    doors = [("S", "scan an address, such as example.com", "ask_scan")]
     if known:
-        words = " scan " + count(known, "well-known site") + " in the background"
-        doors.append(line(Piece(" W ", "key", "screen.starter"), Piece(words, "", "screen.starter")))
+        doors.append(("W", f"scan {count(known, 'well-known site')} in the background", "starter"))
     if demo:
-        doors.append(
-            line(
-                Piece(" D ", "key", "screen.demo"),
-                Piece(" open the demo: a small web on this machine", "", "screen.demo"),
-            )
-        )
-    return doors
+        doors.append(("D", "open the demo: a small web on this machine", "demo"))
+    return [acting(line((f" {key} ", "key"), f" {words}"), f"screen.{action}") for key, words, action in doors]
 
 
 def empty_lines(
@@ -240,7 +222,7 @@ class PreviewPane(Lines):
         self.show((lambda size: preview(row, dossier, size, now)) if row is not None else nothing, top=top)
 
 
-LABEL = 9
+LABEL: Final = 9
 
 
 def preview(row: Row, dossier: Dossier | None, size: int, now: float) -> list[Line]:
@@ -258,7 +240,10 @@ def preview(row: Row, dossier: Dossier | None, size: int, now: float) -> list[Li
     out += [BLANK, *pillar_lines(summary.pillars, maxima(summary.pillars), size)]
     if dossier is not None:
         out += [cut((Piece(fit("History", LABEL + 1)), *history_line(dossier.history, now, 16)), size)]
-    return [*out, BLANK, *_fixes(row, dossier, size), BLANK, *_findings(row, dossier, size)]
+    found = hang((Piece(f"{glyphs.DOT} ", "muted"),), summary.top_evidence, size)
+    if dossier is not None:
+        found = findings(dossier.card.evidence, size)
+    return [*out, BLANK, *_fixes(row, dossier, size), BLANK, *found]
 
 
 def _trimmed(lines: list[Line]) -> list[Line]:
@@ -280,18 +265,8 @@ def _verdicts(row: Row, size: int) -> list[Line]:
     out: list[Line] = []
     for surface in surfaces():
         word = verdict_of(row, surface.slug)
-        mark = Piece(glyphs.VERDICT.get(word, glyphs.UNKNOWN) + " ", glyphs.role_of(word))
-        out.append(cut((mark, Piece(fit(surface.short, 16) + " "), Piece(word, "muted")), size))
-    return out
-
-
-def _findings(row: Row, dossier: Dossier | None, size: int) -> list[Line]:
-    if dossier is None:
-        return hang((Piece(glyphs.DOT + " ", "muted"),), row.summary.top_evidence, size)
-    out: list[Line] = []
-    for item in dossier.card.evidence:
-        role = glyphs.role_of(item.t)
-        out += hang((Piece(glyphs.SEVERITY.get(item.t, glyphs.UNKNOWN) + " ", role),), item.text, size)
+        mark = (f"{glyphs.VERDICT.get(word, glyphs.UNKNOWN)} ", glyphs.role_of(word))
+        out.append(cut(line(mark, f"{fit(surface.short, 16)} ", (word, "muted")), size))
     return out
 
 
@@ -300,8 +275,8 @@ def _fixes(row: Row, dossier: Dossier | None, size: int) -> list[Line]:
     if not fixes and not row.best_fix:
         return [line(("Nothing left to fix.", "good"))]
     if not fixes:
-        return [cut(line(("Next  ", "muted"), row.best_fix, (" +" + str(row.best_points), "good")), size)]
+        return [cut(line(("Next  ", "muted"), row.best_fix, (f" +{row.best_points}", "good")), size)]
     return [
-        cut(line(("Next  " if place == 0 else "      ", "muted"), (fix.title, ""), (" +" + str(fix.pts), "good")), size)
+        cut(line(("Next  " if place == 0 else "      ", "muted"), fix.title, (f" +{fix.pts}", "good")), size)
         for place, fix in enumerate(fixes)
     ]
