@@ -12,6 +12,7 @@ from textual.command import Command, CommandList
 from textual.pilot import Pilot
 from textual.theme import Theme
 
+from aui_tui.cli.app import THEMES
 from aui_tui.errors import ConfigError
 from aui_tui.tui import themes
 from aui_tui.tui.app import AuiApp
@@ -22,7 +23,6 @@ from .stage import settle, stage, text_of, until
 
 LOADED = themes.load((themes.packaged(),))
 TEXTS = ("muted", "open", "selective", "walled", "good", "warn", "critical", "bar", "code")
-NAMES = ("dusk", "dusk-256", "paper", "high-contrast", "colour-blind", "terminal")
 
 
 def pairs(theme: Theme) -> list[tuple[str, str]]:
@@ -36,10 +36,10 @@ def pairs(theme: Theme) -> list[tuple[str, str]]:
 
 def test_the_packaged_themes_load_without_a_complaint() -> None:
     assert LOADED.problems == ()
-    assert set(NAMES) <= set(LOADED.themes)
+    assert set(THEMES) <= set(LOADED.themes)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "terminal"])
+@pytest.mark.parametrize("name", [name for name in THEMES if name != "terminal"])
 def test_every_text_has_a_contrast_of_4_5(name: str) -> None:
     floor = 7.0 if name == "high-contrast" else 4.5
     theme = LOADED.themes[name]
@@ -86,7 +86,7 @@ def test_the_default_theme_is_the_one_for_the_colours_of_the_terminal(environ: d
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", THEMES)
 async def test_every_theme_draws(name: str) -> None:
     async with stage(MemoryService.of(20), theme=name) as pilot:
         await pilot.press("enter")
@@ -118,7 +118,7 @@ def test_a_theme_that_cannot_be_used_says_file_key_and_reason(tmp_path: Path, te
     problems = " ".join(loaded.problems)
     assert "x.toml" in problems
     assert words in problems
-    assert set(NAMES) <= set(loaded.themes)
+    assert set(THEMES) <= set(loaded.themes)
 
 
 def test_a_theme_that_is_no_regular_file_is_not_read(tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ SHOWN: dict[str, tuple[tuple[str, ...], str]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "terminal"])
+@pytest.mark.parametrize("name", [name for name in THEMES if name != "terminal"])
 async def test_every_text_on_the_screen_has_a_contrast_of_4_5(name: str) -> None:
     poor = {}
     for shown, (keys, part) in SHOWN.items():
@@ -257,7 +257,7 @@ async def open_palette(pilot: Pilot[int]) -> None:
     """Open the command palette and wait until it has everything."""
     await pilot.press("ctrl+p")
     await settle(pilot)
-    await until(lambda: pilot.app.screen.query_one(CommandList).option_count > len(NAMES))
+    await until(lambda: pilot.app.screen.query_one(CommandList).option_count > len(THEMES))
     await settle(pilot)
 
 
@@ -269,7 +269,7 @@ async def test_the_palette_shows_each_theme_and_puts_the_old_one_back() -> None:
         await under_cursor(pilot, "Theme paper")
         assert pilot.app.theme == "paper"
         assert page.styles.background.hex6.lower() == str(LOADED.themes["paper"].background).lower()
-        await pilot.press("up", "up", "up", "up")
+        await pilot.press(*["up"] * THEMES.index("paper"))
         await settle(pilot)
         assert pilot.app.theme == "colour-blind"
         await pilot.press("up")
