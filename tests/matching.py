@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
+from aui_tui.records.agents import gets_in
 from aui_tui.records.card import SiteSummary, age, epoch_ms
 from aui_tui.records.codec import names_of
 from aui_tui.records.query import ALL, NEW, Query, Term
-from aui_tui.records.view import Row
-from aui_tui.records.vocabulary import CATEGORIES, GRADES, STANCES
+from aui_tui.records.registry import surfaces
+from aui_tui.records.view import Row, decades
+from aui_tui.records.vocabulary import CATEGORIES, GRADES, STANCES, TURNED_AWAY
 from aui_tui.store.columns import BEST_VERDICT_FIRST, Facts, has_tasks, verdicts
 from aui_tui.store.lists import NEEDS_CARD
 
@@ -141,3 +144,33 @@ def _key(row: Row, sort: str) -> tuple[Any, ...]:
 
 def _place(words: tuple[str, ...], word: str) -> int:
     return words.index(word) if word in words else len(words)
+
+
+def counted(rows: Sequence[Row]) -> dict[str, Any]:
+    """Return the fields of an overview that follow from the rows of a list alone."""
+    scores = [0] * 101
+    verdicts: dict[str, Counter[str]] = {surface.slug: Counter() for surface in surfaces()}
+    shut: dict[str, dict[str, tuple[int, int]]] = {slug: dict.fromkeys(CATEGORIES, (0, 0)) for slug in verdicts}
+    for row in rows:
+        scores[row.summary.score] += 1
+        for slug, verdict in zip(verdicts, row.summary.matrix.values(), strict=False):
+            verdicts[slug][verdict] += 1
+            inside = gets_in(verdict)
+            if inside is not None and row.summary.category in shut[slug]:
+                out, known = shut[slug][row.summary.category]
+                shut[slug][row.summary.category] = (out + (not inside), known + 1)
+    edges = Counter(row.edge for row in rows)
+    live = {place for place, surface in enumerate(surfaces()) if surface.live}
+
+    def refuses(row: Row) -> bool:
+        return any(place in live and word in TURNED_AWAY for place, word in enumerate(row.summary.matrix.values()))
+
+    return {
+        "verdicts": {slug: dict(found) for slug, found in verdicts.items()},
+        "scores": decades(scores),
+        "edges": dict(edges.most_common(24)),
+        "refusing": dict(Counter(row.edge for row in rows if refuses(row))),
+        "shut": shut,
+        "risen": sum((row.change or 0) > 0 for row in rows),
+        "fallen": sum((row.change or 0) < 0 for row in rows),
+    }

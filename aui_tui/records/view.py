@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 import msgspec
 
-from aui_tui.records.agents import gets_in
 from aui_tui.records.card import Ledger, ReportCard, SiteSummary
 from aui_tui.records.observations import Observations
 from aui_tui.records.query import Query
-from aui_tui.records.registry import surfaces
 from aui_tui.records.visits import Visits
-from aui_tui.records.vocabulary import CATEGORIES
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,7 +70,8 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     most frequent ones. ``risen`` and ``fallen``: hosts whose score changed since the scan before. ``unreachable``:
     hosts of the other list. ``shut``: by slug and category, the hosts that keep a surface out, and all that say.
     ``disagree``: by slug of a live-probed surface, the hosts whose robots.txt lets agents in and that turn it away, and
-    those whose robots.txt keeps it out and that serve agents.
+    those whose robots.txt keeps it out and that serve agents. ``refusing``: hosts per value of ``edges`` that refuse or
+    challenge a live-probed agent.
     """
 
     grades: dict[str, int]
@@ -90,6 +87,7 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     unreachable: int = 0
     shut: dict[str, dict[str, tuple[int, int]]] = {}
     disagree: dict[str, tuple[int, int]] = {}
+    refusing: dict[str, int] = {}
 
 
 class Move(NamedTuple):
@@ -117,30 +115,6 @@ class Moves(msgspec.Struct, frozen=True, kw_only=True):
     down: tuple[Move, ...] = ()
     agents: dict[str, tuple[int, int]] = {}
     weeks: dict[str, tuple[int, ...]] = {}
-
-
-def counted(rows: Sequence[Row]) -> dict[str, Any]:
-    """Return the fields of an overview that follow from the rows of a list alone."""
-    scores = [0] * 101
-    verdicts: dict[str, Counter[str]] = {surface.slug: Counter() for surface in surfaces()}
-    shut: dict[str, dict[str, tuple[int, int]]] = {slug: dict.fromkeys(CATEGORIES, (0, 0)) for slug in verdicts}
-    for row in rows:
-        scores[row.summary.score] += 1
-        for slug, verdict in zip(verdicts, row.summary.matrix.values(), strict=False):
-            verdicts[slug][verdict] += 1
-            inside = gets_in(verdict)
-            if inside is not None and row.summary.category in shut[slug]:
-                out, known = shut[slug][row.summary.category]
-                shut[slug][row.summary.category] = (out + (not inside), known + 1)
-    edges = Counter(row.edge for row in rows)
-    return {
-        "verdicts": {slug: dict(found) for slug, found in verdicts.items()},
-        "scores": decades(scores),
-        "edges": dict(edges.most_common(24)),
-        "shut": shut,
-        "risen": sum((row.change or 0) > 0 for row in rows),
-        "fallen": sum((row.change or 0) < 0 for row in rows),
-    }
 
 
 def decades(per_score: Sequence[int]) -> tuple[int, ...]:

@@ -23,6 +23,8 @@ CATEGORIES: Final = (
 )
 STANCES: Final = ("Open", "Selective", "Walled")
 VERDICTS: Final = ("untested", "allowed", "allowed-robots", "blocked", "disallowed", "walled", "partial")
+TURNED_AWAY: Final = ("blocked", "walled")
+"""Verdicts by what the site answered; ``disallowed`` is what robots.txt says."""
 AGENT_POLICIES: Final = ("unlisted", "blocked", "partial")
 CRAWLER_POLICIES: Final = ("unlisted", "blocked", "partial", "allowed")
 VERDICT_RANK: Final = MappingProxyType(

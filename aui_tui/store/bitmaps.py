@@ -25,7 +25,7 @@ from aui_tui.records.codec import names_of
 from aui_tui.records.query import ALL, CONTRADICTIONS, HAS, Query, Term
 from aui_tui.records.registry import surfaces
 from aui_tui.records.view import Facets, Overview, decades
-from aui_tui.records.vocabulary import CATEGORIES, FIXES, GRADES, STANCES, SURFACES_TOTAL, VERDICTS
+from aui_tui.records.vocabulary import CATEGORIES, FIXES, GRADES, STANCES, SURFACES_TOTAL, TURNED_AWAY, VERDICTS
 from aui_tui.store import columns
 
 BITS: Final = 15
@@ -280,6 +280,7 @@ class Selection:
     def overview(self) -> Overview:
         """Return figures over the ranked hosts under all filters."""
         found = self.chosen(1)
+        edges, refusing = self._edge_sets(found), self._live(*TURNED_AWAY)
         stances = {}
         for category in CATEGORIES:
             inside = found & self.tagged(CATEGORY + columns.CATEGORY[category])
@@ -291,7 +292,8 @@ class Selection:
             hosts=found.bit_count(),
             verdicts=self._verdicts(found),
             scores=decades(self.per_score(found)),
-            edges=self._edge_counts(found),
+            edges={text: hosts.bit_count() for text, hosts in edges.items()},
+            refusing={text: number for text, hosts in edges.items() if (number := (hosts & refusing).bit_count())},
             contradictions=self._share(found, CONTRADICTION),
             risen=self._changed(found, ">"),
             fallen=self._changed(found, "<"),
@@ -304,17 +306,23 @@ class Selection:
         """Return the hosts that ``contradiction:out agent:NAME=refused,challenged`` and its opposite list."""
         out, let_in = (found & self._of(Term(field="contradiction", value=word)) for word in CONTRADICTIONS)
 
-        def having(place: int, *verdicts: str) -> int:
-            return reduce(or_, (self.tagged(VERDICT + 8 * place + columns.VERDICT[word]) for word in verdicts))
-
         return {
             surface.slug: (
-                (out & having(place, "blocked", "walled")).bit_count(),
-                (let_in & having(place, "disallowed")).bit_count(),
+                (out & self._having(place, *TURNED_AWAY)).bit_count(),
+                (let_in & self._having(place, "disallowed")).bit_count(),
             )
             for place, surface in enumerate(surfaces())
             if surface.live
         }
+
+    def _having(self, place: int, *verdicts: str) -> int:
+        """Return the hosts with one of ``verdicts`` for the surface at ``place`` of the matrix."""
+        return reduce(or_, (self.tagged(VERDICT + 8 * place + columns.VERDICT[word]) for word in verdicts))
+
+    def _live(self, *verdicts: str) -> int:
+        """Return the hosts with one of ``verdicts`` for a live-probed agent."""
+        places = (place for place, surface in enumerate(surfaces()) if surface.live)
+        return reduce(or_, (self._having(place, *verdicts) for place in places))
 
     def _shut(self, found: int) -> dict[str, dict[str, tuple[int, int]]]:
         """Return by surface and category how many hosts keep it out, and how many say whether they do."""
@@ -338,15 +346,15 @@ class Selection:
             for place, slug in enumerate(names_of("matrix"))
         }
 
-    def _edge_counts(self, found: int) -> dict[str, int]:
-        """Return the most frequent edges of the index with their hosts among ``found``; an empty name means none."""
+    def _edge_sets(self, found: int) -> dict[str, int]:
+        """Return the most frequent edges of the index and their hosts among ``found``; an empty name means none."""
         rows = self._db.execute(
             "SELECT edge.id, text FROM edge JOIN site ON site.edge = edge.id GROUP BY edge.id "
             "ORDER BY count(*) DESC LIMIT ?",
             (EDGES,),
         ).fetchall()
-        counts = {text: self._share(found, EDGE + identity) for identity, text in rows}
-        return dict(sorted(((text, n) for text, n in counts.items() if n), key=lambda item: -item[1]))
+        sets = [(text, found & self.tagged(EDGE + identity)) for identity, text in rows]
+        return dict(sorted(((text, hosts) for text, hosts in sets if hosts), key=lambda item: -item[1].bit_count()))
 
     def _changed(self, found: int, way: str) -> int:
         rows = self._db.execute(f"SELECT id FROM site NOT INDEXED WHERE change {way} 0")

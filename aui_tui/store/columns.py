@@ -19,7 +19,7 @@ from aui_tui.records.observations import CHALLENGED, INCONCLUSIVE, REFUSED, SERV
 from aui_tui.records.query import ALL as ALL_OF
 from aui_tui.records.query import CONTRADICTIONS, HAS, NEW, Query, Term
 from aui_tui.records.registry import registry, surfaces
-from aui_tui.records.vocabulary import CATEGORIES, FIXES, GRADES, STANCES, SURFACES_TOTAL, VERDICTS
+from aui_tui.records.vocabulary import CATEGORIES, FIXES, GRADES, STANCES, SURFACES_TOTAL, TURNED_AWAY, VERDICTS
 
 BEST_VERDICT_FIRST: Final = ("allowed", "allowed-robots", "partial", "disallowed", "blocked", "walled")
 """The verdicts that say something; ``untested`` and an unknown word stand last in either direction."""
@@ -298,7 +298,7 @@ def _contradiction(term: Term, now: float) -> Condition:
     """
     if not term.value:
         return _bit(CONTRADICTION_AT)
-    shut = ("blocked", "walled") if term.value == "out" else ("disallowed",)
+    shut = TURNED_AWAY if term.value == "out" else ("disallowed",)
     places = [place for place, surface in enumerate(surfaces()) if surface.live]
     verdicts = [_verdict(place, word) for place in places for word in shut]
     known = _bit(DIRECTION_AT + CONTRADICTIONS.index(term.value))

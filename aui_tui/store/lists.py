@@ -486,7 +486,9 @@ class Listing:
         """Return figures over the ranked rows of ``query``; what only cards hold is empty where none are known."""
         self._check(query)
         figures = Selection(self._db, query, now, self._sets, trigrams=False).overview()
-        return figures if self._with_cards else msgspec.structs.replace(figures, failing={}, edges={})
+        if self._with_cards:
+            return figures
+        return msgspec.structs.replace(figures, failing={}, edges={}, disagree={}, refusing={})
 
     @explained()
     def position(self, host: str, query: Query, *, now: float) -> int:

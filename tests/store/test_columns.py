@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,7 +23,7 @@ from aui_tui.store import columns, lists
 from aui_tui.store.columns import facts_of
 from aui_tui.store.reports import Reports
 from tests.cards import RICH_OPEN, cards
-from tests.matching import matches, ordered
+from tests.matching import counted, matches, ordered
 
 NOW = epoch_ms("2026-11-20T12:00:00.000Z") / 1000
 
@@ -148,6 +149,10 @@ def test_facets_say_what_each_choice_would_give(many: list[ReportCard], query: Q
         assert figures.hosts == len(expected(many, query))
         assert sum(figures.grades.values()) == figures.hosts
         assert sum(sum(row.values()) for row in figures.stances.values()) == figures.hosts
+        refusing = Counter[str]()
+        for edge, number in counted(store.index(query).ranked[:])["refusing"].items():
+            refusing[edge.casefold()] += number
+        assert figures.refusing == refusing
         for slug, counts in figures.disagree.items():
             for word, verdicts, number in zip(("out", "in"), ("refused,challenged", "disallowed"), counts, strict=True):
                 text = f"{query.line} contradiction:{word} agent:{slug}={verdicts}"

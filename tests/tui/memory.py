@@ -13,11 +13,11 @@ from aui_tui.records.observations import BROWSER, FILE_PROBES, ProbeEvent, Progr
 from aui_tui.records.points import Standing, estimate
 from aui_tui.records.query import Query, Term
 from aui_tui.records.registry import registry
-from aui_tui.records.view import Dossier, Facets, HistoryPoint, IndexView, Overview, Quota, Row, ScanAnswer, counted
+from aui_tui.records.view import Dossier, Facets, HistoryPoint, IndexView, Overview, Quota, Row, ScanAnswer
 from aui_tui.records.visits import Visits
 from aui_tui.records.vocabulary import CATEGORIES, GRADES, STANCES
 from aui_tui.store.columns import facts_of
-from tests.matching import holds, ordered
+from tests.matching import counted, holds, ordered
 
 from .cards import NOW, make_card
 
