@@ -23,7 +23,7 @@ SIZE = (140, 40)
 SHOWN = "outlet.demo.test"
 """The host whose card is pictured: robots.txt says yes, the edge says no."""
 TRIED = "loft.demo.test"
-"""The shop whose tasks are pictured: three of its six cannot be done by an agent."""
+"""The shop whose tasks are pictured: an agent gets two of its six done in part, and one not at all."""
 DEFAULT = "dusk"
 
 

@@ -28,16 +28,6 @@ def free_port() -> int:
         return port
 
 
-def listens(port: int) -> bool:
-    """Wait until somebody listens at ``port``, 15 s at most, and say whether it is so."""
-    for _ in range(150):
-        with suppress(OSError):
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-            return True
-        time.sleep(0.1)
-    return False
-
-
 class Folder:
     """The files of a site, served as they are by Python's own server; nothing refuses here."""
 
@@ -125,7 +115,12 @@ class Server(Folder):
         self._process = subprocess.Popen(
             self.command(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, env=own
         )
-        assert listens(self.port), f"{self.program} does not listen"
+        for _ in range(150):
+            with suppress(OSError):
+                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+                return
+            time.sleep(0.1)
+        raise AssertionError(f"{self.program} does not listen")
 
     def stop(self) -> None:
         if self._process is not None:
