@@ -49,7 +49,7 @@ def test_without_gates_all_pass_but_a_host_that_did_not_answer() -> None:
     ("least", "code", "message"),
     [(87, PASSED, []), (88, FAILED, ["The score is 87, 1 point under 88."]), (0, PASSED, [])],
 )
-def test_score(least: int, code: int, message: list[str]) -> None:
+def test_a_score_under_the_least_fails(least: int, code: int, message: list[str]) -> None:
     assert verdict(RICH_OPEN, fail_under=least) == (code, message)
 
 
@@ -57,7 +57,7 @@ def test_score(least: int, code: int, message: list[str]) -> None:
     ("grade", "code", "message"),
     [("C", PASSED, []), ("b", PASSED, []), ("A", FAILED, ["The grade is B, 1 grade below A."])],
 )
-def test_grade(grade: str, code: int, message: list[str]) -> None:
+def test_a_grade_below_the_least_fails(grade: str, code: int, message: list[str]) -> None:
     assert verdict(RICH_OPEN, fail_grade=grade) == (code, message)
     assert verdict(replace(RICH_OPEN, grade="B-"), fail_grade=grade)[0] == code
 
@@ -114,7 +114,7 @@ def test_a_partial_surface_passes_when_its_agents_have_path_rules_only() -> None
     assert verdict(RICH_OPEN, must_serve="amazon") == (PASSED, [])
 
 
-def test_findings() -> None:
+def test_a_finding_of_the_severity_or_worse_fails() -> None:
     assert verdict(RICH_OPEN, fail_on="critical") == (PASSED, [])
     code, messages = verdict(RICH_OPEN, fail_on="warn")
     assert code == FAILED

@@ -142,7 +142,7 @@ def test_targets_are_checked() -> None:
         plan(DEAD)
 
 
-def test_text() -> None:
+def test_a_plan_begins_with_the_card_and_numbers_its_fixes() -> None:
     assert list(lines(plan(WALLED, grade="C")))[:3] == [
         "tickets.example: score 42, grade F, Walled; goal grade C",
         "1. Add a Content-Signal line (signal): +4 points, score 42 -> 50",

@@ -43,7 +43,7 @@ def test_the_limit_holds(text: str, limit: int) -> None:
         ("日本語 Grüße", "日本語 Grüße"),
     ],
 )
-def test_examples(raw: str, shown: str) -> None:
+def test_what_could_harm_a_terminal_is_shown_as_a_mark(raw: str, shown: str) -> None:
     assert clean(raw) == shown
 
 

@@ -18,7 +18,7 @@ from tests.cli.runner import aui, command, environment, here, with_closed_output
 
 
 @pytest.mark.ci
-def test_version(tmp_path: Path) -> None:
+def test_the_version_is_one_line(tmp_path: Path) -> None:
     done = aui(tmp_path, "--version")
     assert (done.code, done.out, done.err) == (0, f"aui-tui {__version__}\n", "")
 

@@ -144,7 +144,7 @@ def test_an_earlier_scan_is_named_by_the_beginning_of_its_time(home: Path, when:
     assert f"kept: {WALLED.scanned_at}, {EARLIER.scanned_at}" in refused.sentence
 
 
-def test_badge(home: Path) -> None:
+def test_a_badge_shows_grade_and_score(home: Path) -> None:
     done = here(home, "badge", "tickets.example", "-o", "badge.svg")
     assert done.code == 0
     assert "F 42" in (home / "badge.svg").read_text(encoding="utf-8")

@@ -62,7 +62,7 @@ def test_every_command_that_reports_has_the_option() -> None:
 
 
 @pytest.mark.parametrize("name", ONE)
-def test_one_document(home: Path, name: str) -> None:
+def test_json_is_one_document_for_one_thing(home: Path, name: str) -> None:
     done = here(home, *ONE[name], "--json", "-q")
     assert done.code in (0, 1), done.err
     assert isinstance(json.loads(done.out), dict)

@@ -14,7 +14,7 @@ from tests.cli.runner import here
 from tests.cli.stored import fill
 
 
-def test_sound_index(tmp_path: Path) -> None:
+def test_a_sound_index_is_counted_and_called_sound(tmp_path: Path) -> None:
     fill(tmp_path)
     done = here(tmp_path, "doctor")
     assert done.code == 0, done.out

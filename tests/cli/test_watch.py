@@ -15,7 +15,7 @@ from aui_tui.errors import BadValue, ConfigError
 @pytest.mark.parametrize(
     ("text", "seconds"), [("90s", 90), ("6m", 360), ("2h", 7200), ("45", 45), (" 10 M ", 600), ("360s", 360)]
 )
-def test_interval(text: str, seconds: float) -> None:
+def test_an_interval_is_read_in_seconds_minutes_or_hours(text: str, seconds: float) -> None:
     assert interval(text) == seconds
 
 

@@ -89,7 +89,7 @@ def test_binary_is_bad_rows_and_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"\n\n", b"\xef\xbb\xbf", b"host,name,category\n", b"# nothing\n"])
-def test_empty_lists(data: bytes) -> None:
+def test_a_list_without_a_host_is_empty(data: bytes) -> None:
     assert rows(data) == []
 
 

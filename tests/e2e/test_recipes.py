@@ -114,7 +114,7 @@ def test_a_recipe_follows_the_schema_of_its_server(text: str, schema: str, tmp_p
 
 
 @pytest.mark.parametrize(("robots", "code"), [(OPEN, 0), (SHUT, 1)])
-def test_github(runner: Runner, robots: str, code: int) -> None:
+def test_the_github_job_fails_where_an_agent_is_kept_out(runner: Runner, robots: str, code: int) -> None:
     runner.robots(robots)
     install, scan, summary = (step for step in parsed(GITHUB)["jobs"]["agents"]["steps"] if "run" in step)
     assert "pip install" in install["run"]
@@ -128,7 +128,7 @@ def test_github(runner: Runner, robots: str, code: int) -> None:
 
 
 @pytest.mark.parametrize(("robots", "code"), [(OPEN, 0), (SHUT, 1)])
-def test_gitlab(runner: Runner, robots: str, code: int) -> None:
+def test_the_gitlab_job_fails_where_an_agent_is_kept_out(runner: Runner, robots: str, code: int) -> None:
     runner.robots(robots)
     job = parsed(GITLAB)["agents"]
     done = runner.run(*job["script"])
@@ -175,7 +175,7 @@ def test_no_regress_on_an_empty_machine(runner: Runner, options: str, code: int)
     assert runner.run(server, scan).returncode == 0
 
 
-def test_pre_commit(runner: Runner) -> None:
+def test_the_pre_commit_hook_fails_once_an_agent_is_kept_out(runner: Runner) -> None:
     ((hook,),) = (entry["hooks"] for entry in parsed(PRE_COMMIT)["repos"])
     made = SECTION.partition("written once by `")[2].partition("`")[0]
     server = f"python -m http.server 8000 --directory public & {GITLAB_WAIT}"

@@ -205,7 +205,7 @@ async def test_what_differs_is_said_where_the_page_is_served_all_the_same() -> N
     assert not [line for line in grade_card(await scanned(bakery)).evidence if "instead of" in line.text]
 
 
-def test_llms() -> None:
+def test_llms_txt_is_markdown_text_that_begins_with_a_heading() -> None:
     assert exchanges.check_llms(b"\xef\xbb\xbf\n# Shop\n\n> Sells.\n", "text/plain", 200).found
     assert not exchanges.check_llms(b"<!DOCTYPE html><h1># Shop</h1>", "text/plain", 200).found
     assert not exchanges.check_llms(b"# Shop", "text/html; charset=utf-8", 200).found
@@ -214,7 +214,7 @@ def test_llms() -> None:
     assert exchanges.check_llms(b"# Shop", "text/plain", 404) == exchanges.FileCheck(False)
 
 
-def test_ai_plugin() -> None:
+def test_ai_plugin_is_an_object_with_its_name_and_api() -> None:
     good = {"schema_version": "v1", "name_for_model": "shop", "api": {}}
     assert exchanges.check_ai_plugin(json.dumps(good).encode(), "application/json", 200).found
     finding = exchanges.check_ai_plugin(b'{"schema_version":"v1"}', "application/json", 200)
@@ -235,7 +235,7 @@ def test_ai_plugin() -> None:
         ({}, False),
     ],
 )
-def test_ucp(data: object, found: bool) -> None:
+def test_a_ucp_profile_names_its_version_and_services(data: object, found: bool) -> None:
     assert exchanges.check_ucp(json.dumps(data).encode(), "application/json", 200).found is found
 
 
@@ -251,5 +251,5 @@ def test_ucp(data: object, found: bool) -> None:
         ({"version": "1"}, False),
     ],
 )
-def test_mcp(data: object, found: bool) -> None:
+def test_an_mcp_card_describes_a_server_or_lists_some(data: object, found: bool) -> None:
     assert exchanges.check_mcp(json.dumps(data).encode(), "application/json", 200).found is found

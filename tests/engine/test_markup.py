@@ -40,7 +40,7 @@ def endless(unit: bytes) -> bytes:
         ("<title>\x1b[2J\u202eevil</title>".encode(), "\ufffd[2J\ufffdevil"),
     ],
 )
-def test_title(page: bytes, title: str) -> None:
+def test_the_first_title_of_the_page_is_its_title(page: bytes, title: str) -> None:
     assert markup.title(page) == title
 
 
@@ -59,7 +59,7 @@ def test_a_long_title_is_cut() -> None:
         (b"<br>" * 6_000, 200),
     ],
 )
-def test_readable(page: bytes, count: int) -> None:
+def test_only_text_that_is_shown_counts_as_readable(page: bytes, count: int) -> None:
     assert markup.readable(page) == count
 
 
@@ -81,7 +81,7 @@ def test_readable(page: bytes, count: int) -> None:
         (b"".join(b"<body a%d b%d>" % (i, i) for i in range(251)), "an element has more than 500 attributes"),
     ],
 )
-def test_trouble(page: bytes, words: str) -> None:
+def test_markup_that_would_cost_too_much_is_named(page: bytes, words: str) -> None:
     assert markup.trouble(page) == words
 
 
@@ -108,7 +108,7 @@ def test_trouble(page: bytes, words: str) -> None:
         ("", {}),
     ],
 )
-def test_styles(style: str, declared: dict[str, str]) -> None:
+def test_only_declarations_that_decide_what_is_shown_are_read(style: str, declared: dict[str, str]) -> None:
     assert markup.styles(style) == declared
 
 

@@ -37,7 +37,7 @@ from aui_tui.engine.parser_pool import Parser
         ("<main style='d\\69 splay : NONE'>x</main><nav style='display:none nonsense'>y</nav>", 0, 1),
     ],
 )
-def test_landmarks(html: str, main: int, nav: int) -> None:
+def test_landmarks_are_counted_where_they_are_shown(html: str, main: int, nav: int) -> None:
     semantic = page.read(html.encode()).semantic
     assert (semantic.main, semantic.nav) == (main, nav)
 
@@ -54,12 +54,12 @@ def test_landmarks(html: str, main: int, nav: int) -> None:
         ("<input>", 0, 0),
     ],
 )
-def test_forms(html: str, forms: int, unlabelled: int) -> None:
+def test_forms_are_counted_and_those_with_an_unlabelled_control(html: str, forms: int, unlabelled: int) -> None:
     facts = page.read(html.encode())
     assert (facts.semantic.forms, facts.forms_unlabelled) == (forms, unlabelled)
 
 
-def test_structured_data() -> None:
+def test_json_ld_blocks_are_counted_and_those_that_are_broken() -> None:
     block = b"<script type=application/ld+json>%s</script>"
     odd = b"<script type=' Application/LD+JSON ; charset=utf-8'>{}</script>"
     hidden = b"<!-- " + block % b"{}" + b" --><template>" + block % b"{}" + b"</template>"
@@ -125,7 +125,7 @@ def test_what_makes_a_short_page_more_than_a_shell(html: str, shell: bool) -> No
     assert page.read(f"<script src=a.js></script><div>{html}</div>".encode()).noscript_shell is shell
 
 
-def test_shell() -> None:
+def test_a_page_that_needs_scripts_to_say_anything_is_a_shell() -> None:
     shell = page.read(
         b"<title>App</title><div id=root></div><noscript>"
         + b"Please run it. " * 50
@@ -166,7 +166,7 @@ def test_only_web_charsets(label: str) -> None:
     assert page.title(body, f"text/html; charset={label}") == "Ä ü"
 
 
-def test_declared_charsets() -> None:
+def test_a_page_is_decoded_as_its_header_mark_or_meta_says() -> None:
     assert page.read("<title>né</title>".encode("latin-1"), "text/html; charset=ISO-8859-1").title == "né"
     assert page.read("<meta charset=koi8-r><title>мир</title>".encode("koi8-r")).title == "мир"
     assert page.read("\ufeff<title>é</title>".encode("utf-16"), "text/html; charset=ascii").title == "é"

@@ -55,7 +55,7 @@ BASE = Url(Origin("https", "shop.com", 443), "/a/b?c")
         ('/"<>^`{|}?"<>\'^`{|}', "https://shop.com/%22%3C%3E%5E%60%7B|%7D?%22%3C%3E%27^`{|}"),
     ],
 )
-def test_followed(location: str, reached: str) -> None:
+def test_a_redirect_to_a_public_place_is_followed(location: str, reached: str) -> None:
     assert str(follow(BASE, location, PUBLIC)) == reached
 
 
@@ -93,7 +93,7 @@ def test_followed(location: str, reached: str) -> None:
         ("https://a.com:8443/", "redirect-address"),
     ],
 )
-def test_not_followed(location: str, kind: str) -> None:
+def test_a_redirect_that_leads_elsewhere_is_not_followed(location: str, kind: str) -> None:
     with pytest.raises(Unfollowed) as caught:
         follow(BASE, location, PUBLIC)
     assert caught.value.kind == kind

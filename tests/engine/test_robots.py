@@ -16,7 +16,7 @@ CASES: list[dict[str, Any]] = json.loads((Path(__file__).parents[1] / "data" / "
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
-def test_case(case: dict[str, Any]) -> None:
+def test_a_path_is_allowed_as_rfc_9309_has_it(case: dict[str, Any]) -> None:
     parsed = robots.parse(case["robots"].encode())
     assert parsed.allows(case["token"], case["path"]) is case["allowed"]
 

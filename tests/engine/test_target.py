@@ -121,7 +121,9 @@ def test_the_private_switch_permits_no_malformed_host(text: str) -> None:
         ("  example.com\n", "example.com", "example.com", "example.com", None),
     ],
 )
-def test_public_hosts(text: str, host: str, key: str, site: str, origins: list[str] | None) -> None:
+def test_a_public_host_gives_site_key_and_origins_to_try(
+    text: str, host: str, key: str, site: str, origins: list[str] | None
+) -> None:
     target = parse(text)
     assert (target.host, target.key, target.site) == (host, key, site)
     if origins is not None:

@@ -25,7 +25,7 @@ FULL_PAGE = b"<html><title>Shop</title><body>" + b"<p>Ordinary words for people 
         (999, {}, b"Please enable JS and disable any ad blocker" + FULL_PAGE, "datadome"),
     ],
 )
-def test_recognised(status: int, headers: dict[str, str], body: bytes, vendor: str) -> None:
+def test_a_block_page_is_recognised(status: int, headers: dict[str, str], body: bytes, vendor: str) -> None:
     found = walls.recognise(status, headers, body)
     assert found is not None
     assert found.vendor == vendor
@@ -48,7 +48,7 @@ def test_recognised(status: int, headers: dict[str, str], body: bytes, vendor: s
         (403, {"x-cdn": "Incapsula"}, b"<h1>Forbidden</h1>"),
     ],
 )
-def test_not_recognised(status: int, headers: dict[str, str], body: bytes) -> None:
+def test_an_ordinary_page_is_not_taken_for_a_block_page(status: int, headers: dict[str, str], body: bytes) -> None:
     assert not walls.challenged(status, headers, body)
 
 
@@ -174,7 +174,7 @@ def test_edge_names_cdn_first_each_once() -> None:
         (b"Sorry, you have been blocked Ray ID: " + b"a" * 500, "a" * 64),
     ],
 )
-def test_reference(body: bytes, reference: str) -> None:
+def test_the_id_to_quote_is_read_from_the_block_page(body: bytes, reference: str) -> None:
     found = walls.recognise(403, {}, body)
     assert found is not None
     assert found.reference == reference
@@ -189,7 +189,7 @@ def test_the_table_is_whole() -> None:
     assert len({known.name for known in table.edge}) == len(table.edge)
 
 
-def test_terms() -> None:
+def test_terms_of_payment_are_read_with_a_402_alone() -> None:
     assert walls.terms(402, {"Crawler-Price": "USD 0.01"})
     assert not walls.terms(402, {})
     assert not walls.terms(403, {"crawler-price": "USD 0.01"})

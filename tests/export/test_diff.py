@@ -39,7 +39,7 @@ def text(form: str, found: object = MOVED, **options: bool) -> str:
     return "".join(write(found, form, **options))  # type: ignore[arg-type]
 
 
-def test_text() -> None:
+def test_a_diff_as_text_lists_what_is_better_and_worse() -> None:
     assert text("text").splitlines() == [
         "tickets.example: score 42 -> 72, grade F -> C, Walled -> Open",
         "2026-11-20 09:58 UTC -> 2026-11-21 10:00 UTC",
@@ -71,7 +71,7 @@ def test_text() -> None:
     ]
 
 
-def test_json() -> None:
+def test_a_diff_as_json_holds_both_cards_and_every_change() -> None:
     found = json.loads(text("json"))
     assert found["before"] == {
         "host": "tickets.example",
@@ -98,7 +98,7 @@ def test_json() -> None:
     assert len(found["resolved"]) == 3
 
 
-def test_markdown() -> None:
+def test_a_diff_as_markdown_is_one_comment_that_can_be_found_again() -> None:
     found = text("markdown")
     assert found.startswith("<!-- aui-tui diff -->\n### Agent usability of tickets.example\n")
     rendered = MarkdownIt("gfm-like").render(found)

@@ -52,7 +52,7 @@ def test_one_card_is_an_object_and_several_are_an_array() -> None:
     assert json.loads("".join(write_cards("json", []))) == []
 
 
-def test_slots() -> None:
+def test_keys_can_be_the_slots_of_the_specification() -> None:
     assert list(card_json(keys="slots")["agent_access"]) == list(slots_of("agent_access"))
     row = json.loads("".join(write_listing("json", listing(), keys="slots")))["ranked"][0]
     assert list(row["matrix"]) == list(slots_of("matrix"))

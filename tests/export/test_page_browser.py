@@ -49,7 +49,9 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 360)])
 @pytest.mark.parametrize("page", PAGES)
-def test_page(chromium: Browser, tmp_path: Path, page: str, scheme: str, width: int) -> None:
+def test_a_page_fits_and_asks_for_nothing_in_either_scheme_at_any_width(
+    chromium: Browser, tmp_path: Path, page: str, scheme: str, width: int
+) -> None:
     chromium.appearance(scheme, width)
     path = tmp_path / "page.html"
     path.write_text(PAGES[page], encoding="utf-8")

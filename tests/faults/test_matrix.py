@@ -214,7 +214,7 @@ async def test_a_catch_all_has_no_files(fault: str, parser: Parser) -> None:
 
 
 @pytest.mark.ci
-async def test_everything_hangs(parser: Parser) -> None:
+async def test_a_site_that_never_answers_is_unreachable_after_one_time_limit(parser: Parser) -> None:
     async with Site(default=behaviours.silence) as site:
         observed = await scan(site, parser, site.access(BRIEF))
         assert await settled(site) == 0

@@ -106,7 +106,7 @@ def test_policy_agrees_with_trying_every_path(rules: list[tuple[str, str]]) -> N
     ),
     st.sampled_from(PATHS),
 )
-def test_second_opinion(star: list[tuple[str, str]], own: list[tuple[str, str]], path: str) -> None:
+def test_protego_agrees_on_every_rule(star: list[tuple[str, str]], own: list[tuple[str, str]], path: str) -> None:
     text = text_of(star, "*") + text_of(own, "GPTBot")
     parsed, protego = robots.parse(text.encode()), Protego.parse(text)
     for agent in ("GPTBot", "CCBot"):

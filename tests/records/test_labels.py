@@ -10,7 +10,7 @@ from aui_tui.records.card import AgentAccess
 from tests.cards import WALLED
 
 
-def test_names() -> None:
+def test_keys_are_shown_by_the_names_that_people_know() -> None:
     assert labels.surface("amazon") == "Alexa and Amazon agents"
     assert labels.surface("matrix_key_3") == "Claude"
     assert labels.surface("theirs") == "theirs"
@@ -43,9 +43,9 @@ def test_answers_stand_with_their_surface_by_position() -> None:
         ("", ""),
     ],
 )
-def test_addresses(host: str, origin: str) -> None:
+def test_a_host_is_shown_with_its_origin(host: str, origin: str) -> None:
     assert labels.origin(host) == origin
 
 
-def test_times() -> None:
+def test_a_time_is_shown_to_the_minute_in_utc() -> None:
     assert labels.moment("2026-11-20T10:00:00.250Z") == "2026-11-20 10:00 UTC"

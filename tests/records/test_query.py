@@ -93,7 +93,7 @@ def AGENT(key: str, value: str) -> Term:
         ("127.0.0.1:8080", (Term(field="text", value="127.0.0.1:8080"),)),
     ],
 )
-def test_terms(line: str, terms: tuple[Term, ...]) -> None:
+def test_a_line_is_read_as_these_terms(line: str, terms: tuple[Term, ...]) -> None:
     assert parse(line) == terms
 
 

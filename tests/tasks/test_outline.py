@@ -59,7 +59,7 @@ def test_no_outline_makes_the_reader_fail(text: str) -> None:
     "text",
     ["49 €", "€49.00", "1.299,00 €", "$1,299.99", "CHF 80.-", "49,– €", "12 000 kr", "R$ 59,90", "¥1200", "1200円"],
 )
-def test_prices(text: str) -> None:
+def test_a_price_is_found_whole(text: str) -> None:
     found = PRICE.search(f"now {text} each")
     assert found is not None
     assert found[0].strip() == text

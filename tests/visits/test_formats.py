@@ -144,7 +144,7 @@ def test_formats_mixed_in_one_file(tmp_path: Path) -> None:
     assert record.unparsable == 0
 
 
-def test_hostile_lines(tmp_path: Path) -> None:
+def test_hostile_lines_are_counted_and_harm_nothing(tmp_path: Path) -> None:
     hostile = [
         line("x" * (2 * LINE_LIMIT)),
         b"a" * (LINE_LIMIT + 5) + b"\n",

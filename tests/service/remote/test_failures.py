@@ -168,7 +168,7 @@ async def test_a_bomb_and_an_endless_answer_are_cut(source: Source, monkeypatch:
         ("http://127.0.0.1:8000/api/index.json", "http://127.0.0.1:8000"),
     ],
 )
-def test_base_address(text: str, base: str) -> None:
+def test_a_source_is_known_by_its_base_address(text: str, base: str) -> None:
     assert base_of(text) == base
 
 
