@@ -1,16 +1,12 @@
-"""Outlines and words: pure parts of the tasks."""
+"""Outlines of pages, and the reasons of verdicts: pure parts of the tasks."""
 
 from __future__ import annotations
 
-import re
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from aui_tui.tasks.outline import parse
 from aui_tui.tasks.visit import Ending, reasons
-from aui_tui.tasks.vocabulary import ADD, CONTACT, DISMISS, EMAIL, GENERIC, NEVER, PHONE, POSTAL, PRICE, SEARCH, words
 
 SNAPSHOT = r"""- generic [active] [ref=e1]:
   - banner [ref=e2]:
@@ -53,60 +49,6 @@ def test_no_outline_makes_the_reader_fail(text: str) -> None:
     assert "\x1b" not in page.text() + "".join(page.excerpt(None))
     for line in text.splitlines()[:5]:
         parse(f"- {line}\n  - 'button \"{line}", "https://a.example/")
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["49 €", "€49.00", "1.299,00 €", "$1,299.99", "CHF 80.-", "49,– €", "12 000 kr", "R$ 59,90", "¥1200", "1200円"],
-)
-def test_a_price_is_found_whole(text: str) -> None:
-    found = PRICE.search(f"now {text} each")
-    assert found is not None
-    assert found[0].strip() == text
-
-
-@pytest.mark.parametrize("text", ["49", "room 12", "2026-11-22", "4 of 5", "kr", "€ and more"])
-def test_what_is_no_price(text: str) -> None:
-    assert PRICE.search(text) is None
-
-
-def test_ways_to_get_in_touch() -> None:
-    assert EMAIL.search("write to ada [at] quay.example")
-    assert PHONE.search("call us at (020) 7946 0000")
-    assert PHONE.search("+49 30 1234567")
-    assert not PHONE.search("order 2026-11-22 14:00 number 12345")
-    assert POSTAL.search("visit us: 12 Harbour Street, Leeds")
-    assert POSTAL.search("Find us at 5 QUAY ROAD")
-    assert POSTAL.search("350 5th Ave.")
-    assert POSTAL.search("Hafenstraße 7, Hamburg")
-    assert not POSTAL.search("three rooms by the water")
-    assert not POSTAL.search("RFC 9309 must then stay away from the page")
-
-
-@pytest.mark.parametrize(
-    ("pattern", "name"),
-    [
-        (SEARCH, "Suche im Shop"),
-        (SEARCH, "サイト内検索"),
-        (CONTACT, "Kontakt & Impressum"),
-        (CONTACT, "お問い合わせ"),
-        (ADD, "In den Warenkorb"),
-        (ADD, "Add to basket"),
-        (NEVER, "Log out"),
-        (DISMISS[0], "Alle ablehnen"),
-        (DISMISS[0], "Continuer sans accepter"),
-        (DISMISS[2], "Tout accepter"),
-        (GENERIC, "Read more"),
-    ],
-)
-def test_names_in_many_languages(pattern: re.Pattern[str], name: str) -> None:
-    assert pattern.search(name)
-
-
-def test_words_fold_accents_and_pair_letters() -> None:
-    assert words("Über die Café-Räume") == {"uber", "cafe", "raume"}
-    assert words("東京の部屋") & words("部屋を探す") == {"部屋"}
-    assert words("The and of") == set()
 
 
 def test_every_reason_is_a_sentence_and_fills_its_places() -> None:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from aui_tui.tasks.vocabulary import ADD, CONTACT, DISMISS, EMAIL, PHONE, POSTAL, PRICE, SEARCH
+from aui_tui.tasks.vocabulary import ADD, CONTACT, DISMISS, EMAIL, GENERIC, NEVER, PHONE, POSTAL, PRICE, SEARCH, words
 
 OTHERS = """
     ISBN 978-3-16-148410-0, order 2024-11-22-0001; RFC 9309 must then stay away
     Meet us at the mill.; On 12 May 2027 at 14 o'clock; Look at rooms. Dot your i.
-    Chapter 12 the long road to the sea
+    Chapter 12 the long road to the sea; order 2026-11-22 14:00 number 12345; three rooms by the water
 """
 
 PLACES = """
     12 Mill Lane, Springfield; 350 Fifth Avenue; Hafenstraße 12; Am Markt 1, 28195 Bremen
     12, rue du Moulin, Rennes; Calle Mayor 5; Via Roma 10; Rua Augusta, 1500; Molenstraat 5
+    12 Harbour Street, Leeds; 5 QUAY ROAD; 350 5th Ave.; Hafenstraße 7, Hamburg
     Storgatan 12; ul. Młyńska 7; ул. Ленина, д. 5; 東京都港区芝公園4丁目2-8; 北京市朝阳区建国路88号; P.O. Box 123
 """
 
@@ -22,9 +23,14 @@ PRICES = """
     49.00 €; € 49; EUR 49; $1,299.99; US$ 12; CHF 12.–; 1.234,56 €; 1 249 kr; kr 249,-; 249:-; 12,50 zł; ¥1,200; 1,200円
     ￥1,200; Rs. 499; ₹ 1,499; R$ 19,90; 5 000 ₽; ₩12,000; 12 000 Ft; 499 Kč; 49.00 ر.س; ١٢٫٥٠ ر.س; ฿120; Rp 120.000
     120.000 ₫; 12 лв.; lei 45; 100 TL; ₺100; AED 49; 12 евро; 15 dollars; 99 грн
+    49 €; €49.00; 1.299,00 €; $1,299.99; CHF 80.-; 49,– €; 12 000 kr; R$ 59,90; ¥1200; 1200円
 """
+READ = {"US$ 12": "$ 12", "12 лв.": "12 лв"}
+"""What is read of a price, where it is not the whole."""
 
-NO_PRICES = "in 2027; 12 rooms; Room 5; EU 27; 49; chapter 3:2; 10:30; at 12 km"
+NO_PRICES = (
+    "in 2027; 12 rooms; room 12; Room 5; EU 27; 49; chapter 3:2; 10:30; at 12 km; 2026-11-22; 4 of 5; kr; € and more"
+)
 
 ADDS = """
     Add to cart; Add to trolley; In den Warenkorb; Ajouter; Ajouter au panier; Añadir al carrito; Agregar al carrito
@@ -32,15 +38,17 @@ ADDS = """
     Legg i handlekurv; Lisää ostoskoriin; Do košíku; Kosárba; Sepete ekle; В корзину; До кошика; カートに入れる
     加入购物车; 장바구니 담기; أضف إلى السلة; הוסף לסל; Thêm vào giỏ; Masukkan keranjang; เพิ่มลงตะกร้า; कार्ट में डालें
     Προσθήκη στο καλάθι; Adaugă în coș; افزودن به سبد; Buy now; Book now; Reserve a table; Order
+    Add to basket
 """
 
 REFUSALS = """
     Reject all; I decline; Ich lehne ab; Alle ablehnen; Je refuse; Tout refuser; Odmawiam; Rechazar todo; Rifiuta tutti
     Weigeren; Avvisa alla; Afvis; 拒否する; 拒绝; 거부; Отклонить; Reddet; Odmítnout; رفض الكل
+    Continuer sans accepter
 """
 
 KNOWN = """
-    Contact us; Kontakt; Nous contacter; Contáctenos; Contattaci; Fale conosco; Neem contact op
+    Contact us; Kontakt; Kontakt & Impressum; Nous contacter; Contáctenos; Contattaci; Fale conosco; Neem contact op
     Связаться с нами; Контакти; お問い合わせ; 联系我们; 聯絡我們; 문의하기; 고객센터; اتصل بنا; تماس با ما
     Bize ulaşın
     İletişim; संपर्क करें; যোগাযোগ; Επικοινωνία; צרו קשר; Hubungi kami; Liên hệ; ติดต่อเรา
@@ -59,7 +67,9 @@ def test_a_contact_link_is_known_by_its_name(name: str) -> None:
 
 @pytest.mark.parametrize("said", listed(PRICES))
 def test_an_amount_beside_a_currency_is_a_price(said: str) -> None:
-    assert PRICE.search(f"Today {said} with a lamp")
+    found = PRICE.search(f"Today {said} with a lamp")
+    assert found is not None
+    assert found[0].strip() == READ.get(said, said)
 
 
 @pytest.mark.parametrize("said", listed(NO_PRICES))
@@ -88,7 +98,11 @@ def test_another_link_is_not_about_contact(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["Suchbegriff", "Suchen", "What are you looking for?", "Rechercher", "Buscar", "検索", "Ara", "Поиск"]
+    "name",
+    [
+        *("Suchbegriff", "Suchen", "Suche im Shop", "What are you looking for?", "Rechercher", "Buscar"),
+        *("検索", "サイト内検索", "Ara", "Поиск"),
+    ],
 )
 def test_a_search_field_is_known_by_its_name(name: str) -> None:
     assert SEARCH.search(name)
@@ -111,6 +125,23 @@ def test_an_e_mail_address_is_known_in_its_disguises(said: str) -> None:
     assert EMAIL.search(said)
 
 
+@pytest.mark.parametrize("said", ["call us at (020) 7946 0000", "+49 30 1234567"])
+def test_a_telephone_number_is_known(said: str) -> None:
+    assert PHONE.search(said)
+
+
 @pytest.mark.parametrize("said", listed(OTHERS))
 def test_other_text_is_not_a_contact(said: str) -> None:
     assert [pattern for pattern in (EMAIL, PHONE, POSTAL) if pattern.search(said)] == []
+
+
+def test_a_button_that_leaves_accepts_or_says_nothing_is_known_by_its_name() -> None:
+    assert NEVER.search("Log out")
+    assert DISMISS[2].search("Tout accepter")
+    assert GENERIC.search("Read more")
+
+
+def test_words_fold_accents_and_pair_letters() -> None:
+    assert words("Über die Café-Räume") == {"uber", "cafe", "raume"}
+    assert words("東京の部屋") & words("部屋を探す") == {"部屋"}
+    assert words("The and of") == set()
