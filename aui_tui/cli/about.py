@@ -122,8 +122,7 @@ RECORDS: Final = ("card", "index", "summary", "visits")
 def schema(
     context: typer.Context,
     record: Annotated[
-        str,
-        typer.Argument(metavar="RECORD", help=f"One of {', '.join(RECORDS)}.", autocompletion=complete.of(RECORDS)),
+        str, typer.Argument(metavar="RECORD", help=f"One of {', '.join(RECORDS)}.", autocompletion=complete.of(RECORDS))
     ],
 ) -> None:
     """Print the JSON Schema of a record."""
@@ -148,11 +147,7 @@ def table(settings: Settings) -> dict[str, dict[str, object]]:
     }
     for field in (*FIELDS, *IN_FILE):
         value = getattr(settings, field.name)
-        rows[field.name] = {
-            "value": _plain(value),
-            "origin": settings.origins[field.name],
-            "meaning": field.meaning,
-        }
+        rows[field.name] = {"value": _plain(value), "origin": settings.origins[field.name], "meaning": field.meaning}
     return rows
 
 
@@ -164,10 +159,7 @@ def _plain(value: Any) -> Any:
 
 
 @app.command("config", cls=taking(), epilog=example("aui-tui config --json"))
-def config(
-    context: typer.Context,
-    as_json: Report = False,
-) -> None:
+def config(context: typer.Context, as_json: Report = False) -> None:
     """Print every setting, its value, and where it came from."""
     run = run_of(context)
     rows = table(run.settings)
@@ -198,10 +190,7 @@ def places(settings: Settings) -> dict[str, str]:
 
 
 @app.command("paths", cls=taking(), epilog=example("aui-tui paths --json"))
-def paths(
-    context: typer.Context,
-    as_json: Report = False,
-) -> None:
+def paths(context: typer.Context, as_json: Report = False) -> None:
     """Print every place where the program keeps or looks for something."""
     run = run_of(context)
     found = places(run.settings)

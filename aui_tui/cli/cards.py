@@ -9,23 +9,9 @@ from typing import Annotated, Final
 import typer
 
 from aui_tui.cli import complete, sources, streams
-from aui_tui.cli.gating import (
-    GateOptions,
-    Gating,
-)
+from aui_tui.cli.gating import GateOptions, Gating
 from aui_tui.cli.options import Host, Method, example, method_of, one_of, run_of, taking
-from aui_tui.cli.output import (
-    READABLE,
-    RECORD,
-    TEXT,
-    CardForm,
-    Deterministic,
-    File,
-    FormOptions,
-    Report,
-    emit,
-    path_of,
-)
+from aui_tui.cli.output import READABLE, RECORD, TEXT, CardForm, Deterministic, File, FormOptions, Report, emit, path_of
 from aui_tui.cli.run import fail
 from aui_tui.cli.sources import dossier_of, opened
 from aui_tui.errors import AuiError, BadValue, ConfigError, RecordError, Unavailable
@@ -244,11 +230,7 @@ def plan(
 
 
 @app.command("badge", cls=taking(), epilog=example("aui-tui badge example.com -o badge.svg"))
-def badge(
-    context: typer.Context,
-    host: Host,
-    output: File = "",
-) -> None:
+def badge(context: typer.Context, host: Host, output: File = "") -> None:
     """Write the grade and score of a host as a self-contained SVG badge."""
     run = run_of(context)
     from aui_tui.export.page import badge as drawn
@@ -271,11 +253,7 @@ def _again(card: ReportCard, seen: Observations, method: str) -> ReportCard:
     return Grading(method, card.url.partition("/site/")[0]).again(card, seen)
 
 
-@app.command(
-    "regrade",
-    cls=taking(FormOptions),
-    epilog=example("aui-tui regrade cards.ndjson --method v0.1 --json"),
-)
+@app.command("regrade", cls=taking(FormOptions), epilog=example("aui-tui regrade cards.ndjson --method v0.1 --json"))
 def regrade_cards(
     context: typer.Context,
     what: Annotated[

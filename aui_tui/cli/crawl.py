@@ -314,8 +314,7 @@ def crawl(
     ] = False,
     method: Method = "",
     as_json: Annotated[
-        bool,
-        typer.Option("--json", help="Print every result, one line of JSON each.", rich_help_panel=output.OUTPUT),
+        bool, typer.Option("--json", help="Print every result, one line of JSON each.", rich_help_panel=output.OUTPUT)
     ] = False,
     keys: output.KeyNames = "names",
     pace: Pace = 0.0,

@@ -33,8 +33,7 @@ def demo(
         bool, typer.Option("--headless", help="Print the index as JSON instead of opening the dashboard.")
     ] = False,
     tasks: Annotated[
-        bool,
-        typer.Option("--tasks", help="Serve four shops too and try the tasks on them, about a minute."),
+        bool, typer.Option("--tasks", help="Serve four shops too and try the tasks on them, about a minute.")
     ] = False,
 ) -> int:
     """Serve a small web on this machine, scan it for real, and open the dashboard on it.

@@ -14,14 +14,7 @@ import msgspec
 import typer
 
 from aui_tui.cli import complete, streams
-from aui_tui.cli.options import (
-    Filters,
-    example,
-    given,
-    one_of,
-    run_of,
-    taking,
-)
+from aui_tui.cli.options import Filters, example, given, one_of, run_of, taking
 from aui_tui.cli.output import (
     DOCUMENTS,
     OUTPUT,
@@ -311,8 +304,7 @@ def export(
     deterministic: Deterministic = False,
     keys: KeyNames = "names",
     package: Annotated[
-        str,
-        typer.Option("--package", metavar="DIR", help="Write a data package: tables, and every kept scan."),
+        str, typer.Option("--package", metavar="DIR", help="Write a data package: tables, and every kept scan.")
     ] = "",
     license_name: Annotated[
         str, typer.Option("--license", metavar="NAME", help="Licence that the package names, such as CC-BY-4.0.")

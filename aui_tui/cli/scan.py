@@ -17,10 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from aui_tui.cli import complete, sources, streams
-from aui_tui.cli.gating import (
-    GateOptions,
-    Gating,
-)
+from aui_tui.cli.gating import GateOptions, Gating
 from aui_tui.cli.options import (
     ConnectionOptions,
     Method,

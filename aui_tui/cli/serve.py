@@ -15,14 +15,7 @@ from urllib.parse import urlsplit
 import typer
 
 from aui_tui.cli import streams
-from aui_tui.cli.options import (
-    ConnectionOptions,
-    example,
-    given,
-    only,
-    run_of,
-    taking,
-)
+from aui_tui.cli.options import ConnectionOptions, example, given, only, run_of, taking
 from aui_tui.cli.sources import only_local, opened
 from aui_tui.errors import BadValue, ConfigError, MissingExtra
 from aui_tui.text import clean
@@ -48,8 +41,7 @@ class Listening:
     host: Address = "127.0.0.1"
     port: Port = PORT
     base_url: Annotated[
-        str | None,
-        typer.Option("--base-url", metavar="URL", help="Public address of the service; names every record."),
+        str | None, typer.Option("--base-url", metavar="URL", help="Public address of the service; names every record.")
     ] = None
     workers: Annotated[
         int, typer.Option("--workers", metavar="N", min=1, max=MAX_WORKERS, help="Server processes.")
@@ -78,8 +70,7 @@ def serve(
         bool, typer.Option("--read-only", help="Publish what is stored; visitors scan nothing.")
     ] = False,
     visits: Annotated[
-        bool,
-        typer.Option("--visits/--no-visits", help="Publish the figures of your access logs."),
+        bool, typer.Option("--visits/--no-visits", help="Publish the figures of your access logs.")
     ] = True,
 ) -> int:
     """Publish the index: JSON endpoints, pages for people, and tools for agents, until ctrl+c.

@@ -48,11 +48,7 @@ def local_of(run: Run, access: ScanPolicy | None = None) -> LocalService:
     if access is not None and settings.no_limit:
         access = dataclasses.replace(access, no_limit=True)
     service = LocalService(
-        settings.data_dir,
-        base_url=settings.base_url,
-        method=settings.method,
-        access=access,
-        known=Starter(),
+        settings.data_dir, base_url=settings.base_url, method=settings.method, access=access, known=Starter()
     )
     for sentence in service.warnings:
         streams.say(sentence)

@@ -15,15 +15,7 @@ import typer
 
 from aui_tui.cli import complete, gating, streams
 from aui_tui.cli.cardview import visit_lines
-from aui_tui.cli.options import (
-    ConnectionOptions,
-    example,
-    given,
-    one_of,
-    only,
-    run_of,
-    taking,
-)
+from aui_tui.cli.options import ConnectionOptions, example, given, one_of, only, run_of, taking
 from aui_tui.cli.output import File, emit, path_of, showing_progress
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import local, only_local
@@ -94,8 +86,7 @@ class ReadingOptions:
         str, _reading("--log-kind", metavar="KIND", help=f"Where the log was written: {', '.join(KINDS)}.")
     ] = ""
     trusted_proxy: Annotated[
-        list[str] | None,
-        _reading("--trusted-proxy", metavar="NETWORK", help="Proxy whose X-Forwarded-For is trusted."),
+        list[str] | None, _reading("--trusted-proxy", metavar="NETWORK", help="Proxy whose X-Forwarded-For is trusted.")
     ] = None
     trust_forwarded: Annotated[
         int,

@@ -217,9 +217,7 @@ class Shop:
         if self.has("challenge"):
             body = "<html><head><title>Just a moment...</title></head><body><div id='cf-challenge'>Checking</div>"
             return Reply(
-                403,
-                HTML,
-                f"{body}<script src='/cdn-cgi/challenge-platform/h/b/orchestrate'></script></body></html>",
+                403, HTML, f"{body}<script src='/cdn-cgi/challenge-platform/h/b/orchestrate'></script></body></html>"
             )
         if self.has("refused"):
             return Reply(403, HTML, "<title>Forbidden</title><h1>Forbidden</h1>")

@@ -405,10 +405,7 @@ class DemoWeb:
             rule
             for site in self.sites
             for name in site.names
-            for rule in (
-                f"{name}:80:127.0.0.1:{self.ports[site.host]}",
-                f"{name}:443:127.0.0.1:{self._refused}",
-            )
+            for rule in (f"{name}:80:127.0.0.1:{self.ports[site.host]}", f"{name}:443:127.0.0.1:{self._refused}")
         )
 
     def rewind(self) -> tuple[Site, ...]:

@@ -43,14 +43,7 @@ class Format:
 
 
 _ALL: Final = (
-    Format(
-        name="json",
-        label="JSON",
-        media_type="application/json",
-        suffix=".json",
-        module="data",
-        fields=True,
-    ),
+    Format(name="json", label="JSON", media_type="application/json", suffix=".json", module="data", fields=True),
     Format(
         name="ndjson",
         label="NDJSON, one record a line",
@@ -59,14 +52,7 @@ _ALL: Final = (
         module="data",
         fields=True,
     ),
-    Format(
-        name="csv",
-        label="CSV for spreadsheets",
-        media_type="text/csv",
-        suffix=".csv",
-        module="data",
-        fields=True,
-    ),
+    Format(name="csv", label="CSV for spreadsheets", media_type="text/csv", suffix=".csv", module="data", fields=True),
     Format(
         name="markdown",
         label="Markdown for notes and pull requests",
@@ -74,13 +60,7 @@ _ALL: Final = (
         suffix=".md",
         module="markdown",
     ),
-    Format(
-        name="html",
-        label="HTML, one self-contained page",
-        media_type="text/html",
-        suffix=".html",
-        module="page",
-    ),
+    Format(name="html", label="HTML, one self-contained page", media_type="text/html", suffix=".html", module="page"),
     Format(
         name="junit",
         label="JUnit XML for CI servers",
@@ -174,8 +154,5 @@ def _paths(chosen: Format, fields: str, tree: Tree) -> tuple[Path, ...]:
     """Return the chosen fields. Raises BadValue for an unknown one, and where the format has no fields to choose."""
     if fields and not chosen.fields:
         able = [name for name, entry in FORMATS.items() if entry.fields]
-        raise BadValue(
-            f"Fields cannot be chosen for {chosen.name}; they can for {', '.join(able)}.",
-            allowed=able,
-        )
+        raise BadValue(f"Fields cannot be chosen for {chosen.name}; they can for {', '.join(able)}.", allowed=able)
     return select(fields, tree)

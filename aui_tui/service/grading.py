@@ -30,10 +30,7 @@ class Grading(NamedTuple):
         from aui_tui.engine.scoring import Labels, grade_card
 
         labels = Labels(
-            name=name or known.name,
-            category=category or UNCATEGORIZED,
-            seed=known.seed,
-            base_url=self.base_url,
+            name=name or known.name, category=category or UNCATEGORIZED, seed=known.seed, base_url=self.base_url
         )
         return grade_card(observations, self.method, labels=labels)
 

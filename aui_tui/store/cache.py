@@ -257,10 +257,7 @@ class ScanCache:
 
     def put(self, key: str, card: ReportCard, observations: Observations) -> None:
         """Keep a scan. Raises diskcache.Timeout, sqlite3.Error or OSError when the file is locked or full."""
-        entry = {
-            "card": encode_card(card).decode(),
-            "observations": msgspec.json.encode(observations).decode(),
-        }
+        entry = {"card": encode_card(card).decode(), "observations": msgspec.json.encode(observations).decode()}
         life = UNREACHABLE_LIFE if card.unreachable else LIFE
         try:
             self._disk.open().set("scan:" + key, entry, expire=life, retry=False)
@@ -466,9 +463,7 @@ class QuotaStore:
             kept = self._disk.open().get(_client_key(client), default=[])
         times = _valid(kept, self._unsaved.get(client, []), now)
         return Quota(
-            left=max(self._limit - len(times), 0),
-            limit=self._limit,
-            next_slot=times[0] + WINDOW if times else 0.0,
+            left=max(self._limit - len(times), 0), limit=self._limit, next_slot=times[0] + WINDOW if times else 0.0
         )
 
     def _spent(self, times: list[float], now: float) -> list[float]:

@@ -94,11 +94,7 @@ def _parts(name: str, size: int, options: Options) -> Iterator[Part]:
 
 
 def _shared(
-    parts: Sequence[Part],
-    options: Options,
-    ranges: Mapping[str, Ranges],
-    jobs: int,
-    tell: Callable[[int], None],
+    parts: Sequence[Part], options: Options, ranges: Mapping[str, Ranges], jobs: int, tell: Callable[[int], None]
 ) -> Count:
     whole, done = Count(), 0
     context = multiprocessing.get_context("spawn")

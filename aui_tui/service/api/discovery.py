@@ -283,10 +283,7 @@ def _scan() -> dict[str, Any]:
         ],
         "responses": {
             "200": found,
-            **_errors(
-                ("400", "The host is invalid"),
-                ("403", "Another site's page asked for a scan"),
-            ),
+            **_errors(("400", "The host is invalid"), ("403", "Another site's page asked for a scan")),
             **limited,
         },
     }
@@ -302,10 +299,7 @@ def _record(schema: str, description: str, *, validators: bool = False) -> dict[
         "content": {"application/json": {"schema": {"$ref": REF.format(name=schema)}}},
     }
     if validators:
-        answer["headers"] = {
-            "ETag": {"schema": {"type": "string"}},
-            "Last-Modified": {"schema": {"type": "string"}},
-        }
+        answer["headers"] = {"ETag": {"schema": {"type": "string"}}, "Last-Modified": {"schema": {"type": "string"}}}
     return answer
 
 

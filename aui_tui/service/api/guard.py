@@ -371,10 +371,7 @@ class GuardMiddleware:
                     await self._app(scope, exchange.receive, exchange.send)
         except TimeoutError:
             faults.warning("Timed out: %s", _target(scope))
-            await self._tell(
-                problems.problem("unavailable", "The answer took too long."),
-                exchange,
-            )
+            await self._tell(problems.problem("unavailable", "The answer took too long."), exchange)
         except TooLarge as error:
             await self._tell(problems.too_large(413, str(error)), exchange)
         except Exception as error:

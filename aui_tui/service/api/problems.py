@@ -42,9 +42,7 @@ KINDS: Final = MappingProxyType(
         ),
         "unavailable": Kind(503, "Unavailable", "The service cannot answer now; please try again in a moment."),
         "scans-refused": Kind(
-            403,
-            "Scans refused",
-            "This service does not scan for its visitors; stored report cards can be read.",
+            403, "Scans refused", "This service does not scan for its visitors; stored report cards can be read."
         ),
         "cross-site-request-refused": Kind(
             403, "Cross-site request refused", "Another site's page may not start a scan or use the tools."
@@ -106,11 +104,7 @@ def of(error: AuiError) -> Problem:
     if isinstance(error, BadValue) and error.allowed:
         extra["allowed"] = list(error.allowed)
     return Problem(
-        kind=error.title.lower().replace(" ", "-"),
-        status=status,
-        title=error.title,
-        detail=str(error),
-        extra=extra,
+        kind=error.title.lower().replace(" ", "-"), status=status, title=error.title, detail=str(error), extra=extra
     )
 
 

@@ -391,10 +391,6 @@ def base_of(source: str) -> str:
 def dossier_of(card: ReportCard, notice: str = "") -> Dossier:
     """Return what is known of a host from its card alone."""
     point = HistoryPoint(
-        scanned_at=card.scanned_at,
-        score=card.score,
-        grade=card.grade,
-        stance=card.stance,
-        unreachable=card.unreachable,
+        scanned_at=card.scanned_at, score=card.score, grade=card.grade, stance=card.stance, unreachable=card.unreachable
     )
     return Dossier(card=card, history=(point,), notice=notice)

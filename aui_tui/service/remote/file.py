@@ -542,9 +542,5 @@ def _sound(item: Any, read: Callable[[Any], T], broken: list[str]) -> T | None:
 
 def _point(card: ReportCard) -> HistoryPoint:
     return HistoryPoint(
-        scanned_at=card.scanned_at,
-        score=card.score,
-        grade=card.grade,
-        stance=card.stance,
-        unreachable=card.unreachable,
+        scanned_at=card.scanned_at, score=card.score, grade=card.grade, stance=card.stance, unreachable=card.unreachable
     )
