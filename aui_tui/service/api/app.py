@@ -35,10 +35,10 @@ from aui_tui.errors import AuiError, ConfigError
 from aui_tui.service import api
 from aui_tui.service.api import ApiConfig, discovery, problems
 from aui_tui.service.api.guard import LOGGING, Connection, GuardMiddleware, TooLarge
-from aui_tui.service.api.messages import is_cross_site
+from aui_tui.service.api.messages import Representation, is_cross_site
 from aui_tui.service.api.pages import Pages
 from aui_tui.service.api.problems import Problem
-from aui_tui.service.api.routes import Endpoints, Feeds
+from aui_tui.service.api.routes import JSON, Endpoints, Feeds, fixed
 from aui_tui.service.protocol import Published
 from aui_tui.text import clean
 
@@ -70,7 +70,8 @@ def create_app(service: Published, config: ApiConfig) -> ASGIApp:
 
     routes = [*endpoints.routes(), *Feeds(endpoints).routes(), *pages.routes()]
     if tools is not None:
-        routes += [Route("/.well-known/mcp.json", endpoints.card, methods=["GET"]), Route("/mcp", tools)]
+        card = Representation(discovery.card(config.base_url), JSON)
+        routes += [Route("/.well-known/mcp.json", fixed(card)), Route("/mcp", tools)]
     app = Starlette(
         routes=routes,
         lifespan=lifespan,

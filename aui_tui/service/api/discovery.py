@@ -5,6 +5,7 @@ The interface description is made from the record types themselves.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
 from types import MappingProxyType
@@ -141,7 +142,6 @@ def linked_data(base_url: str) -> dict[str, Any]:
     }
 
 
-"""Version of the interface description (specification 9)."""
 REF: Final = "#/components/schemas/{name}"
 
 _WORDS: Final = MappingProxyType(
@@ -186,10 +186,46 @@ def _document(base_url: str) -> dict[str, Any]:
         },
         "servers": [{"url": base_url}],
         "paths": {
-            "/api/index.json": {"get": _index()},
-            "/api/site/{host}.json": {"get": _site()},
-            "/api/tasks/{host}.json": {"get": _tasks()},
-            "/api/visits/{host}.json": {"get": _visits()},
+            "/api/index.json": {
+                "get": _operation(
+                    "getIndex",
+                    "The Index: ranked and unreachable hosts",
+                    _current("Index", "Both lists") | _errors(("400", "A filter has a value outside its list")),
+                    description=IGNORED,
+                    parameters=[
+                        _query("category", _one_of(CATEGORIES), "Only hosts of this category; case ignored."),
+                        _query("stance", _one_of(STANCES), "Only hosts of this stance; case ignored."),
+                    ],
+                )
+            },
+            "/api/site/{host}.json": {
+                "get": _operation(
+                    "getSite",
+                    "The latest stored report card of one host",
+                    _current("ReportCard", "The card") | _errors(("404", "The host was never scanned")),
+                )
+            },
+            "/api/tasks/{host}.json": {
+                "get": _operation(
+                    "getTasks",
+                    "What an agent in a browser got done on one host, step by step",
+                    _current("TaskReport", "The transcript")
+                    | _errors(("404", "The host was never scanned, or no tasks were run on it")),
+                    description="The transcript of the last run of the tasks: each step with role and name of its "
+                    "element, how each task ended and why, and what to change. This service never runs tasks for its "
+                    "clients.",
+                )
+            },
+            "/api/visits/{host}.json": {
+                "get": _operation(
+                    "getVisits",
+                    "The visits of agents to one host, counted in the operator's access logs",
+                    {"200": _record("Visits", "The visits as they were last read")}
+                    | _errors(("404", "No access log of the host was read, or its visits are not published")),
+                    description="Sums only: no address, no query, no user. The operator may choose not to publish "
+                    "them.",
+                )
+            },
             "/api/scan": {"get": _scan()},
         },
         "components": {"schemas": _schemas(), "headers": _headers()},
@@ -207,64 +243,16 @@ HOST: Final = {
 IGNORED: Final = "Query parameters that are not listed here are ignored; a listed one with a wrong value is an error."
 
 
-def _index() -> dict[str, Any]:
-    return {
-        "operationId": "getIndex",
-        "summary": "The Index: ranked and unreachable hosts",
-        "description": IGNORED,
-        "parameters": [
-            _query(
-                "category", {"type": "string", "enum": list(CATEGORIES)}, "Only hosts of this category; case ignored."
-            ),
-            _query("stance", {"type": "string", "enum": list(STANCES)}, "Only hosts of this stance; case ignored."),
-        ],
-        "responses": {
-            "200": _record("Index", "Both lists", validators=True),
-            "304": {"description": "The client's copy is current"},
-            **_errors(("400", "A filter has a value outside its list")),
-        },
-    }
-
-
-def _site() -> dict[str, Any]:
-    return {
-        "operationId": "getSite",
-        "summary": "The latest stored report card of one host",
-        "parameters": [HOST],
-        "responses": {
-            "200": _record("ReportCard", "The card", validators=True),
-            "304": {"description": "The client's copy is current"},
-            **_errors(("404", "The host was never scanned")),
-        },
-    }
-
-
-def _tasks() -> dict[str, Any]:
-    return {
-        "operationId": "getTasks",
-        "summary": "What an agent in a browser got done on one host, step by step",
-        "description": "The transcript of the last run of the tasks: each step with role and name of its element, how "
-        "each task ended and why, and what to change. This service never runs tasks for its clients.",
-        "parameters": [HOST],
-        "responses": {
-            "200": _record("TaskReport", "The transcript", validators=True),
-            "304": {"description": "The client's copy is current"},
-            **_errors(("404", "The host was never scanned, or no tasks were run on it")),
-        },
-    }
-
-
-def _visits() -> dict[str, Any]:
-    return {
-        "operationId": "getVisits",
-        "summary": "The visits of agents to one host, counted in the operator's access logs",
-        "description": "Sums only: no address, no query, no user. The operator may choose not to publish them.",
-        "parameters": [HOST],
-        "responses": {
-            "200": _record("Visits", "The visits as they were last read"),
-            **_errors(("404", "No access log of the host was read, or its visits are not published")),
-        },
-    }
+def _operation(
+    name: str,
+    summary: str,
+    responses: dict[str, Any],
+    *,
+    description: str = "",
+    parameters: Sequence[dict[str, Any]] = (HOST,),
+) -> dict[str, Any]:
+    about = {"operationId": name, "summary": summary} | ({"description": description} if description else {})
+    return {**about, "parameters": list(parameters), "responses": responses}
 
 
 def _scan() -> dict[str, Any]:
@@ -272,35 +260,41 @@ def _scan() -> dict[str, Any]:
     limited["429"]["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in _headers()}
     found = _record("ReportCard", "A card at most 24 hours old, or a new one")
     found["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in ("RateLimit", "RateLimit-Policy")}
-    return {
-        "operationId": "scanSite",
-        "summary": "Scan a host live, or answer from the cache of 24 hours",
-        "description": IGNORED,
-        "parameters": [
+    return _operation(
+        "scanSite",
+        "Scan a host live, or answer from the cache of 24 hours",
+        {"200": found}
+        | _errors(("400", "The host is invalid"), ("403", "Another site's page asked for a scan"))
+        | limited,
+        description=IGNORED,
+        parameters=[
             _query("url", {"type": "string", "minLength": 1}, "Host name or http(s) address.", required=True)
             | {"example": "example.com"},
             _query("force", {"type": "boolean", "default": False}, "Skip the cache; costs one scan of the hour."),
         ],
-        "responses": {
-            "200": found,
-            **_errors(("400", "The host is invalid"), ("403", "Another site's page asked for a scan")),
-            **limited,
-        },
-    }
+    )
+
+
+def _one_of(words: Sequence[str]) -> dict[str, Any]:
+    return {"type": "string", "enum": list(words)}
 
 
 def _query(name: str, schema: dict[str, Any], description: str, *, required: bool = False) -> dict[str, Any]:
     return {"name": name, "in": "query", "required": required, "schema": schema, "description": description}
 
 
-def _record(schema: str, description: str, *, validators: bool = False) -> dict[str, Any]:
-    answer: dict[str, Any] = {
-        "description": description,
-        "content": {"application/json": {"schema": {"$ref": REF.format(name=schema)}}},
+def _record(schema: str, description: str) -> dict[str, Any]:
+    content = {"application/json": {"schema": {"$ref": REF.format(name=schema)}}}
+    return {"description": description, "content": content}
+
+
+def _current(schema: str, description: str) -> dict[str, Any]:
+    """Return the answers with a record that has validators, to a client with and without a copy."""
+    fields = {"ETag": {"schema": {"type": "string"}}, "Last-Modified": {"schema": {"type": "string"}}}
+    return {
+        "200": _record(schema, description) | {"headers": fields},
+        "304": {"description": "The client's copy is current"},
     }
-    if validators:
-        answer["headers"] = {"ETag": {"schema": {"type": "string"}}, "Last-Modified": {"schema": {"type": "string"}}}
-    return answer
 
 
 def _errors(*errors: tuple[str, str]) -> dict[str, Any]:

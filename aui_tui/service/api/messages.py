@@ -356,19 +356,9 @@ def site_url(base_url: str, host: str) -> str:
     return f"{base_url}/site/{quote(host, safe='.:-')}"
 
 
-def data_url(base_url: str, host: str) -> str:
-    """Return the address of the report card of ``host`` as JSON (specification 4.2)."""
-    return f"{base_url}/api/site/{quote(host, safe='.:-')}.json"
-
-
-def tasks_url(base_url: str, host: str) -> str:
-    """Return the address of the transcript of a host's tasks."""
-    return f"{base_url}/api/tasks/{quote(host, safe='.:-')}.json"
-
-
-def visits_url(base_url: str, host: str) -> str:
-    """Return the address of what the access logs of ``host`` say, as JSON."""
-    return f"{base_url}/api/visits/{quote(host, safe='.:-')}.json"
+def record_url(base_url: str, kind: str, host: str) -> str:
+    """Return the address of a record of ``host``: ``kind`` is site (its card, specification 4.2), tasks or visits."""
+    return f"{base_url}/api/{kind}/{quote(host, safe='.:-')}.json"
 
 
 def badge_url(base_url: str, host: str) -> str:

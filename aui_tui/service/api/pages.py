@@ -28,7 +28,7 @@ from aui_tui.records.vocabulary import CATEGORIES, STANCES, VERDICT_RANK
 from aui_tui.service.api import discovery, messages, problems
 from aui_tui.service.api.messages import Parameters, Representation, answer
 from aui_tui.service.api.problems import KINDS, Problem
-from aui_tui.service.api.routes import STATIC_CACHE, Endpoints
+from aui_tui.service.api.routes import STATIC_CACHE, Endpoints, fixed
 
 HTML: Final = "text/html; charset=utf-8"
 ROWS: Final = 100
@@ -69,27 +69,27 @@ class Pages:
             scans=endpoints.service.can_scan,
             site_path=lambda host: messages.site_url(self._config.root, host),
             site_url=lambda host: messages.site_url(self._config.base_url, host),
-            data_path=lambda host: messages.data_url(self._config.root, host),
-            visits_path=lambda host: messages.visits_url(self._config.root, host),
-            tasks_path=lambda host: messages.tasks_url(self._config.root, host),
+            data_path=lambda host: messages.record_url(self._config.root, "site", host),
+            visits_path=lambda host: messages.record_url(self._config.root, "visits", host),
+            tasks_path=lambda host: messages.record_url(self._config.root, "tasks", host),
             badge_path=lambda host: messages.badge_url(self._config.root, host),
             badge_url=lambda host: messages.badge_url(self._config.base_url, host),
         )
-        static = files("aui_tui.service.api").joinpath("static")
-        self._style = Representation(static.joinpath("style.css").read_bytes(), "text/css; charset=utf-8")
-        self._icon = Representation(static.joinpath("icon.svg").read_bytes(), "image/svg+xml")
 
     def routes(self) -> list[Route]:
         """Return the routes of the pages."""
+        static = files("aui_tui.service.api").joinpath("static")
+        style = Representation(static.joinpath("style.css").read_bytes(), "text/css; charset=utf-8")
+        icon = Representation(static.joinpath("icon.svg").read_bytes(), "image/svg+xml")
         return [
-            Route("/", self.index, methods=["GET"]),
-            Route("/site/{host:path}", self.site, methods=["GET"]),
+            Route("/", self.index),
+            Route("/site/{host:path}", self.site),
             Route("/scan", self.scan, methods=["POST"]),
-            Route("/help", self.topics, methods=["GET"]),
-            Route("/help/{topic}", self.topic, methods=["GET"]),
-            Route("/problems", self.problems, methods=["GET"]),
-            Route("/style.css", self.style, methods=["GET"]),
-            Route("/icon.svg", self.icon, methods=["GET"]),
+            Route("/help", self.topics),
+            Route("/help/{topic}", self.topic),
+            Route("/problems", self.problems),
+            Route("/style.css", fixed(style)),
+            Route("/icon.svg", fixed(icon)),
         ]
 
     async def index(self, request: Request) -> Response:
@@ -188,14 +188,6 @@ class Pages:
     async def problems(self, request: Request) -> Response:
         """GET /problems: what each problem type means."""
         return await answer(request, self._page("problems.html", kinds=KINDS), cache=STATIC_CACHE, headers=self._fields)
-
-    async def style(self, request: Request) -> Response:
-        """GET /style.css."""
-        return await answer(request, self._style, cache=STATIC_CACHE)
-
-    async def icon(self, request: Request) -> Response:
-        """GET /icon.svg."""
-        return await answer(request, self._icon, cache=STATIC_CACHE)
 
     def problem(self, request: Request, problem: Problem) -> Response:
         """Return an error as a page."""

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from xml.sax.saxutils import escape
 
 import msgspec
@@ -26,7 +26,7 @@ from aui_tui.export.options import Listing, Options
 from aui_tui.export.page import badge
 from aui_tui.records.query import Query
 from aui_tui.records.tasks import encode_report
-from aui_tui.records.view import IndexView, Row, ScanAnswer
+from aui_tui.records.view import Dossier, IndexView, Row, ScanAnswer
 from aui_tui.records.visits import encode_visits
 from aui_tui.service.api import ApiConfig, discovery, messages, problems
 from aui_tui.service.api.messages import (
@@ -51,6 +51,30 @@ WHOLE: Final = 5000
 STREAMS: Final = 4
 """Long indexes streamed at once by one worker; further ones wait."""
 STATIC_CACHE: Final = "public, max-age=3600"
+Chunk = TypeVar("Chunk", bytes, str)
+
+
+def fixed(made: Representation, fields: Mapping[str, str] | None = None) -> Callable[[Request], Awaitable[Response]]:
+    """Return the endpoint that answers every request with ``made`` and the header ``fields``."""
+
+    async def respond(request: Request) -> Response:
+        return await answer(request, made, cache=STATIC_CACHE, headers=fields)
+
+    return respond
+
+
+async def _in_turn(places: asyncio.Semaphore, chunks: AsyncIterator[Chunk]) -> AsyncIterator[Chunk]:
+    """Yield ``chunks`` once one of ``places`` is free."""
+    async with places:
+        async for chunk in chunks:
+            yield chunk
+
+
+def _without_length(fields: Mapping[str, str]) -> Response:
+    """Return the answer to HEAD for a body whose length is not known."""
+    head = Response(media_type=JSON, headers=fields)
+    del head.headers["content-length"]
+    return head
 
 
 class Endpoints:
@@ -62,25 +86,21 @@ class Endpoints:
         self.shelf = Shelf()
         self._making = asyncio.Lock()
         self._streams = asyncio.Semaphore(STREAMS)
-        base = config.base_url
-        self._openapi = Representation(discovery.document(base), "application/json")
-        self._robots = Representation(discovery.robots(base), TEXT)
-        self._llms = Representation(discovery.llms(base), TEXT)
-        self._card = Representation(discovery.card(base), JSON)
 
     def routes(self) -> list[Route]:
-        """Return the routes; the card of the tool server is there for whoever serves the tools."""
+        """Return the routes."""
+        base = self.config.base_url
         return [
-            Route("/api/index.json", self.index, methods=["GET"]),
-            Route("/api/site/{host:path}.json", self.site, methods=["GET"]),
-            Route("/api/visits/{host:path}.json", self.visits, methods=["GET"]),
-            Route("/api/tasks/{host:path}.json", self.tasks, methods=["GET"]),
-            Route("/api/scan", self.scan, methods=["GET"]),
-            Route("/openapi.json", self.openapi, methods=["GET"]),
-            Route("/healthz", self.health, methods=["GET"]),
-            Route("/robots.txt", self.robots, methods=["GET"]),
-            Route("/.well-known/http-message-signatures-directory", self.signature_directory, methods=["GET"]),
-            Route("/llms.txt", self.llms, methods=["GET"]),
+            Route("/api/index.json", self.index),
+            Route("/api/site/{host:path}.json", self.site),
+            Route("/api/visits/{host:path}.json", self.visits),
+            Route("/api/tasks/{host:path}.json", self.tasks),
+            Route("/api/scan", self.scan),
+            Route("/openapi.json", fixed(Representation(discovery.document(base), JSON))),
+            Route("/healthz", self.health),
+            Route("/robots.txt", fixed(Representation(discovery.robots(base), TEXT))),
+            Route("/.well-known/http-message-signatures-directory", self.signature_directory),
+            Route("/llms.txt", fixed(Representation(discovery.llms(base), TEXT))),
         ]
 
     async def modified(self) -> datetime | None:
@@ -104,49 +124,51 @@ class Endpoints:
                     if messages.size(view) > WHOLE:
                         etag = tag(stamp, *key, self.config.base_url) if stamp else ""
                         return await self._stream(request, view, etag, modified)
-                    made = await self._whole(view, modified)
+                    body = await messages.joined(messages.index_chunks(view, self.config.base_url))
+                    made = Representation(body, JSON, modified=modified)
                     if messages.size(view):
                         self.shelf.put(key, stamp, made)
         return await answer(request, made)
-
-    async def _whole(self, view: IndexView, modified: datetime | None) -> Representation:
-        body = await messages.joined(messages.index_chunks(view, self.config.base_url))
-        return Representation(body, JSON, modified=modified)
 
     async def _stream(self, request: Request, view: IndexView, etag: str, modified: datetime | None) -> Response:
         if unchanged(request, etag, modified):
             return not_modified(etag, modified)
         fields = validators(etag, modified)
         if request.method == "HEAD":
-            head = Response(media_type=JSON, headers=fields)
-            del head.headers["content-length"]
-            return head
-        chunks = self._taking_turns(messages.index_chunks(view, self.config.base_url))
+            return _without_length(fields)
+        chunks = _in_turn(self._streams, messages.index_chunks(view, self.config.base_url))
         if wants_gzip(request):
             fields["Content-Encoding"] = "gzip"
             chunks = messages.packed(chunks)
         return StreamingResponse(chunks, media_type=JSON, headers=fields)
 
-    async def _taking_turns(self, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-        async with self._streams:
-            async for chunk in chunks:
-                yield chunk
+    async def kept(
+        self, request: Request, key: tuple[str, ...], media_type: str, make: Callable[[], Awaitable[bytes]]
+    ) -> Response:
+        """Return what ``make`` gives, made once for each state of the index."""
+        stamp = await self.service.stamp()
+        found = self.shelf.get(key, stamp)
+        if found is None:
+            modified = await self.modified()
+            found = Representation(await make(), media_type, modified=modified)
+            self.shelf.put(key, stamp, found)
+        return await answer(request, found)
+
+    async def dossier(self, host: str) -> Dossier:
+        """Return what is stored of ``host``. Raises NeverScanned, of what cannot be a host too."""
+        try:
+            return await self.service.site(host)
+        except InvalidHost:
+            raise NeverScanned(host) from None
 
     async def site(self, request: Request) -> Response:
         """GET /api/site/<host>.json (4.2)."""
         host: str = request.path_params["host"]
-        stamp = await self.service.stamp()
-        key = ("site", host)
-        made = self.shelf.get(key, stamp)
-        if made is None:
-            modified = await self.modified()
-            try:
-                dossier = await self.service.site(host)
-            except InvalidHost:
-                raise NeverScanned(host) from None
-            made = Representation(messages.card_bytes(dossier.card, self.config.base_url), JSON, modified=modified)
-            self.shelf.put(key, stamp, made)
-        return await answer(request, made)
+
+        async def made() -> bytes:
+            return messages.card_bytes((await self.dossier(host)).card, self.config.base_url)
+
+        return await self.kept(request, ("site", host), JSON, made)
 
     async def visits(self, request: Request) -> Response:
         """GET /api/visits/<host>.json: what the operator's access logs say of the host; 404 when none was read."""
@@ -159,10 +181,7 @@ class Endpoints:
     async def tasks(self, request: Request) -> Response:
         """GET /api/tasks/<host>.json: the transcript of the last run of the tasks; 404 when none is kept."""
         host: str = request.path_params["host"]
-        try:
-            seen = (await self.service.site(host)).observations
-        except InvalidHost:
-            raise NeverScanned(host) from None
+        seen = (await self.dossier(host)).observations
         if seen is None or seen.tasks is None:
             return problems.response(problems.not_found(), self.config.base_url)
         return await answer(request, Representation(encode_report(seen.tasks), JSON))
@@ -205,9 +224,7 @@ class Endpoints:
         """Return what HEAD says about a card that only a scan would bring: no length, no validators."""
         fields = problems.quota_fields(await service.quota(), time.time())
         fields |= {"Cache-Status": f"aui-tui; fwd={'request' if force else 'miss'}", "Cache-Control": "no-store"}
-        head = Response(media_type=JSON, headers=fields)
-        del head.headers["content-length"]
-        return head
+        return _without_length(fields)
 
     async def signature_directory(self, request: Request) -> Response:
         """GET /.well-known/http-message-signatures-directory: the key that signs the operator's probes."""
@@ -217,22 +234,6 @@ class Endpoints:
             return problems.response(problems.not_found(), self.config.base_url)
         body, fields = found
         return Response(body, media_type=DIRECTORY, headers={**fields, "Cache-Control": "public, max-age=300"})
-
-    async def openapi(self, request: Request) -> Response:
-        """GET /openapi.json."""
-        return await answer(request, self._openapi, cache=STATIC_CACHE)
-
-    async def robots(self, request: Request) -> Response:
-        """GET /robots.txt."""
-        return await answer(request, self._robots, cache=STATIC_CACHE)
-
-    async def llms(self, request: Request) -> Response:
-        """GET /llms.txt."""
-        return await answer(request, self._llms, cache=STATIC_CACHE)
-
-    async def card(self, request: Request) -> Response:
-        """GET /.well-known/mcp.json."""
-        return await answer(request, self._card, cache=STATIC_CACHE)
 
     async def health(self, request: Request) -> Response:
         """GET /healthz: 200 when the store answers, 503 when it does not."""
@@ -267,17 +268,17 @@ class Feeds:
         self._endpoints = endpoints
         self._base = endpoints.config.base_url
         self._streams = asyncio.Semaphore(CSV_STREAMS)
-        self._catalogue = Representation(discovery.catalogue(self._base), LINKSET)
 
     def routes(self) -> list[Route]:
-        """Return the routes."""
+        """Return the routes; RFC 9727, section 2, asks for the Link field of the catalogue in answers to HEAD."""
+        link = {"Link": f'<{self._base}/.well-known/api-catalog>; rel="api-catalog"'}
         return [
-            Route("/index.csv", self.csv, methods=["GET"]),
-            Route("/feed.atom", self.atom, methods=["GET"]),
-            Route("/badge/{host:path}.svg", self.badge, methods=["GET"]),
-            Route("/sitemap.xml", self.sitemap, methods=["GET"]),
-            Route("/sitemap-{number:int}.xml", self.sitemap_part, methods=["GET"]),
-            Route("/.well-known/api-catalog", self.catalogue, methods=["GET"]),
+            Route("/index.csv", self.csv),
+            Route("/feed.atom", self.atom),
+            Route("/badge/{host:path}.svg", self.badge),
+            Route("/sitemap.xml", self.sitemap),
+            Route("/sitemap-{number:int}.xml", self.sitemap_part),
+            Route("/.well-known/api-catalog", fixed(Representation(discovery.catalogue(self._base), LINKSET), link)),
         ]
 
     async def csv(self, request: Request) -> Response:
@@ -291,51 +292,43 @@ class Feeds:
         fields = {"Content-Disposition": 'attachment; filename="index.csv"', "Cache-Control": "no-cache"}
         if request.method == "HEAD":
             return Response(media_type="text/csv; charset=utf-8", headers=fields)
-        chunks = self._taking_turns(_gathered(csv_listing(named, Options())))
+        chunks = _in_turn(self._streams, iterate_in_threadpool(_gathered(csv_listing(named, Options()))))
         return StreamingResponse(chunks, media_type="text/csv; charset=utf-8", headers=fields)
 
     def _named(self, row: Row) -> Row:
         url = messages.site_url(self._base, row.summary.host)
         return msgspec.structs.replace(row, summary=msgspec.structs.replace(row.summary, url=url))
 
-    async def _taking_turns(self, chunks: Iterator[str]) -> AsyncIterator[str]:
-        async with self._streams:
-            async for chunk in iterate_in_threadpool(chunks):
-                yield chunk
-
     async def atom(self, request: Request) -> Response:
         """GET /feed.atom: the newest scans (RFC 4287)."""
 
-        async def made() -> str:
+        async def made() -> bytes:
             view = await self._endpoints.service.index(Query.of(sort="age"))
-            return "".join(_feed(self._base, view.scanned_at, view.ranked[:ENTRIES]))
+            return _utf8(_feed(self._base, view.scanned_at, view.ranked[:ENTRIES]))
 
-        return await self._kept(request, ("feed",), ATOM, made)
+        return await self._endpoints.kept(request, ("feed",), ATOM, made)
 
     async def badge(self, request: Request) -> Response:
         """GET /badge/<host>.svg: grade and score of one host as a picture."""
         host: str = request.path_params["host"]
 
-        async def made() -> str:
-            try:
-                return badge((await self._endpoints.service.site(host)).card)
-            except InvalidHost:
-                raise NeverScanned(host) from None
+        async def made() -> bytes:
+            return _utf8([badge((await self._endpoints.dossier(host)).card)])
 
-        return await self._kept(request, ("badge", host), "image/svg+xml", made)
+        return await self._endpoints.kept(request, ("badge", host), "image/svg+xml", made)
 
     async def sitemap(self, request: Request) -> Response:
         """GET /sitemap.xml: every page; of a long index a list of sitemaps (sitemaps.org)."""
 
-        async def made() -> str:
+        async def made() -> bytes:
             ranked = (await self._endpoints.service.index(Query())).ranked
             if len(ranked) <= PART:
-                return "".join(_urls(self._base, ranked[:], first=True))
+                return _utf8(_urls(self._base, ranked[:], first=True))
             parts = range(1, -(-len(ranked) // PART) + 1)
             listed = "".join(f"<sitemap><loc>{self._base}/sitemap-{number}.xml</loc></sitemap>\n" for number in parts)
-            return f"{_HEAD}<sitemapindex {_SITEMAPS}>\n{listed}</sitemapindex>\n"
+            return _utf8([f"{_HEAD}<sitemapindex {_SITEMAPS}>\n{listed}</sitemapindex>\n"])
 
-        return await self._kept(request, ("sitemap",), XML, made)
+        return await self._endpoints.kept(request, ("sitemap",), XML, made)
 
     async def sitemap_part(self, request: Request) -> Response:
         """GET /sitemap-<n>.xml: a part of a long index, from 1."""
@@ -344,30 +337,18 @@ class Feeds:
         if not 1 <= number <= max(1, -(-len(ranked) // PART)):
             return problems.response(problems.not_found(), self._base)
 
-        async def made() -> str:
-            return "".join(_urls(self._base, ranked[(number - 1) * PART : number * PART], first=number == 1))
+        async def made() -> bytes:
+            return _utf8(_urls(self._base, ranked[(number - 1) * PART : number * PART], first=number == 1))
 
-        return await self._kept(request, ("sitemap", str(number)), XML, made)
-
-    async def catalogue(self, request: Request) -> Response:
-        """GET /.well-known/api-catalog (RFC 9727; its section 2 asks for the Link field in answers to HEAD)."""
-        link = {"Link": f'<{self._base}/.well-known/api-catalog>; rel="api-catalog"'}
-        return await answer(request, self._catalogue, cache=STATIC_CACHE, headers=link)
-
-    async def _kept(self, request: Request, key: tuple[str, ...], media_type: str, make: Any) -> Response:
-        """Return what ``make`` gives, made once for each state of the index."""
-        stamp = await self._endpoints.service.stamp()
-        found = self._endpoints.shelf.get(key, stamp)
-        if found is None:
-            modified = await self._endpoints.modified()
-            text: str = await make()
-            found = Representation(text.encode("utf-8", "replace"), media_type, modified=modified)
-            self._endpoints.shelf.put(key, stamp, found)
-        return await answer(request, found)
+        return await self._endpoints.kept(request, ("sitemap", str(number)), XML, made)
 
 
 _HEAD: Final = '<?xml version="1.0" encoding="utf-8"?>\n'
 _SITEMAPS: Final = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
+
+
+def _utf8(lines: Iterable[str]) -> bytes:
+    return "".join(lines).encode("utf-8", "replace")
 
 
 def _gathered(lines: Iterator[str]) -> Iterator[str]:
