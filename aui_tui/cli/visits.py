@@ -291,16 +291,9 @@ async def read_for(run: Run, service: LocalService, host: str, path: str) -> str
     Raises AuiError.
     """
     from aui_tui.visits import logs
-    from aui_tui.visits.clients import RangeBook
-    from aui_tui.visits.counting import Options
-    from aui_tui.visits.reader import files_of
 
-    def count() -> Visits:
-        files, options = files_of([path]), Options(host=_site(host))
-        ranges, fetched = RangeBook(run.settings.data_dir / "ranges").ranges()
-        return logs.record(logs.count(files, options, ranges), files, options, fetched)
-
-    kept = await service.keep_visits(await asyncio.to_thread(count))
+    read = asyncio.to_thread(lambda: logs.read([path], _site(host), run.settings.data_dir / "ranges"))
+    kept = await service.keep_visits(await read)
     return f"{kept.lines:,} lines of {clean(path, 200)} were read; {kept.agent_lines:,} name an agent."
 
 

@@ -49,25 +49,9 @@ LOOK: Final = 1.0
 QUIT_KEYS: Final = "qQ"
 
 
-class Keys:
-    """The keys pressed since the last look."""
-
-    def __init__(self) -> None:
-        self._pressed: list[str] = []
-
-    def press(self, text: str) -> None:
-        """Note keys."""
-        self._pressed.extend(text)
-
-    def take(self) -> list[str]:
-        """Return and forget the keys pressed."""
-        found, self._pressed = self._pressed, []
-        return found
-
-
 @contextmanager
-def reading_keys(keys: Keys) -> Iterator[bool]:
-    """Read single keys from the terminal into ``keys`` while the block runs; yield whether that is possible."""
+def reading_keys(pressed: list[str]) -> Iterator[bool]:
+    """Read single keys from the terminal into ``pressed`` while the block runs; yield whether that is possible."""
     try:
         import termios
         import tty
@@ -82,7 +66,7 @@ def reading_keys(keys: Keys) -> Iterator[bool]:
         return
     loop = asyncio.get_running_loop()
     tty.setcbreak(descriptor)
-    loop.add_reader(descriptor, lambda: keys.press(os.read(descriptor, 64).decode("ascii", "ignore")))
+    loop.add_reader(descriptor, lambda: pressed.extend(os.read(descriptor, 64).decode("ascii", "ignore")))
     try:
         yield True
     finally:
@@ -118,7 +102,7 @@ def watch(
         snapshot(path)
 
     async def work() -> int:
-        keys = Keys()
+        keys: list[str] = []
         async with opened(run, access) as service:
             counted = await counts(service, url)
             if counted and access is not None and access.no_limit:
@@ -145,7 +129,7 @@ async def _check_interval(every: str, limit: int, service: Service, url: str) ->
         raise BadValue(f"{error}{hint}") from None
 
 
-async def _loop(session: _Session, keys: Keys, trigger: Trigger, path: Path | None, count: int) -> int:
+async def _loop(session: _Session, keys: list[str], trigger: Trigger, path: Path | None, count: int) -> int:
     seen = await asyncio.to_thread(snapshot, path) if path else None
     why, looked, scans = "first scan", time.monotonic(), 0
     while True:
@@ -156,7 +140,8 @@ async def _loop(session: _Session, keys: Keys, trigger: Trigger, path: Path | No
             if scans == count:
                 return session.code
         await asyncio.sleep(TICK)
-        pressed = keys.take()
+        pressed = keys.copy()
+        keys.clear()
         if any(key in QUIT_KEYS for key in pressed):
             return session.code
         now = time.monotonic()
@@ -316,7 +301,3 @@ class Trigger:
             if paths and now - self._moved >= self.settle:
                 return describe(paths) + " changed"
         return f"every {words(self.every)}" if now >= self._due else ""
-
-    def left(self, now: float) -> float:
-        """Return the seconds until the interval is over, infinity without one."""
-        return max(self._due - now, 0.0)

@@ -48,14 +48,9 @@ from aui_tui.records.visits import Visits, visit_rows
 from aui_tui.text import clean
 
 
-def plain_card(card: ReportCard, options: Options) -> dict[str, Any]:
-    """Return the fields of ``card``; deterministic output leaves out what changes from run to run."""
-    return _plain(card, options)
-
-
 def listed_card(card: ReportCard, options: Options) -> dict[str, Any]:
     """Return the fields of ``card``, and in which list of the index it stands."""
-    return plain_card(card, options) | {LIST: "unreachable" if card.unreachable else "ranked"}
+    return _plain(card, options) | {LIST: "unreachable" if card.unreachable else "ranked"}
 
 
 def distinct(value: Any) -> Any:
@@ -80,14 +75,9 @@ def _slot_of(token: str) -> str:
     return next((entry.key for entry in entries if entry.token == token), token + "_2")
 
 
-def plain_row(row: Row, options: Options) -> dict[str, Any]:
-    """Return the fields of the row's summary (specification 2.1)."""
-    return _plain(row.summary, options)
-
-
 def with_extras(row: Row, listed: str, options: Options) -> dict[str, Any]:
     """Return the fields of the row's summary and ROW_EXTRAS; ``listed`` is the list that it stands in."""
-    return plain_row(row, options) | {
+    return _plain(row.summary, options) | {
         "list": listed,
         "rank": row.rank or None,
         "change": row.change,
@@ -99,7 +89,8 @@ def with_extras(row: Row, listed: str, options: Options) -> dict[str, Any]:
     }
 
 
-def _plain(record: msgspec.Struct, options: Options) -> dict[str, Any]:
+def _plain(record: ReportCard | SiteSummary, options: Options) -> dict[str, Any]:
+    """Return the fields of ``record``; deterministic output leaves out what changes from run to run."""
     fields: dict[str, Any] = msgspec.to_builtins(keyed(record, options.keys))
     if options.deterministic:
         for name in VOLATILE:
@@ -156,15 +147,15 @@ def refusal(refused: Refusal) -> dict[str, Any]:
 
 
 def _card(card: ReportCard, options: Options) -> dict[str, Any]:
-    return project(listed_card(card, options), options.paths) if options.paths else plain_card(card, options)
+    return project(listed_card(card, options), options.paths) if options.paths else _plain(card, options)
 
 
 def _row(row: Row, listed: str, options: Options) -> dict[str, Any]:
     if not options.paths:
-        return plain_row(row, options)
+        return _plain(row.summary, options)
     if any(path[0] in ROW_EXTRAS for path in options.paths):
         return project(with_extras(row, listed, options), options.paths)
-    return project(plain_row(row, options), options.paths)
+    return project(_plain(row.summary, options), options.paths)
 
 
 def _array(items: Iterable[dict[str, Any]], depth: int) -> Iterator[str]:
@@ -408,7 +399,8 @@ def write_parquet(name: str, rows: Iterable[Record], path: FilePath) -> int:
     count = 0
     try:
         with parquet.ParquetWriter(partial, schema) as writer:
-            for batch in _batches(rows):
+            source = iter(rows)
+            while batch := list(islice(source, BATCH)):
                 writer.write_table(pyarrow.Table.from_pylist([_timed(row, table) for row in batch], schema=schema))
                 count += len(batch)
         partial.replace(path)
@@ -417,17 +409,6 @@ def write_parquet(name: str, rows: Iterable[Record], path: FilePath) -> int:
     finally:
         partial.unlink(missing_ok=True)
     return count
-
-
-def _batches(rows: Iterable[Record]) -> Iterator[list[Record]]:
-    batch: list[Record] = []
-    for row in rows:
-        batch.append(row)
-        if len(batch) >= BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
 
 
 def _timed(row: Record, table: Table) -> Record:

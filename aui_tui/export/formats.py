@@ -20,9 +20,9 @@ CardWriter = Callable[[Iterable[ReportCard], Options], Iterator[str]]
 ListWriter = Callable[[Listing, Options], Iterator[str]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Format:
-    """A format: its name, what it is, media type and file suffix.
+    """A format: its name and file suffix.
 
     ``module`` of this package holds its writers, ``NAME_cards`` and, where an index has this format, ``NAME_listing``;
     it is loaded when something is written. ``listing``: whether an index has it. ``fields``: whether single fields can
@@ -30,8 +30,6 @@ class Format:
     """
 
     name: str
-    label: str
-    media_type: str
     suffix: str
     module: str
     listing: bool = True
@@ -43,56 +41,15 @@ class Format:
 
 
 _ALL: Final = (
-    Format(name="json", label="JSON", media_type="application/json", suffix=".json", module="data", fields=True),
-    Format(
-        name="ndjson",
-        label="NDJSON, one record a line",
-        media_type="application/x-ndjson",
-        suffix=".ndjson",
-        module="data",
-        fields=True,
-    ),
-    Format(name="csv", label="CSV for spreadsheets", media_type="text/csv", suffix=".csv", module="data", fields=True),
-    Format(
-        name="markdown",
-        label="Markdown for notes and pull requests",
-        media_type="text/markdown",
-        suffix=".md",
-        module="markdown",
-    ),
-    Format(name="html", label="HTML, one self-contained page", media_type="text/html", suffix=".html", module="page"),
-    Format(
-        name="junit",
-        label="JUnit XML for CI servers",
-        media_type="application/xml",
-        suffix=".xml",
-        module="ci",
-        listing=False,
-    ),
-    Format(
-        name="sarif",
-        label="SARIF 2.1.0 for code scanning",
-        media_type="application/sarif+json",
-        suffix=".sarif",
-        module="ci",
-        listing=False,
-    ),
-    Format(
-        name="github",
-        label="GitHub workflow commands",
-        media_type="text/plain",
-        suffix=".github",
-        module="ci",
-        listing=False,
-    ),
-    Format(
-        name="gitlab",
-        label="GitLab code quality report",
-        media_type="application/json",
-        suffix=".gitlab",
-        module="ci",
-        listing=False,
-    ),
+    Format("json", ".json", "data", fields=True),
+    Format("ndjson", ".ndjson", "data", fields=True),
+    Format("csv", ".csv", "data", fields=True),
+    Format("markdown", ".md", "markdown"),
+    Format("html", ".html", "page"),
+    Format("junit", ".xml", "ci", listing=False),
+    Format("sarif", ".sarif", "ci", listing=False),
+    Format("github", ".github", "ci", listing=False),
+    Format("gitlab", ".gitlab", "ci", listing=False),
 )
 
 FORMATS: Final = MappingProxyType({entry.name: entry for entry in _ALL})

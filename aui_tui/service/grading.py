@@ -43,10 +43,7 @@ class Grading(NamedTuple):
                 f"The card of {card.host} is kept without its observations, so it exists under {card.method} only.",
                 allowed=(card.method,),
             )
-        from aui_tui.engine.scoring import Labels, grade_card
-
-        labels = Labels(name=card.name, category=card.category, seed=card.seed, base_url=self.base_url)
-        return grade_card(observations, method, labels=labels)
+        return self.again(card, observations, method)
 
     def again(self, card: ReportCard, observations: Observations, method: str = "") -> ReportCard:
         """Return ``observations`` graded again under what ``card`` calls its site; without ``method`` the usual one."""

@@ -60,6 +60,9 @@ class LocalService:
     folder cannot be used, Unavailable when the index is locked.
     """
 
+    label = "local engine"
+    can_scan = True
+
     def __init__(
         self,
         folder: Path,
@@ -76,7 +79,8 @@ class LocalService:
         self._grading = Grading(method_called(method).name, base_url.rstrip("/"), with_visits)
         self._access = access
         self._client = client
-        self._known = known if known is not None else {}
+        self.known = known if known is not None else {}
+        """The starter list."""
         self._clock = clock
         self._observer = observer
         self.places = places(prepare(folder))
@@ -96,21 +100,6 @@ class LocalService:
         return self._access
 
     @property
-    def known(self) -> Mapping[str, Known]:
-        """The starter list."""
-        return self._known
-
-    @property
-    def label(self) -> str:
-        """``local engine``."""
-        return "local engine"
-
-    @property
-    def can_scan(self) -> bool:
-        """True."""
-        return True
-
-    @property
     def warnings(self) -> tuple[str, ...]:
         """Sentences about the files, such as that a damaged one was set aside."""
         return (*self.reports.warnings, *(self._made.warnings if self._made is not None else ()))
@@ -127,7 +116,7 @@ class LocalService:
                     self.reports,
                     access=self.access,
                     grading=self._grading,
-                    known=self._known,
+                    known=self.known,
                     observer=self._observer or Scanner(clock=self._clock),
                     clock=self._clock,
                     call=self._call,

@@ -38,14 +38,14 @@ Part = tuple[str, int, int]
 """A file, and the bytes of it from and to which it is read; to 0 means to its end."""
 
 
-def read(logs: Sequence[str], host: str, ranges: Path, *, progress: Progress | None = None) -> Visits:
+def read(logs: Sequence[str], host: str, ranges: Path) -> Visits:
     """Return what ``logs`` (files, patterns, standard input) say of the site ``host``; formats are detected.
 
     ``ranges``: folder of the published ranges. Raises BadValue, ConfigError, RecordError.
     """
     files, options = files_of(logs), Options(host=host)
     networks, fetched = RangeBook(ranges).ranges()
-    return record(count(files, options, networks, progress=progress), files, options, fetched)
+    return record(count(files, options, networks), files, options, fetched)
 
 
 def count(

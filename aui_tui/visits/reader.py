@@ -11,7 +11,7 @@ import select
 import sys
 import time
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Protocol
@@ -101,6 +101,15 @@ class Gzip:
         """Do nothing: the file beneath is closed by its owner."""
 
 
+PACKED: Final[Mapping[bytes, Callable[[Any], Any]]] = {
+    b"\x1f\x8b": Gzip,
+    b"\x28\xb5\x2f\xfd": zstd.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\0": lzma.open,
+}
+"""What reads packed data, by the bytes with which it begins."""
+
+
 def open_log(name: str) -> Stream:
     """Open a file, or ``-`` for standard input, unpacked by its first bytes whatever its name says.
 
@@ -108,14 +117,9 @@ def open_log(name: str) -> Stream:
     """
     raw: Any = _open(name)
     magic = raw.peek(6)[:6] if hasattr(raw, "peek") else b""
-    if magic[:2] == b"\x1f\x8b":
-        return Unpacked(Gzip(raw), raw)
-    if magic[:4] == b"\x28\xb5\x2f\xfd":
-        return Unpacked(zstd.open(raw), raw)
-    if magic[:3] == b"BZh":
-        return Unpacked(bz2.open(raw), raw)
-    if magic == b"\xfd7zXZ\0":
-        return Unpacked(lzma.open(raw), raw)
+    for begin, unpack in PACKED.items():
+        if magic.startswith(begin):
+            return Unpacked(unpack(raw), raw)
     plain: Stream = raw
     return plain
 
@@ -137,7 +141,7 @@ def is_plain(name: str) -> bool:
         return False
     with Path(name).open("rb") as file:
         magic = file.read(6)
-    return not magic.startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ\0"))
+    return not magic.startswith(tuple(PACKED))
 
 
 def files_of(logs: Sequence[str]) -> list[str]:

@@ -91,7 +91,6 @@ def test_a_key_and_an_interval_are_reasons() -> None:
     trigger = Trigger(every=360)
     trigger.started(100.0)
     assert trigger.ask(459.9) == ""
-    assert trigger.left(400.0) == 60
     assert trigger.ask(460.0) == "every 6m"
     assert trigger.ask(101.0, key=True) == "asked for"
     trigger.started(461.0)
@@ -102,7 +101,6 @@ def test_without_an_interval_only_keys_and_files_count() -> None:
     trigger = Trigger()
     trigger.started(0.0)
     assert trigger.ask(1e9) == ""
-    assert trigger.left(0.0) == float("inf")
 
 
 def test_files_count_once_they_keep_still() -> None:

@@ -26,10 +26,10 @@ from aui_tui.records.decoding import from_json
 from aui_tui.records.points import Standing, estimate
 from aui_tui.records.query import Query
 from aui_tui.records.tasks import TaskReport, decode_report
-from aui_tui.records.view import Dossier, HistoryPoint, IndexView, Overview, Quota, ScanAnswer
+from aui_tui.records.view import Dossier, IndexView, Overview, Quota, ScanAnswer
 from aui_tui.records.visits import Visits, decode_visits
 from aui_tui.service.protocol import ScanTerms
-from aui_tui.service.remote.file import READ_SECONDS, page_of, read_card, read_index
+from aui_tui.service.remote.file import READ_SECONDS, page_of, point_of, read_card, read_index
 from aui_tui.service.remote.transport import (
     INDEX,
     SCAN,
@@ -390,7 +390,4 @@ def base_of(source: str) -> str:
 
 def dossier_of(card: ReportCard, notice: str = "") -> Dossier:
     """Return what is known of a host from its card alone."""
-    point = HistoryPoint(
-        scanned_at=card.scanned_at, score=card.score, grade=card.grade, stance=card.stance, unreachable=card.unreachable
-    )
-    return Dossier(card=card, history=(point,), notice=notice)
+    return Dossier(card=card, history=(point_of(card),), notice=notice)

@@ -408,7 +408,7 @@ class FileService:
         card = cards[place]
         if method and method != card.method:
             raise BadValue(f"{self.label} holds {wanted} under {card.method} alone.", allowed=(card.method,))
-        return Dossier(card=card, previous=cards[place - 1] if place else None, history=tuple(map(_point, cards)))
+        return Dossier(card=card, previous=cards[place - 1] if place else None, history=tuple(map(point_of, cards)))
 
     async def visits(self, host: str) -> Visits | None:
         """Return None: a file of results holds no visits."""
@@ -540,7 +540,8 @@ def _sound(item: Any, read: Callable[[Any], T], broken: list[str]) -> T | None:
         return None
 
 
-def _point(card: ReportCard) -> HistoryPoint:
+def point_of(card: ReportCard) -> HistoryPoint:
+    """Return the place of ``card`` in a history."""
     return HistoryPoint(
         scanned_at=card.scanned_at, score=card.score, grade=card.grade, stance=card.stance, unreachable=card.unreachable
     )

@@ -144,9 +144,8 @@ def _wait(reply: Reply, members: Mapping[str, Any], now: float) -> int | None:
 
 def spoken(seconds: float) -> str:
     """Return a span of time in words, such as ``12 min`` or ``3 h``."""
-    for size, word in ((86400 * 2, "days"), (3600 * 2, "h"), (120, "min")):
-        if seconds >= size:
-            unit = {"days": 86400, "h": 3600, "min": 60}[word]
+    for unit, word in ((86400, "days"), (3600, "h"), (60, "min")):
+        if seconds >= 2 * unit:
             return f"{round(seconds / unit)} {word}"
     return f"{round(seconds)} s"
 
@@ -195,9 +194,7 @@ def source_of(reply: Reply, age: float) -> str:
 def clock_of(reply: Reply, now: float) -> float:
     """Return the time by the source's clock, ours when it does not say."""
     moment = http_time(reply.fields.get("date", ""))
-    if moment is None:
-        return now
-    return moment
+    return now if moment is None else moment
 
 
 TRIES: Final = 3
