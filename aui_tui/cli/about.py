@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
+from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
@@ -133,28 +134,20 @@ def schema(
 
 def table(settings: Settings) -> dict[str, dict[str, object]]:
     """Return value, origin and meaning of every setting by name."""
-    rows: dict[str, dict[str, object]] = {
-        "data_dir": {
-            "value": str(settings.data_dir),
-            "origin": settings.origins["data_dir"],
-            "meaning": "folder of cards, cache and quota",
-        },
-        "config_file": {
-            "value": str(settings.config_file),
-            "origin": settings.origins["config_file"],
-            "meaning": "the settings file",
-        },
+    meanings = {"data_dir": "folder of cards, cache and quota", "config_file": "the settings file"}
+    meanings |= {field.name: field.meaning for field in (*FIELDS, *IN_FILE)}
+    return {
+        name: {"value": _plain(getattr(settings, name)), "origin": settings.origins[name], "meaning": meaning}
+        for name, meaning in meanings.items()
     }
-    for field in (*FIELDS, *IN_FILE):
-        value = getattr(settings, field.name)
-        rows[field.name] = {"value": _plain(value), "origin": settings.origins[field.name], "meaning": field.meaning}
-    return rows
 
 
 def _plain(value: Any) -> Any:
     """Return a setting as JSON has it."""
     if isinstance(value, Mapping):
         return {name: _plain(one) for name, one in value.items()}
+    if isinstance(value, Path):
+        return str(value)
     return list(value) if isinstance(value, tuple) else value
 
 
@@ -163,14 +156,15 @@ def config(context: typer.Context, as_json: Report = False) -> None:
     """Print every setting, its value, and where it came from."""
     run = run_of(context)
     rows = table(run.settings)
-    if as_json:
-        report(as_json, rows, ())
-        return
+    report(as_json, rows, _settings_lines(rows))
+
+
+def _settings_lines(rows: Mapping[str, Mapping[str, object]]) -> Iterator[str]:
     width = max(map(len, rows))
     for name, row in rows.items():
         value = row["value"] if isinstance(row["value"], str) else json.dumps(row["value"])
-        streams.write_line(f"{name:<{width}} = {value or '(none)'}")
-        streams.write_line(f"{'':<{width}}   {row['meaning']}; from {row['origin']}")
+        yield f"{name:<{width}} = {value or '(none)'}"
+        yield f"{'':<{width}}   {row['meaning']}; from {row['origin']}"
 
 
 def places(settings: Settings) -> dict[str, str]:
@@ -194,12 +188,8 @@ def paths(context: typer.Context, as_json: Report = False) -> None:
     """Print every place where the program keeps or looks for something."""
     run = run_of(context)
     found = places(run.settings)
-    if as_json:
-        report(as_json, found, ())
-        return
     width = max(map(len, found))
-    for name, place in found.items():
-        streams.write_line(f"{name:<{width}}  {place}")
+    report(as_json, found, (f"{name:<{width}}  {place}" for name, place in found.items()))
 
 
 EXIT: Final = (

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated, BinaryIO
 
@@ -25,6 +26,16 @@ from aui_tui.validate import KINDS
 from aui_tui.validate import validate as validated
 
 app = typer.Typer()
+
+
+@contextmanager
+def _opened_index(run: Run) -> Iterator[Reports]:
+    """Open the index of this machine while the block runs. Raises ConfigError, Unavailable."""
+    service = local_of(run)
+    try:
+        yield service.reports
+    finally:
+        run.wait(service.aclose())
 
 
 INVALID = 1
@@ -84,20 +95,17 @@ def import_records(
     code = 0
     with ExitStack() as stack:
         sources = [(name, _opened(name, stack)) for name in file]
-        service = local_of(run)
-        try:
-            for name, stream in sources:
-                with showing_progress("Reading records", quiet=run.quiet) as progress:
-                    done = take(stream, service.reports, progress=progress)
-                shown = clean(name, 200)
-                for problem in done.problems:
-                    streams.say(f"{shown}: {clean(problem, 300)}")
-                    code = BROKEN
-                problems = [clean(problem, 300) for problem in done.problems]
-                found = {"file": shown, "read": done.read, "new": done.new, "problems": problems}
-                report(as_json, found, [f"{shown}: {count(done.read, 'record')} read, {done.new:,} new or newer"])
-        finally:
-            run.wait(service.aclose())
+        reports = stack.enter_context(_opened_index(run))
+        for name, stream in sources:
+            with showing_progress("Reading records", quiet=run.quiet) as progress:
+                done = take(stream, reports, progress=progress)
+            shown = clean(name, 200)
+            for problem in done.problems:
+                streams.say(f"{shown}: {clean(problem, 300)}")
+                code = BROKEN
+            problems = [clean(problem, 300) for problem in done.problems]
+            found = {"file": shown, "read": done.read, "new": done.new, "problems": problems}
+            report(as_json, found, [f"{shown}: {count(done.read, 'record')} read, {done.new:,} new or newer"])
     return code
 
 
@@ -113,16 +121,13 @@ def backup(
     only_local(run, "A backup")
     from aui_tui.store.upkeep import backup as copied
 
-    service = local_of(run)
-    try:
+    with _opened_index(run) as reports:
         with showing_progress("Copying", quiet=run.quiet) as progress:
-            size = copied(service.reports, Path(file).expanduser(), overwrite=force, progress=progress)
+            size = copied(reports, Path(file).expanduser(), overwrite=force, progress=progress)
         if as_json:
             report(as_json, {"file": clean(file, 4096), "bytes": size}, ())
         else:
             streams.say(f"wrote {clean(file, 200)}, {size / 1e6:.1f} MB")
-    finally:
-        run.wait(service.aclose())
 
 
 UNSOUND = 1
@@ -141,15 +146,12 @@ def doctor(
     """Check every kept card of this machine's index; exit code 1 when something is wrong."""
     run = run_of(context)
     only_local(run, "The doctor")
-    service = local_of(run)
-    try:
+    with _opened_index(run) as reports:
         if salvage:
-            _salvage(run, service.reports)
+            _salvage(run, reports)
         if repair:
-            _repair(run, service.reports)
-        return _examine(run, service.reports, as_json=as_json)
-    finally:
-        run.wait(service.aclose())
+            _repair(run, reports)
+        return _examine(run, reports, as_json=as_json)
 
 
 def _examine(run: Run, reports: Reports, *, as_json: bool) -> int:

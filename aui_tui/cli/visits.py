@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -28,7 +29,7 @@ from aui_tui.text import clean
 if TYPE_CHECKING:
     from aui_tui.engine.policy import ScanPolicy
     from aui_tui.service.local import LocalService
-    from aui_tui.visits.clients import RangeBook
+    from aui_tui.visits.clients import RangeBook, Updated
     from aui_tui.visits.counting import Count, Options
     from aui_tui.visits.logs import Progress
 
@@ -225,13 +226,12 @@ def _site(host: str) -> str:
 
 def _update(run: Run, book: RangeBook, access: ScanPolicy | None) -> int:
     """Fetch the published ranges, tell how that went, and return how many lists failed."""
-    from aui_tui.visits.clients import Updated, summary
 
     def reported(done: Updated) -> None:
         if done.state == "failed":
             streams.say(f"{done.url}: not fetched, {done.detail}.")
 
-    counts = summary(run.wait(book.update(access, tell=reported)))
+    counts = Counter(done.state for done in run.wait(book.update(access, tell=reported)))
     if not run.quiet:
         streams.say(
             f"Published ranges: {counts['fetched']} lists fetched, {counts['unchanged']} unchanged, "

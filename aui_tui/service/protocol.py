@@ -34,34 +34,28 @@ class Service(Protocol):
     @property
     def label(self) -> str:
         """Where the index lies, for a status line: ``local engine`` or an address."""
-        ...
 
     @property
     def can_scan(self) -> bool:
         """False for a source that only lists, such as an exported file."""
-        ...
 
     async def index(self, query: Query) -> IndexView:
         """Return the ranked and unreachable rows of ``query`` (4.1)."""
-        ...
 
     async def overview(self, query: Query) -> Overview:
         """Return figures over the rows of ``query``."""
-        ...
 
     async def site(self, host: str, *, method: str = "", at: str = "") -> Dossier:
         """Return the latest stored card of ``host`` (4.2), graded under ``method`` when one is named.
 
         ``at`` asks for the kept scan with that ``scanned_at``. Raises NeverScanned.
         """
-        ...
 
     async def visits(self, host: str) -> Visits | None:
         """Return what the access logs of ``host`` said when they were last read; None when that is not known.
 
         ``aui_tui.records.visits.visit_rows(record, card)`` gives the rows of a table.
         """
-        ...
 
     async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
         """Return where ``host`` would stand with the recommendations called ``fixes`` carried out.
@@ -69,7 +63,6 @@ class Service(Protocol):
         Reckoned from what was seen where the source keeps it, else from the points of the card. ``method`` and ``at``
         as for ``site``, whose errors it raises; BadValue for a fix that is unknown.
         """
-        ...
 
     async def scan(self, url: str, **terms: Unpack[ScanTerms]) -> ScanAnswer:
         """Scan ``url`` live, or answer from the 24 h cache (4.3).
@@ -77,19 +70,15 @@ class Service(Protocol):
         Raises InvalidHost, RateLimited, Unavailable. Cancelling the call cancels the scan unless another caller waits
         for it.
         """
-        ...
 
     async def quota(self) -> Quota | None:
         """Return the scans left this hour, None where the source does not say."""
-        ...
 
     async def position(self, host: str, query: Query) -> int:
         """Return the index of ``host`` in the ranked (else unreachable) window of ``query``, -1 when absent."""
-        ...
 
     async def aclose(self) -> None:
         """Release connections, files and processes."""
-        ...
 
 
 @runtime_checkable
@@ -98,7 +87,6 @@ class HasFirstPage(Protocol):
 
     async def first_page(self, query: Query) -> IndexView | None:
         """Return the first rows of ``query`` (``IndexView.counting``), None where ``index`` is as quick."""
-        ...
 
 
 @runtime_checkable
@@ -111,11 +99,9 @@ class HasMoves(Protocol):
         Each is compared with its last scan up to the end of that day, without a day with its scan before; ``most``
         hosts are named that rose most, and as many that fell most. Raises BadValue for what is not a day.
         """
-        ...
 
     async def weeks(self, query: Query) -> dict[str, tuple[int, ...]]:
         """Return ``Moves.weeks`` for the ranked hosts of ``query``; empty where too many scans would be read."""
-        ...
 
 
 @runtime_checkable
@@ -132,7 +118,6 @@ class RunsTasks(Protocol):
         scan, and of the tasks those that had ended. The transcript is
         ``answer.observations.tasks``. Raises as ``scan``, and NoBrowser when none is installed.
         """
-        ...
 
 
 @runtime_checkable
@@ -145,7 +130,6 @@ class LooksForDeclared(Protocol):
         A cached answer for which that was asked before is not asked again. Cancelling keeps the scan without it.
         Raises Unavailable when this machine has no room for connections.
         """
-        ...
 
 
 @runtime_checkable
@@ -154,7 +138,6 @@ class KeepsTranscripts(Protocol):
 
     async def transcript(self, host: str) -> TaskReport | None:
         """Return the last run of the tasks on ``host``; None when there is none. Raises NeverScanned, Unavailable."""
-        ...
 
 
 class Published(Service, Protocol):
@@ -167,11 +150,9 @@ class Published(Service, Protocol):
         addresses on ports 80 and 443 only, whatever the operator may scan. ``aclose`` of the result does
         nothing; the cards, the cache and scans under way are shared.
         """
-        ...
 
     async def cached(self, url: str) -> ScanAnswer | None:
         """Return the answer of the 24 h cache for ``url``, None when only a scan would answer. Raises InvalidHost."""
-        ...
 
     async def stamp(self) -> str:
         """Return a word that changes whenever an answer of ``index`` or ``site`` may change.
@@ -179,15 +160,12 @@ class Published(Service, Protocol):
         Whichever process made the change. Cheap enough for each request; it means nothing to another process. Empty:
         not known.
         """
-        ...
 
     async def changed(self) -> float | None:
         """Return the epoch seconds of the last change of any answer of ``index`` or ``site``; None: not known."""
-        ...
 
     async def signature_directory(self, url: str) -> tuple[bytes, dict[str, str]] | None:
         """Return the directory of the operator's signing key and the fields that sign it, asked for at ``url``.
 
         None when there is no key, or no library to sign with.
         """
-        ...

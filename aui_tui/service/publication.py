@@ -15,11 +15,8 @@ from aui_tui.engine.target import Target
 from aui_tui.errors import ConfigError, ScansRefused, Unavailable
 from aui_tui.records.methods import DEFAULT_METHOD
 from aui_tui.records.observations import Observations, Progress
-from aui_tui.records.points import Standing
-from aui_tui.records.query import Query
 from aui_tui.records.registry import Known
-from aui_tui.records.view import Dossier, IndexView, Overview, Quota, ScanAnswer
-from aui_tui.records.visits import Visits
+from aui_tui.records.view import Quota, ScanAnswer
 from aui_tui.service.local import LocalService
 from aui_tui.service.protocol import ScanTerms
 from aui_tui.service.scans import Observer, Scanner
@@ -63,12 +60,11 @@ class Publication:
     def __init__(self, local: LocalService, *, client: str = "", read_only: bool = False) -> None:
         self._local = local
         self._client = client
+        self.label = local.label
+        self.index, self.overview, self.position = local.index, local.overview, local.position
+        self.site, self.visits, self.what_if, self.cached = local.site, local.visits, local.what_if, local.cached
+        """What is stored can be read by everybody alike."""
         self._read_only = read_only
-
-    @property
-    def label(self) -> str:
-        """Where the index lies."""
-        return self._local.label
 
     @property
     def can_scan(self) -> bool:
@@ -92,26 +88,6 @@ class Publication:
         """Return the epoch seconds of the last change of the index, deletions included; None: just now."""
         return self._local.reports.changed()
 
-    async def index(self, query: Query) -> IndexView:
-        """Return the lists of ``query``."""
-        return await self._local.index(query)
-
-    async def overview(self, query: Query) -> Overview:
-        """Return figures over the rows of ``query``."""
-        return await self._local.overview(query)
-
-    async def site(self, host: str, *, method: str = "", at: str = "") -> Dossier:
-        """Return what is stored of ``host``. Raises NeverScanned."""
-        return await self._local.site(host, method=method, at=at)
-
-    async def visits(self, host: str) -> Visits | None:
-        """Return what the access logs of ``host`` said when they were last read."""
-        return await self._local.visits(host)
-
-    async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
-        """Return where ``host`` would stand with ``fixes`` carried out."""
-        return await self._local.what_if(host, fixes, method=method, at=at)
-
     async def scan(self, url: str, **terms: Unpack[ScanTerms]) -> ScanAnswer:
         """Scan ``url`` at the client's cost, or answer from the cache.
 
@@ -126,17 +102,9 @@ class Publication:
         scan = self._local.scan(url, **terms, client=self._client)
         return await asyncio.shield(asyncio.ensure_future(scan))
 
-    async def cached(self, url: str) -> ScanAnswer | None:
-        """Return the answer of the cache for ``url``, None when only a scan would answer. Raises InvalidHost."""
-        return await self._local.cached(url)
-
     async def quota(self) -> Quota:
         """Return the scans that the client has left this hour."""
         return await self._local.quota_of(self._client)
-
-    async def position(self, host: str, query: Query) -> int:
-        """Return the index of ``host`` in its list of ``query``, -1 when absent."""
-        return await self._local.position(host, query)
 
     async def signature_directory(self, url: str) -> tuple[bytes, dict[str, str]] | None:
         """Return the directory of the operator's signing key and the fields that sign it; None without a key."""

@@ -43,11 +43,9 @@ class Observer(Protocol):
 
     async def observe(self, target: Target, *, access: ScanPolicy, progress: Progress | None) -> Observations:
         """Return what was seen. Raises InvalidHost when the name leads to a network that must not be dialled."""
-        ...
 
     async def aclose(self) -> None:
         """End what the scans have started."""
-        ...
 
 
 class Scanner:

@@ -327,35 +327,15 @@ def _field(position: int, width: int, value: int) -> Condition:
     return Condition("bits & ? = ?", (((1 << width) - 1) << position, value << position))
 
 
-def _agent(term: Term, now: float) -> Condition:
-    return _verdict(names_of("matrix").index(term.key), term.value)
-
-
-def _edge(term: Term, now: float) -> Condition:
-    return Condition("edge IN (SELECT id FROM edge WHERE instr(text, ?))", (term.value,))
-
-
-def _score(term: Term, now: float) -> Condition:
-    return Condition(f"score {_COMPARE[term.op]} ?", (term.number,))
-
-
 def _change(term: Term, now: float) -> Condition:
     if term.value == NEW:
         return Condition("change IS NULL")
     return Condition(f"ifnull(change {_COMPARE[term.op]} ?, 0)", (term.number,))
 
 
-def _fresh(term: Term, now: float) -> Condition:
-    return Condition(f"max(? - at, 0) {_COMPARE[term.op]} ?", (now * 1000, term.number * 1000))
-
-
 def _method(term: Term, now: float) -> Condition:
     code = METHOD.get(term.value)
     return _field(METHOD_AT, 2, code) if code is not None else Condition("0")
-
-
-def _text(term: Term, now: float) -> Condition:
-    return Condition("instr(host, ?) OR instr(name, ?)", (term.value, term.value))
 
 
 TRIGRAM: Final = 3
@@ -372,19 +352,19 @@ _WRITERS: Final[MappingProxyType[str, Callable[[Term, float], Condition]]] = Map
     {
         "stance": lambda term, now: stance(term.value),
         "category": lambda term, now: category(term.value),
-        "agent": _agent,
-        "edge": _edge,
-        "score": _score,
+        "agent": lambda term, now: _verdict(names_of("matrix").index(term.key), term.value),
+        "edge": lambda term, now: Condition("edge IN (SELECT id FROM edge WHERE instr(text, ?))", (term.value,)),
+        "score": lambda term, now: Condition(f"score {_COMPARE[term.op]} ?", (term.number,)),
         "grade": lambda term, now: _field(GRADE_AT, 3, GRADE[term.value]),
         "has": lambda term, now: _bit(HAS_AT + HAS.index(term.value)),
         "signal": lambda term, now: _bit(HAS_AT + HAS.index("signal"), wanted=term.value == "yes"),
         "change": _change,
-        "fresh": _fresh,
+        "fresh": lambda term, now: Condition(f"max(? - at, 0) {_COMPARE[term.op]} ?", (now * 1000, term.number * 1000)),
         "method": _method,
         "fix": lambda term, now: _bit(FIX_AT + FIXES.index(term.value)),
         "contradiction": _contradiction,
         "tasks": lambda term, now: _bit(TASKS_AT, wanted=term.value == "yes"),
-        "text": _text,
+        "text": lambda term, now: Condition("instr(host, ?) OR instr(name, ?)", (term.value, term.value)),
     }
 )
 

@@ -129,6 +129,12 @@ class RankWindow:
         return before + (self._ends[group - 1] if group else 0)
 
 
+def position(view: IndexView, identity: int) -> int:
+    """Return the place of the host with this id in its list of ``view``, -1 when it is absent."""
+    windows = (view.ranked, view.unreachable)
+    return max(window.position(identity) for window in windows if isinstance(window, IdWindow | RankWindow))
+
+
 def rows(reader: sqlite3.Connection, ids: Sequence[int], ranks: Sequence[int]) -> list[Row]:
     """Return the list rows of ``ids`` in their order; ``ranks`` gives the competition rank of each score.
 
@@ -496,10 +502,7 @@ class Listing:
         found = self._db.execute("SELECT id FROM site WHERE host = ?", (host,)).fetchone()
         if found is None:
             return -1
-        view = self.view(query, now=now)
-        return max(
-            w.position(found[0]) for w in (view.ranked, view.unreachable) if isinstance(w, IdWindow | RankWindow)
-        )
+        return position(self.view(query, now=now), found[0])
 
     def _bare(self) -> list[str]:
         """Drop what makes many rows slow to add; return the SQL of the indexes, to be made again at the end."""

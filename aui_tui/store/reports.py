@@ -28,7 +28,7 @@ from aui_tui.store import blobs, columns
 from aui_tui.store.bitmaps import Selection, members
 from aui_tui.store.columns import WORD
 from aui_tui.store.database import BUSY, Database
-from aui_tui.store.lists import IdWindow, RankWindow, competition_ranks, first_page, index_view, rows
+from aui_tui.store.lists import IdWindow, competition_ranks, first_page, index_view, position, rows
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
@@ -331,9 +331,7 @@ class Reports:
             found = db.execute("SELECT id FROM site WHERE host = ?", (host,)).fetchone()
             if found is None:
                 return -1
-            view = self._index(db, query)
-            windows = (view.ranked, view.unreachable)
-            return max(w.position(found[0]) for w in windows if isinstance(w, IdWindow | RankWindow))
+            return position(self._index(db, query), found[0])
 
     def forget(self, host: str) -> int:
         """Remove ``host``, its history and its visits; return the number of scans removed. Raises NeverScanned."""

@@ -23,7 +23,7 @@ from aui_tui.records.observations import Observations
 from aui_tui.records.visits import Visits, decode_visits
 from aui_tui.store import bitmaps, blobs
 from aui_tui.store.bitmaps import tags_of
-from aui_tui.store.columns import SUMMARY_AT, columns_of, search_text_of
+from aui_tui.store.columns import SUMMARY_AT, columns_of, phrase, search_text_of
 from aui_tui.store.database import PAGE, Database
 from aui_tui.store.reports import Reports
 from aui_tui.store.writer import SUMMARY, Writer, choose_latest
@@ -306,8 +306,7 @@ def text_is_sound(db: sqlite3.Connection) -> bool:
 
 
 def _is_found(db: sqlite3.Connection, site: int, host: str) -> bool:
-    phrase = '"' + host.replace('"', '""') + '"'
-    rows = db.execute("SELECT rowid FROM site_text WHERE site_text MATCH ?", (phrase,))
+    rows = db.execute("SELECT rowid FROM site_text WHERE site_text MATCH ?", (phrase(host),))
     return any(row[0] == site for row in rows)
 
 

@@ -475,11 +475,3 @@ def _plan(url: str, known: Kept | None, access: ScanPolicy) -> Plan:
 
 def _seconds(text: str) -> float:
     return datetime.fromisoformat(text).timestamp()
-
-
-def summary(done: Iterable[Updated]) -> Mapping[str, int]:
-    """Return how many lists were ``fetched``, ``unchanged`` and ``failed``."""
-    counts = dict.fromkeys(("fetched", "unchanged", "failed"), 0)
-    for result in done:
-        counts[result.state] += 1
-    return counts

@@ -41,11 +41,9 @@ class Stream(Protocol):
 
     def read(self, size: int, /) -> bytes:
         """Return at most ``size`` bytes, none at the end."""
-        ...
 
     def close(self) -> None:
         """Give back the file."""
-        ...
 
 
 class Unpacked:
