@@ -121,7 +121,7 @@ def application(arguments: Sequence[str]) -> Command:
         for option in command.params:
             if option.name in COMMON:
                 option.hidden = complete.COMPLETING not in os.environ
-    return root  # type: ignore[no-any-return]
+    return root  # type: ignore[no-any-return]  # Typer says Any
 
 
 def _needed(arguments: Sequence[str]) -> Sequence[str]:
@@ -211,7 +211,7 @@ def _run(arguments: list[str]) -> int:
         if error.code == 1:
             raise streams.ClosedPipe from None
         return error.code if isinstance(error.code, int) else 0
-    except Exception as error:
+    except Exception as error:  # Click's own have no class in common that can be imported without it
         if not hasattr(error, "format_message"):
             raise
         raise _usage(error, program, arguments) from None

@@ -60,7 +60,10 @@ class Narration:
     """
 
     def __init__(self, total: int | None, *, quiet: bool, as_json: bool, ascii_only: bool = False) -> None:
+        from aui_tui.crawl import Counts
+
         self.crawl: Crawl | None = None
+        self.counts = Counts()
         self.refused = 0
         self.collecting = False
         self.sites: list[str] = []
@@ -73,25 +76,22 @@ class Narration:
         self.plain = False
         self._last = self._began
 
-    @property
-    def counts(self) -> Counts | None:
-        """The counts of the crawl, None before it begins."""
-        return self.crawl.counts if self.crawl is not None else None
-
     def begin(self, crawl: Crawl) -> None:
         """Take the counts from ``crawl``."""
-        self.crawl = crawl
+        self.crawl, self.counts = crawl, crawl.counts
 
     def tell(self, done: Done) -> None:
         """Count the outcome of one row."""
-        if self.collecting and done.kind not in ("bad", "failed"):
-            self.sites.append(done.row.site)  # type: ignore[union-attr]
-        if done.kind == "bad":
-            shown = f" ({done.row.text})" if done.row.text else ""  # type: ignore[union-attr]
-            streams.say(f"line {done.row.line}: {done.row.reason}{shown}")  # type: ignore[union-attr]
-        elif done.kind == "failed" and done.result is not None:
+        from aui_tui.crawl import BadRow
+
+        row = done.row
+        if isinstance(row, BadRow):
+            streams.say(f"line {row.line}: {row.reason}{f' ({row.text})' if row.text else ''}")
+        elif done.kind != "failed":
+            self.sites += [row.site] if self.collecting else []
+        elif done.result is not None:
             self.refused += done.result.status == 400
-            streams.say(f"line {done.row.line}: {done.result.error}")
+            streams.say(f"line {row.line}: {done.result.error}")
         if self._as_json and done.kind != "fresh":
             streams.put_line(record_of(done))
         if self.plain and time.monotonic() - self._last >= EVERY:
@@ -100,8 +100,7 @@ class Narration:
 
     def rate(self) -> float:
         """Return the hosts per second of the last WINDOW seconds."""
-        counts, now = self.counts, time.monotonic()
-        worked = counts.worked if counts is not None else 0
+        worked, now = self.counts.worked, time.monotonic()
         if now - self._marks[-1][0] > 0.5:
             self._marks.append((now, worked))
         while len(self._marks) > 2 and now - self._marks[1][0] > WINDOW:
@@ -112,23 +111,20 @@ class Narration:
     def line(self) -> str:
         """Return the progress in one line."""
         counts, rate = self.counts, self.rate()
-        dealt = counts.total if counts is not None else 0
+        dealt = counts.total
         whole = f" of {self._total:,}" if self._total is not None else ""
         parts = [f"{dealt:,}{whole} rows", f"{rate:.1f} hosts/s"]
         if self._total is not None and rate > 0 and dealt < self._total:
             parts.append(f"about {labels.span((self._total - dealt) / rate)} left")
         if self.crawl is not None:
             parts.append(f"{self.crawl.in_flight} in flight")
-        if counts is not None:
-            named = (("unreachable", counts.unreachable), ("failed", counts.failed), ("bad rows", counts.bad))
-            parts += [f"{number:,} {name}" for name, number in named if number]
+        named = (("unreachable", counts.unreachable), ("failed", counts.failed), ("bad rows", counts.bad))
+        parts += [f"{number:,} {name}" for name, number in named if number]
         return ", ".join(parts)
 
     def summary(self) -> str:
         """Return the summary in one sentence."""
         counts = self.counts
-        if counts is None:
-            return ""
         seconds = time.monotonic() - self._began
         parts = [
             f"{count(counts.worked, 'host')} scanned in {seconds:.1f} s",
@@ -145,11 +141,10 @@ class Narration:
     def __rich__(self) -> Text:
         from rich.text import Text
 
-        counts = self.counts
         full, empty = "#." if self._ascii else "█░"
         text = Text("crawl ", no_wrap=True, overflow="crop" if self._ascii else "ellipsis")
         if self._total:
-            filled = min(BAR, (counts.total if counts is not None else 0) * BAR // self._total)
+            filled = min(BAR, self.counts.total * BAR // self._total)
             text.append(full * filled, "green").append(empty * (BAR - filled), "dim").append(" ")
         return text.append(self.line())
 
@@ -168,10 +163,10 @@ def narrating(total: int | None, *, quiet: bool, as_json: bool, ascii_only: bool
             narration.plain = True
             yield narration
     except ConfigError:
-        quiet = quiet or narration.counts is None or not narration.counts.total  # nothing to sum up
+        quiet = quiet or not narration.counts.total  # nothing to sum up
         raise
     finally:
-        if not quiet and narration.counts is not None:
+        if not quiet and narration.crawl is not None:
             streams.say(narration.summary())
 
 
@@ -189,13 +184,16 @@ def record_of(done: Done) -> bytes:
     """Return the line of JSON for one row: the card, else an object with line, host, title, status and detail."""
     import msgspec
 
-    result = done.result
+    from aui_tui.crawl import BadRow
+
+    row, result = done.row, done.result
     if result is not None and result.card:
         return result.card
-    if result is not None:
-        reported = {"host": done.row.site, "title": result.title, "status": result.status, "detail": result.error}  # type: ignore[union-attr]
+    if isinstance(row, BadRow):
+        reported = {"host": row.text, "title": "Bad row", "status": 400, "detail": row.reason}
     else:
-        reported = {"host": done.row.text, "title": "Bad row", "status": 400, "detail": done.row.reason}  # type: ignore[union-attr]
+        assert result is not None  # only rows with an outcome have a line
+        reported = {"host": row.site, "title": result.title, "status": result.status, "detail": result.error}
     return msgspec.json.encode({"found": False, "line": done.row.line} | reported)
 
 

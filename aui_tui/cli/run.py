@@ -103,7 +103,7 @@ def _exit_code(work: Callable[[], int], arguments: Sequence[str]) -> int:
         streams.silence()
         streams.fail(f"The system refused: {error.strerror or error}.", "System error", ConfigError.exit_code)
         return ConfigError.exit_code
-    except Exception as error:
+    except Exception as error:  # a traceback is of no use to most users: --debug shows it
         if "--debug" in arguments:
             traceback.print_exc()
         sentence = f"Unexpected {type(error).__name__}: {error} (--debug shows where; please report it)."

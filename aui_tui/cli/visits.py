@@ -120,7 +120,7 @@ class ReadingOptions:
         options = Options(
             format=checked_format(self.log_format_name) if self.log_format_name else "",
             log_format=self.log_format,
-            kind=self.log_kind or None,  # type: ignore[arg-type]
+            kind=self.log_kind or None,  # type: ignore[arg-type]  # one of KINDS, as checked above
             host=_site(host) if host else "",
             trusted=tuple(self.trusted_proxy or ()),
             forwarded=self.trust_forwarded,

@@ -84,7 +84,7 @@ def create(folder: Path, name: str, chunks: Iterable[str], *, force: bool = Fals
         raise _failed(path, error) from None
     try:
         _write(descriptor, chunks)
-    except BaseException as error:
+    except BaseException as error:  # ctrl+c too leaves no half file
         with contextlib.suppress(OSError):
             path.unlink()
         if isinstance(error, OSError):
@@ -101,7 +101,7 @@ def _swap(target: Path, chunks: Iterable[str], mode: int | None) -> int:
         if mode is not None:
             temporary.chmod(mode)
         temporary.replace(target)
-    except BaseException:
+    except BaseException:  # as above
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise

@@ -426,7 +426,7 @@ class Package:
     owner names none. ``now``: when it is made, ISO 8601. Raises BadValue, ConfigError.
     """
 
-    def __init__(self, folder: FilePath, *, now: str, license: str = "") -> None:  # noqa: A002
+    def __init__(self, folder: FilePath, *, now: str, license: str = "") -> None:  # noqa: A002 - its name in a package
         if folder.exists() or folder.is_symlink():
             raise BadValue(f"{clean(str(folder), 200)} is already there; name a new folder.")
         self._folder, self._now, self._license = folder, now, license

@@ -43,7 +43,7 @@ class RefusedRow(Exception):
     """A row of the cache file is not inline JSON text under a text key."""
 
 
-class SafeDisk(diskcache.Disk):  # type: ignore[misc]
+class SafeDisk(diskcache.Disk):  # type: ignore[misc]  # diskcache has no types
     """Keys are text, values are JSON text inside the row."""
 
     def hash(self, key: Any) -> int:

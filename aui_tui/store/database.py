@@ -130,7 +130,7 @@ class Database:
             try:
                 yield writer
                 writer.execute("COMMIT")
-            except BaseException:
+            except BaseException:  # ctrl+c too
                 if writer.in_transaction:
                     with suppress(sqlite3.Error):
                         writer.execute("ROLLBACK")
@@ -253,7 +253,7 @@ class Database:
                 _give_views(connection)
             connection.execute("SELECT 1 FROM site LIMIT 1").fetchone()
             self._file = _identity(self.path)
-        except BaseException:
+        except BaseException:  # ctrl+c too
             connection.close()
             raise
         return connection
@@ -277,7 +277,7 @@ class Database:
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {self._version}")
             connection.execute("COMMIT")
-        except BaseException:
+        except BaseException:  # ctrl+c too
             connection.execute("ROLLBACK")
             raise
 
@@ -294,7 +294,7 @@ def _give_views(connection: sqlite3.Connection) -> None:
             connection.execute(f"DROP VIEW IF EXISTS {name}")
             connection.execute(sql)
         connection.execute("COMMIT")
-    except BaseException:
+    except BaseException:  # ctrl+c too
         connection.execute("ROLLBACK")
         raise
 

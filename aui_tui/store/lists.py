@@ -255,7 +255,7 @@ def _rare(db: sqlite3.Connection, query: Query) -> bool:
 
 
 def _hosts(db: sqlite3.Connection) -> int:
-    return db.execute("SELECT total(hosts) FROM tally").fetchone()[0]  # type: ignore[no-any-return]
+    return int(db.execute("SELECT total(hosts) FROM tally").fetchone()[0])
 
 
 def competition_ranks(db: sqlite3.Connection) -> list[int]:

@@ -249,7 +249,7 @@ def duration(value: object, unit: float) -> float | None:
     if isinstance(value, str) and len(value) < 40 and _DURATION.fullmatch(value):
         return sum(float(number) * _UNITS[name] for number, name in _DURATION_PART.findall(value))
     try:
-        return float(value) * unit  # type: ignore[arg-type]
+        return float(value) * unit  # type: ignore[arg-type]  # float says what it takes
     except (TypeError, ValueError):
         return None
 

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from io import BufferedReader
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Final
@@ -143,14 +144,14 @@ def _read(reading: Reading, part: Part, tell: Callable[[int], None]) -> None:
     stream = open_log(name)
     try:
         if end:
-            assert not isinstance(stream, Unpacked)
+            assert isinstance(stream, BufferedReader), "only a plain file has parts"
             head = stream.read(BLOCK)
             if start:
-                stream.seek(start - 1)  # type: ignore[attr-defined]
-                stream.readline()  # type: ignore[attr-defined]
+                stream.seek(start - 1)
+                stream.readline()
             else:
-                stream.seek(0)  # type: ignore[attr-defined]
-            at: int = stream.tell()  # type: ignore[attr-defined]
+                stream.seek(0)
+            at = stream.tell()
             if at >= end:
                 return
             reading.begin(name, head, from_start=start == 0)

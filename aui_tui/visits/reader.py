@@ -65,7 +65,7 @@ class Unpacked:
 
     def close(self) -> None:
         """Close both layers."""
-        with suppress(Exception):
+        with suppress(Exception):  # damaged data can fail in any way
             self._raw.close()
         self._beneath.close()
 
@@ -152,7 +152,7 @@ def files_of(logs: Sequence[str]) -> list[str]:
         if not log.strip() or "\0" in log:
             raise BadValue("A log must be the name of a file, a pattern such as access.log*, or - for standard input.")
         is_file = log == STDIN or Path(log).exists()
-        matches = [log] if is_file else sorted(glob.glob(log, recursive=True))  # noqa: PTH207
+        matches = [log] if is_file else sorted(glob.glob(log, recursive=True))  # noqa: PTH207 - absolute patterns
         if not matches:
             raise ConfigError(f"There is no file {clean(log, 200)}.")
         for match in matches:

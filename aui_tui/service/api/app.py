@@ -150,7 +150,7 @@ class ToolServer:
             async with manager.run():
                 ready.set_result(manager)
                 await self._stop.wait()
-        except Exception as error:
+        except Exception as error:  # whatever fails, the waiting requests are answered
             if ready.done():
                 raise
             ready.set_exception(error)

@@ -135,7 +135,7 @@ class Connection(H11Protocol):
         """Return whether more connections are open than the process serves."""
         return cls.open_now > cls.most
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn names a narrower type
         """Count the peer's connections, and start the clock for the first request head."""
         super().connection_made(Joined(transport))
         Connection.open_now += 1
@@ -289,7 +289,7 @@ class BatchedHandler(logging.StreamHandler[TextIO]):
         """Take the line of ``record``."""
         try:
             self._lines.append(self.format(record) + self.terminator)
-        except Exception:
+        except Exception:  # as logging's own handlers do
             self.handleError(record)
             return
         if record.name != ACCESS or not self._may_wait():
@@ -374,7 +374,7 @@ class GuardMiddleware:
             await self._tell(problems.problem("unavailable", "The answer took too long."), exchange)
         except TooLarge as error:
             await self._tell(problems.too_large(413, str(error)), exchange)
-        except Exception as error:
+        except Exception as error:  # whatever fails, the client gets an answer
             faults.error("Fault at %s: %s: %s", _target(scope), type(error).__name__, clean(str(error), 300))
             faults.debug("Trace of the fault", exc_info=error)
             await self._tell(problems.problem("internal-error"), exchange)

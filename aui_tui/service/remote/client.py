@@ -85,7 +85,7 @@ class Copies:
             return None
         try:
             descriptor = os.open(self._path(self._folder, url), os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
-            with open(descriptor, "rb") as file:  # noqa: PTH123
+            with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor
                 head = from_json(file.readline(_HEAD), Head)
                 body = file.read(MAX_BYTES + 1)
                 at = os.fstat(file.fileno()).st_mtime
@@ -103,12 +103,12 @@ class Copies:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             descriptor, name = tempfile.mkstemp(dir=self._folder, suffix=PART)
             try:
-                with open(descriptor, "wb") as file:  # noqa: PTH123
+                with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
                     file.write(msgspec.json.encode(head) + b"\n")
                     file.write(body)
                 os.utime(name, (at, at))
                 Path(name).replace(self._path(self._folder, url))
-            except BaseException:
+            except BaseException:  # ctrl+c too leaves no half file
                 Path(name).unlink(missing_ok=True)
                 raise
             self._prune(self._folder)

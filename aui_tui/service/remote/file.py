@@ -203,7 +203,7 @@ class JsonText:
     def peek(self) -> str:
         """Return the next character that is not a space, empty at the end."""
         while True:
-            self._at = _SPACE.match(self._text, self._at).end()  # type: ignore[union-attr]
+            self._at = _SPACE.match(self._text, self._at).end()  # type: ignore[union-attr]  # it matches always
             if self._at < len(self._text):
                 return self._text[self._at]
             if not self._fill():

@@ -266,7 +266,7 @@ class Transport:
                 if number == TRIES or not again or isinstance(error, httpx.UnsupportedProtocol | httpx.InvalidURL):
                     raise self._sentence(error) from None
                 wait = 0.0
-            await self._sleep(max(wait, PAUSE * 2 ** (number - 1) * random.uniform(0.5, 1.5)))  # noqa: S311
+            await self._sleep(max(wait, PAUSE * 2 ** (number - 1) * random.uniform(0.5, 1.5)))  # noqa: S311 - no secret
         raise AssertionError("unreachable")
 
     async def _once(self, url: str, fields: Mapping[str, str], largest: int) -> Reply:
