@@ -241,7 +241,7 @@ def _judged(record: Visits, limit: Limit) -> Iterator[Failure]:
 def _counted(found: Iterable[Visitor]) -> tuple[int, int, str]:
     """Return requests, refused ones, and what they are: verified requests where addresses were checked."""
     rows = list(found)
-    if any(one.addresses == "checked" for one in rows):
-        checked = [one for one in rows if one.addresses == "checked"]
+    checked = [one for one in rows if one.addresses == "checked"]
+    if checked:
         return sum(one.verified for one in checked), sum(one.verified_refused for one in checked), "verified requests"
     return sum(one.requests for one in rows), sum(one.refused for one in rows), "requests"

@@ -256,8 +256,7 @@ class CardForm:
 
         yield "\n"
         lines = visit_sentences(record, card) if self.name == TEXT else visit_lines(record, card, self._paint(run))
-        for line in lines:
-            yield line + "\n"
+        yield from (line + "\n" for line in lines)
 
     def _refused(self, run: Run, one: Refusal) -> Iterator[str]:
         if self.name == RECORD:
@@ -270,8 +269,10 @@ class CardForm:
         else:
             paint = self._paint(run)
             yield f"{one.host}\n"
-            for line in paint.hanging(f"{paint.glyph('critical')} Not scanned: ", one.detail, style="bad"):
-                yield line + "\n"
+            yield from (
+                line + "\n"
+                for line in paint.hanging(f"{paint.glyph('critical')} Not scanned: ", one.detail, style="bad")
+            )
 
     def _paint(self, run: Run) -> Paint:
         return Paint.for_output(ascii_only=run.settings.ascii) if self.path is None else Paint()
@@ -282,10 +283,8 @@ class CardForm:
         elif self.name == TEXT:
             from aui_tui.cli.cardview import sentences as sentences
 
-            for line in sentences(card, note=note):
-                yield line + "\n"
+            yield from (line + "\n" for line in sentences(card, note=note))
         else:
             from aui_tui.cli.cardview import lines
 
-            for line in lines(card, self._paint(run), note=note):
-                yield line + "\n"
+            yield from (line + "\n" for line in lines(card, self._paint(run), note=note))

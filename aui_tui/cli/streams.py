@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -33,14 +33,7 @@ def write(data: bytes | str) -> None:
     """
     if isinstance(data, str):
         data = data.encode("utf-8", "replace")
-    if sys.stdout is None:
-        raise ConfigError("Standard output is closed.")
-    rest = memoryview(data)
-    try:
-        while rest:
-            rest = rest[sys.stdout.buffer.write(rest) :]
-    except OSError as error:
-        _refuse(error)
+    _send(data, lambda rest: sys.stdout.buffer.write(rest))
 
 
 def write_line(data: bytes | str) -> None:
@@ -55,12 +48,16 @@ def put_line(data: bytes) -> None:
     ending.
     """
     flush()
+    _send(data + b"\n", lambda rest: os.write(sys.stdout.fileno(), rest))
+
+
+def _send(data: bytes, take: Callable[[memoryview], int]) -> None:
     if sys.stdout is None:
         raise ConfigError("Standard output is closed.")
-    rest = memoryview(data + b"\n")
+    rest = memoryview(data)
     try:
         while rest:
-            rest = rest[os.write(sys.stdout.fileno(), rest) :]
+            rest = rest[take(rest) :]
     except OSError as error:
         _refuse(error)
 

@@ -126,15 +126,8 @@ class Database:
                     f"The index {clean(self.path.name)} was removed or replaced while it was in use; from now on the "
                     "new one is used."
                 )
-            writer.execute("BEGIN IMMEDIATE")
-            try:
+            with _transaction(writer):
                 yield writer
-                writer.execute("COMMIT")
-            except BaseException:  # ctrl+c too
-                if writer.in_transaction:
-                    with suppress(sqlite3.Error):
-                        writer.execute("ROLLBACK")
-                raise
 
     def explain(self, error: Exception, verb: str) -> Unavailable:
         """Return the error for the user after ``error``; a damaged file is set aside and started again.
@@ -262,8 +255,7 @@ class Database:
         """Create the tables, or bring those of an older program to this one's version."""
         if connection.execute("PRAGMA user_version").fetchone()[0] == self._version:
             return
-        connection.execute("BEGIN IMMEDIATE")
-        try:
+        with _transaction(connection):
             version: int = connection.execute("PRAGMA user_version").fetchone()[0]
             if version > self._version:
                 raise ConfigError(
@@ -276,10 +268,20 @@ class Database:
                     connection.execute(statement)
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {self._version}")
-            connection.execute("COMMIT")
-        except BaseException:  # ctrl+c too
-            connection.execute("ROLLBACK")
-            raise
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Commit what the block writes at its end, roll it back on any error."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:  # ctrl+c too
+        if connection.in_transaction:
+            with suppress(sqlite3.Error):
+                connection.execute("ROLLBACK")
+        raise
 
 
 def _give_views(connection: sqlite3.Connection) -> None:
@@ -288,15 +290,10 @@ def _give_views(connection: sqlite3.Connection) -> None:
     found = connection.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'view'").fetchall()
     if wanted.items() <= dict(found).items():
         return
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with _transaction(connection):
         for name, sql in wanted.items():
             connection.execute(f"DROP VIEW IF EXISTS {name}")
             connection.execute(sql)
-        connection.execute("COMMIT")
-    except BaseException:  # ctrl+c too
-        connection.execute("ROLLBACK")
-        raise
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

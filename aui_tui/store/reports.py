@@ -146,15 +146,11 @@ class Reports:
         """Keep packed scans in one transaction; return how many became their host's latest card."""
         from aui_tui.store.writer import Writer
 
-        try:
-            with self.database.writing() as db:
-                now = round(self._clock() * 1000)
-                writer = Writer(db, now)
-                kept = sum(writer.put(item) for item in scans)
-                writer.finish()
-                return kept
-        except (sqlite3.Error, OSError) as error:
-            raise self.database.explain(error, "written") from None
+        with self._writing() as db:
+            writer = Writer(db, round(self._clock() * 1000))
+            kept = sum(writer.put(item) for item in scans)
+            writer.finish()
+            return kept
 
     def get(self, host: str, at: str = "") -> Scan:
         """Return the latest scan of ``host``, or the kept one with ``scanned_at`` equal to ``at``.
@@ -337,21 +333,18 @@ class Reports:
         """Remove ``host``, its history and its visits; return the number of scans removed. Raises NeverScanned."""
         from aui_tui.store.writer import Writer
 
-        try:
-            with self.database.writing() as db:
-                found = db.execute("SELECT id FROM site WHERE host = ?", (host,)).fetchone()
-                visits = db.execute("DELETE FROM visits WHERE host = ?", (host,)).rowcount
-                if found is None:
-                    if not visits:
-                        raise NeverScanned(host)
-                    db.execute("UPDATE meta SET changes = changes + 1")
-                    return 0
-                writer = Writer(db, round(self._clock() * 1000))
-                removed = writer.remove(found[0])
-                writer.finish()
-                return removed
-        except (sqlite3.Error, OSError) as error:
-            raise self.database.explain(error, "written") from None
+        with self._writing() as db:
+            found = db.execute("SELECT id FROM site WHERE host = ?", (host,)).fetchone()
+            visits = db.execute("DELETE FROM visits WHERE host = ?", (host,)).rowcount
+            if found is None:
+                if not visits:
+                    raise NeverScanned(host)
+                db.execute("UPDATE meta SET changes = changes + 1")
+                return 0
+            writer = Writer(db, round(self._clock() * 1000))
+            removed = writer.remove(found[0])
+            writer.finish()
+            return removed
 
     def put_visits(self, record: Visits, *, unless_newer: bool = False) -> None:
         """Keep what the access logs of ``record.host`` say, instead of what was kept before.
@@ -360,15 +353,11 @@ class Reports:
         """
         conflict = "DO UPDATE SET at = excluded.at, record = excluded.record"
         condition = " WHERE excluded.at > visits.at" if unless_newer else ""
-        try:
-            with self.database.writing() as db:
-                values = (record.host, epoch_ms(record.read_at), encode_visits(record))
-                db.execute(
-                    f"INSERT INTO visits (host, at, record) VALUES (?, ?, ?) ON CONFLICT {conflict}{condition}", values
-                )
-                db.execute("UPDATE meta SET changes = changes + 1")
-        except (sqlite3.Error, OSError) as error:
-            raise self.database.explain(error, "written") from None
+        with self._writing() as db:
+            values = (record.host, epoch_ms(record.read_at), encode_visits(record))
+            sql = f"INSERT INTO visits (host, at, record) VALUES (?, ?, ?) ON CONFLICT {conflict}{condition}"
+            db.execute(sql, values)
+            db.execute("UPDATE meta SET changes = changes + 1")
 
     def visits(self, host: str) -> Visits | None:
         """Return what the access logs of ``host`` said last; None when none was read or the record is broken."""
@@ -405,6 +394,15 @@ class Reports:
             return self._sets[1]
 
     @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """Give the writing connection inside one transaction; a fault of the file is reported as Unavailable."""
+        try:
+            with self.database.writing() as db:
+                yield db
+        except (sqlite3.Error, OSError) as error:
+            raise self.database.explain(error, "written") from None
+
+    @contextmanager
     def reading(self, stop: Callable[[], bool] | None = None) -> Iterator[sqlite3.Connection]:
         """Give this thread's reader inside one transaction, so that all that is read belongs together.
 
@@ -438,15 +436,9 @@ class Reports:
         except RecordError:
             raise NeverScanned(host) from None
 
-    def _cursor(self, sql: str, values: Iterable[object] = ()) -> sqlite3.Cursor:
-        try:
-            return self.database.reader().execute(sql, tuple(values))
-        except sqlite3.Error as error:
-            raise self.database.explain(error, "read") from None
-
     def _read(self, sql: str, values: Iterable[object] = ()) -> list[tuple[Any, ...]]:
         try:
-            return self._cursor(sql, values).fetchall()
+            return self.database.reader().execute(sql, tuple(values)).fetchall()
         except sqlite3.Error as error:
             raise self.database.explain(error, "read") from None
 

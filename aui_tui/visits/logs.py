@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from io import BufferedReader
 from multiprocessing.process import BaseProcess
@@ -287,7 +287,7 @@ def _kind(whole: Count, options: Options) -> tuple[Kind, str]:
     """Return where the log was written, and why that is assumed."""
     if options.kind is not None:
         return options.kind, "as you said"
-    cdn, share = _most(whole, {place for place in whole.peers if place not in ("", "private", "masked")}, whole.peers)
+    cdn, share = _most(_cdns(whole.peers), whole.peers)
     if share >= MOST:
         return "origin", f"its requests come from addresses of {cdn}"
     kinds = set(whole.formats.values())
@@ -298,7 +298,11 @@ def _kind(whole: Count, options: Options) -> tuple[Kind, str]:
     return "unknown", "the log does not tell; --log-kind says it"
 
 
-def _most(whole: Count, places: set[str], seen: Mapping[str, int]) -> tuple[str, float]:
+def _cdns(seen: Iterable[str]) -> set[str]:
+    return {place for place in seen if place not in ("", "private", "masked")}
+
+
+def _most(places: set[str], seen: Mapping[str, int]) -> tuple[str, float]:
     """Return the most frequent of ``places``, and the share of all of them in the agents' lines."""
     total = sum(seen.values())
     if not total or not places:
@@ -308,15 +312,14 @@ def _most(whole: Count, places: set[str], seen: Mapping[str, int]) -> tuple[str,
 
 def _off(whole: Count, options: Options) -> str:
     """Return why addresses cannot be compared with published ranges; empty when they can."""
-    cdns = {place for place in whole.sources if place not in ("", "private", "masked")}
-    name, share = _most(whole, {"private", *cdns}, whole.sources)
+    name, share = _most({"private", *_cdns(whole.sources)}, whole.sources)
     if share > MOST:
         whose = "private addresses" if name == "private" else f"addresses of {name}"
         return (
             f"Over 90 % of the agents' lines come from {whose}, which hide the client: name the proxies by "
             "--trusted-proxy and let the server log X-Forwarded-For."
         )
-    without = _most(whole, {"masked"}, whole.sources)[1] > MOST
+    without = _most({"masked"}, whole.sources)[1] > MOST
     if without and options.client_field:
         return f"Over 90 % of the agents' lines have no address in the field {clean(options.client_field, 60)}."
     if without and options.forwarded > 1:
