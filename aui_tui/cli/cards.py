@@ -10,9 +10,9 @@ import typer
 
 from aui_tui.cli import complete, sources, streams
 from aui_tui.cli.gating import GateOptions, Gating
-from aui_tui.cli.options import Host, Method, example, method_of, one_of, run_of, taking
+from aui_tui.cli.options import Host, Method, example, method_of, one_of, run_of, taking, words
 from aui_tui.cli.output import READABLE, RECORD, TEXT, CardForm, Deterministic, File, FormOptions, Report, emit, path_of
-from aui_tui.cli.run import fail
+from aui_tui.cli.run import Run, fail
 from aui_tui.cli.sources import dossier_of, opened
 from aui_tui.errors import AuiError, BadValue, ConfigError, RecordError, Unavailable
 from aui_tui.gates import Outcome, worst
@@ -117,16 +117,7 @@ def diff(
             metavar="HOST [TIME TIME] | A B", help="A host, a host with two times, or two names: a host or a file each."
         ),
     ],
-    form: Annotated[
-        str,
-        typer.Option(
-            "--format",
-            "-f",
-            metavar="NAME",
-            help=f"Format: {', '.join(DIFF_FORMATS)}.",
-            autocompletion=complete.of(DIFF_FORMATS),
-        ),
-    ] = "",
+    form: Annotated[str, typer.Option("--format", "-f", metavar="NAME", **words(DIFF_FORMATS, "Format"))] = "",
     method: Method = "",
     output: File = "",
     deterministic: Deterministic = False,
@@ -164,6 +155,14 @@ def diff(
     if method:
         pair = (regrade(pair[0], method), regrade(pair[1], method))
     emit(write(difference(*pair), form, deterministic=deterministic), path)
+
+
+def _dossier(run: Run, host: str, method: str = "") -> Dossier:
+    async def work() -> Dossier:
+        async with opened(run) as service:
+            return await dossier_of(service, host, method=method)
+
+    return run.wait(work())
 
 
 PARTLY = 1
@@ -216,12 +215,8 @@ def plan(
     grade = choose("grade", grade, GRADES) if grade else ""
     one_of(grade=grade, score=score is not None)
 
-    async def work() -> Dossier:
-        async with opened(run) as service:
-            return await dossier_of(service, host, method=method)
-
     public_url, tester = _checked(public_url, tester)
-    found, site = plan_for(run.wait(work()), grade=grade, score=score, public_url=public_url, tester=tester)
+    found, site = plan_for(_dossier(run, host, method), grade=grade, score=score, public_url=public_url, tester=tester)
     written = write_files(found, Path(folder).expanduser(), site, force=force) if folder else []
     emit([as_json(found, site)] if json_out else (line + "\n" for line in lines(found)), None)
     for path in () if run.quiet else written:
@@ -236,12 +231,7 @@ def badge(context: typer.Context, host: Host, output: File = "") -> None:
     from aui_tui.export.page import badge as drawn
 
     path = path_of(output)
-
-    async def work() -> ReportCard:
-        async with opened(run) as service:
-            return (await dossier_of(service, host)).card
-
-    emit([drawn(run.wait(work()))], path)
+    emit([drawn(_dossier(run, host).card)], path)
 
 
 def _again(card: ReportCard, seen: Observations, method: str) -> ReportCard:

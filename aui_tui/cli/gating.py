@@ -14,7 +14,7 @@ import typer
 from msgspec.structs import replace
 
 from aui_tui.cli import complete, sources, streams
-from aui_tui.cli.options import given
+from aui_tui.cli.options import given, words
 from aui_tui.errors import BadValue, NeverScanned
 from aui_tui.gates import Failure, Gates, Outcome, check
 from aui_tui.records.card import ReportCard
@@ -39,13 +39,7 @@ FailGrade = Annotated[
     ),
 ]
 RequireStance = Annotated[
-    str | None,
-    _option(
-        "--require-stance",
-        metavar="STANCE",
-        help=f"The stance must be at least this open: {', '.join(STANCES)}.",
-        autocompletion=complete.of(STANCES),
-    ),
+    str | None, _option("--require-stance", metavar="STANCE", **words(STANCES, "The stance must be at least this open"))
 ]
 MustServe = Annotated[
     str | None,

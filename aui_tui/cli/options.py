@@ -61,25 +61,15 @@ Method = Annotated[
     ),
 ]
 
+
+def words(allowed: Sequence[str], meaning: str) -> dict[str, Any]:
+    """Return help and completion of an option that takes one of ``allowed``."""
+    return {"help": f"{meaning}: {', '.join(allowed)}.", "autocompletion": complete.of(allowed)}
+
+
 _filter = partial(typer.Option, rich_help_panel="Filters")
-Category = Annotated[
-    str,
-    _filter(
-        "--category",
-        metavar="NAME",
-        help=f"Only hosts of this category: {', '.join(CATEGORIES)}.",
-        autocompletion=complete.of(CATEGORIES),
-    ),
-]
-Stance = Annotated[
-    str,
-    _filter(
-        "--stance",
-        metavar="NAME",
-        help=f"Only hosts of this stance: {', '.join(STANCES)}.",
-        autocompletion=complete.of(STANCES),
-    ),
-]
+Category = Annotated[str, _filter("--category", metavar="NAME", **words(CATEGORIES, "Only hosts of this category"))]
+Stance = Annotated[str, _filter("--stance", metavar="NAME", **words(STANCES, "Only hosts of this stance"))]
 Line = Annotated[
     str, _filter("--query", metavar="TEXT", help="Words and terms: aui-tui help query.", autocompletion=complete.terms)
 ]

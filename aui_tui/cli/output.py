@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from aui_tui.cli import complete, streams
-from aui_tui.cli.options import given, one_of
+from aui_tui.cli.options import given, one_of, words
 from aui_tui.cli.run import Run
 from aui_tui.cli.streams import Paint
 from aui_tui.errors import BadValue, ConfigError
@@ -47,16 +47,7 @@ DOCUMENTS: Final = ("json", "ndjson", "csv", "markdown", "html")
 REPORTS: Final = ("junit", "sarif", "github", "gitlab")
 CARD_FORMATS: Final = (*DOCUMENTS, *REPORTS)
 """Formats of report cards; those of a list are DOCUMENTS. The table of ``export`` is not loaded for a help."""
-FormatName = Annotated[
-    str,
-    _option(
-        "--format",
-        "-f",
-        metavar="NAME",
-        help=f"Format: {', '.join(CARD_FORMATS)}.",
-        autocompletion=complete.of(CARD_FORMATS),
-    ),
-]
+FormatName = Annotated[str, _option("--format", "-f", metavar="NAME", **words(CARD_FORMATS, "Format"))]
 File = Annotated[str, _option("--output", "-o", metavar="FILE", help="Write to FILE, whole or not at all.")]
 Fields = Annotated[
     str,

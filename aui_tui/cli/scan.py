@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from aui_tui.cli import complete, sources, streams
+from aui_tui.cli import sources, streams
 from aui_tui.cli.gating import GateOptions, Gating
 from aui_tui.cli.options import (
     ConnectionOptions,
@@ -29,6 +29,7 @@ from aui_tui.cli.options import (
     one_of,
     run_of,
     taking,
+    words,
 )
 from aui_tui.cli.output import CardForm, FormOptions, emit
 from aui_tui.cli.run import Run, fail
@@ -239,13 +240,7 @@ Force = Annotated[
     bool, typer.Option("--force", help="Scan again, even if the last answer is recent; uses one of ten scans an hour.")
 ]
 Category = Annotated[
-    str,
-    typer.Option(
-        "--category",
-        metavar="NAME",
-        help=f"Category of the site in the index: {', '.join(CATEGORIES)}.",
-        autocompletion=complete.of(CATEGORIES),
-    ),
+    str, typer.Option("--category", metavar="NAME", **words(CATEGORIES, "Category of the site in the index"))
 ]
 
 
