@@ -22,7 +22,7 @@ from aui_tui.tui.screens.listparts import chips_line
 from aui_tui.tui.widgets.lines import FigureList
 from aui_tui.tui.widgets.querybar import DropDown, QueryLine
 
-from .cards import make_card
+from .cards import NOW, make_card
 from .memory import MemoryService, refuse
 from .stage import press, settle, shows, stage, text_of, work_ended
 
@@ -348,10 +348,10 @@ async def test_changes_are_counted_since_a_day_that_was_typed(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("size", [(80, 24), (140, 40), (200, 60)], ids=str)
-async def test_each_assistant_has_its_change_and_the_category_that_shuts_it_out(
+async def test_each_assistant_has_its_change_its_weeks_and_the_category_that_shuts_it_out(
     tmp_path: Path, size: tuple[int, int]
 ) -> None:
-    service = LocalService(tmp_path)
+    service = LocalService(tmp_path, clock=NOW.timestamp)
     plain = next(card for card in map(make_card, range(60)) if not card.unreachable)
     for number in range(6):
         for day, claude in (("2026-11-01", "blocked"), ("2026-11-10", "allowed" if number < 2 else "blocked")):
@@ -366,8 +366,39 @@ async def test_each_assistant_has_its_change_and_the_category_that_shuts_it_out(
         await press(pilot, "v")
         assert " +2" in claude_of(pilot)
         assert ("Travel" in claude_of(pilot) and "67 %" in claude_of(pilot)) is (size[0] == 200)
+        assert ("  ▁▃▃  " in claude_of(pilot)) is (size[0] == 200)
+        assert "2 let in, 0 turned away" in text_of(pilot) or size[0] == 80
         await press(pilot, "d", "end", "enter", *"2026-11-15", "enter")
         assert " +2" not in claude_of(pilot)
+    await service.aclose()
+
+
+@pytest.mark.parametrize(("way", "size"), [("out", (140, 40)), ("out", (200, 60)), ("in", (200, 60))], ids=str)
+async def test_the_hosts_that_contradict_robots_txt_about_an_assistant_are_counted_and_listed(
+    tmp_path: Path, way: str, size: tuple[int, int]
+) -> None:
+    service = LocalService(tmp_path, clock=NOW.timestamp)
+    many = [*map(make_card, range(60))]
+    served = next(card for card in many if card.live_served == 4)
+    many.append(
+        replace(
+            served,
+            host="served.example",
+            wildcard_block=True,
+            ua_policy=dict.fromkeys(served.ua_policy, "unlisted"),
+            matrix={**served.matrix, "claude": "disallowed"},
+        )
+    )
+    service.reports.put_many((card, None) for card in many)
+    async with stage(service, size) as pilot:
+        await press(pilot, "v")
+        wanted = f"screen.choose_figure('disagree', '{way} claude')"
+        figure = next(figure for figure in shown_figures(pilot).figures if figure.action == wanted)
+        number = int(text_of(pilot).splitlines()[1 + figure.line][figure.start + 1 : figure.end + 1])
+        shown_figures(pilot).go_to(figure)
+        await press(pilot, "enter")
+        assert f"contradiction:{way} agent:claude=" in index_of(pilot).state.query.line
+        assert len(index_of(pilot).table) == number > 0
     await service.aclose()
 
 

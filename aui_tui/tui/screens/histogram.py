@@ -22,7 +22,7 @@ from aui_tui.tui.bindings import HISTOGRAM
 from aui_tui.tui.columns import Column
 from aui_tui.tui.context import Context, attempt, start
 from aui_tui.tui.draw import paragraph
-from aui_tui.tui.screens.overview import bar_row, decade, fates_of, narrow_to, narrowed, of_agent
+from aui_tui.tui.panes.overview import bar_row, decade, fates_of, narrow_to, narrowed, of_agent
 from aui_tui.tui.screens.windows import Window
 from aui_tui.tui.widgets.lines import FigureList
 
