@@ -131,7 +131,8 @@ class AuiApp(PreferringApp):
         self._own_filters = [*([NoColorFilter()] if no_color else ()), *([AsciiFilter()] if ascii else ())]
         super().__init__(context, folders, theme, no_color=no_color)
         self.no_color = no_color
-        self.feed: Feed | None = None
+        self.feed = context.feed
+        self.set_reactive(AuiApp.fed, -1 if context.feed is None else 0)
         self._query = query or Query()
         self._start_host = start_host
         self._typed = TypeAhead(self)
@@ -176,8 +177,8 @@ class AuiApp(PreferringApp):
         gc.enable()
         self.read_quota()
         self.set_interval(AGING, self._age)
-        if self.context.feed is not None:
-            self._fill_from(self.context.feed)
+        if self.feed is not None:
+            self._fill_from(self.feed)
 
     def _fill_from(self, feed: Feed) -> None:
         self.feed = feed

@@ -39,10 +39,14 @@ class Notification(DataMessage):
 
 
 class ListReady(DataMessage):
-    """The answer to a query, and the row on which the cursor shall stand; None: where it stands."""
+    """The answer to a query, and the row on which the cursor shall stand; None: where it stands.
+
+    ``feeding``: scans filled the index when it was asked for.
+    """
 
     view: IndexView
     cursor: int | None
+    feeding: bool
 
 
 class ListFailed(DataMessage):

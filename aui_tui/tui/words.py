@@ -83,38 +83,38 @@ def quota_words(quota: Quota | None, *, full: bool) -> str:
 
 TERMS: Final = MappingProxyType(
     {
-        "in": "The site serves the page to this name, or robots.txt says yes and nobody asked.",
-        "part": "The page is served, but robots.txt closes some of the other pages to this name.",
+        "in": "Gets the page, or robots.txt says yes and nobody asked.",
+        "part": "Gets the page; robots.txt closes some other pages to this name.",
         "refused": "An error came back for this name, and the page for a browser.",
         "challenged": "A test for humans came back instead of the page.",
         "told no": "robots.txt tells this name to stay out.",
         "unclear": "It was asked, but no answer proves anything.",
-        "not tested": "It drives a browser of its own: no request of ours can stand for it, only a task run can.",
-        "front door": "A file that tells agents which services they may call: UCP for shops, MCP for tools.",
+        "not tested": "It drives a browser of its own: only a task run can tell.",
+        "front door": "A file of services for agents: UCP for shops, MCP for tools.",
         "wba": "Web Bot Auth: proof of who asks, by signature.",
         "Content-Signal": "A line of robots.txt on what the content may be used for.",
-        "Works": "What an assistant can get done here, half of the score; only a task run measures it.",
+        "Works": "What assistants get done here, half of the score; only a task run tells.",
         "llms.txt": "A short guide to the site for language models.",
         "JSON-LD": "Facts about the page, written for machines.",
-        "landmarks": "Named parts of a page, such as main and nav, by which software finds its way.",
+        "landmarks": "Named parts of a page, such as main and nav: a map for software.",
         "served by": "The CDN or server that answered.",
         "provisional": "A score without tasks: half of it is unmeasured.",
         "readable": "Whether the text of the page is there before any script has run.",
-        "robots.txt": "The file in which a site says which pages which programs may fetch (RFC 9309).",
-        "evidence": "What was found, worst first; d shows what changed since the scan before.",
+        "robots.txt": "The file that says which programs may fetch which pages (RFC 9309).",
+        "evidence": "The findings, worst first; d shows the changes since the scan before.",
         "log": "Every request of the scan; enter shows what was sent and what came back.",
-        "tasks": "A browser that an agent drives tries to read, follow, search, contact, fill in and offer.",
+        "tasks": "An agent's browser tries to read, follow, search, contact, fill, offer.",
         "visits": "The site's own access log says what the real agents got.",
         "overview": "Every figure opens the list of its hosts.",
         "stance": "Open: agents get in. Selective: some do. Walled: they are shut out.",
-        "scores": "Hosts per ten points of 100, and per grade; half of a score needs a run of the tasks.",
+        "scores": "Hosts per ten points and per grade; half of a score needs the tasks.",
         "lacking": "Checks that most hosts fail; each has a fix that can be copied.",
-        "movers": "Hosts whose score changed most; d chooses the day from which changes are counted.",
+        "movers": "Hosts whose score changed most; d chooses since when.",
         "disagree": "robots.txt says yes and the site says no, or the other way round.",
         "ledger": "How the score came about, point by point.",
     }
 )
-"""One sentence per term."""
+"""One sentence per term, short enough to stand whole beside it in 80 cells."""
 
 FIX_TERMS: Final = MappingProxyType(
     {

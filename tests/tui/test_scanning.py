@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -12,11 +13,16 @@ from aui_tui.engine.target import parse
 from aui_tui.errors import InvalidHost, PrivateHost
 from aui_tui.records import labels
 from aui_tui.records.observations import Exchange, Observations
+from aui_tui.records.query import Query
 from aui_tui.records.view import Dossier
 from aui_tui.tui import app as app_module
 from aui_tui.tui.app import AuiApp, has_browser
 from aui_tui.tui.context import Context, Feed
+from aui_tui.tui.draw import Line, plain
+from aui_tui.tui.screens import index as index_module
+from aui_tui.tui.screens.listparts import empty_lines
 from aui_tui.tui.screens.windows import AddressScreen, plain_http
+from aui_tui.tui.state import ListState
 
 from .cards import NOW, make_card
 from .memory import MemoryService
@@ -209,7 +215,17 @@ def of_feed(service: MemoryService, gate: asyncio.Event) -> Feed:
 
 
 @pytest.mark.parametrize("stopped", [False, True])
-async def test_hosts_stream_into_a_list_that_is_open_and_esc_keeps_what_has_come(stopped: bool) -> None:
+async def test_hosts_stream_into_a_list_that_is_open_and_esc_keeps_what_has_come(
+    stopped: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    empty: set[str] = set()
+
+    def drawn(*given: Any, **named: Any) -> list[Line]:
+        lines = empty_lines(*given, **named)
+        empty.add(" ".join(plain(row).strip() for row in lines))
+        return lines
+
+    monkeypatch.setattr(index_module, "empty_lines", drawn)
     service, gate = MemoryService(), asyncio.Event()
     app = AuiApp(Context(service, clock=NOW.timestamp, feed=of_feed(service, gate)))
     async with app.run_test(size=(80, 24)) as pilot:
@@ -225,3 +241,22 @@ async def test_hosts_stream_into_a_list_that_is_open_and_esc_keeps_what_has_come
         assert "first.example" in text
         assert ("second.example" in text) is not stopped
         assert "Ranked " + ("1" if stopped else "2") in text
+    assert empty <= {"The first sites are being asked …"}
+
+
+async def test_a_feed_that_ends_with_nothing_leaves_the_invitation() -> None:
+    async def run(on_card: Callable[[object], None]) -> None:
+        await asyncio.sleep(0)
+
+    app = AuiApp(Context(MemoryService(), clock=NOW.timestamp, feed=Feed("demo", range(2), run)))
+    assert app.fed == 0
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(lambda: app.fed == -1)
+        await shows(pilot, "No host has been scanned yet.")
+
+
+def test_unreachable_hosts_are_no_result_while_others_are_asked() -> None:
+    dead = next(card for card in (make_card(n) for n in range(60)) if card.unreachable)
+    view = asyncio.run(MemoryService([dead]).index(Query()))
+    lines = empty_lines(ListState(view=view), True, 80, feeding=True)
+    assert "".join(map(plain, lines)).strip() == "The first sites are being asked …"

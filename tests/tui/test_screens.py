@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 
 from aui_tui.tui.columns import RANKED, UNREACHABLE
+from aui_tui.tui.draw import plain
 from aui_tui.tui.glyphs import ASCII
+from aui_tui.tui.screens.exchange import EXPLAINED
 from aui_tui.tui.screens.windows import NOTES
 from aui_tui.tui.widgets.querybar import QueryLine
+from aui_tui.tui.words import TERMS, term
 
 from .memory import MemoryService
 from .stage import settle, stage, text_of
@@ -89,3 +92,8 @@ async def test_ascii_screen_has_nothing_but_ascii() -> None:
 def test_every_sign_of_ours_has_an_ascii_form() -> None:
     labels = [column.label for column in (*RANKED, *UNREACHABLE)]
     assert not [text for text in (*labels, *NOTES.values()) if text.translate(ASCII).count("?") > text.count("?")]
+
+
+def test_every_sentence_of_a_foot_stands_whole_in_80_cells() -> None:
+    feet = [term(name, 80, words) for name, words in {**TERMS, **EXPLAINED}.items()]
+    assert [plain(foot) for foot in feet if plain(foot).endswith("…")] == []

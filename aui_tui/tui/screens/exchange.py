@@ -30,10 +30,10 @@ from aui_tui.tui.words import term
 SIDES: Final = ("both", "left", "right", "text")
 EXPLAINED: Final = {
     "request": "The first line of what was asked.",
-    "User-Agent": "The name under which the request was made; most sites that turn agents away decide by it.",
-    "status": "The first line of the answer. 2xx means served, 403 understood and refused, 429 asked too often.",
+    "User-Agent": "The name that asked; most sites that refuse agents decide by it.",
+    "status": "First line of the answer: 2xx served, 403 refused, 429 asked too often.",
     "hops": "Redirects that were followed before this answer.",
-    "size, time": "Bytes of the body as kept, and seconds from asking to the last of them.",
+    "size, time": "Bytes of the body as kept; seconds from asking to the last byte.",
     "Server": "The program that answered, as it names itself.",
     "Set-Cookie": "Values of cookies are hidden here and in every file.",
     "title": "The title of the page that came back.",
@@ -107,9 +107,7 @@ class ExchangeScreen(Screen[None]):
         block = self.query_one("#exchange", FigureList)
         here = block.here
         if here is None or SIDES[self._side] != "both":
-            return term(
-                "exchange", size, "Requests and answers are kept without bodies, cookies' values and passwords."
-            )
+            return term("exchange", size, "Kept without bodies, values of cookies and passwords.")
         row = compared(self._seen, self._exchange).rows[int(here.action.split("(")[1].rstrip(")"))]
         return term(row.name, size, EXPLAINED.get(row.name, row.note or "enter shows both values in full."))
 

@@ -145,6 +145,8 @@ class IndexScreen(HostScreen):
         self._typed = Reading("")
         self._elsewhere = 0
         self._placing = False
+        self._fed_meanwhile = self._feeding
+        """The list on show was asked for while scans filled the index: it is not known yet what they left."""
 
     def compose(self) -> ComposeResult:
         """Lay out the screen."""
@@ -211,6 +213,11 @@ class IndexScreen(HostScreen):
         for name in ("#title", "#chips", "#detail"):
             self.query_one(name, Bar).refresh()
 
+    @property
+    def _feeding(self) -> bool:
+        """Whether scans fill the index."""
+        return getattr(self.app, "fed", -1) >= 0
+
     def _fed(self, _count: int) -> None:
         self.query_one("#title", Bar).refresh()
         self.query_one("#detail", Bar).refresh()
@@ -225,7 +232,7 @@ class IndexScreen(HostScreen):
         self.query_one(ScanPanel).show(scans, compact=self.app.size.height < 20)
 
     def _stored(self, _count: int) -> None:
-        untouched = getattr(self.app, "fed", -1) >= 0 and self.table.cursor == 0
+        untouched = self._feeding and self.table.cursor == 0
         self.reload(keep=not untouched)
 
     def _aged(self, _count: int) -> None:
@@ -242,12 +249,12 @@ class IndexScreen(HostScreen):
         start(self, "list", self._read, self.state.query, wanted)
 
     async def _read(self, query: Query, host: str) -> None:
-        service, paged = self.context.service, False
+        service, paged, feeding = self.context.service, False, self._feeding
         if not host and isinstance(service, HasFirstPage):
             first, _ = await attempt(service.first_page(query))
             if first is not None and len(first.unreachable if self.state.unreachable else first.ranked):
                 paged, drawn = True, asyncio.Event()
-                self.post_message(messages.ListReady(first, 0))
+                self.post_message(messages.ListReady(first, 0, feeding))
                 self.call_later(self.call_after_refresh, drawn.set)
                 await drawn.wait()
         view, problem = await attempt(service.index(query))
@@ -255,13 +262,13 @@ class IndexScreen(HostScreen):
             self.post_message(messages.ListFailed(problem))
             return
         place = (await attempt(service.position(host, query)))[0] if host else 0
-        self.post_message(messages.ListReady(view, None if paged else max(place or 0, 0)))
+        self.post_message(messages.ListReady(view, None if paged else max(place or 0, 0), feeding))
 
     def on_list_ready(self, message: messages.ListReady) -> None:
         """Show the answer, unless something else was asked for meanwhile."""
         if message.view.query == self.state.query:
             self.state = replace(self.state, view=message.view)
-            self._problem, self._placing = "", False
+            self._problem, self._placing, self._fed_meanwhile = "", False, message.feeding
             self._fill(self.table.cursor if message.cursor is None else message.cursor)
 
     def on_list_failed(self, message: messages.ListFailed) -> None:
@@ -291,7 +298,7 @@ class IndexScreen(HostScreen):
         return view is not None and not self.state.filtered and not len(view.ranked) and not len(view.unreachable)
 
     def _empty(self, size: int) -> list[Line]:
-        feeding = getattr(self.app, "fed", -1) >= 0
+        feeding = self._fed_meanwhile or self._feeding
         doors = (self.context.starter.total if self.context.starter is not None else 0, self.context.demo)
         return empty_lines(self.state, self.context.service.can_scan, size, feeding=feeding, doors=doors)
 
@@ -388,7 +395,7 @@ class IndexScreen(HostScreen):
             return self.context.service.can_scan
         if action in ("starter", "demo"):
             there = self.context.starter is not None if action == "starter" else self.context.demo
-            return there and self._is_empty and getattr(self.app, "fed", -1) < 0
+            return there and self._is_empty and not self._feeding
         return self.context.exporter is not None if action == "export" else True
 
     def action_search(self) -> None:
@@ -488,7 +495,7 @@ class IndexScreen(HostScreen):
 
     def action_back(self) -> None:
         """Stop the newest scan, else clear the search, the filters, the marks."""
-        if getattr(self.app, "fed", -1) >= 0 and self.app.stop_feed():  # type: ignore[attr-defined]  # AuiApp, as above
+        if self._feeding and self.app.stop_feed():  # type: ignore[attr-defined]  # AuiApp, as above
             return
         running: list[Scan] = [scan for scan in getattr(self.app, "scans", ()) if scan.running]
         state = self.state.cleared()

@@ -140,6 +140,8 @@ def empty_lines(
         ]
     elif state.unreachable:
         rows = [line("Every host that was scanned could be reached."), BLANK, line(("u", "key"), " shows them.")]
+    elif feeding:
+        rows = [line(("The first sites are being asked …", "muted"))]
     elif state.view is not None and len(state.view.unreachable):
         gone = count(len(state.view.unreachable), "host was", "hosts were")
         rows = [
@@ -147,8 +149,6 @@ def empty_lines(
             BLANK,
             line(("u", "key"), " shows why.  ", ("S", "key"), " scans another address."),
         ]
-    elif feeding:
-        rows = [line(("The first sites are being asked …", "muted"))]
     elif can_scan:
         rows = [
             line(("No host has been scanned yet.", "strong")),
