@@ -167,8 +167,8 @@ CARD: Final = (
 
 EXCHANGE: Final = (
     _key("escape,backspace", "dismiss", "exchange-back", "Back", "Back to the card", display="esc"),
-    _key("tab", "turn(1)", "side-next", "Side", "Both sides, one side raw, the text"),
-    _key("shift+tab", "turn(-1)", "side-previous", "Side before", show=False),
+    _key("tab", "turn(1)", "side-next", "Side", "Both sides, one side raw, the text", first=True),
+    _key("shift+tab", "turn(-1)", "side-previous", "Side before", show=False, first=True),
     _key("n", "walk(1)", "next", "Next", "Next agent or file", display="n/p"),
     _key("p", "walk(-1)", "previous", "Previous", "Previous agent or file", show=False),
     _key("y", "copy('curl')", "copy", "Copy curl", "Copy a command that asks the same, without secrets"),

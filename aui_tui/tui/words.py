@@ -102,6 +102,7 @@ TERMS: Final = MappingProxyType(
         "readable": "Whether the text of the page is there before any script has run.",
         "robots.txt": "The file that says which programs may fetch which pages (RFC 9309).",
         "evidence": "The findings, worst first; d shows the changes since the scan before.",
+        "changes": "What differs from an earlier scan; D chooses which, d turns back.",
         "log": "Every request of the scan; enter shows what was sent and what came back.",
         "tasks": "An agent's browser tries to read, follow, search, contact, fill, offer.",
         "visits": "The site's own access log says what the real agents got.",

@@ -16,10 +16,16 @@ from aui_tui.records.visits import visit_rows
 from aui_tui.text import cells
 from aui_tui.tui.draw import plain, width
 from aui_tui.tui.panes import agents
+from aui_tui.tui.panes.verdict import head
+from aui_tui.tui.screens.exchange import opened
+from aui_tui.tui.screens.windows import help_sections
+from aui_tui.tui.state import CardState
 from tests.engine import situations
 from tests.visits import records
 
 from .cards import make_card
+from .memory import MemoryService
+from .stage import press, settle, stage, text_of
 
 SEARCH = TaskResult(
     task="search",
@@ -112,3 +118,23 @@ def test_visits_stand_beside_what_the_probe_got() -> None:
 
 def test_shares_are_in_percent() -> None:
     assert [agents.percent(share) for share in (None, 0.0, 0.998, 1.0)] == ["–", "0 %", "99.8 %", "100 %"]
+
+
+async def test_tab_turns_the_sides_of_an_exchange_and_its_help_says_so() -> None:
+    async with stage(MemoryService.of(3)) as pilot:
+        pilot.app.push_screen(opened(refused_claude(), registry().live[1].key))
+        await settle(pilot)
+        for side in ("browser raw", "Claude raw", "Text", "Compared"):
+            await press(pilot, "tab")
+            assert f"[{side}]" in text_of(pilot)
+        await press(pilot, "shift+tab")
+        assert "[Text]" in text_of(pilot)
+        exchange = dict(help_sections(pilot.app.screen))["Exchange"]
+        assert ("tab", "Both sides, one side raw, the text") in exchange
+
+
+def test_a_card_of_the_first_method_names_every_pillar_in_80_cells() -> None:
+    seen = situations.open_rich()
+    dossier = Dossier(card=grade_card(seen, "v0.1"), observations=seen)
+    rows = [plain(row).strip() for row in head(CardState("shop.example", dossier=dossier), 80, 24)]
+    assert "Access 40/40   Consent 10/10   Surface 25/25   Protocols 15/15   Task –" in rows

@@ -409,6 +409,18 @@ async def test_a_source_without_earlier_scans_says_so() -> None:
         assert "6 Since each scan before" in text_of(pilot)
 
 
+@pytest.mark.parametrize("size", [(80, 24), (140, 40)], ids=str)
+async def test_a_digit_puts_the_cursor_into_its_pane_of_the_overview(size: tuple[int, int]) -> None:
+    kinds = {"1": "agent", "2": "score", "3": "category", "4": "edge", "5": "fix", "6": "host"}
+    async with stage(MemoryService.of(60), size) as pilot:
+        await press(pilot, "v")
+        for digit in "654321":
+            await press(pilot, digit)
+            here = shown_figures(pilot).here
+            assert here is not None
+            assert here.action.split("'")[1] == kinds[digit]
+
+
 async def test_plus_gives_one_pane_of_the_overview_the_whole_screen() -> None:
     async with stage(MemoryService.of(60), (200, 60)) as pilot:
         await press(pilot, "v")

@@ -150,8 +150,8 @@ def counts(dossier: Dossier) -> str:
 
 
 def legend(size: int) -> str:
-    """Return the marks with their words, as many as fit."""
-    parts = [*(f"{glyphs.VERDICT[word]} {word}" for word in LEGEND), f"{glyphs.DISAGREE} disagree"]
+    """Return the marks with their words, as many as fit; the first never stands beside its word in the table."""
+    parts = [f"{glyphs.DISAGREE} disagree", *(f"{glyphs.VERDICT[word]} {word}" for word in LEGEND)]
     while parts and cells("  ".join(parts)) > size:
         parts.pop()
     return "  ".join(parts)

@@ -458,8 +458,10 @@ def card_foot(state: CardState, action: str, size: int) -> Line:
         return cut(line(" ", state.problem), size)
     if state.pane == 4 and state.fix is not None:
         return term(FIX_TERMS.get(state.fix.k, state.fix.k), size)
-    if state.pane == 1 and state.ledger:
+    if state.pane == SUMMARY and state.ledger:
         return term("ledger", size)
+    if state.pane == EVIDENCE and state.changes:
+        return term("changes", size)
     key = action.partition("'")[2].partition("'")[0]
     word = _word(state, key)
     return term(word or PANE_TERMS[state.pane], size)

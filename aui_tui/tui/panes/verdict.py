@@ -143,15 +143,16 @@ def _score(dossier: Dossier, size: int) -> list[Line]:
     if bar >= 8:
         full, rest = glyphs.bar(card.score, 100, bar)
         lead = (*lead, Piece("   "), Piece(full, "bar"), Piece(rest, "rest"))
-    return [(*lead, Piece("  " + note, "muted")), _pillars(card)]
+    whole = _pillars(card, "not measured")
+    return [(*lead, Piece("  " + note, "muted")), whole if width(whole) <= size else _pillars(card, glyphs.DASH)]
 
 
-def _pillars(card: ReportCard) -> Line:
-    out: list[Piece] = [Piece("         ")]
+def _pillars(card: ReportCard, unmeasured: str) -> Line:
+    out: list[Piece] = [Piece(" " * 9)]
     for key, value in sorted(card.pillars.items(), key=lambda item: item[1] is None):
-        words = ("not measured", "muted") if value is None else (share_of(value, card.pillar_max.get(key)), "strong")
+        words = (unmeasured, "muted") if value is None else (share_of(value, card.pillar_max.get(key)), "strong")
         out += line(f"{pillar_label(key)} ", words, "   ")
-    return tuple(out)
+    return tuple(out[:-1])
 
 
 def _next(state: CardState, dossier: Dossier, size: int) -> list[Line]:

@@ -28,7 +28,7 @@ from aui_tui.tui.screens.listparts import (
     command_line,
     empty_lines,
     feed_line,
-    legend_line,
+    legend_lines,
     marks_line,
     row_foot,
     title_line,
@@ -158,6 +158,7 @@ class IndexScreen(HostScreen):
         yield DropDown()
         yield ScanPanel(self.context.clock, id="scans")
         yield Bar(self._detail, id="detail")
+        yield Bar(lambda size: legend_lines(size)[-1], id="legend")
         yield KeyBar(id="keys")
 
     async def on_mount(self) -> None:
@@ -192,14 +193,12 @@ class IndexScreen(HostScreen):
         if problem:
             return cut(line(" ", (problem, "critical")), size)
         if self.filters.searching:
-            words = (
-                "typing …" if self._typed.open_end else "enter searches as typed · ? in the shell: aui-tui help query"
-            )
+            words = "typing …" if self._typed.open_end else "enter searches as typed · in the shell: aui-tui help query"
             return cut(line(" ", (words, "muted")), size)
         if self.state.marks:
             return marks_line(self.state.marks, size)
         if self.state.mode == "matrix":
-            return legend_line(size)
+            return legend_lines(size)[0]
         pane = self.query_one(PreviewPane)
         return command_line(self.command(), size) if pane.display else row_foot(self.table.row, size)
 
@@ -210,6 +209,8 @@ class IndexScreen(HostScreen):
         return self._placing or view is None or view.query != self.state.query
 
     def _redraw(self) -> None:
+        matrix = self.state.mode == "matrix"
+        self.query_one("#legend").display = matrix and len(legend_lines(self.app.size.width)) > 1
         for name in ("#title", "#chips", "#detail"):
             self.query_one(name, Bar).refresh()
 

@@ -12,15 +12,15 @@ from aui_tui.records.agents import by_harm, turned_away
 from aui_tui.records.registry import surfaces
 from aui_tui.records.view import Dossier, IndexView, Quota, Row
 from aui_tui.records.vocabulary import STANCES
-from aui_tui.text import cells, count, fit
+from aui_tui.text import ELLIPSIS, count, fit
 from aui_tui.tui import glyphs, messages
 from aui_tui.tui.columns import verdict_of
 from aui_tui.tui.context import Context, attempt, start
-from aui_tui.tui.draw import BLANK, Line, Piece, acting, cut, hang, line, pad, paragraph, spread, width
+from aui_tui.tui.draw import BLANK, Line, Piece, acting, cut, hang, line, pad, paragraph, plain, spread, width
 from aui_tui.tui.panes.verdict import findings, headline, history_line, maxima, pillar_lines, strip
 from aui_tui.tui.state import ListState
 from aui_tui.tui.widgets.lines import Lines, nothing
-from aui_tui.tui.words import TERMS, ago, clock, quota_words, signed, term
+from aui_tui.tui.words import ago, clock, quota_words, signed, term
 
 SHORT_STANCE = {"Open": "Open", "Selective": "Sel", "Walled": "Wall"}
 
@@ -52,9 +52,11 @@ def title_line(state: ListState, label: str, quota: Quota | None, size: int) -> 
 def feed_line(name: str, done: int, total: int, size: int) -> Line:
     """Return how far the scans are that fill the index."""
     words = f"{name}: {done} of {total} scans"
-    full, rest = glyphs.bar(done, total, max(min(size - cells(words) - 40, 30), 4))
-    left = line(" ", ("AUI", "title"), "  ", (words, "strong"), "  ", (full, "bar"), (rest, "rest"))
-    return spread(left, line(("esc stops, what has come is kept", "muted"), " "), size)
+    left = line(" ", ("AUI", "title"), "  ", (words, "strong"), "  ")
+    kept = ", what has come is kept" if size >= 72 else ""
+    right = line("  ", (f"esc stops{kept}", "muted"), " ")
+    full, rest = glyphs.bar(done, total, max(min(size - width((*left, *right)), 30), 4))
+    return spread((*left, *line((full, "bar"), (rest, "rest"))), right, size)
 
 
 def chips_line(state: ListState, size: int) -> Line:
@@ -82,22 +84,30 @@ def _chips(state: ListState, view: IndexView, names: Sequence[str], lead: str, g
     return tuple(parts[:-1])
 
 
-def legend_line(size: int) -> Line:
-    """Return the eight surfaces of the matrix by their number."""
-    parts: list[Piece] = [Piece(" ")]
-    for number, surface in enumerate(surfaces(), 1):
-        parts += acting(line((str(number), "key"), f" {surface.short}  "), f"screen.surface({number})")
-    return cut(parts, size)
+def legend_lines(size: int) -> list[Line]:
+    """Return the eight surfaces of the matrix by their number, in one line, or in two where one has no room."""
+    named = [
+        acting(line((str(number), "key"), f" {surface.short}  "), f"screen.surface({number})")
+        for number, surface in enumerate(surfaces(), 1)
+    ]
+    whole = line(" ", *(piece for pieces in named for piece in pieces))
+    if width(whole) <= size:
+        return [whole]
+    half = max(len(named) // 2, 1)
+    return [
+        cut(line(" ", *(piece for pieces in part for piece in pieces)), size) for part in (named[:half], named[half:])
+    ]
 
 
 def row_foot(row: Row | None, size: int) -> Line:
-    """Return what is most to be known of a row: its worst word in bold, and its first finding."""
+    """Return what is most to be known of a row: its worst word in bold, and its first finding or what it means."""
     if row is None:
         return BLANK
     if not row.rank:
         return term("unreachable", size, row.summary.top_evidence)
     word, _ = turned_away(row.summary.matrix)
-    return term(word, size, row.summary.top_evidence or TERMS[word])
+    found = term(word, size, row.summary.top_evidence)
+    return found if row.summary.top_evidence and not plain(found).endswith(ELLIPSIS) else term(word, size)
 
 
 def command_line(command: str, size: int) -> Line:

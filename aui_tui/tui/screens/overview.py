@@ -155,8 +155,7 @@ class OverviewScreen(Screen[Query | None]):
         if self._only:
             self._only = number
             self._draw(top=True)
-        place = shown.place_of(f" {number} ")
-        among = [f for f in shown.figures if place is not None and f.line > place[0] and f.start >= place[1]]
+        among = shown.figures_under(f" {number} ")
         if among:
             shown.go_to(min(among, key=lambda figure: (figure.line, figure.start)))
 

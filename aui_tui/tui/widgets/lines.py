@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from itertools import accumulate
 from typing import ClassVar, Final, NamedTuple
 
 from rich.color import Color as RichColor
@@ -332,15 +334,19 @@ class FigureList(TextPane):
         first = min(among, key=lambda figure: (figure.start, figure.line), default=None)
         return next((figure for figure in among if figure.action == self._action), first)
 
-    def place_of(self, title: str) -> tuple[int, int] | None:
-        """Return line and column of the piece in the role ``title`` that begins with ``title``; None without one."""
+    def figures_under(self, title: str) -> list[Figure]:
+        """Return the figures under the piece in the role ``title`` that begins with ``title``.
+
+        They reach up to the next title on its line.
+        """
         for number, row in enumerate(self._lines):
-            column = 0
-            for piece in row:
-                if piece.role == "title" and piece.text.startswith(title):
-                    return number, column
-                column += cells(piece.text)
-        return None
+            ends = accumulate((cells(piece.text) for piece in row), initial=0)
+            titles = [(place, piece.text) for place, piece in zip(ends, row, strict=False) if piece.role == "title"]
+            for start, text in titles:
+                if text.startswith(title):
+                    end = min((place for place, _ in titles if place > start), default=sys.maxsize)
+                    return [f for f in self.figures if f.line > number and f.end > start and f.start < end - 2]
+        return []
 
     def go_to(self, figure: Figure) -> None:
         """Put the cursor on a figure."""
