@@ -19,11 +19,16 @@ from textual.binding import Binding, BindingType
 from textual.filter import LineFilter
 from textual.reactive import reactive
 from textual.screen import Screen
+from textual.worker import Worker, WorkerCancelled
 
-from aui_tui.records import labels
+from aui_tui.errors import InvalidHost, PrivateHost, RateLimited
+from aui_tui.records.labels import address, web_address
+from aui_tui.records.observations import ProbeEvent
 from aui_tui.records.query import Query
-from aui_tui.service.protocol import Service
-from aui_tui.text import clean
+from aui_tui.records.tasks import TaskEvent
+from aui_tui.records.view import Quota, ScanAnswer
+from aui_tui.service.protocol import RunsTasks, Service
+from aui_tui.text import clean, count
 from aui_tui.tui import messages
 from aui_tui.tui.bindings import APP, checked, written
 from aui_tui.tui.context import (
@@ -40,6 +45,7 @@ from aui_tui.tui.context import (
 )
 from aui_tui.tui.glyphs import CRITICAL, WARN
 from aui_tui.tui.preferences import PreferringApp
+from aui_tui.tui.scans import Scan, TaskRun, changed, ended_words
 from aui_tui.tui.screens.index import IndexScreen
 from aui_tui.tui.themes import UNUSABLE
 from aui_tui.tui.widgets.lines import AsciiFilter, NoColorFilter
@@ -47,56 +53,28 @@ from aui_tui.tui.widgets.lines import AsciiFilter, NoColorFilter
 if TYPE_CHECKING:
     from textual.command import Provider
 
-
-from textual.worker import Worker, WorkerCancelled
-
-from aui_tui.errors import InvalidHost, PrivateHost, RateLimited
-from aui_tui.records.labels import address
-from aui_tui.records.observations import ProbeEvent
-from aui_tui.records.tasks import TaskEvent
-from aui_tui.records.view import Quota, ScanAnswer
-from aui_tui.service.protocol import RunsTasks
-from aui_tui.text import count
-from aui_tui.tui.scans import Scan, TaskRun, changed, ended_words
-
 FEED_PAUSE: Final = 0.4
 """Seconds between two readings of a list that is being filled."""
 AGING: Final = 20.0
 """Seconds between two looks at the clock: ages grow, and a scan of the hour may have come free."""
 AT_ONCE: Final = 3
 """Scans of marked hosts that run at the same time."""
-
 LAST: Final = 3
 """Scans left at which one that skips the cache is asked about first."""
-
 SHOWN_FOR: Final = {"error": 8.0, "warning": 8.0, "information": 4.0}
 """Seconds that a notification stays, by its severity."""
-
 KEPT_SCANS: Final = 20
 """Scans of this session that are remembered for the scan log."""
 
 
-def _provider(name: str) -> Callable[[], type[Provider]]:
-    def door() -> type[Provider]:
-        from aui_tui.tui import commands
+def _provider(name: str) -> type[Provider]:
+    from aui_tui.tui import commands
 
-        found: type[Provider] = getattr(commands, name)
-        return found
-
-    return door
+    found: type[Provider] = getattr(commands, name)
+    return found
 
 
-PROVIDERS = tuple(
-    _provider(name)
-    for name in (
-        "KeyCommands",
-        "SettingCommands",
-        "ViewCommands",
-        "HostCommands",
-        "ThemeCommands",
-        "TermCommands",
-    )
-)
+FOUND: Final = ("KeyCommands", "SettingCommands", "ViewCommands", "HostCommands", "ThemeCommands", "TermCommands")
 """What the command palette finds."""
 
 
@@ -106,9 +84,11 @@ class AuiApp(PreferringApp):
     CSS_PATH = "app.tcss"
     TITLE = "aui-tui"
     BINDINGS: ClassVar[list[BindingType]] = [*APP]
-    HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (66, "-narrow"), (110, "-wide")]  # noqa: RUF012
+    HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (66, "-narrow"), (110, "-wide")]  # noqa: RUF012  # declared by Textual
     ENABLE_COMMAND_PALETTE = True
-    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {*PROVIDERS}
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {
+        partial(_provider, name) for name in FOUND
+    }
 
     scans: reactive[tuple[Scan, ...]] = reactive((), init=False, repaint=False)
     quota: reactive[Quota | None] = reactive(None, init=False, repaint=False)
@@ -123,7 +103,7 @@ class AuiApp(PreferringApp):
         folders: Sequence[Path] = (),
         *,
         theme: str = "",
-        ascii: bool = False,  # noqa: A002
+        ascii: bool = False,  # noqa: A002  # the name of the option
         start_host: str = "",
         query: Query | None = None,
     ) -> None:
@@ -167,7 +147,7 @@ class AuiApp(PreferringApp):
 
             await self.push_screen(CardScreen(self.context, self._start_host))
         if self.theme_problems:
-            words = "\n".join((" ".join((WARN, UNUSABLE)), *self.theme_problems))
+            words = "\n".join((f"{WARN} {UNUSABLE}", *self.theme_problems))
             self.notify(words, severity="warning", markup=False, timeout=30)
         self.check_contrast()
 
@@ -204,7 +184,7 @@ class AuiApp(PreferringApp):
         try:
             _, problem = await attempt(feed.run(scanned))
             if problem:
-                self.post_message(messages.Notification(problem, "error"))
+                self.notice(problem, "error")
         finally:
             self.fed = -1
             self.stored += 1
@@ -242,19 +222,18 @@ class AuiApp(PreferringApp):
     def on_scan_requested(self, message: messages.ScanRequested) -> None:
         """Start a scan, unless the host is being scanned already."""
         if any(scan.running and scan.concerns(message.url) for scan in self.scans):
-            self.post_message(messages.Notification("This host is being scanned already."))
+            self.notice("This host is being scanned already.")
         elif message.force and self.quota is not None and 0 < self.quota.left <= LAST:
             from aui_tui.tui.screens.windows import confirm
 
             title = f"{count(self.quota.left, 'scan is', 'scans are')} left this hour. Scan again?"
             window = confirm(title, "Scan, it costs one", "Leave it")
-            self.push_screen(window, lambda answer: self._confirmed(answer, message))
+            self.push_screen(window, lambda answer: self._scan_wanted(message) if answer else None)
         else:
-            self._begin(message.url, force=message.force, listed=message.listed)
+            self._scan_wanted(message)
 
-    def _confirmed(self, answer: str | None, message: messages.ScanRequested) -> None:
-        if answer:
-            self._begin(message.url, force=message.force, listed=message.listed)
+    def _scan_wanted(self, message: messages.ScanRequested) -> None:
+        self._begin(message.url, force=message.force, listed=message.listed)
 
     def on_many_scans_requested(self, message: messages.ManyScansRequested) -> None:
         """Start several scans, a few at a time."""
@@ -314,8 +293,7 @@ class AuiApp(PreferringApp):
             ends = await asyncio.gather(*(worker.wait() for worker in workers), return_exceptions=True)
             if any(end is True or isinstance(end, WorkerCancelled) for end in ends):
                 break
-        words = " ".join((str(asked), "of", str(len(hosts)), "marked hosts were asked for."))
-        self.post_message(messages.Notification(words))
+        self.notice(f"{asked} of {len(hosts)} marked hosts were asked for.")
 
     # The tasks
 
@@ -323,11 +301,9 @@ class AuiApp(PreferringApp):
         """Run the tasks on a host, one run at a time."""
         service = self.context.service
         if not isinstance(service, RunsTasks):
-            words = "Tasks run in a browser on this machine, for its own index alone."
-            self.post_message(messages.Notification(words, "warning"))
+            self.notice("Tasks run in a browser on this machine, for its own index alone.", "warning")
         elif self.task_run is not None and self.task_run.running:
-            words = "The tasks are being tried on " + self.task_run.host + "; esc on its card stops them."
-            self.post_message(messages.Notification(words))
+            self.notice(f"The tasks are being tried on {self.task_run.host}; esc on its card stops them.")
         else:
             self.task_run = TaskRun(message.host)
             start(self, "tasks", self._run_tasks, service, message.host)
@@ -339,8 +315,7 @@ class AuiApp(PreferringApp):
         try:
             url = await self.address_of(host)
             answer, problem = await attempt(service.run_tasks(url, live=live))
-            words = "" if answer is None else _points_of(answer)
-            self.post_message(messages.Notification(words or problem, "error" if problem else "information"))
+            self.notice(problem if answer is None else _points_of(answer), "error" if problem else "information")
         finally:
             if self.task_run is not None:
                 self.task_run = replace(self.task_run, running=False)
@@ -386,9 +361,9 @@ class AuiApp(PreferringApp):
         if message.invalid and not scan.listed:
             self.post_message(messages.AddressRequested(scan.url, words))
         elif state != "done" or not scan.quiet:
-            self.post_message(messages.Notification(words, "error" if state == "failed" else "information"))
+            self.notice(words, "error" if state == "failed" else "information")
         for warning in answer.warnings if answer is not None else ():
-            self.post_message(messages.Notification(warning, "warning"))
+            self.notice(warning, "warning")
         self.read_quota()
         if answer is not None or state == "cancelled":
             self.stored += 1
@@ -399,29 +374,27 @@ class AuiApp(PreferringApp):
         """Show one sentence."""
         text, seconds = clean(message.text, 400), SHOWN_FOR[message.severity]
         sign = {"error": CRITICAL, "warning": WARN}.get(message.severity, "")
-        words = " ".join((sign, text)) if sign else text
-        self.notify(words, severity=message.severity, markup=False, timeout=seconds)
+        self.notify(f"{sign} {text}".strip(), severity=message.severity, markup=False, timeout=seconds)
 
     def on_copy_requested(self, message: messages.CopyRequested) -> None:
         """Put the text on the clipboard of the terminal (OSC 52) and say what and how long it is."""
         self.copy_to_clipboard(message.text)
-        size = format(len(message.text.encode("utf-8", "replace")), ",")
-        self.on_notification(messages.Notification(" ".join(("Copied", message.what + ",", size, "bytes."))))
+        size = len(message.text.encode("utf-8", "replace"))
+        self.on_notification(messages.Notification(f"Copied {message.what}, {size:,} bytes."))
 
     def on_browse_requested(self, message: messages.BrowseRequested) -> None:
         """Open a site; nothing but http and https is handed to the browser."""
         start_beside(self, "browse", self._browse, message.host)
 
     async def _browse(self, host: str) -> None:
-        url = labels.web_address(await self.address_of(host))
+        url = web_address(await self.address_of(host))
         if not url:
-            self.post_message(messages.Notification(host + " is not a web address.", "warning"))
+            self.notice(f"{host} is not a web address.", "warning")
         elif has_browser(os.environ):
             self.open_url(url)
         else:
             self.copy_to_clipboard(url)
-            words = "There is no browser on this screen; " + url + " is copied."
-            self.post_message(messages.Notification(words))
+            self.notice(f"There is no browser on this screen; {url} is copied.")
 
     def on_address_requested(self, message: messages.AddressRequested) -> None:
         """Ask for an address and scan it."""
@@ -487,9 +460,9 @@ def _points_of(answer: ScanAnswer) -> str:
     card = answer.card
     runs = card.task_runs or ()
     if not runs:
-        return (answer.warnings or (card.host + ": no task was run.",))[-1]
+        return answer.warnings[-1] if answer.warnings else f"{card.host}: no task was run."
     got, possible = sum(run.points for run in runs), sum(run.possible for run in runs)
-    return " ".join((card.host + ":", str(got), "of", str(possible), "points for tasks; score", str(card.score) + "."))
+    return f"{card.host}: {got} of {possible} points for tasks; score {card.score}."
 
 
 def has_browser(environ: Mapping[str, str]) -> bool:
@@ -503,7 +476,7 @@ def run(
     service: Service,
     *,
     theme: str = "",
-    ascii: bool = False,  # noqa: A002
+    ascii: bool = False,  # noqa: A002  # the name of the option
     mouse: bool = True,
     start_host: str = "",
     keymap: Mapping[str, str] | None = None,

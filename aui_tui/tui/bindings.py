@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from difflib import get_close_matches
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from textual.binding import Binding
@@ -11,6 +10,7 @@ from textual.keys import Keys, _character_to_key
 
 from aui_tui.errors import ConfigError
 from aui_tui.text import clean
+from aui_tui.tui.words import nearest
 
 
 def _key(
@@ -44,12 +44,12 @@ APP: Final = (
 def _moves(step: str, one: str, page: str = "pagedown") -> tuple[Binding, ...]:
     """Return the keys that move through a list; ``one``: what its lines are called."""
     return (
-        _key("up,k", step + "(-1)", "up", "Up", "One " + one + " up", show=False),
-        _key("down,j", step + "(1)", "down", "Down", "One " + one + " down", show=False),
+        _key("up,k", f"{step}(-1)", "up", "Up", f"One {one} up", show=False),
+        _key("down,j", f"{step}(1)", "down", "Down", f"One {one} down", show=False),
         _key("pageup", "page(-1)", "page-up", "Page up", "One page up", show=False),
         _key(page, "page(1)", "page-down", "Page down", "One page down", show=False),
-        _key("home,g", "jump(0)", "top", "First", "First " + one, show=False),
-        _key("end,G", "jump(-1)", "bottom", "Last", "Last " + one, show=False),
+        _key("home,g", "jump(0)", "top", "First", f"First {one}", show=False),
+        _key("end,G", "jump(-1)", "bottom", "Last", f"Last {one}", show=False),
     )
 
 
@@ -67,7 +67,7 @@ INDEX: Final = (
     _key("2", "stance('Selective')", "stance-selective", "Selective", "Only Selective hosts, or all", show=False),
     _key("3", "stance('Walled')", "stance-walled", "Walled", "Only Walled hosts, or all again", show=False),
     _key("0", "stance('')", "stance-all", "All stances", "Hosts of every stance", show=False),
-    *(_key(str(n), "surface(" + str(n) + ")", "surface-" + str(n), "Assistant", "Sort by the assistant with that digit",
+    *(_key(str(n), f"surface({n})", f"surface-{n}", "Assistant", "Sort by the assistant with that digit",
            show=n == 1, display="1-8" if n == 1 else "") for n in range(1, 9)),
     _key("s", "scan(False)", "scan", "Scan", "Scan the host under the cursor; the answer may be up to 24 h old"),
     _key("u", "other_list", "other-list", "Unreachable", "Switch between the two lists"),
@@ -100,7 +100,7 @@ INDEX: Final = (
 )  # fmt: skip
 
 OVERVIEW: Final = (
-    *(_key(str(n), "pane(" + str(n) + ")", "figures-" + str(n), "Pane", "To the pane with that digit",
+    *(_key(str(n), f"pane({n})", f"figures-{n}", "Pane", "To the pane with that digit",
            show=n == 1, display="1-6" if n == 1 else "") for n in range(1, 7)),
     _key("plus", "zoom", "zoom", "Zoom", "Give the whole screen to one pane, or back", show=False),
     _key("d", "since", "figures-since", "Since", "Choose the day from which changes are counted"),
@@ -194,8 +194,7 @@ ADDRESS: Final = (_key("tab", "http", "address-http", "Plain http", "Put http://
 CHOOSE: Final = (_key("escape", "close", "choose-cancel", "Cancel", display="esc"),)
 
 SETTINGS: Final = tuple(
-    _key(str(n), "take(" + str(n) + ")", "setting-" + str(n), "Change", "The setting with that digit", show=False)
-    for n in range(1, 7)
+    _key(str(n), f"take({n})", f"setting-{n}", "Change", "The setting with that digit", show=False) for n in range(1, 7)
 )
 
 CHOOSE_MANY: Final = (
@@ -216,26 +215,14 @@ VIEWS: Final = (
 
 HISTOGRAM: Final = (_key("escape,backspace,F,q", "close", "histogram-close", "Close", display="esc"),)
 
-_ON_LIST: Final = (
-    "open",
-    "up",
-    "down",
-    "page-up",
-    "page-down",
-    "top",
-    "bottom",
-    "mark",
-    "compare",
-    "category",
-    "overview",
-    "figure",
-    "figure-left",
-    "figure-right",
-    "figure-next",
-    "figure-previous",
+ON_ANSWER: Final = frozenset(
+    (
+        *("open", "up", "down", "page-up", "page-down", "top", "bottom", "mark", "compare", "category", "overview"),
+        *("figure", "figure-left", "figure-right", "figure-next", "figure-previous"),
+        *("what-if", "method", "history", "changes-since"),
+        *("scan", "scan-force", "export", "copy", "copy-more", "browse"),
+    )
 )
-_ON_CARD: Final = ("what-if", "method", "history", "changes-since")
-ON_ANSWER: Final = frozenset((*_ON_LIST, *_ON_CARD, "scan", "scan-force", "export", "copy", "copy-more", "browse"))
 """Ids of the keys that act on what the source last answered: typed ahead of that answer they wait for it."""
 
 KEY_WORDS: Final = {
@@ -307,25 +294,24 @@ def checked(keymap: Mapping[str, str]) -> dict[str, str]:
     out: dict[str, str] = {}
     for name, keys in keymap.items():
         if name not in known:
-            problems.append("unknown action " + repr(clean(name, 40)) + _near(name, [k for k in known if k]))
+            problems.append(f"unknown action {clean(name, 40)!r}{_near(name, filter(None, known))}")
             continue
         spelled = [_spell(key.strip()) for key in keys.split(",")]
         for key, found in zip(keys.split(","), spelled, strict=True):
             if not found:
-                problems.append(name + ": unknown key " + repr(clean(key.strip(), 40)) + _near(key.strip(), _NAMED))
+                problems.append(f"{name}: unknown key {clean(key.strip(), 40)!r}{_near(key.strip(), _NAMED)}")
         if all(spelled):
             out[name] = ",".join(spelled)
     if not problems:
         problems = _clashes(out)
     if problems:
-        raise ConfigError("The keys cannot be used: " + "; ".join(problems) + ".")
+        raise ConfigError(f"The keys cannot be used: {'; '.join(problems)}.")
     return out
 
 
-def _near(word: str, words: object) -> str:
-    names = [str(each) for each in words] if isinstance(words, list | frozenset) else []
-    hit = get_close_matches(word, names, n=1)
-    return ", did you mean " + hit[0] + "?" if hit else ""
+def _near(word: str, words: Iterable[str]) -> str:
+    near = nearest(word, words)
+    return f", did you mean {near}?" if near else ""
 
 
 def _spell(key: str) -> str:
@@ -355,5 +341,5 @@ def _clashes(changes: Mapping[str, str]) -> list[str]:
             for key in changes.get(name, binding.key).split(","):
                 other = seen.setdefault(key, name)
                 if other != name and (name in changes or other in changes):
-                    problems.append(" ".join((key, "is both", other, "and", name, "in the", place)))
+                    problems.append(f"{key} is both {other} and {name} in the {place}")
     return list(dict.fromkeys(problems))

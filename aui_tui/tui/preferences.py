@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Awaitable, Callable, Iterable
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -23,6 +22,7 @@ from aui_tui.tui.bindings import checked
 from aui_tui.tui.context import Context, ExportJob, attempt, sentence, start_beside
 from aui_tui.tui.state import CardState, ListState, list_of
 from aui_tui.tui.themes import ThemedApp
+from aui_tui.tui.words import nearest
 
 COMMANDS: Final = {
     "scan": ("ADDRESS", "scan an address"),
@@ -228,8 +228,8 @@ class PreferringApp(ThemedApp):
             return "Type a command, such as scan example.com."
         name, rest = words[0], " ".join(words[1:])
         if name not in COMMANDS:
-            near = get_close_matches(name, COMMANDS, n=1)
-            known = f"did you mean {near[0]}?" if near else f"there are: {', '.join(COMMANDS)}."
+            near = nearest(name, COMMANDS)
+            known = f"did you mean {near}?" if near else f"there are: {', '.join(COMMANDS)}."
             return f"Unknown command {clean(name, 40)!r}; {known}"
         takes = COMMANDS[name][0]
         if takes and not rest and name != "index":

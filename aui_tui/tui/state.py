@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from shlex import quote
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -49,21 +49,21 @@ class ListState(msgspec.Struct, frozen=True):
         """Whether any filter holds rows back."""
         return bool(self.query.stance or self.query.category or self.query.terms)
 
-    def with_query(self, query: Query) -> ListState:
-        """Return the state with another query."""
-        return replace(self, query=query)
+    def asking(self, **changes: Any) -> ListState:
+        """Return the state with fields of its query changed."""
+        return replace(self, query=replace(self.query, **changes))
 
     def with_line(self, text: str) -> ListState:
         """Return the state with another query line. Raises BadValue naming the term at fault."""
-        return self.with_query(replace(self.query, line=clean(text, 500), terms=parse(text)))
+        return self.asking(line=clean(text, 500), terms=parse(text))
 
     def with_stance(self, stance: str) -> ListState:
         """Return the state with this stance alone; the same stance again, or none, shows all."""
-        return self.with_query(replace(self.query, stance="" if stance == self.query.stance else stance))
+        return self.asking(stance="" if stance == self.query.stance else stance)
 
     def with_category(self, category: str) -> ListState:
         """Return the state with one category, or all."""
-        return self.with_query(replace(self.query, category=category))
+        return self.asking(category=category)
 
     def sorted_by(self, key: str) -> ListState:
         """Return the state sorted by ``key``; the same key again turns the order round.
@@ -72,11 +72,11 @@ class ListState(msgspec.Struct, frozen=True):
         """
         if key == self.query.sort:
             return self.turned()
-        return self.with_query(replace(self.query, sort=key, descending=key.startswith("matrix.")))
+        return self.asking(sort=key, descending=key.startswith("matrix."))
 
     def turned(self) -> ListState:
         """Return the state with its order turned round."""
-        return self.with_query(replace(self.query, descending=not self.query.descending))
+        return self.asking(descending=not self.query.descending)
 
     def sorted_beside(self, step: int) -> ListState:
         """Return the state sorted by the column ``step`` columns further."""
@@ -90,7 +90,7 @@ class ListState(msgspec.Struct, frozen=True):
         if self.unreachable:
             return ("host", "category", "age")
         if self.matrix:
-            return ("rank", "score", "stance", "host", *("matrix." + s.slug for s in registry().surfaces))
+            return ("rank", "score", "stance", "host", *(f"matrix.{s.slug}" for s in registry().surfaces))
         return SORT_ORDER
 
     def cleared(self) -> ListState | None:
@@ -98,7 +98,7 @@ class ListState(msgspec.Struct, frozen=True):
         if self.query.line:
             return self.with_line("")
         if self.query.stance or self.query.category:
-            return self.with_query(replace(self.query, stance="", category=""))
+            return self.asking(stance="", category="")
         return replace(self, marks=frozenset()) if self.marks else None
 
     def marked(self, host: str) -> ListState:
@@ -108,30 +108,21 @@ class ListState(msgspec.Struct, frozen=True):
     def saved(self) -> dict[str, str]:
         """Return the list as it is remembered: a query line, and what differs from the usual list."""
         query = self.query
-        found = {"query": query.line, "stance": query.stance, "category": query.category}
-        out = {name: text for name, text in found.items() if text}
-        if self.query.sort != "rank":
-            out["sort"] = self.query.sort
-        if self.query.descending:
-            out["order"] = "reverse"
-        if self.mode != "ranked":
-            out["show"] = self.mode
-        return out
+        found = {
+            "query": query.line,
+            "stance": query.stance,
+            "category": query.category,
+            "sort": query.sort if query.sort != "rank" else "",
+            "order": "reverse" if query.descending else "",
+            "show": self.mode if self.mode != "ranked" else "",
+        }
+        return {name: text for name, text in found.items() if text}
 
     def command(self) -> str:
         """Return the shell command that prints this list."""
-        parts = ["aui-tui", "index"]
-        if self.query.category:
-            parts += ["--category", quote(self.query.category)]
-        if self.query.stance:
-            parts += ["--stance", quote(self.query.stance)]
-        if self.query.line:
-            parts += ["--query", quote(self.query.line)]
-        if self.query.sort != "rank":
-            parts += ["--sort", quote(self.query.sort)]
-        if self.query.descending:
-            parts.append("--reverse")
-        return " ".join(parts)
+        view = self.saved()
+        options = [f"--{name} {quote(view[name])}" for name in ("category", "stance", "query", "sort") if name in view]
+        return " ".join(("aui-tui index", *options, *(["--reverse"] if self.query.descending else [])))
 
 
 def list_of(view: Mapping[str, str]) -> ListState:

@@ -23,6 +23,7 @@ from textual.theme import BUILTIN_THEMES, Theme
 from aui_tui.errors import ConfigError
 from aui_tui.text import clean
 from aui_tui.tui import messages
+from aui_tui.tui.words import nearest
 
 BUILTIN: Final = tuple(BUILTIN_THEMES)
 DEFAULT: Final = "dusk"
@@ -98,10 +99,10 @@ def load(folders: Iterable[Path], only: str = "") -> LoadedThemes:
         for path in sorted(folder.glob(pattern)) if folder.is_dir() else ():
             theme, wrong = _read(path)
             if theme is not None and here.setdefault(theme.name, path.name) != path.name:
-                wrong = ["name: " + here[theme.name] + " has the name " + theme.name + " already."]
+                wrong = [f"name: {here[theme.name]} has the name {theme.name} already."]
             elif theme is not None:
                 themes[theme.name] = theme
-            problems += [clean(path.name + ": " + words, 300) for words in wrong]
+            problems += [clean(f"{path.name}: {words}", 300) for words in wrong]
     return LoadedThemes(themes, tuple(problems))
 
 
@@ -140,25 +141,24 @@ def hard_to_read(theme: Theme) -> str:
     grounds = {name: str(getattr(theme, name)) for name in GROUNDS}
     texts = {name: theme.variables["role-" + name] for name in TEXTS}
     texts |= {name: str(getattr(theme, name)) for name in ("foreground", "primary", "accent")}
-    pairs = [(name, place, text, ground) for name, text in texts.items() for place, ground in grounds.items()]
-    pairs.append(
-        ("cursor", "cursor-background", theme.variables["role-cursor"], theme.variables["role-cursor-background"])
-    )
-    found = [(contrast(Color.parse(text), Color.parse(ground)), name, place) for name, place, text, ground in pairs]
+    pairs = {(name, place): (text, ground) for name, text in texts.items() for place, ground in grounds.items()}
+    cursor = ("cursor", "cursor-background")
+    pairs[cursor] = (theme.variables["role-cursor"], theme.variables["role-cursor-background"])
+    found = [(contrast(Color.parse(text), Color.parse(ground)), *names) for names, (text, ground) in pairs.items()]
     poor = sorted(each for each in found if each[0] < READABLE)
     if not poor:
         return ""
     ratio, name, place = poor[0]
-    more = " (and " + str(len(poor) - 1) + " more pairs)" if len(poor) > 1 else ""
-    words = (theme.name + ":", name, "on", place, "has a contrast of", format(ratio, ".1f") + more + ";")
-    return " ".join((*words, "text is easy to read from", str(READABLE) + "."))
+    more = f" (and {len(poor) - 1} more pairs)" if len(poor) > 1 else ""
+    words = f"{theme.name}: {name} on {place} has a contrast of {ratio:.1f}{more};"
+    return f"{words} text is easy to read from {READABLE}."
 
 
 def first(folders: Sequence[Path], name: str, *, no_color: bool) -> tuple[LoadedThemes, str]:
     """Return the theme to start with, the user's own themes, and its name; the others are read when asked for.
 
-    An empty ``name`` is the default: see :func:`default`. Raises ConfigError naming
-    the nearest theme when there is none of that name, and what is wrong with the files that could not be used.
+    An empty ``name`` is the default: see :func:`default`. Raises ConfigError naming the nearest theme when there is
+    none of that name, and what is wrong with the files that could not be used.
     """
     wanted = name or default(os.environ, no_color=no_color)
     if wanted.replace("-", "").isalnum():
@@ -169,12 +169,10 @@ def first(folders: Sequence[Path], name: str, *, no_color: bool) -> tuple[Loaded
     known = loaded.themes
     if wanted in known:
         return loaded, wanted
-    from difflib import get_close_matches
-
-    near = get_close_matches(wanted, known, n=1)
-    hint = "did you mean " + near[0] + "?" if near else "there are: " + ", ".join(sorted(known)) + "."
+    near = nearest(wanted, known)
+    hint = f"did you mean {near}?" if near else f"there are: {', '.join(sorted(known))}."
     faults = [UNUSABLE, *loaded.problems] if loaded.problems else []
-    raise ConfigError(" ".join(("Unknown theme", repr(clean(wanted, 60)) + ";", hint, *faults)))
+    raise ConfigError(" ".join((f"Unknown theme {clean(wanted, 60)!r};", hint, *faults)))
 
 
 def _read(path: Path) -> tuple[Theme | None, list[str]]:
@@ -187,35 +185,32 @@ def _read(path: Path) -> tuple[Theme | None, list[str]]:
             return None, ["larger than 64 KiB."]
         data = tomllib.loads(content.decode("utf-8"))
     except OSError as error:
-        return None, ["cannot be read: " + clean(error.strerror or str(error), 200) + "."]
+        return None, [f"cannot be read: {clean(error.strerror or str(error), 200)}."]
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        return None, [clean(str(error), 200) + "."]
+        return None, [f"{clean(str(error), 200)}."]
     return _made(data)
 
 
 def _made(data: dict[str, object]) -> tuple[Theme | None, list[str]]:
-    wrong = ["unknown key " + repr(key) + "." for key in data if key not in _TOP]
+    wrong = [f"unknown key {key!r}." for key in data if key not in _TOP]
     name = data.get("name")
     if not isinstance(name, str) or not name.replace("-", "").replace("_", "").isalnum() or not name.isascii():
         wrong.append("name: must be a word of letters, digits and hyphens.")
     dark, ansi = data.get("dark", True), data.get("ansi", False)
-    wrong += [
-        key + ": must be true or false."
-        for key, value in (("dark", dark), ("ansi", ansi))
-        if not isinstance(value, bool)
-    ]
-    wrong += [key + ": must be text." for key in ("description", "author") if not isinstance(data.get(key, ""), str)]
+    flags = {"dark": dark, "ansi": ansi}
+    wrong += [f"{key}: must be true or false." for key, value in flags.items() if not isinstance(value, bool)]
+    wrong += [f"{key}: must be text." for key in ("description", "author") if not isinstance(data.get(key, ""), str)]
     colors = _colors(data, "colors", COLORS, bool(ansi), wrong)
     roles = _colors(data, "roles", ROLES, bool(ansi), wrong)
     if wrong:
         return None, wrong
     base = _BASES[bool(dark)] if ansi else Theme(name="", primary="#808080", dark=bool(dark))
     variables = {**base.variables, **{"role-" + key: value for key, value in roles.items()}}
-    theme = dataclasses.replace(base, name=str(name), variables=variables, **colors)  # type: ignore[arg-type]
+    theme = dataclasses.replace(base, name=str(name), variables=variables, **colors)  # type: ignore[arg-type]  # names of COLORS
     try:
         theme.to_color_system().generate()
     except ColorParseError as error:
-        return None, ["the colours do not make a theme: " + clean(str(error), 120) + "."]
+        return None, [f"the colours do not make a theme: {clean(str(error), 120)}."]
     return theme, []
 
 
@@ -224,25 +219,23 @@ def _colors(
 ) -> dict[str, str]:
     given = data.get(table)
     if not isinstance(given, dict):
-        wrong.append("[" + table + "] is missing.")
+        wrong.append(f"[{table}] is missing.")
         return {}
     out: dict[str, str] = {}
     for key, value in given.items():
         if key not in allowed:
-            from difflib import get_close_matches
-
-            near = get_close_matches(str(key), allowed, n=1)
-            wrong.append(table + "." + str(key) + ": unknown" + ("; did you mean " + near[0] + "?" if near else "."))
+            near = nearest(str(key), allowed)
+            wrong.append(f"{table}.{key}: unknown{f'; did you mean {near}?' if near else '.'}")
             continue
         found = _color(value, ansi)
         if found is None:
             kind = "a terminal colour such as ansi_green." if ansi else "a colour such as #7aa2f7."
-            wrong.append(table + "." + str(key) + ": " + repr(value) + " is not " + kind)
+            wrong.append(f"{table}.{key}: {value!r} is not {kind}")
         else:
             out[key] = found
     missing = [key for key in allowed if key not in given]
     if missing:
-        wrong.append(table + ": missing " + ", ".join(missing) + ".")
+        wrong.append(f"{table}: missing {', '.join(missing)}.")
     return out
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Final
@@ -30,7 +31,7 @@ def ago(stamp: str, now: float) -> str:
         return "just now"
     number, letter = short[:-1], short[-1]
     unit = _LONG[letter]
-    return " ".join((number, unit.removesuffix("s") if number == "1" else unit, "ago"))
+    return f"{number} {unit.removesuffix('s') if number == '1' else unit} ago"
 
 
 def day(stamp: str, now: float) -> str:
@@ -48,6 +49,13 @@ def local_time(moment: float) -> str:
     return datetime.fromtimestamp(moment).astimezone().strftime("%H:%M")
 
 
+def nearest(word: str, among: Iterable[str]) -> str:
+    """Return which of ``among`` is most like a mistyped word, empty when none is."""
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(word, tuple(among), 1)), "")
+
+
 def signed(number: int | None) -> str:
     """Return ``+8``, ``-2``, or nothing for no change and for no earlier scan."""
     return format(number, "+d") if number else ""
@@ -56,26 +64,23 @@ def signed(number: int | None) -> str:
 def byte_size(size: int) -> str:
     """Return a number of bytes in at most seven characters: ``162 B``, ``14 kB``, ``1.2 MB``."""
     if size < 1000:
-        return str(size) + " B"
-    if size < 999_500:
-        return format(size / 1000, ".0f") + " kB"
-    return format(size / 1_000_000, ".1f") + " MB"
+        return f"{size} B"
+    return f"{size / 1000:.0f} kB" if size < 999_500 else f"{size / 1_000_000:.1f} MB"
 
 
 def seconds(milliseconds: int) -> str:
     """Return a duration in seconds with two decimals, ``0.12 s``; from ten seconds on with one."""
     value = milliseconds / 1000
-    return format(value, ".1f" if value >= 9.995 else ".2f") + " s"
+    return f"{value:.1f} s" if value >= 9.995 else f"{value:.2f} s"
 
 
 def quota_words(quota: Quota | None, *, full: bool) -> str:
     """Return the scans left: ``scans 7/10`` and, where there is room, when the next slot frees."""
     if quota is None:
         return ""
-    words = "scans " + str(quota.left) + "/" + str(quota.limit)
-    if quota.next_slot and (full or quota.left == 0):
-        words += " · next slot " + local_time(quota.next_slot)
-    return words
+    words = f"scans {quota.left}/{quota.limit}"
+    late = quota.next_slot and (full or quota.left == 0)
+    return f"{words} · next slot {local_time(quota.next_slot)}" if late else words
 
 
 # Terms, explained at the foot

@@ -97,8 +97,8 @@ class CardScreen(Screen[str]):
                         yield kind(id="-".join(("pane", str(place))), classes="pane")
                         if place == cardpanes.AGENTS:
                             yield Lines(id="why", classes="pane")
-        yield FindBar(id="find")
-        yield ScanPanel(self.context.clock, id="scans")
+        yield FindBar()
+        yield ScanPanel(self.context.clock)
         yield Bar(self._foot, id="foot")
         yield KeyBar(id="keys")
 

@@ -20,7 +20,7 @@ from aui_tui.text import cells, fit
 from aui_tui.tui import glyphs, messages
 from aui_tui.tui.bindings import EXCHANGE
 from aui_tui.tui.context import ExportJob, file_name
-from aui_tui.tui.draw import BLANK, Line, Piece, cut, hang, line, paragraph, spread
+from aui_tui.tui.draw import BLANK, Line, Piece, acting, cut, hang, line, paragraph, spread
 from aui_tui.tui.panes.agents import unasked
 from aui_tui.tui.screens.windows import ReadScreen
 from aui_tui.tui.widgets.bars import Bar, FindBar, KeyBar
@@ -63,7 +63,7 @@ class ExchangeScreen(Screen[None]):
         yield Bar(self._title, id="title")
         yield Bar(self._tabs, id="tabs-of-sides")
         yield FigureList(id="exchange", classes="pane -alone")
-        yield FindBar(id="find")
+        yield FindBar()
         yield Bar(self._foot, id="foot")
         yield KeyBar(id="keys")
 
@@ -71,8 +71,13 @@ class ExchangeScreen(Screen[None]):
         """Draw the exchange."""
         self._draw()
 
+    @property
+    def found(self) -> Compared:
+        """The two sides."""
+        return compared(self._seen, self._exchange)
+
     def _draw(self) -> None:
-        found, side = compared(self._seen, self._exchange), SIDES[self._side]
+        found, side = self.found, SIDES[self._side]
         block = self.query_one("#exchange", FigureList)
         if side == "both":
             block.show(lambda size: side_by_side(found, size), top=True)
@@ -89,18 +94,18 @@ class ExchangeScreen(Screen[None]):
     def _title(self, size: int) -> Line:
         label = labels.probe(self._exchange)
         place = self._known.index(self._exchange) + 1 if self._exchange in self._known else 0
-        right = " ".join((str(place), "of", str(len(self._known)), "· n/p next, previous "))
+        right = f"{place} of {len(self._known)} · n/p next, previous "
         return spread(line(" ", (self._host, "title"), " › ", (label, "strong")), line((right, "muted")), size)
 
     def _tabs(self, size: int) -> Line:
-        found = compared(self._seen, self._exchange)
-        words = ("Compared", found.left_label + " raw", found.right_label + " raw", "Text")
+        found = self.found
+        words = ("Compared", f"{found.left_label} raw", f"{found.right_label} raw", "Text")
         out = [Piece(" ")]
         for number, word in enumerate(words):
             shown = number == self._side
-            text = "[" + word + "]" if shown else " " + word + " "
-            out.append(Piece(text + " ", "title" if shown else "", "screen.side(" + str(number) + ")"))
-        counts = " ".join((glyphs.DISAGREE, str(found.differing), "differ,", str(found.alike), "are alike "))
+            text = f"[{word}] " if shown else f" {word}  "
+            out.append(Piece(text, "title" if shown else "", f"screen.side({number})"))
+        counts = f"{glyphs.DISAGREE} {found.differing} differ, {found.alike} are alike "
         return spread(out, line((counts, "muted")), size)
 
     def _foot(self, size: int) -> Line:
@@ -108,7 +113,7 @@ class ExchangeScreen(Screen[None]):
         here = block.here
         if here is None or SIDES[self._side] != "both":
             return term("exchange", size, "Kept without bodies, values of cookies and passwords.")
-        row = compared(self._seen, self._exchange).rows[int(here.action.split("(")[1].rstrip(")"))]
+        row = self.found.rows[int(here.action.split("(")[1].rstrip(")"))]
         return term(row.name, size, EXPLAINED.get(row.name, row.note or "enter shows both values in full."))
 
     def on_figure_list_moved(self) -> None:
@@ -136,27 +141,23 @@ class ExchangeScreen(Screen[None]):
 
     def action_whole(self, number: int) -> None:
         """Show both values of a row in full."""
-        found = compared(self._seen, self._exchange)
+        found = self.found
         row = found.rows[number]
         self.app.push_screen(ReadScreen(row.name, lambda size: whole(row, found, size)))
 
     def action_copy(self, what: str) -> None:
         """Copy the request as a curl command, or both sides as text."""
-        found = compared(self._seen, self._exchange)
-        if what == "curl":
-            self.post_message(messages.CopyRequested(curl(found.right), "the request as curl"))
-        else:
-            self.post_message(messages.CopyRequested(as_text(found), "both sides"))
+        curled = (curl(self.found.right), "the request as curl")
+        self.post_message(messages.CopyRequested(*curled if what == "curl" else (as_text(self.found), "both sides")))
 
     def action_export(self) -> None:
         """Write both sides to a file."""
-        found = compared(self._seen, self._exchange)
-        path = file_name("-".join((self._host, labels.probe(self._exchange))), "txt")
-        self.post_message(messages.ExportRequested(ExportJob("snippet", path, text=as_text(found))))
+        path = file_name(f"{self._host}-{labels.probe(self._exchange)}", "txt")
+        self.post_message(messages.ExportRequested(ExportJob("snippet", path, text=as_text(self.found))))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Writing needs a writer."""
-        return getattr(self.app, "context").exporter is not None if action == "export" else True  # noqa: B009
+        return getattr(self.app, "context").exporter is not None if action == "export" else True  # noqa: B009  # of AuiApp
 
     def action_find(self) -> None:
         """Find words in what is shown."""
@@ -164,7 +165,7 @@ class ExchangeScreen(Screen[None]):
 
     def command(self) -> str:
         """Return the shell command that prints the same."""
-        return " ".join(("aui-tui site", quote(self._host), "--exchanges"))
+        return f"aui-tui site {quote(self._host)} --exchanges"
 
 
 NAME: Final = 16
@@ -197,11 +198,8 @@ def side_by_side(found: Compared, size: int) -> list[Line]:
 
 
 def _heading(title: str, found: Compared, size: int, name: int, *, both: bool) -> Line:
-    room = _room(size, name)
-    if not both:
-        return cut((Piece(fit(title, name + 2), "title"), Piece(found.right_label, "muted")), size)
-    left = fit(found.left_label, room)
-    return cut((Piece(fit(title, name + 2), "title"), Piece(left + "   " + found.right_label, "muted")), size)
+    left = f"{fit(found.left_label, _room(size, name))}   " if both else ""
+    return cut(line((fit(title, name + 2), "title"), (f"{left}{found.right_label}", "muted")), size)
 
 
 def _room(size: int, name: int) -> int:
@@ -209,31 +207,29 @@ def _room(size: int, name: int) -> int:
 
 
 def _row(row: FieldRow, number: int, size: int, wide: int, *, both: bool) -> Line:
-    action = "screen.whole(" + str(number) + ")"
     role = "muted" if row.differs is False else ""
     value = "code" if row.note == "the id to quote" else role
-    sign = Piece(SIGNS[row.differs] + " ", "accent" if row.differs else "muted", action)
-    name = Piece("  " + fit(row.name, wide - 1) + " ", "muted", action)
-    note = Piece("   " + row.note if row.note else "", "muted", action)
-    if not both:
-        return cut((name, sign, Piece(row.right, value, action), note), size)
-    room = _room(size, wide)
-    left = Piece(fit(row.left, room - 1) + "  ", value, action)
-    return cut((name, left, sign, Piece(row.right, value, action), note), size)
+    name = f"  {fit(row.name, wide - 1)} "
+    left = f"{fit(row.left, _room(size, wide) - 1)}  " if both else ""
+    sign = (f"{SIGNS[row.differs]} ", "accent" if row.differs else "muted")
+    note = f"   {row.note}" if row.note else ""
+    pieces = line((name, "muted"), (left, value), sign, (row.right, value), (note, "muted"))
+    return acting(cut(pieces, size), f"screen.whole({number})")
 
 
 def raw(one: Exchange, size: int) -> list[Line]:
     """Return one side as it went over the line, as far as it is kept."""
-    out: list[Line] = [line(("> ", "muted"), ("GET " + one.url, "strong"))]
-    out += [row for name, value in one.request for row in hang((Piece("> ", "muted"),), name + ": " + value, size)]
+    sent = (Piece("> ", "muted"),)
+    out: list[Line] = [(*sent, Piece(f"GET {one.url}", "strong"))]
+    out += [row for name, value in one.request for row in hang(sent, f"{name}: {value}", size)]
     if not one.request:
         out.append(line(("  the fields of this request were not kept; the next scan keeps them", "muted")))
     out.append(BLANK)
+    came = (Piece("< ", "muted"),)
     for hop in one.hops:
-        words = " ".join((str(hop.status), glyphs.ARROW, hop.location))
-        out += hang((Piece("< ", "muted"),), words, size)
-    out.append(line(("< ", "muted"), (" ".join((one.http_version, status_line(one))).strip(), "strong")))
-    out += [row for name, value in one.headers for row in hang((Piece("< ", "muted"),), name + ": " + value, size)]
+        out += hang(came, f"{hop.status} {glyphs.ARROW} {hop.location}", size)
+    out.append((*came, Piece(f"{one.http_version} {status_line(one)}".strip(), "strong")))
+    out += [row for name, value in one.headers for row in hang(came, f"{name}: {value}", size)]
     return [cut(row, size) for row in out]
 
 

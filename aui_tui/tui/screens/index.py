@@ -38,92 +38,6 @@ from aui_tui.tui.widgets.bars import Bar, KeyBar, ScanPanel
 from aui_tui.tui.widgets.hosttable import HostTable
 from aui_tui.tui.widgets.querybar import SHOWN, DropDown, FilterBar, QueryLine, Reading, read_line
 
-
-class HostScreen(Screen[None]):
-    """A screen with a list of hosts: ``state`` says which, and which of them are marked."""
-
-    def __init__(self, context: Context, state: ListState) -> None:
-        super().__init__()
-        self.context = context
-        self.state = state
-
-    @property
-    def table(self) -> HostTable:
-        """The list."""
-        return self.query_one(HostTable)
-
-    def host(self) -> str:
-        """Return the host under the cursor, empty in an empty list."""
-        row = self.table.row
-        return row.summary.host if row is not None else ""
-
-    def action_mark(self) -> None:
-        """Mark the host under the cursor, or no longer, and go on to the next."""
-        host = self.host()
-        if host:
-            self.state = self.state.marked(host)
-            self.table.mark(self.state.marks)
-            self.table.action_move(1)
-            self.query_one("#detail", Bar).refresh()
-
-    def action_compare(self) -> None:
-        """Compare the marked hosts side by side, or the one marked with the one under the cursor."""
-        from aui_tui.tui.screens.compare import CompareScreen
-
-        hosts = [*sorted(self.state.marks)]
-        if len(hosts) < 2 and self.host() not in ("", *hosts):
-            hosts.append(self.host())
-        if len(hosts) < 2:
-            self.post_message(messages.Notification("Mark two or more hosts with space to compare them."))
-        else:
-            if len(hosts) > COMPARED:
-                words = f"Of {len(hosts)} marked hosts the first {COMPARED} are compared."
-                self.post_message(messages.Notification(words, "warning"))
-            self.app.push_screen(CompareScreen(self.context, tuple(hosts[:COMPARED])))
-
-    def action_scan(self, force: bool) -> None:
-        """Scan the marked hosts, or the one under the cursor, or ask for an address when there is none."""
-        if len(self.state.marks) > 1:
-            from aui_tui.tui.screens.windows import confirm
-
-            window = confirm(f"Scan {len(self.state.marks)} marked hosts?", "Scan them", "Leave them")
-            self.app.push_screen(window, lambda answer: self._scan_marked(answer, force))
-        elif self.host():
-            self.post_message(messages.ScanRequested(self.host(), force=force, listed=True))
-        else:
-            self.action_ask_scan()
-
-    def _scan_marked(self, answer: str | None, force: bool) -> None:
-        if answer:
-            self.post_message(messages.ManyScansRequested(tuple(sorted(self.state.marks)), force=force))
-
-    def action_ask_scan(self) -> None:
-        """Ask for an address and scan it."""
-        self.post_message(messages.AddressRequested())
-
-    def action_copy(self, what: str) -> None:
-        """Copy the host, or the row with its values parted by tabs."""
-        row = self.table.row
-        if row is not None:
-            now = self.context.clock()
-            values = "\t".join(cell(column, row, now).text for column in RANKED)
-            text, name = (row.summary.host,) * 2 if what == "host" else (values, "the row")
-            self.post_message(messages.CopyRequested(text, name))
-
-    def action_export(self) -> None:
-        """Write the list, or the marked hosts of it, to a file."""
-        state = self.state
-        path = list_name(state.query, unreachable=state.unreachable, marked=bool(state.marks))
-        hosts = tuple(sorted(state.marks))
-        job = ExportJob("list", path, query=state.query, unreachable=state.unreachable, hosts=hosts)
-        self.post_message(messages.ExportRequested(job))
-
-    def action_browse(self) -> None:
-        """Open the site itself in the browser."""
-        if self.host():
-            self.post_message(messages.BrowseRequested(self.host()))
-
-
 COMPARED: Final = 5
 """Hosts that are compared at most."""
 PAUSE: Final = 0.12
@@ -132,14 +46,16 @@ FIRST: Final = 0.25
 """Seconds that the first frame waits for the list, so that it is drawn once; a slow source gets an empty frame."""
 
 
-class IndexScreen(HostScreen):
+class IndexScreen(Screen[None]):
     """Shows a :class:`ListState`; every key makes another state, a state with another query asks the service."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*INDEX]
     AUTO_FOCUS = "HostTable"
 
     def __init__(self, context: Context, query: Query) -> None:
-        super().__init__(context, ListState(query=query))
+        super().__init__()
+        self.context = context
+        self.state = ListState(query=query)
         self._before: tuple[ListState, str, str] = self.state, "", ""
         self._problem = ""
         self._typed = Reading("")
@@ -151,12 +67,12 @@ class IndexScreen(HostScreen):
     def compose(self) -> ComposeResult:
         """Lay out the screen."""
         yield Bar(self._title, id="title")
-        yield FilterBar(self.state.query.line, lambda size: chips_line(self.state, size), id="filters")
+        yield FilterBar(self.state.query.line, lambda size: chips_line(self.state, size))
         with Horizontal(id="body"):
-            yield HostTable(self.context.clock, id="table")
-            yield PreviewPane(self.context, id="preview")
+            yield HostTable(self.context.clock)
+            yield PreviewPane(self.context)
         yield DropDown()
-        yield ScanPanel(self.context.clock, id="scans")
+        yield ScanPanel(self.context.clock)
         yield Bar(self._detail, id="detail")
         yield Bar(lambda size: legend_lines(size)[-1], id="legend")
         yield KeyBar(id="keys")
@@ -176,6 +92,16 @@ class IndexScreen(HostScreen):
             self._fill(0)
 
     # What is drawn
+
+    @property
+    def table(self) -> HostTable:
+        """The list."""
+        return self.query_one(HostTable)
+
+    def host(self) -> str:
+        """Return the host under the cursor, empty in an empty list."""
+        row = self.table.row
+        return row.summary.host if row is not None else ""
 
     @property
     def filters(self) -> FilterBar:
@@ -511,3 +437,71 @@ class IndexScreen(HostScreen):
     def command(self) -> str:
         """Return the shell command that prints this list."""
         return self.state.command()
+
+    # The host under the cursor, and the marked ones
+
+    def action_mark(self) -> None:
+        """Mark the host under the cursor, or no longer, and go on to the next."""
+        host = self.host()
+        if host:
+            self.state = self.state.marked(host)
+            self.table.mark(self.state.marks)
+            self.table.action_move(1)
+            self.query_one("#detail", Bar).refresh()
+
+    def action_compare(self) -> None:
+        """Compare the marked hosts side by side, or the one marked with the one under the cursor."""
+        from aui_tui.tui.screens.compare import CompareScreen
+
+        hosts = sorted(self.state.marks)
+        if len(hosts) < 2 and self.host() not in ("", *hosts):
+            hosts.append(self.host())
+        if len(hosts) < 2:
+            self.post_message(messages.Notification("Mark two or more hosts with space to compare them."))
+            return
+        if len(hosts) > COMPARED:
+            words = f"Of {len(hosts)} marked hosts the first {COMPARED} are compared."
+            self.post_message(messages.Notification(words, "warning"))
+        self.app.push_screen(CompareScreen(self.context, tuple(hosts[:COMPARED])))
+
+    def action_scan(self, force: bool) -> None:
+        """Scan the marked hosts, or the one under the cursor, or ask for an address when there is none."""
+        if len(self.state.marks) > 1:
+            from aui_tui.tui.screens.windows import confirm
+
+            window = confirm(f"Scan {len(self.state.marks)} marked hosts?", "Scan them", "Leave them")
+            self.app.push_screen(window, lambda answer: self._scan_marked(answer, force))
+        elif self.host():
+            self.post_message(messages.ScanRequested(self.host(), force=force, listed=True))
+        else:
+            self.action_ask_scan()
+
+    def _scan_marked(self, answer: str | None, force: bool) -> None:
+        if answer:
+            self.post_message(messages.ManyScansRequested(tuple(sorted(self.state.marks)), force=force))
+
+    def action_ask_scan(self) -> None:
+        """Ask for an address and scan it."""
+        self.post_message(messages.AddressRequested())
+
+    def action_copy(self, what: str) -> None:
+        """Copy the host, or the row with its values parted by tabs."""
+        row = self.table.row
+        if row is not None:
+            now = self.context.clock()
+            values = "\t".join(cell(column, row, now).text for column in RANKED)
+            text, name = (row.summary.host,) * 2 if what == "host" else (values, "the row")
+            self.post_message(messages.CopyRequested(text, name))
+
+    def action_export(self) -> None:
+        """Write the list, or the marked hosts of it, to a file."""
+        state = self.state
+        path = list_name(state.query, unreachable=state.unreachable, marked=bool(state.marks))
+        hosts = tuple(sorted(state.marks))
+        job = ExportJob("list", path, query=state.query, unreachable=state.unreachable, hosts=hosts)
+        self.post_message(messages.ExportRequested(job))
+
+    def action_browse(self) -> None:
+        """Open the site itself in the browser."""
+        if self.host():
+            self.post_message(messages.BrowseRequested(self.host()))

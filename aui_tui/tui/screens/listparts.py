@@ -185,8 +185,8 @@ REST: Final = 0.15
 class PreviewPane(Lines):
     """Draws a row at once, and everything known of its host when the cursor rests."""
 
-    def __init__(self, context: Context, *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id)
+    def __init__(self, context: Context) -> None:
+        super().__init__(id="preview")
         self.can_focus = False
         self.border_title = Content("Preview")
         self.border_subtitle = Content("J K scroll · + hides")

@@ -33,15 +33,10 @@ class Bar(Painted):
     Bar { height: 1; width: 1fr; }
     """
 
-    def __init__(self, layout: Layout | None = None, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id, classes=classes)
-        self._layout: Layout = layout or (lambda _width: ())
-        self._shown: Line = ()
-
-    def show(self, layout: Layout) -> None:
-        """Draw with another function of the width."""
+    def __init__(self, layout: Layout = lambda _width: (), *, id: str | None = None) -> None:  # noqa: A002  # Textual's
+        super().__init__(id=id)
         self._layout = layout
-        self.refresh()
+        self._shown: Line = ()
 
     def pieces(self, width: int) -> Iterable[Piece]:
         """Return what to draw in ``width`` cells."""
@@ -157,8 +152,8 @@ class FindLine(Input):
 class FindBar(Horizontal):
     """Shown while something is sought; the pane marks it and goes from line to line."""
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id)
+    def __init__(self) -> None:
+        super().__init__(id="find")
         self._pane: Lines | None = None
         self._found = 0
         self._place = 0
@@ -173,7 +168,7 @@ class FindBar(Horizontal):
             return ()
         if not self._found:
             return line(("nothing found", "warn"))
-        words = " ".join((str(self._place + 1), "of", count(self._found, "line"))) if self._found > 1 else "1 line"
+        words = f"{self._place + 1} of {count(self._found, 'line')}" if self._found > 1 else "1 line"
         return line((words, "muted"))
 
     def open(self, pane: Lines) -> None:
@@ -223,8 +218,8 @@ class ScanPanel(Painted):
     ScanPanel { height: auto; display: none; }
     """
 
-    def __init__(self, clock: Callable[[], float], *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id)
+    def __init__(self, clock: Callable[[], float]) -> None:
+        super().__init__(id="scans")
         self._clock = clock
         self._scans: tuple[Scan, ...] = ()
         self._timer: Timer | None = None
@@ -250,12 +245,8 @@ class ScanPanel(Painted):
     def _height(self) -> int:
         if not self._scans:
             return 0
-        return len(self._scans) if self._compact else len(self._scans) + self._rows(self._scans[-1])
-
-    def _rows(self, scan: Scan) -> int:
-        width = self.app.size.width
-        columns = max(width // COLUMN, 1)
-        return -(-len(scan.probes) // columns)
+        columns = max(self.app.size.width // COLUMN, 1)
+        return len(self._scans) + (0 if self._compact else -(-len(self._scans[-1].probes) // columns))
 
     def get_content_height(self, container: object, viewport: object, width: int) -> int:
         """Return the lines that are needed."""

@@ -50,8 +50,8 @@ class HostTable(ScrollView, Painted, can_focus=True):
 
         key: str
 
-    def __init__(self, clock: Callable[[], float], *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id)
+    def __init__(self, clock: Callable[[], float]) -> None:
+        super().__init__(id="table")
         self._clock = clock
         self._now = 0.0
         self._window: Window | None = None
@@ -161,7 +161,7 @@ class HostTable(ScrollView, Painted, can_focus=True):
         if columns:
             here = self.column or self.sorted_column
             place = columns.index(here) if here in columns else 0
-            self._place = max(0, min(place + (step if self._place >= 0 or step else 0), len(columns) - 1))
+            self._place = max(0, min(place + step, len(columns) - 1))
             self.refresh()
 
     def _keep_in_sight(self) -> None:
@@ -247,7 +247,7 @@ class HostTable(ScrollView, Painted, can_focus=True):
         for column in self._columns:
             label = column.label
             if column.sort == key and key:
-                label = _sorted_label(label, glyphs.FALLING if (key in LARGEST_FIRST) is not turned else glyphs.RISING)
+                label += glyphs.FALLING if (key in LARGEST_FIRST) is not turned else glyphs.RISING
             role = "chip" if self.column == column else "header"
             out += [Piece(fit(label, column.width, right=column.right), role), Piece(" ", "header")]
         return tuple(out)
@@ -276,8 +276,3 @@ def _chosen(mode: Mode, width: int, rows: int, wanted: tuple[str, ...]) -> tuple
 def _fitted(text: str, width: int, right: bool) -> str:
     """Return ``text`` in exactly ``width`` cells; most cells of a list say the same few words."""
     return fit(text, width, right=right)
-
-
-def _sorted_label(label: str, sign: str) -> str:
-    """Return a heading with the sign of its order; every column that sorts has room for it."""
-    return label + sign

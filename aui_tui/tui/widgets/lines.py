@@ -172,7 +172,7 @@ class Lines(ScrollView, Painted, can_focus=True):
         scrollbar-gutter: stable; }
     """
 
-    def __init__(self, block: Block = nothing, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+    def __init__(self, block: Block = nothing, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002  # Textual's
         super().__init__(id=id, classes=classes)
         self._block = block
         self._lines: Sequence[Line] = ()

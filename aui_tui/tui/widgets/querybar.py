@@ -25,6 +25,7 @@ from aui_tui.tui.draw import Line, Piece
 from aui_tui.tui.messages import DataMessage
 from aui_tui.tui.widgets.bars import Bar, Layout
 from aui_tui.tui.widgets.lines import Lines
+from aui_tui.tui.words import nearest
 
 WORD: Final = re.compile(r'(?:"[^"]*"?|[^\s"])+')
 SHOWN: Final = 8
@@ -106,10 +107,7 @@ def _problem(line: str) -> str:
 
 def _nearest(word: str, allowed: Sequence[str]) -> str:
     """Return which of ``allowed`` the value of a mistyped word is most like, empty when it is like none."""
-    from difflib import get_close_matches
-
-    value = re.split("[:=]", word)[-1].strip('"').lower()
-    return next(iter(get_close_matches(value, allowed, 1)), "")
+    return nearest(re.split("[:=]", word)[-1].strip('"').lower(), allowed)
 
 
 def values_of(field: str) -> tuple[tuple[str, str], ...]:
@@ -139,7 +137,7 @@ def values_of(field: str) -> tuple[tuple[str, str], ...]:
 
 
 def _quoted(word: str) -> str:
-    return '"' + word + '"' if " " in word else word
+    return f'"{word}"' if " " in word else word
 
 
 def choices(text: str) -> tuple[Choice, ...]:
@@ -156,7 +154,7 @@ def choices(text: str) -> tuple[Choice, ...]:
     else:
         tail = "=" if name == "agent" else ""
         offered = [
-            (name + ":" + one + tail, one, meaning)
+            (f"{name}:{one}{tail}", one, meaning)
             for one, meaning in values_of(name)
             if one.strip('"').startswith(value.strip('"')) and one != value
         ]
@@ -225,9 +223,9 @@ class DropDown(Lines):
         out: list[Line] = []
         for number, choice in enumerate(self.found):
             here = number == max(self.place, 0)
-            words = fit(choice.text, ROOM) + " " + choice.meaning
             count = self.counts.get(choice.line, "")
-            text = fit((glyphs.CURSOR if here else " ") + fit(words, size - 2 - len(count)) + " " + count, size)
+            words = fit(f"{fit(choice.text, ROOM)} {choice.meaning}", size - 2 - len(count))
+            text = fit(f"{glyphs.CURSOR if here else ' '}{words} {count}", size)
             out.append((Piece(text, "cursor" if here else ""),))
         return out
 
@@ -283,8 +281,8 @@ class FilterBar(Horizontal):
     class Entered(DataMessage):
         """The user went into the query line."""
 
-    def __init__(self, line: str, chips: Layout, *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id)
+    def __init__(self, line: str, chips: Layout) -> None:
+        super().__init__(id="filters")
         self._line = QueryLine(line)
         self._chips = Bar(chips, id="chips")
 
