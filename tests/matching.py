@@ -160,10 +160,9 @@ def counted(rows: Sequence[Row]) -> dict[str, Any]:
                 out, known = shut[slug][row.summary.category]
                 shut[slug][row.summary.category] = (out + (not inside), known + 1)
     edges = Counter(row.edge for row in rows)
-    live = {place for place, surface in enumerate(surfaces()) if surface.live}
 
     def refuses(row: Row) -> bool:
-        return any(place in live and word in TURNED_AWAY for place, word in enumerate(row.summary.matrix.values()))
+        return any(verdict in TURNED_AWAY for verdict in row.summary.matrix.values())
 
     return {
         "verdicts": {slug: dict(found) for slug, found in verdicts.items()},

@@ -71,7 +71,7 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     hosts of the other list. ``shut``: by slug and category, the hosts that keep a surface out, and all that say.
     ``disagree``: by slug of a live-probed surface, the hosts whose robots.txt lets agents in and that turn it away, and
     those whose robots.txt keeps it out and that serve agents. ``refusing``: hosts per value of ``edges`` that refuse or
-    challenge a live-probed agent.
+    challenge an assistant.
     """
 
     grades: dict[str, int]

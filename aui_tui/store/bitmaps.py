@@ -280,7 +280,7 @@ class Selection:
     def overview(self) -> Overview:
         """Return figures over the ranked hosts under all filters."""
         found = self.chosen(1)
-        edges, refusing = self._edge_sets(found), self._live(*TURNED_AWAY)
+        edges, refusing = self._edge_sets(found), self._refusing()
         stances = {}
         for category in CATEGORIES:
             inside = found & self.tagged(CATEGORY + columns.CATEGORY[category])
@@ -319,10 +319,9 @@ class Selection:
         """Return the hosts with one of ``verdicts`` for the surface at ``place`` of the matrix."""
         return reduce(or_, (self.tagged(VERDICT + 8 * place + columns.VERDICT[word]) for word in verdicts))
 
-    def _live(self, *verdicts: str) -> int:
-        """Return the hosts with one of ``verdicts`` for a live-probed agent."""
-        places = (place for place, surface in enumerate(surfaces()) if surface.live)
-        return reduce(or_, (self._having(place, *verdicts) for place in places))
+    def _refusing(self) -> int:
+        """Return the hosts that refuse or challenge somebody."""
+        return reduce(or_, (self._having(place, *TURNED_AWAY) for place in range(len(surfaces()))))
 
     def _shut(self, found: int) -> dict[str, dict[str, tuple[int, int]]]:
         """Return by surface and category how many hosts keep it out, and how many say whether they do."""

@@ -373,9 +373,17 @@ async def test_each_assistant_has_its_change_its_weeks_and_the_category_that_shu
     await service.aclose()
 
 
-@pytest.mark.parametrize(("way", "size"), [("out", (140, 40)), ("out", (200, 60)), ("in", (200, 60))], ids=str)
-async def test_the_hosts_that_contradict_robots_txt_about_an_assistant_are_counted_and_listed(
-    tmp_path: Path, way: str, size: tuple[int, int]
+@pytest.mark.parametrize(
+    ("kind", "value", "line", "size"),
+    [
+        ("disagree", "out claude", "contradiction:out agent:claude=refused,challenged", (140, 40)),
+        ("disagree", "out claude", "contradiction:out agent:claude=refused,challenged", (200, 60)),
+        ("disagree", "in claude", "contradiction:in agent:claude=disallowed", (200, 60)),
+        ("turned away", "cloudflare", "edge:cloudflare agent:any=refused,challenged", (140, 40)),
+    ],
+)
+async def test_a_count_of_sites_that_turn_an_assistant_away_opens_them(
+    tmp_path: Path, kind: str, value: str, line: str, size: tuple[int, int]
 ) -> None:
     service = LocalService(tmp_path, clock=NOW.timestamp)
     many = [*map(make_card, range(60))]
@@ -392,12 +400,12 @@ async def test_the_hosts_that_contradict_robots_txt_about_an_assistant_are_count
     service.reports.put_many((card, None) for card in many)
     async with stage(service, size) as pilot:
         await press(pilot, "v")
-        wanted = f"screen.choose_figure('disagree', '{way} claude')"
+        wanted = f"screen.choose_figure('{kind}', '{value}')"
         figure = next(figure for figure in shown_figures(pilot).figures if figure.action == wanted)
-        number = int(text_of(pilot).splitlines()[1 + figure.line][figure.start + 1 : figure.end + 1])
+        number = int(text_of(pilot).splitlines()[1 + figure.line][figure.start + 1 : figure.end + 1].split()[0])
         shown_figures(pilot).go_to(figure)
         await press(pilot, "enter")
-        assert f"contradiction:{way} agent:claude=" in index_of(pilot).state.query.line
+        assert index_of(pilot).state.query.line == line
         assert len(index_of(pilot).table) == number > 0
     await service.aclose()
 

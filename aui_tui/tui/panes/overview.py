@@ -42,6 +42,7 @@ FOOT: Final = {
     "host": "movers",
     "contradiction": "disagree",
     "disagree": "disagree",
+    "turned away": "served by",
 }
 """The term that explains a figure, by its kind."""
 
@@ -332,24 +333,30 @@ def decade(place: int) -> str:
 
 
 def _edges(figures: Overview, size: int) -> list[Line]:
+    """Return for each server its sites as a bar, how many of them turn an assistant away, and their share."""
     out: list[Line] = []
-    room = max(NAME, min(size - 32, 26))
+    name_width = max(NAME, min(size - 32, 26))
+    room = max(min(size - name_width - 21, 40), 6)
     for name, number in figures.edges.items():
-        action = narrow_to("edge", name.split(" ")[0]) if name else ""
-        row = bar_row(name or "none recognised", number, figures.hosts, size - TURNED, action, room)
-        turned = figures.refusing.get(name, 0)
-        out.append((*row, Piece(f"{turned:,}".rjust(TURNED), "critical" if turned else "muted")))
+        action, turned = narrow_to("edge", name.split(" ")[0]) if name else "", figures.refusing.get(name, 0)
+        shut = narrow_to("turned away", name.split(" ")[0]) if name and turned else ""
+        full, rest = glyphs.bar(number, figures.hosts, room)
+        out.append(
+            (
+                Piece(f" {fit(name or 'none recognised', name_width - 1)} ", "", action),
+                *(Piece(full, "bar", action), Piece(rest, "rest", action), Piece(f"{number:7,}", "", action)),
+                Piece(f"{turned:7,}{_percent(turned, number):>6}", "critical" if turned else "muted", shut),
+            )
+        )
     return out or [line((" nothing recognised", "muted"))]
 
 
-TURNED: Final = 8
-"""Cells of the hosts behind a server that turn a probed agent away."""
 ROOMY: Final = 16
 """Lines from which the last pane names every assistant that changed, else the one that changed most."""
 
 
 def _edge_legend(figures: Overview) -> Line:
-    return line((" sites, share, turning agents away ", "muted")) if figures.edges else ()
+    return line((" sites, turned away ", "muted")) if figures.edges else ()
 
 
 def _movers(figures: Overview, changes: Changes, size: int, height: int) -> list[Line]:
@@ -453,6 +460,9 @@ def narrowed(query: Query, kind: str, value: str) -> Query:
         return with_fields(query, stance=value)
     if kind == "host":
         return with_fields(query, line=f'"{value}"', terms=parse(f'"{value}"'))
+    if kind == "turned away":
+        kind = "edge"
+        value = f"{value} agent:any=refused,challenged"
     if kind == "disagree":
         way, slug = value.split(" ")
         verdicts = "refused,challenged" if way == "out" else "disallowed"
