@@ -102,7 +102,7 @@ TERMS: Final = MappingProxyType(
         "llms.txt": "A short guide to the site for language models.",
         "JSON-LD": "Facts about the page, written for machines.",
         "landmarks": "Named parts of a page, such as main and nav: a map for software.",
-        "served by": "The CDN or server that answered.",
+        "served by": "The server that answers, its sites, and those that turn agents away.",
         "provisional": "A score without tasks: half of it is unmeasured.",
         "readable": "Whether the text of the page is there before any script has run.",
         "robots.txt": "The file that says which programs may fetch which pages (RFC 9309).",
