@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.server
 import os
 import re
 import shutil
@@ -13,19 +12,20 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import ClassVar, Self
 
 from aui_tui.records.registry import registry
+from tests.loopback import QuietFiles, files_of, free_port
 
 NAMES = "|".join(agent.token for agent in registry().live)
 
 
-def free_port() -> int:
-    """Return a port that nobody listens at."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port: int = taken.getsockname()[1]
-        return port
+class KeepingAlive(QuietFiles):
+    """Serves files over connections that are kept."""
+
+    protocol_version = "HTTP/1.1"
 
 
 class Folder:
@@ -40,18 +40,7 @@ class Folder:
             path = self.root / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
-        root = str(self.root)
-
-        class Handler(http.server.SimpleHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def __init__(self, *args: object) -> None:
-                super().__init__(*args, directory=root)  # type: ignore[arg-type]
-
-            def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-                return
-
-        self._backend = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._backend = ThreadingHTTPServer(("127.0.0.1", 0), files_of(self.root, KeepingAlive))
         self.backend = self.port = self._backend.server_port
 
     @property

@@ -20,13 +20,14 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import httpx
 
 from aui_tui.service.publication import LocalPublication
+from tests.loopback import QuietHandler
 from tests.memory_service import many
 
 HOSTS = 1000
@@ -64,14 +65,11 @@ def wrk(url: str, seconds: float) -> Rate:
 def website() -> Iterator[str]:
     """Run one site on loopback and yield the connection rule that leads every host to it."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
             self.send_response(200 if self.path == "/" else 404)
             self.end_headers()
             self.wfile.write(b"<!doctype html><title>Any</title>" + b"words " * 60)
-
-        def log_message(self, *_: Any) -> None:
-            return
 
     class Server(ThreadingHTTPServer):
         request_queue_size = 64

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shutil
 import threading
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Protocol, Self
 
 from aui_tui.records.registry import registry
 from tests.applied.servers import Nginx
+from tests.loopback import QuietFiles, files_of
 
 PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -62,20 +63,14 @@ class PythonShop:
             (self.folder / name).write_text(text, encoding="utf-8")
         shop = self
 
-        class Handler(SimpleHTTPRequestHandler):
-            def __init__(self, *args: object) -> None:
-                super().__init__(*args, directory=str(shop.folder))  # type: ignore[arg-type]
-
+        class Handler(QuietFiles):
             def do_GET(self) -> None:
                 if any(name in self.headers.get("User-Agent", "") for name in shop.refused):
                     self.send_error(403)
                 else:
                     super().do_GET()
 
-            def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-                return
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), files_of(self.folder, Handler))
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
 
     def __enter__(self) -> Self:

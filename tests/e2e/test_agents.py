@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import functools
 import json
 import os
 import re
 import shlex
 import shutil
 import subprocess
-import threading
-from collections.abc import Iterator
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -23,26 +19,10 @@ from aui_tui import docs
 from tests.cards import RICH_OPEN, WALLED
 from tests.cli.runner import Result, aui, command, environment, here
 from tests.cli.stored import fill
+from tests.loopback import files_of, listening
 
 READING = {"index", "site", "plan", "diff", "tasks", "visits"}
 INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        return
-
-
-@contextlib.contextmanager
-def serving_folder(folder: Path) -> Iterator[int]:
-    """Serve the files of a folder on loopback; yields the port."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield server.server_port
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 @contextlib.asynccontextmanager
@@ -90,13 +70,13 @@ async def test_allow_scan_offers_the_scan_and_says_why_one_fails(tmp_path: Path)
     public = tmp_path / "public"
     public.mkdir()
     (public / "index.html").write_text("<!DOCTYPE html><title>Shop</title><main><h1>Shop</h1><p>Words.</p></main>")
-    with serving_folder(public) as port:
+    with listening(files_of(public)) as server:
         async with client(tmp_path, "--allow-scan", "--allow-private", "--no-limit") as tools:
             listed = {tool.name: tool for tool in (await tools.list_tools()).tools}
             assert set(listed) == {*READING, "scan"}
             assert listed["scan"].annotations.read_only_hint is False
-            card = (await tools.call_tool("scan", {"url": f"http://localhost:{port}"})).structured_content
-            assert card["host"].endswith(f"localhost:{port}")
+            card = (await tools.call_tool("scan", {"url": f"http://localhost:{server.server_port}"})).structured_content
+            assert card["host"].endswith(f"localhost:{server.server_port}")
             assert (await tools.call_tool("scan", {"url": "no host"})).is_error
 
 
@@ -211,8 +191,8 @@ def test_an_agent_that_follows_the_skill_reaches_the_promised_score(tmp_path: Pa
     root.mkdir()
     (root / "index.html").write_text(BARE % ("Furniture and linen, made to order behind the shop. " * 12))
     (root / "robots.txt").write_text("User-agent: *\nDisallow:\n\nUser-agent: Claude-User\nDisallow: /\n")
-    with serving_folder(root) as port:
-        agent = Agent(tmp_path, root, f"http://localhost:{port}")
+    with listening(files_of(root)) as server:
+        agent = Agent(tmp_path, root, f"http://localhost:{server.server_port}")
         scan, plan, again, diff = agent.lines
         assert agent.run(scan).code == 0
         assert agent.run(plan).code in (0, 1)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import re
 import shlex
 import shutil
 import signal
-import socket
 import ssl
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -26,6 +24,7 @@ from aui_tui import docs
 from aui_tui.cli.app import COMMANDS
 from tests.cli.runner import ROOT, Result, environment, here
 from tests.e2e.terminal import Terminal
+from tests.loopback import files_of, free_port
 from tests.service.browser import BROWSER, MISSING
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="the lines are for a POSIX shell")]
@@ -143,16 +142,6 @@ class World:
             terminal.press("Q" if "demo" in words else "q")
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        return
-
-
 class Site(ThreadingHTTPServer):
     def handle_error(self, request: object, client_address: object) -> None:
         """A client that leaves is nothing to report."""
@@ -170,7 +159,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     authority.cert_pem.write_to_path(str(folder / "staging-ca.pem"))
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert(*NAMES).configure_cert(context)
-    servers = [Site(("127.0.0.1", 0), functools.partial(Quiet, directory=str(public))) for _ in range(2)]
+    servers = [Site(("127.0.0.1", 0), files_of(public)) for _ in range(2)]
     servers[1].socket = context.wrap_socket(servers[1].socket, server_side=True, do_handshake_on_connect=False)
     for server in servers:
         threading.Thread(target=server.serve_forever, daemon=True).start()

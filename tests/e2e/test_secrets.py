@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import base64
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from tests.cli.runner import aui, here
+from tests.loopback import QuietHandler, listening
 
 KEY, USER, PASSWORD = "Hush-Hush-4711", "anna", "Correct-Horse"
 TOKEN = base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
 ASK = ("--header", f"X-Key: {KEY}", "--basic-auth-env", "STAGING")
 
 
-class Echo(BaseHTTPRequestHandler):
+class Echo(QuietHandler):
     """Writes the secrets it was sent into everything it answers."""
 
     def do_GET(self) -> None:
@@ -43,19 +42,11 @@ class Echo(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body.encode())
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        return
-
 
 @pytest.fixture
 def rules() -> Iterator[list[str]]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Echo)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield ["--connect-to", f"staging.test:80:127.0.0.1:{server.server_port}"]
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with listening(Echo) as server:
+        yield ["--connect-to", f"staging.test:80:127.0.0.1:{server.server_port}"]
 
 
 @pytest.mark.ci

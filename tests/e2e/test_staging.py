@@ -5,10 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import ssl
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -16,13 +14,14 @@ import trustme
 
 from tests.cli.runner import here
 from tests.e2e.conftest import RICH, Options
+from tests.loopback import QuietHandler, listening
 
 TOKEN = "Basic " + base64.b64encode(b"anna:Correct-Horse").decode()
 PAGE = b"<!doctype html><title>Shop</title><main>" + b"words " * 200 + b"</main>"
 LIMIT = "Header fields of your own, such as a password, went with every request, because you asked for it"
 
 
-class Staging(BaseHTTPRequestHandler):
+class Staging(QuietHandler):
     """Asks for a password, and then serves one page."""
 
     def do_GET(self) -> None:
@@ -37,26 +36,16 @@ class Staging(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        return
-
 
 @contextmanager
 def staging(authority: trustme.CA | None = None) -> Iterator[int]:
     """Yield the port of a staging server, over TLS where an ``authority`` signs for it."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Staging)
+    context = None
     if authority is not None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         authority.issue_cert("staging.test").configure_cert(context)
-        server.socket = context.wrap_socket(server.socket, server_side=True)
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    try:
+    with listening(Staging, context) as server:
         yield server.server_port
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 @pytest.mark.ci

@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import httpx
@@ -18,21 +17,6 @@ from aui_tui.service.protocol import Published
 
 PATIENCE = 60
 """Seconds after which an answer that does not come fails the test."""
-
-
-class QuietHandler(BaseHTTPRequestHandler):
-    """Answers requests without a log."""
-
-    def reply(self, status: int, body: bytes, content_type: str = "text/html") -> None:
-        """Send a whole answer."""
-        self.send_response(status)
-        self.send_header("Content-Type", content_type)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: Any) -> None:
-        """Say nothing."""
 
 
 @dataclass

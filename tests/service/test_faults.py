@@ -169,13 +169,13 @@ async def test_clock_that_jumps_neither_keeps_an_answer_nor_a_limit_for_ever(
 
 
 FULL = """
-import asyncio, json, resource, signal, sys, threading
+import asyncio, json, resource, signal, sys
 from pathlib import Path
+from tests.loopback import listening
 from tests.service.test_local import Site, service
 from aui_tui.records.query import Query
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 site = Site()
-threading.Thread(target=site.server.serve_forever, daemon=True).start()
 async def main():
     async with service(Path(sys.argv[1])) as local:
         first = await local.scan(site.url)
@@ -185,7 +185,9 @@ async def main():
         resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         third = await local.scan(site.url, force=True)
         print(json.dumps([first.warnings, second.warnings, listed, third.warnings, second.card.stance]))
-asyncio.run(main())
+with listening(site.handler) as server:
+    site.port = server.server_port
+    asyncio.run(main())
 """
 
 

@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +20,13 @@ from aui_tui.records.registry import Starter, starter
 from aui_tui.service.local import LocalService
 from aui_tui.store.cache import DiskCache, QuotaStore
 from aui_tui.store.folder import places
-from tests.service.serving import QuietHandler
+from tests.loopback import QuietHandler, listening
 
 PAGE = b"<!doctype html><title>Shop</title><main>" + b"words " * 100 + b"</main>"
 
 
 class Site:
-    """A small site that counts the homepages it serves."""
+    """A small site that counts the homepages it serves, in the handler that it gives to a server."""
 
     def __init__(self) -> None:
         self.homepages = 0
@@ -47,9 +46,16 @@ class Site:
                 body = PAGE if self.path == "/" else b"none"
                 self.reply(200 if self.path == "/" else 404, body)
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.host = f"127.0.0.1:{self.server.server_port}"
-        self.url = f"http://{self.host}"
+        self.handler = Handler
+        self.port = 0
+
+    @property
+    def host(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.host}"
 
     @property
     def scans(self) -> int:
@@ -59,12 +65,10 @@ class Site:
 @pytest.fixture
 def site() -> Iterator[Site]:
     found = Site()
-    thread = threading.Thread(target=found.server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    yield found
-    found.pause.set()
-    found.server.shutdown()
-    found.server.server_close()
+    with listening(found.handler) as server:
+        found.port = server.server_port
+        yield found
+        found.pause.set()
 
 
 class Clock:

@@ -25,7 +25,7 @@ import pytest
 from aui_tui.records import codec
 from tests.cards import RICH_OPEN
 from tests.cli.runner import aui, command, environment, python
-from tests.service.serving import QuietHandler
+from tests.loopback import QuietHandler
 
 
 @dataclass

@@ -11,18 +11,18 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import http.server
 import os
 import shutil
 import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
+
+from tests.loopback import QuietFiles, files_of, free_port, listening
 
 PROSE: Final = (
     "This handbook explains how the lanterns and kettles of the harbour are kept in order, day by day, for everyone "
@@ -93,30 +93,14 @@ def write(folder: Path, files: Mapping[str, str]) -> None:
 def static(folder: Path) -> Iterator[int]:
     """Serve a folder; addresses without an ending find the page of that name."""
 
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *parts: object) -> None:
-            return
-
+    class Pages(QuietFiles):
         def translate_path(self, path: str) -> str:
             found = Path(super().translate_path(path))
             page = found.with_name(found.name + ".html")
             return str(page if not found.exists() and page.exists() else found)
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield server.server_address[1]
-    finally:
-        server.shutdown()
-        thread.join(10)
-
-
-def free_port() -> int:
-    """Return a port of loopback that is free."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+    with listening(files_of(folder, Pages)) as server:
+        yield server.server_port
 
 
 @contextmanager

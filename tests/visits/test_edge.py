@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import http.server
 import ipaddress
 import json
 import shutil
 import ssl
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.error import HTTPError
@@ -19,6 +17,7 @@ import trustme
 from tests.applied import sites
 from tests.applied.servers import Nginx
 from tests.cli.runner import aui
+from tests.loopback import QuietHandler, listening
 
 pytestmark = [
     pytest.mark.real_server,
@@ -50,18 +49,12 @@ class Edge(Nginx):
         self.install("agents-server.conf", (folder / "server" / "agents-server.conf").read_text(encoding="utf-8"))
 
 
-class Vendor(http.server.BaseHTTPRequestHandler):
+class Vendor(QuietHandler):
     """Publishes the same ranges at every address."""
 
     def do_GET(self) -> None:
         body = json.dumps({"prefixes": [{key: value} for key, value in PUBLISHED.items()]}).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        return
+        self.reply(200, body, "application/json")
 
 
 @pytest.fixture
@@ -71,15 +64,11 @@ def vendor(tmp_path: Path) -> Iterator[tuple[str, ...]]:
     authority.cert_pem.write_to_path(tmp_path / "ca.pem")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("claude.com").configure_cert(context)
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Vendor)
-    server.socket = context.wrap_socket(server.socket, server_side=True)
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    yield (
-        *("--update-ranges", "--allow-private", "--cacert", str(tmp_path / "ca.pem")),
-        *("--connect-to", f":443:127.0.0.1:{server.server_port}"),
-    )
-    server.shutdown()
-    server.server_close()
+    with listening(Vendor, context) as server:
+        yield (
+            *("--update-ranges", "--allow-private", "--cacert", str(tmp_path / "ca.pem")),
+            *("--connect-to", f":443:127.0.0.1:{server.server_port}"),
+        )
 
 
 def ask(url: str, address: str) -> int:

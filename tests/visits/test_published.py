@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.server
 import json
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from aui_tui.records.visits import Visits
 from aui_tui.visits import logs
 from aui_tui.visits.clients import RangeBook, address_of, published
 from aui_tui.visits.counting import Options
+from tests.loopback import QuietHandler, listening
 
 V4, V6 = "20.42.10.176/28", "2a01:4f8::/48"
 STYLES = {
@@ -26,7 +26,7 @@ STYLES = {
 LINE = '{address} - - [19/Nov/2026:04:54:30 +0000] "GET / HTTP/1.1" 200 512 "-" "Claude-User/1.0"\n'
 
 
-class Vendor(http.server.BaseHTTPRequestHandler):
+class Vendor(QuietHandler):
     """Serves ``server.body``, with an ETag; ``/moved`` redirects."""
 
     def do_GET(self) -> None:
@@ -46,20 +46,12 @@ class Vendor(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(server.body)
 
-    def log_message(self, *_: object) -> None:
-        return
-
 
 @pytest.fixture
 def vendor() -> Iterator[http.server.ThreadingHTTPServer]:
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Vendor)
-    server.status, server.body = 200, json.dumps(STYLES["google"]).encode()
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with listening(Vendor) as server:
+        server.status, server.body = 200, json.dumps(STYLES["google"]).encode()
+        yield server
 
 
 @pytest.fixture

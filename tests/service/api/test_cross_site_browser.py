@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import http.server
 import logging
-import threading
 import time
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
 from aui_tui.service.api.guard import ACCESS
+from tests.loopback import QuietHandler, listening
 from tests.memory_service import MemoryService
 from tests.service.browser import BROWSER, MISSING, Browser, browser
 from tests.service.serving import serving
@@ -46,27 +45,20 @@ class Evil:
         self.body = b""
         evil = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             def do_GET(self) -> None:
-                self.send_response(200)
-                self.send_header("Content-Type", "text/html")
-                self.end_headers()
-                self.wfile.write(evil.body)
+                self.reply(200, evil.body)
 
-            def log_message(self, *_: Any) -> None:
-                return
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
-        self.origin = f"http://{EVIL}:{self.server.server_port}"
+        self.handler = Handler
+        self.origin = ""
 
 
 @pytest.fixture(scope="module")
 def evil() -> Iterator[Evil]:
     made = Evil()
-    yield made
-    made.server.shutdown()
-    made.server.server_close()
+    with listening(made.handler) as server:
+        made.origin = f"http://{EVIL}:{server.server_port}"
+        yield made
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,9 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from http.server import ThreadingHTTPServer
+
+from tests.loopback import QuietHandler
 
 
 @dataclass
@@ -44,7 +45,7 @@ def scripted() -> Iterator[Source]:
     source = Source()
     ended = threading.Event()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
@@ -68,9 +69,6 @@ def scripted() -> Iterator[Source]:
             self.end_headers()
             if answer.status != 304:
                 self.wfile.write(answer.body)
-
-        def log_message(self, *_: Any) -> None:
-            return
 
     class Server(ThreadingHTTPServer):
         request_queue_size = 64

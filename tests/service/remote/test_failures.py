@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import gzip
 import ssl
-import threading
 import time
 import zlib
-from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 import trustme
@@ -23,6 +21,7 @@ from aui_tui.records.query import Query
 from aui_tui.service.remote import client as remote_client
 from aui_tui.service.remote import open_source
 from aui_tui.service.remote.client import base_of
+from tests.loopback import QuietHandler, listening
 from tests.service.remote.reader import BODY, JSON, Sleeps, hosts, remote
 from tests.service.remote.scripted import Said, Source, scripted
 
@@ -184,17 +183,11 @@ def test_malformed_addresses_are_refused(text: str) -> None:
 async def test_a_certificate_that_is_not_trusted_is_named() -> None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     trustme.CA().issue_cert("127.0.0.1").configure_cert(context)
-    server = HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler)
-    server.socket = context.wrap_socket(server.socket, server_side=True)
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    service = remote(f"https://127.0.0.1:{server.server_port}")
-    try:
+    with listening(QuietHandler, context) as server:
+        service = remote(f"https://127.0.0.1:{server.server_port}")
         with pytest.raises(Unavailable, match="its certificate is not valid"):
             await service.index(Query())
-    finally:
         await service.aclose()
-        server.shutdown()
-        server.server_close()
 
 
 async def test_a_name_without_an_address_is_reported() -> None:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import http.server
 import json
 import resource
 import subprocess
 import sys
-import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator
 from io import BytesIO
 from itertools import chain, repeat
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 import pytest
@@ -25,6 +23,7 @@ from aui_tui.records.query import Query
 from aui_tui.service.remote.file import read_index
 from aui_tui.store.lists import Listing
 from tests.cards import INDEX, RICH_OPEN
+from tests.loopback import QuietHandler, listening
 
 MIB: Final = 1 << 20
 ROW: Final = msgspec.json.encode(RICH_OPEN.summary())
@@ -60,7 +59,7 @@ print(peak() - before)
 def sending(pieces: Iterator[bytes], coding: str = "") -> Iterator[str]:
     """Answer the first request with ``pieces``; give the address."""
 
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
             self.send_response(200)
             self.send_header("Content-Type", "application/json")
@@ -71,16 +70,8 @@ def sending(pieces: Iterator[bytes], coding: str = "") -> Iterator[str]:
                 for piece in pieces:
                     self.wfile.write(piece)
 
-        def log_message(self, *_: Any) -> None:
-            return
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    try:
+    with listening(Handler) as server:
         yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 def asked(
