@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from aui_tui.store.cache import Leases, ScanCache
 
 T = TypeVar("T")
+CLIENT: Final = "local"
+"""Who pays for scans where no client is named."""
 PICTURES: Final = "pictures"
 """Folder of the pictures of task runs, inside the data folder."""
 THREADS: Final = 4
@@ -55,7 +57,7 @@ class LocalService:
 
     ``base_url`` begins the ``url`` of cards; ``method`` grades what is stored and asked for without a method;
     ``access`` is what the local user allows (None: what a stranger gets); ``known`` looks a host up in the starter
-    list; ``client`` pays for scans; ``observer`` scans (None: the packaged engine). ``with_visits``: whether the
+    list; ``observer`` scans (None: the packaged engine). ``with_visits``: whether the
     visits in access logs are part of its answers. Files are read and written on threads. Raises ConfigError when the
     folder cannot be used, Unavailable when the index is locked.
     """
@@ -70,7 +72,6 @@ class LocalService:
         base_url: str = "http://127.0.0.1",
         method: str = DEFAULT_METHOD,
         access: ScanPolicy | None = None,
-        client: str = "local",
         known: Mapping[str, Known] | None = None,
         clock: Callable[[], float] = time.time,
         observer: Observer | None = None,
@@ -78,7 +79,6 @@ class LocalService:
     ) -> None:
         self._grading = Grading(method_called(method).name, base_url.rstrip("/"), with_visits)
         self._access = access
-        self._client = client
         self.known = known if known is not None else {}
         """The starter list."""
         self._clock = clock
@@ -159,7 +159,7 @@ class LocalService:
 
     async def quota(self) -> Quota:
         """Return the scans left this hour."""
-        return await self.quota_of(self._client)
+        return await self.quota_of(CLIENT)
 
     async def quota_of(self, client: str) -> Quota:
         """Return the scans that ``client`` has left this hour."""
@@ -225,7 +225,7 @@ class LocalService:
         from aui_tui.service.scans import Order
 
         free = free or (self.access.no_limit and await self.owns(url))
-        order = Order(None if free else client or self._client, name, category)
+        order = Order(None if free else client or CLIENT, name, category)
         try:
             answer = await self.scans.scan(
                 target, order, force=terms.get("force", False), method=wanted, progress=terms.get("progress")

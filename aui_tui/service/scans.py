@@ -49,10 +49,9 @@ class Observer(Protocol):
 
 
 class Scanner:
-    """The packaged engine. ``workers``: processes that analyse large pages, at most; ``clock`` gives epoch seconds."""
+    """The packaged engine, with one process that analyses large pages; ``clock`` gives epoch seconds."""
 
-    def __init__(self, workers: int = 1, *, clock: Callable[[], float] = time.time) -> None:
-        self._workers = workers
+    def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
         self._parser: Parser | None = None
 
@@ -66,7 +65,7 @@ class Scanner:
 
         if self._parser is None:
             save_tls_memory()
-            self._parser = Parser(self._workers)
+            self._parser = Parser(1)
             asyncio.get_running_loop().call_later(PRESTART_AFTER, self._parser.prestart)
         return await observe(target, parser=self._parser, access=access, progress=progress, clock=self._clock)
 

@@ -20,7 +20,6 @@ from aui_tui.records.observations import Observations
 from aui_tui.records.tasks import TASKS, TaskProgress
 from aui_tui.records.view import ScanAnswer
 from aui_tui.tasks.browser import Browser, available
-from aui_tui.tasks.fence import Allowance
 from aui_tui.tasks.run import TaskRunning, run_tasks
 
 AT_ONCE: Final = max(1, os.cpu_count() or 1)
@@ -38,13 +37,10 @@ class Keep(Protocol):
 class TaskRuns:
     """Runs of one service, with one browser for all of them. ``pictures``: the folder of the last run's pictures."""
 
-    def __init__(
-        self, access: ScanPolicy, keep: Keep, *, pictures: Path | None = None, allowance: Allowance | None = None
-    ) -> None:
+    def __init__(self, access: ScanPolicy, keep: Keep, *, pictures: Path | None = None) -> None:
         self._access = access
         self._keep = keep
         self._pictures = pictures
-        self._allowance = allowance
         self._browser = Browser()
         self._places = asyncio.Semaphore(AT_ONCE)
 
@@ -80,7 +76,6 @@ class TaskRuns:
                     access=self._access,
                     act=act,
                     pictures=self._pictures is not None,
-                    allowance=self._allowance,
                     tell=live,
                     keep=held.append,
                 )

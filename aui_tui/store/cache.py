@@ -434,9 +434,8 @@ class QuotaStore:
     back so. While the file cannot be used, the scans of this process are counted in memory.
     """
 
-    def __init__(self, disk: DiskCache, *, limit: int = LIMIT, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, disk: DiskCache, *, clock: Callable[[], float] = time.time) -> None:
         self._disk = disk
-        self._limit = limit
         self._clock = clock
         self._known: dict[str, list[float]] = {}
         """The times of each client that the file had when it was last read."""
@@ -462,13 +461,11 @@ class QuotaStore:
         with suppress(*FAULTS, Unavailable, RefusedRow):
             kept = self._disk.open().get(_client_key(client), default=[])
         times = _valid(kept, self._unsaved.get(client, []), now)
-        return Quota(
-            left=max(self._limit - len(times), 0), limit=self._limit, next_slot=times[0] + WINDOW if times else 0.0
-        )
+        return Quota(left=max(LIMIT - len(times), 0), limit=LIMIT, next_slot=times[0] + WINDOW if times else 0.0)
 
     def _spent(self, times: list[float], now: float) -> list[float]:
-        if len(times) >= self._limit:
-            raise limited(self._limit, times[-self._limit] + WINDOW, now)
+        if len(times) >= LIMIT:
+            raise limited(times[-LIMIT] + WINDOW, now)
         return [*times, now]
 
     def _change(self, client: str, change: Callable[[list[float], float], list[float]]) -> bool:
@@ -521,12 +518,12 @@ def _valid(kept: Any, unsaved: list[float], now: float) -> list[float]:
     return sorted(t for t in times if now - t < WINDOW)
 
 
-def limited(limit: int, reset_at: float, now: float) -> RateLimited:
+def limited(reset_at: float, now: float) -> RateLimited:
     """Return the error that says when the next scan is free."""
     wait = max(1, math.ceil(reset_at - now))
     minutes = f"{wait // 60} min {wait % 60} s" if wait >= 60 else f"{wait} s"
     return RateLimited(
-        f"The limit of {limit} scans an hour is used up; the next one is free in {minutes}.",
+        f"The limit of {LIMIT} scans an hour is used up; the next one is free in {minutes}.",
         retry_after=wait,
         reset_at=reset_at,
     )

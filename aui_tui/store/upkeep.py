@@ -36,7 +36,11 @@ OnProgress = Callable[[int, int], None]
 """Called with how much is done, of how much."""
 
 
-def backup(reports: Reports, target: Path, *, overwrite: bool = False, progress: OnProgress | None = None) -> int:
+def unseen(done: int, of: int) -> None:
+    """Show no progress."""
+
+
+def backup(reports: Reports, target: Path, *, overwrite: bool = False, progress: OnProgress = unseen) -> int:
     """Copy the whole index to the file ``target`` and return its size in bytes.
 
     ``target`` appears when it is complete: an interrupted copy leaves nothing behind. Raises ConfigError when it exists
@@ -60,10 +64,9 @@ def backup(reports: Reports, target: Path, *, overwrite: bool = False, progress:
                 Path(f"{partial}{suffix}").unlink()
 
 
-def _copy(reports: Reports, partial: Path, progress: OnProgress | None) -> None:
+def _copy(reports: Reports, partial: Path, progress: OnProgress) -> None:
     def step(status: int, remaining: int, total: int) -> None:
-        if progress is not None:
-            progress(total - remaining, total)
+        progress(total - remaining, total)
 
     source = reports.database.reader()
     partial.touch(mode=0o600, exist_ok=False)
@@ -98,7 +101,7 @@ class Salvaged(msgspec.Struct, frozen=True, kw_only=True):
     visits: int = 0
 
 
-def salvage(damaged: Path, reports: Reports, *, progress: OnProgress | None = None) -> Salvaged:
+def salvage(damaged: Path, reports: Reports, *, progress: OnProgress = unseen) -> Salvaged:
     """Put every scan and the visits that can be read in the file ``damaged`` into ``reports``; the file stays as it is.
 
     A scan that is there already stays, and so do newer visits. Raises Unavailable when ``reports`` cannot be written.
@@ -153,7 +156,7 @@ def _give_head(file: Path, scratch: Path) -> None:
         stream.write(head)
 
 
-def _scans(file: Path, progress: OnProgress | None) -> Iterator[tuple[ReportCard, Observations | None] | None]:
+def _scans(file: Path, progress: OnProgress) -> Iterator[tuple[ReportCard, Observations | None] | None]:
     """Yield every scan of the file, None for one that is there but cannot be read."""
     with closing(sqlite3.connect(file)) as db:
         last = _largest(db)
@@ -166,8 +169,7 @@ def _scans(file: Path, progress: OnProgress | None) -> Iterator[tuple[ReportCard
                     yield _read(card, seen)
             yield from [None] * broken
             first += STRIDE
-            if progress is not None:
-                progress(min(first - 1, last), last)
+            progress(min(first - 1, last), last)
 
 
 def _visits(file: Path) -> dict[str, Visits]:
@@ -234,7 +236,7 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int
 
 
-def examine(reports: Reports, *, progress: OnProgress | None = None) -> Health:
+def examine(reports: Reports, *, progress: OnProgress = unseen) -> Health:
     """Return the health of the index. Reads every kept card, which takes about a second for 2,000 of them.
 
     Raises Unavailable when the file is locked, or so damaged that it was set aside.
@@ -310,7 +312,7 @@ def _is_found(db: sqlite3.Connection, site: int, host: str) -> bool:
     return any(row[0] == site for row in rows)
 
 
-def _of_records(db: sqlite3.Connection, progress: OnProgress | None) -> Iterator[str]:
+def _of_records(db: sqlite3.Connection, progress: OnProgress) -> Iterator[str]:
     problems: defaultdict[str, int] = defaultdict(int)
     for found in records(db, progress):
         if found.problem:
@@ -349,7 +351,7 @@ class Record(NamedTuple):
     problem: str
 
 
-def records(db: sqlite3.Connection, progress: OnProgress | None) -> Iterator[Record]:
+def records(db: sqlite3.Connection, progress: OnProgress) -> Iterator[Record]:
     """Yield every kept scan."""
     total = db.execute("SELECT count(*) FROM scan").fetchone()[0]
     done = last = 0
@@ -359,8 +361,7 @@ def records(db: sqlite3.Connection, progress: OnProgress | None) -> Iterator[Rec
             return
         yield from (record_of(*row) for row in rows)
         done, last = done + len(rows), rows[-1][0]
-        if progress is not None:
-            progress(done, total)
+        progress(done, total)
 
 
 def record_of(identity: int, site: int, at: int, card_blob: bytes | None, seen_blob: bytes | None) -> Record:
@@ -400,7 +401,7 @@ class Repair(msgspec.Struct, frozen=True, kw_only=True):
     visits_removed: int = 0
 
 
-def repair(reports: Reports, *, progress: OnProgress | None = None) -> Repair:
+def repair(reports: Reports, *, progress: OnProgress = unseen) -> Repair:
     """Remove scans that cannot be read, and rebuild what is derived from the others where it does not agree with them.
 
     Each step is a transaction of its own: an interrupted repair is begun again. Raises Unavailable.
@@ -492,7 +493,7 @@ def _remove_visits(db: sqlite3.Connection) -> int:
     return len(broken)
 
 
-def _look(db: sqlite3.Connection, progress: OnProgress | None) -> tuple[list[int], set[int]]:
+def _look(db: sqlite3.Connection, progress: OnProgress) -> tuple[list[int], set[int]]:
     """Return the scans that are broken, and the hosts whose columns or line are not those of their latest scan."""
     broken, wrong = [], set()
     for found in records(db, progress):

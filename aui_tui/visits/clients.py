@@ -392,11 +392,10 @@ class RangeBook:
         self,
         access: ScanPolicy | None = None,
         *,
-        urls: Iterable[str] = (),
         clock: Callable[[], float] = time.time,
         tell: Callable[[Updated], None] = lambda _done: None,
     ) -> list[Updated]:
-        """Fetch the lists (all of them without ``urls``), and keep each that is sound; the others stay as they are.
+        """Fetch the lists and keep each that is sound; the others stay as they are.
 
         ``access``: how they may be reached (None: as any public address). Raises ConfigError when the folder cannot be
         written.
@@ -416,7 +415,7 @@ class RangeBook:
                 tell(done)
                 return done
 
-            return list(await asyncio.gather(*(fetch(url) for url in urls or range_lists())))
+            return list(await asyncio.gather(*(fetch(url) for url in range_lists())))
 
     def _take(self, url: str, known: Kept | None, answer: Answer, now: str) -> Updated:
         if answer.status == 304 and known is not None:

@@ -209,14 +209,7 @@ def follow(
             tail.close()
 
 
-def record(
-    whole: Count,
-    files: Sequence[str],
-    options: Options,
-    fetched: Mapping[str, RangeList],
-    *,
-    now: Callable[[], float] = time.time,
-) -> Visits:
+def record(whole: Count, files: Sequence[str], options: Options, fetched: Mapping[str, RangeList]) -> Visits:
     """Return the record of what was counted. ``fetched``: the lists of ranges that visits were compared with.
 
     Raises RecordError when more than half of the examined lines could not be parsed, or when the log names other
@@ -230,7 +223,7 @@ def record(
     used = {client.ip_ranges for client in whole.rows}
     return Visits(
         host=options.host,
-        read_at=stamp(now()),
+        read_at=stamp(time.time()),
         log=clean(Path(files[0]).name, 100) if files[0] != STDIN else "standard input",
         files=len(files),
         formats=tuple(whole.formats),

@@ -192,34 +192,30 @@ class Representation:
 
     __slots__ = ("_packed", "body", "etag", "media_type", "modified")
 
-    def __init__(self, body: bytes, media_type: str, *, etag: str = "", modified: datetime | None = None) -> None:
+    def __init__(self, body: bytes, media_type: str, *, modified: datetime | None = None) -> None:
         self.body = body
         self.media_type = media_type
-        self.etag = etag or tag(body)
+        self.etag = tag(body)
         self.modified = modified
         self._packed: bytes | None = None
 
     async def packed(self) -> bytes:
         """Return the gzip form."""
         if self._packed is None:
-            if len(self.body) > WORTH_A_THREAD:
-                self._packed = await asyncio.to_thread(pack, self.body)
-            else:
-                self._packed = pack(self.body)
+            long = len(self.body) > WORTH_A_THREAD
+            self._packed = await asyncio.to_thread(pack, self.body) if long else pack(self.body)
         return self._packed
 
-    @property
-    def size(self) -> int:
-        """Bytes held."""
-        return len(self.body) + len(self._packed or b"")
+
+SHELF: Final = 32 * 1024 * 1024
+"""Bytes of the answers that are kept (compressed forms not counted)."""
+LARGEST_KEPT: Final = 8 * 1024 * 1024
 
 
 class Shelf:
-    """The representations made last, at most ``limit`` bytes of them (compressed forms not counted)."""
+    """The representations made last, at most SHELF bytes of them."""
 
-    def __init__(self, limit: int = 32 * 1024 * 1024, largest: int = 8 * 1024 * 1024) -> None:
-        self.largest = largest
-        self._limit = limit
+    def __init__(self) -> None:
         self._held = 0
         self._kept: OrderedDict[tuple[str, ...], tuple[str, Representation]] = OrderedDict()
 
@@ -233,12 +229,12 @@ class Shelf:
 
     def put(self, key: tuple[str, ...], stamp: str, made: Representation) -> None:
         """Keep ``made``, unless it is too large or the index has no stamp."""
-        if not stamp or len(made.body) > self.largest:
+        if not stamp or len(made.body) > LARGEST_KEPT:
             return
         before = self._kept.pop(key, None)
         self._held += len(made.body) - (len(before[1].body) if before else 0)
         self._kept[key] = (stamp, made)
-        while self._held > self._limit:
+        while self._held > SHELF:
             _, (_, dropped) = self._kept.popitem(last=False)
             self._held -= len(dropped.body)
 
