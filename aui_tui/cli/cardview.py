@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from aui_tui.cli.streams import Paint
+from aui_tui.cli.streams import Paint, tint
 from aui_tui.records import labels
 from aui_tui.records.card import ReportCard
 from aui_tui.records.points import gain, gain_of_all
@@ -35,11 +35,11 @@ def lines(card: ReportCard, paint: Paint, *, note: str = "") -> Iterator[str]:
         yield ""
         yield paint.heading("Declared for agents, not scored")
         for mark, text in labels.declared(card.declared):
-            yield from paint.hanging(f"  {paint.glyph(mark)} ", text, style=_tint(mark))
+            yield from paint.hanging(f"  {paint.glyph(mark)} ", text, style=tint(mark))
     yield ""
     yield paint.heading(f"Evidence, {count(len(card.evidence), 'finding')}")
     for item in card.evidence:
-        yield from paint.hanging(f"  {paint.glyph(item.t)} ", item.text, style=_tint(item.t))
+        yield from paint.hanging(f"  {paint.glyph(item.t)} ", item.text, style=tint(item.t))
     if card.recommendations and not card.unreachable:
         yield ""
         yield paint.heading("Fixes")
@@ -62,7 +62,7 @@ def _head(card: ReportCard, paint: Paint, note: str) -> Iterator[str]:
     if card.evidence:
         yield ""
         first = card.evidence[0]
-        yield from paint.hanging(f"{paint.glyph(first.t)} ", first.text, style=_tint(first.t))
+        yield from paint.hanging(f"{paint.glyph(first.t)} ", first.text, style=tint(first.t))
 
 
 def _method(card: ReportCard) -> str:
@@ -127,10 +127,6 @@ def facts(card: ReportCard) -> Iterator[tuple[str, str]]:
         yield "Edge", card.edge
 
 
-def _tint(severity: str) -> str:
-    return {"critical": "bad", "warn": "warn", "good": "good"}.get(severity, "")
-
-
 SEVERITIES: Final = {"critical": "Critical", "warn": "Warning", "good": "Good"}
 
 
@@ -180,7 +176,7 @@ def visit_lines(record: Visits, card: ReportCard | None, paint: Paint) -> Iterat
         yield ""
     for row in said:
         mark = "good" if row.gets_in else "critical" if row.gets_in is False else "warn"
-        yield from paint.hanging(f"{paint.glyph(mark)} ", row.sentence, style={"critical": "bad"}.get(mark, mark))
+        yield from paint.hanging(f"{paint.glyph(mark)} ", row.sentence, style=tint(mark))
     for one in record.visitors[:5]:
         wanted = ", ".join(f"{path.path} {path.requests:,}" for path in one.paths[:5])
         refused = ", ".join(f"{path.path} {path.requests:,}" for path in one.refused_paths[:3])

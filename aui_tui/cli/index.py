@@ -31,7 +31,7 @@ from aui_tui.cli.output import (
 )
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import only_local, opened, service_of
-from aui_tui.cli.streams import TINTS, Paint
+from aui_tui.cli.streams import Paint, tint
 from aui_tui.errors import BadValue, NeverScanned
 from aui_tui.records import labels
 from aui_tui.records.agents import turned_away, word_of
@@ -168,7 +168,7 @@ def _ranked(row: Row, paint: Paint, widths: Mapping[str, int]) -> str:
         "Age": labels.span(age(summary.scanned_at, time.time())),
     }
     shown = fit(stance, widths["Stance"])
-    return _line(texts, widths).replace(shown, paint.style(shown, TINTS.get(summary.stance, "")), 1)
+    return _line(texts, widths).replace(shown, paint.style(shown, tint(summary.stance)), 1)
 
 
 NAME: Final = 34
@@ -187,8 +187,8 @@ def figure_lines(figures: Overview, paint: Paint) -> Iterator[str]:
     yield paint.heading("Stances per category")
     for category, shares in figures.stances.items():
         if sum(shares.values()):
-            parts = [f"{paint.glyph(word)} {word} {shares.get(word, 0):,}" for word in STANCES]
-            yield "  " + fit(category, 16) + "   ".join(_tinted(part, paint) for part in parts)
+            parts = (paint.marked(word, f"{word} {shares.get(word, 0):,}") for word in STANCES)
+            yield "  " + fit(category, 16) + "   ".join(parts)
     yield ""
     yield paint.heading("Most frequent failing checks")
     failing = sorted(figures.failing.items(), key=lambda item: (-item[1], item[0]))
@@ -203,10 +203,6 @@ def _lacking(fix: str) -> str:
     from aui_tui.engine.checks import BY_FIX
 
     return BY_FIX[fix].lacking if fix in BY_FIX else fix
-
-
-def _tinted(part: str, paint: Paint) -> str:
-    return paint.style(part, TINTS.get(part.split(" ")[1], ""))
 
 
 def _row(name: str, part: int, whole: int, paint: Paint) -> str:

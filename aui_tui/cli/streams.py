@@ -139,47 +139,36 @@ def interactive() -> bool:
 
 STYLES: Final = MappingProxyType({"bold": "1", "dim": "2", "good": "32", "warn": "33", "bad": "31", "key": "36"})
 
-GLYPHS: Final = MappingProxyType(
+SIGNS: Final = MappingProxyType(
     {
-        "Open": ("◉", "(o)"),
-        "Selective": ("◍", "(~)"),
-        "Walled": ("◌", "( )"),
-        "allowed": ("✓", "+"),
-        "allowed-robots": ("✓", "+"),
-        "partial": ("~", "~"),
-        "blocked": ("✗", "x"),
-        "disallowed": ("⊘", "/"),
-        "walled": ("#", "#"),
-        "untested": ("·", "."),
-        "unlisted": ("·", "."),
-        "critical": ("✗", "x"),
-        "warn": ("!", "!"),
-        "good": ("✓", "+"),
-        "full": ("█", "#"),
-        "empty": ("░", "."),
-        "dot": ("·", "-"),
-        "dash": ("–", "-"),
+        "Open": ("◉", "(o)", "good"),
+        "Selective": ("◍", "(~)", "warn"),
+        "Walled": ("◌", "( )", "bad"),
+        "allowed": ("✓", "+", "good"),
+        "allowed-robots": ("✓", "+", "good"),
+        "partial": ("~", "~", "warn"),
+        "blocked": ("✗", "x", "bad"),
+        "disallowed": ("⊘", "/", "bad"),
+        "walled": ("#", "#", "bad"),
+        "untested": ("·", ".", "dim"),
+        "unlisted": ("·", ".", ""),
+        "critical": ("✗", "x", "bad"),
+        "warn": ("!", "!", "warn"),
+        "good": ("✓", "+", "good"),
+        "full": ("█", "#", ""),
+        "empty": ("░", ".", ""),
+        "dot": ("·", "-", ""),
+        "dash": ("–", "-", ""),
     }
 )
-"""The sign before a word, as itself and in ASCII; never instead of the word."""
+"""The sign before a word, as itself and in ASCII, never instead of the word; and the style of both."""
 
-TINTS: Final = MappingProxyType(
-    {
-        "Open": "good",
-        "Selective": "warn",
-        "Walled": "bad",
-        "allowed": "good",
-        "allowed-robots": "good",
-        "partial": "warn",
-        "blocked": "bad",
-        "disallowed": "bad",
-        "walled": "bad",
-        "untested": "dim",
-        "critical": "bad",
-        "warn": "warn",
-        "good": "good",
-    }
-)
+
+def tint(word: str) -> str:
+    """Return the style of ``word``, empty for one that has none."""
+    return SIGNS[word][2] if word in SIGNS else ""
+
+
 MIN_WIDTH: Final = 40
 MAX_WIDTH: Final = 100
 
@@ -206,12 +195,12 @@ class Paint:
 
     def glyph(self, name: str) -> str:
         """Return the symbol of a word, the neutral one for an unknown word."""
-        symbol, plain = GLYPHS.get(name, GLYPHS["untested"])
+        symbol, plain, _ = SIGNS.get(name, SIGNS["untested"])
         return plain if self.ascii else symbol
 
     def marked(self, word: str, shown: str = "") -> str:
         """Return ``shown`` (or the word itself) after its glyph, in its colour."""
-        return self.style(f"{self.glyph(word)} {shown or word}", TINTS.get(word, ""))
+        return self.style(f"{self.glyph(word)} {shown or word}", tint(word))
 
     def bar(self, value: float, maximum: float, size: int) -> str:
         """Return a bar of ``size`` cells, ``value`` of ``maximum`` filled."""

@@ -330,32 +330,26 @@ def _few(db: sqlite3.Connection, reader: Reader, found: int, order: str, ranks: 
     return IdWindow(reader, ids(rows), ranks)
 
 
+def _counted(db: sqlite3.Connection, column: str, condition: Condition) -> dict[int, int]:
+    """Return the hosts of ``condition``, one on the columns of the table ``tally``, by ``column``."""
+    sql = f"SELECT {column}, sum(hosts) FROM tally WHERE {condition.sql} GROUP BY {column}"
+    return dict(db.execute(sql, condition.values).fetchall())
+
+
 def _per_score(db: sqlite3.Connection, condition: Condition) -> list[int]:
-    hosts = [0] * 101
-    for score, count in db.execute(
-        f"SELECT score, sum(hosts) FROM tally WHERE {condition.sql} GROUP BY score", condition.values
-    ):
-        hosts[score] = count
-    return hosts
+    found = _counted(db, "score", condition)
+    return [found.get(score, 0) for score in range(101)]
 
 
 def _facets(db: sqlite3.Connection, query: Query) -> Facets:
     """Return the facets of a query without terms."""
     ranked = Condition("ranked = 1")
-    stance = dict.fromkeys(STANCES, 0)
-    category = dict.fromkeys(CATEGORIES, 0)
-    by_stance = ranked & columns.category(query.category)
-    for code, count in db.execute(
-        f"SELECT stance, sum(hosts) FROM tally WHERE {by_stance.sql} GROUP BY stance", by_stance.values
-    ):
-        stance[STANCES[code]] = count
-    by_category = ranked & columns.stance(query.stance)
-    for code, count in db.execute(
-        f"SELECT category, sum(hosts) FROM tally WHERE {by_category.sql} GROUP BY category", by_category.values
-    ):
-        if code < len(columns.CATEGORY_OF):
-            category[columns.CATEGORY_OF[code]] = count
-    return Facets(stance=stance, category=category)
+    by_stance = _counted(db, "stance", ranked & columns.category(query.category))
+    by_category = _counted(db, "category", ranked & columns.stance(query.stance))
+    return Facets(
+        stance={word: by_stance.get(columns.STANCE[word], 0) for word in STANCES},
+        category={word: by_category.get(columns.CATEGORY[word], 0) for word in CATEGORIES},
+    )
 
 
 class Sweep(NamedTuple):

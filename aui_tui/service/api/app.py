@@ -329,20 +329,19 @@ def listen(host: str, port: int) -> socket.socket:
     """Return a listening socket. Raises ConfigError when the address cannot be bound."""
     if not host.strip():
         raise ConfigError("The address to listen on is empty; name one, such as 127.0.0.1, or 0.0.0.0 for every one.")
+    listener: socket.socket | None = None
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, kind, protocol, _, place = found[0]
         listener = socket.socket(family, kind, protocol)
-    except (OSError, OverflowError) as error:
-        raise ConfigError(f"Cannot listen on {clean(host, 80)} port {port}: {_reason(error)}.") from None
-    try:
         if sys.platform != "win32":
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(place)
         listener.listen(512)
         listener.set_inheritable(True)
-    except OSError as error:
-        listener.close()
+    except (OSError, OverflowError) as error:
+        if listener is not None:
+            listener.close()
         raise ConfigError(f"Cannot listen on {clean(host, 80)} port {port}: {_reason(error)}.") from None
     return listener
 
