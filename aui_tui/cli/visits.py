@@ -240,15 +240,18 @@ def _update(run: Run, book: RangeBook, access: ScanPolicy | None) -> int:
     return counts["failed"]
 
 
+async def _card_of(service: LocalService, host: str) -> ReportCard | None:
+    with suppress(NeverScanned):
+        return (await service.site(host)).card
+    return None
+
+
 def _kept(run: Run, host: str) -> tuple[Visits, ReportCard | None]:
     """Return what was kept of ``host``. Raises NeverScanned when no log of it was read."""
 
     async def work() -> tuple[Visits | None, ReportCard | None]:
         async with local(run) as service:
-            card = None
-            with suppress(NeverScanned):
-                card = (await service.site(host)).card
-            return await service.visits(host), card
+            return await service.visits(host), await _card_of(service, host)
 
     record, card = run.wait(work())
     if record is None:
@@ -266,9 +269,7 @@ def _keep(run: Run, record: Visits) -> tuple[Visits, ReportCard | None]:
     async def work() -> tuple[Visits, ReportCard | None]:
         async with local(run) as service:
             kept = await service.keep_visits(record)
-            with suppress(NeverScanned):
-                return kept, (await service.site(kept.host)).card
-            return kept, None
+            return kept, await _card_of(service, kept.host)
 
     return run.wait(work())
 

@@ -343,7 +343,7 @@ class DemoWeb:
         self.ports: dict[str, int] = {}
         self._servers: dict[str, SiteServer] = {}
         self._shops: dict[str, ShopServer] = {}
-        self._closed: list[socket.socket] = []
+        self._held = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="demo web", daemon=True)
 
@@ -362,7 +362,8 @@ class DemoWeb:
         self._shut()
 
     async def _open(self) -> None:
-        self._refused = self._hold()
+        self._held.bind(("127.0.0.1", 0))  # nothing listens there, so connections to it are refused
+        self._refused: int = self._held.getsockname()[1]
         for site in self.sites:
             if site.mode == "closed":
                 self.ports[site.host] = self._refused
@@ -374,14 +375,6 @@ class DemoWeb:
             server = self._servers[site.host] = SiteServer(site)
             self.ports[site.host] = await server.start()
 
-    def _hold(self) -> int:
-        """Reserve a port on which nothing listens, so that connections to it are refused."""
-        held = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        self._closed.append(held)
-        held.bind(("127.0.0.1", 0))
-        port: int = held.getsockname()[1]
-        return port
-
     def _shut(self) -> None:
         async def stop() -> None:
             await asyncio.gather(
@@ -392,8 +385,7 @@ class DemoWeb:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(20)
         self._loop.close()
-        for held in self._closed:
-            held.close()
+        self._held.close()
 
     @property
     def connect_to(self) -> tuple[str, ...]:

@@ -202,13 +202,9 @@ def without_addresses(text: str, mark: str) -> str:
 
 
 @cache
-def _private() -> Ranges:
-    return Ranges(PRIVATE)
-
-
-@cache
-def _cdns() -> tuple[tuple[str, Ranges], ...]:
-    return tuple((name, Ranges(prefixes)) for name, prefixes in table()["cdn"].items())
+def _known_networks() -> tuple[tuple[str, Ranges], ...]:
+    known = {"private": PRIVATE} | table()["cdn"]
+    return tuple((name, Ranges(prefixes)) for name, prefixes in known.items())
 
 
 @lru_cache(maxsize=1 << 14)
@@ -220,9 +216,7 @@ def place(text: str) -> str:
     address = address_of(text)
     if address is None:
         return "masked"
-    if _private().holds(address):
-        return "private"
-    for name, ranges in _cdns():
+    for name, ranges in _known_networks():
         if ranges.holds(address):
             return name
     packed = address.packed
@@ -378,7 +372,7 @@ class RangeBook:
         try:
             kept = from_json(path.read_bytes(), Kept)
             published(msgspec.json.encode(kept.prefixes))
-            RangeList(url=url, fetched_at=stamp(_seconds(kept.fetched_at)))
+            RangeList(url=url, fetched_at=stamp(datetime.fromisoformat(kept.fetched_at).timestamp()))
         except FileNotFoundError:
             return None
         except (OSError, ValueError, RecordError):
@@ -470,7 +464,3 @@ def _plan(url: str, known: Kept | None, access: ScanPolicy) -> Plan:
         fields.append(("If-Modified-Since", known.modified))
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return Plan("ranges", Url(origin, path), tuple(fields), LARGEST)
-
-
-def _seconds(text: str) -> float:
-    return datetime.fromisoformat(text).timestamp()

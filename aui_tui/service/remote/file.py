@@ -106,7 +106,7 @@ def read_index(file: IO[bytes], base_url: str = "", *, seconds: float = READ_SEC
     found = rows.listing.finish(_time(scanned_at))
     if not found.scanned_at:
         raise RecordError("The index has neither a time nor rows.")
-    return Reading(found, " ".join(filter(None, (left_out(rows.broken, "row"), repeated(found)))))
+    return Reading(found, left_out(rows.broken, "row", found))
 
 
 def _read(text: JsonText, rows: _Rows) -> Any:
@@ -325,17 +325,14 @@ def _time(value: Any) -> str:
         return ""
 
 
-def repeated(found: Listing) -> str:
-    """Return one sentence about rows of hosts that had one already, empty when there are none."""
-    count = found.repeated
-    return f"{count} row{'s' if count > 1 else ''} of hosts that are listed already were left out." if count else ""
-
-
-def left_out(broken: list[str], what: str) -> str:
-    """Return one sentence about broken records that were left out, empty when there are none."""
-    if not broken:
-        return ""
-    return f"{len(broken)} broken {what}{'s were' if len(broken) > 1 else ' was'} left out: {broken[0]}"
+def left_out(broken: list[str], what: str, found: Listing) -> str:
+    """Return sentences about broken records and rows of hosts that were listed before, empty when there are none."""
+    parts = []
+    if broken:
+        parts.append(f"{len(broken)} broken {what}{'s were' if len(broken) > 1 else ' was'} left out: {broken[0]}")
+    if count := found.repeated:
+        parts.append(f"{count} row{'s' if count > 1 else ''} of hosts that are listed already were left out.")
+    return " ".join(parts)
 
 
 T = TypeVar("T")
@@ -529,7 +526,7 @@ def _content(items: Iterable[Any]) -> Content:
         for kept in cards.values():
             listing.add_card(unpack_card(kept[-1].packed))
     listing.finish()
-    return Content(listing, cards, " ".join(filter(None, (left_out(broken, "record"), repeated(listing)))))
+    return Content(listing, cards, left_out(broken, "record", listing))
 
 
 def _sound(item: Any, read: Callable[[Any], T], broken: list[str]) -> T | None:
