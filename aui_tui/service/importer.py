@@ -21,6 +21,7 @@ from aui_tui.text import clean
 
 MAX_LINE: Final = 16 * 1024 * 1024
 """Bytes of the longest line that may hold one record."""
+NOT_JSON: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 class ImportedRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,7 +56,7 @@ def read(stream: BinaryIO) -> Iterator[ImportedRecord]:
         return
     try:
         value = msgspec.json.decode(first)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except NOT_JSON:
         yield from _whole(first, stream)
         return
     if isinstance(value, dict) and "ranked" not in value:
@@ -76,7 +77,7 @@ def _lines(stream: BinaryIO, number: int) -> Iterator[ImportedRecord]:
         elif line.strip():
             try:
                 value = msgspec.json.decode(line)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            except NOT_JSON as error:
                 yield ImportedRecord(place=place, error=f"Not JSON: {clean(str(error), 120)}.")
             else:
                 yield from _record(value, place)
@@ -90,7 +91,7 @@ def _whole(first: bytes, stream: BinaryIO) -> Iterator[ImportedRecord]:
         return
     try:
         value = msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except NOT_JSON as error:
         problem = f"Not JSON: {clean(str(error), 120)}."
         rest = io.BytesIO(data)
         rest.readline()
@@ -107,7 +108,7 @@ def _whole(first: bytes, stream: BinaryIO) -> Iterator[ImportedRecord]:
 def _is_record(line: bytes) -> bool:
     try:
         return isinstance(msgspec.json.decode(line), dict)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except NOT_JSON:
         return False
 
 
@@ -169,7 +170,9 @@ class ImportResult(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[str, ...]
 
 
-def take(stream: BinaryIO, reports: Reports, *, progress: OnProgress | None = None, limit: int = 1000) -> ImportResult:
+def take(
+    stream: BinaryIO, reports: Reports, *, progress: OnProgress = lambda done: None, limit: int = 1000
+) -> ImportResult:
     """Put every record of ``stream`` into ``reports``; at most ``limit`` problems are kept as sentences.
 
     A record that is older than what is known goes to the history; a summary never replaces a card. Raises Unavailable
@@ -188,8 +191,7 @@ def take(stream: BinaryIO, reports: Reports, *, progress: OnProgress | None = No
                     problems.append(f"{record.place}: {error}")
         new += reports.put_packed(packed)
         done += len(batch)
-        if progress is not None:
-            progress(done)
+        progress(done)
     return ImportResult(read=done, new=new, problems=tuple(problems))
 
 
