@@ -31,7 +31,6 @@ from aui_tui.records.codec import names_of
 from aui_tui.records.methods import METHODS, V01, V02, WALLED_CEILING, Method, grade_of
 from aui_tui.records.view import Row
 from aui_tui.records.vocabulary import (
-    AGENT_POLICIES,
     AGENTS_TOTAL,
     CATEGORIES,
     CRAWLER_POLICIES,
@@ -283,7 +282,7 @@ def cards(draw: st.DrawFn, method: str = "") -> ReportCard:
     under = METHODS[method or draw(st.sampled_from(tuple(METHODS)))]
     earned = {check.component: draw(st.integers(0, check.points[under.name])) for check in CHECKS}
     access = draw(_mapped("agent_access", st.builds(AgentAccess, _STATUS, st.booleans(), texts())))
-    policies = draw(_words("ua_policy", AGENT_POLICIES))
+    policies = draw(_words("ua_policy", ("unlisted", "blocked", "partial")))
     crawlers = draw(_words("crawler_policy", CRAWLER_POLICIES))
     evidence = draw(st.lists(st.builds(Evidence, st.sampled_from(SEVERITIES), lines(200)), max_size=6))
     host = draw(hosts())

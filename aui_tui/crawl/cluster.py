@@ -10,7 +10,7 @@ import logging
 from concurrent import futures
 from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 
@@ -19,9 +19,6 @@ from aui_tui.engine.parser_pool import Parser
 from aui_tui.errors import MissingExtra, Unavailable
 from aui_tui.records.decoding import from_msgpack
 from aui_tui.text import clean
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 LEAST, MOST = 25, 100
 """Hosts in a batch; the last ones of a list may be fewer."""
@@ -94,7 +91,7 @@ class Cluster:
             await self._client
             await self._client.wait_for_workers(1, timeout=CONNECT)
             self.capacity = await self._places() * self._most
-        except BaseException as error:
+        except BaseException as error:  # cancelled or not, what was opened is closed
             await self.aclose()
             if isinstance(error, Unavailable) or not isinstance(error, Exception):
                 raise
@@ -104,9 +101,7 @@ class Cluster:
         self._keep(self._gather())
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
     async def scan(self, job: ScanJob) -> Result:
@@ -205,7 +200,7 @@ class Cluster:
             results = [failed(job, UNEXPECTED, "The workers that scanned it were lost each time.") for job in jobs]
         except Unavailable:
             raise
-        except Exception as error:
+        except Exception as error:  # one batch must not end a crawl: its rows say what happened
             results = [failed(job, UNEXPECTED, f"{type(error).__name__}: {clean(str(error), 200)}") for job in jobs]
         for result in results:
             future = batch[result.number][1]

@@ -16,10 +16,12 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, NamedTuple, TypeVar
 
 from aui_tui.crawl.listing import BadRow, Row
 from aui_tui.crawl.pool import Result, ScanJob, Workers
+from aui_tui.engine.network.routes import settle
 from aui_tui.errors import Unavailable
 from aui_tui.records.registry import Known
 from aui_tui.service.local import LocalService
@@ -176,16 +178,7 @@ class ResultDispatcher:
             except Exception as raised:  # handed on: whoever waits for the result raises it
                 error = raised
             with suppress(RuntimeError):  # the loop has ended: nobody waits any more
-                self._loop.call_soon_threadsafe(_resolve, reported, error)
-
-
-def _resolve(reported: asyncio.Future[None], error: Exception | None) -> None:
-    if reported.done():
-        return
-    if error is None:
-        reported.set_result(None)
-    else:
-        reported.set_exception(error)
+                self._loop.call_soon_threadsafe(settle, reported, None, error)
 
 
 T = TypeVar("T")
@@ -356,7 +349,7 @@ class Crawl:
     async def _scan(self, row: Row, job: ScanJob) -> None:
         try:
             result = await self._workers.scan(job)
-        except Exception as error:
+        except Exception as error:  # handed on: ``run`` raises it
             self._break(error)
             return
         self._results.put_nowait(_Item(row, result))
@@ -442,7 +435,7 @@ class Crawl:
         while True:
             await asyncio.sleep(LEASE_LIFE / 3)
             held = list(self._leases.values())
-            await self._call(lambda held=held: self._service.leases.renew(held))  # type: ignore[misc]
+            await self._call(partial(self._service.leases.renew, held))
 
     async def _patiently(self, work: Callable[[], T]) -> T:
         """Return what ``work`` returns, tried again while the index is locked or the disk full. Raises Unavailable."""

@@ -213,7 +213,7 @@ async def groups(rows_with: Callable[[Pause], Rows]) -> AsyncIterator[list[Row |
                 group.append(row)
                 if len(group) >= GROUP:
                     flush()
-        except Exception as error:
+        except Exception as error:  # handed on: whoever takes the rows raises it
             end = error
         flush()
         hand(end)

@@ -39,7 +39,6 @@ MAX_TEXT: Final = 1500
 """Characters of a page's readable text that are recorded."""
 _BEGINNING: Final = 1 << 16
 """Octets of a body that are looked at first for its text."""
-_HIDDEN: Final = HIDDEN
 _FOREIGN: Final = frozenset(
     {"headers", "request", "text", "url", "location", "title", "site_name", "detail", "signal", "reference"}
     | {"rule", "spelling", "notes", "where"}
@@ -86,7 +85,7 @@ def _text_of(body: bytes) -> str:
 
 
 def _is_text(answer: Answer) -> bool:
-    kind = answer.content_type.partition(";")[0].strip().lower()
+    kind = media_type(answer.content_type)
     return not kind or kind.startswith("text/") or kind.endswith(("xml", "json"))
 
 
@@ -128,12 +127,12 @@ def _hidden(value: Any, forms: re.Pattern[str], *, own: bool) -> Any:
         return {key: _hidden(item, forms, own=own and key not in _FOREIGN) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_hidden(item, forms, own=own) for item in value]
-    return forms.sub(_HIDDEN, value) if isinstance(value, str) and not own else value
+    return forms.sub(HIDDEN, value) if isinstance(value, str) and not own else value
 
 
 def _kept(name: str, value: str) -> tuple[str, str]:
     if name == "set-cookie":
-        value = value.partition("=")[0] + "=" + _HIDDEN
+        value = value.partition("=")[0] + "=" + HIDDEN
     return _cleaned(name, value)
 
 
@@ -392,13 +391,7 @@ def _first_heading(text: str) -> str:
 
 
 def _is_date(value: object) -> bool:
-    return (
-        isinstance(value, str)
-        and len(value) == 10
-        and value[4] == value[7] == "-"
-        and (value[:4] + value[5:7] + value[8:]).isascii()
-        and (value[:4] + value[5:7] + value[8:]).isdigit()
-    )
+    return isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", value, re.ASCII) is not None
 
 
 def json_object(answer: Answer) -> dict[str, Any] | None:

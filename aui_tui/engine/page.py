@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import msgspec
@@ -72,17 +73,8 @@ def read(body: bytes, content_type: str = "") -> PageFacts:
     parser does with tag soup, so that untrusted pages are read in a process that can be killed.
     """
     html = _utf8(body, content_type)
-    problem = markup.trouble(html)
-    if problem:
-        return PageFacts(title=markup.title(html), problem=problem)
-    try:
-        root = LexborHTMLParser(html).root
-    except (ValueError, RuntimeError, MemoryError):
-        return PageFacts(title=markup.title(html), problem="the parser failed")
-    walk = _Walk()
-    if root is not None:
-        walk.run(root)
-    return walk.facts()
+    walk = _walked(html)
+    return walk.facts() if isinstance(walk, _Walk) else PageFacts(title=markup.title(html), problem=walk)
 
 
 def text(body: bytes, content_type: str = "") -> PageText:
@@ -95,18 +87,25 @@ def text(body: bytes, content_type: str = "") -> PageText:
         return PageText(acts=True, problem=f"it is not text but {kind}")
     if kind not in _HTML_TYPES and (kind or not _MARKUP.search(body[:_TITLE_START])):
         return of_text(_ADDRESS.sub(" ", charset.decode(body, content_type)))
-    html = _utf8(body, content_type)
+    walk = _walked(_utf8(body, content_type))
+    if not isinstance(walk, _Walk):
+        return PageText(acts=True, problem=walk)
+    return of_text(" ".join(walk.texts), acts=walk.scripts > 0 or walk.offers)
+
+
+def _walked(html: bytes) -> _Walk | str:
+    """Return the walk over the tree of a page, or why there is none."""
     problem = markup.trouble(html)
     if problem:
-        return PageText(acts=True, problem=problem)
+        return problem
     try:
         root = LexborHTMLParser(html).root
     except (ValueError, RuntimeError, MemoryError):
-        return PageText(acts=True, problem="the parser failed")
+        return "the parser failed"
     walk = _Walk()
     if root is not None:
         walk.run(root)
-    return of_text(" ".join(walk.texts), acts=walk.scripts > 0 or walk.offers)
+    return walk
 
 
 def title(body: bytes, content_type: str = "") -> str:
@@ -128,21 +127,17 @@ def _utf8(body: bytes, content_type: str) -> bytes:
     return charset.decode(body, content_type).encode("utf-8", "replace")
 
 
+@dataclass(slots=True)
 class _Context:
     """What an element passes on to its descendants."""
 
-    __slots__ = ("drawing", "form", "gone", "holder", "invisible", "labelled", "unread")
-
-    def __init__(
-        self, gone: bool, invisible: bool, unread: bool, labelled: bool, drawing: bool, form: int, holder: int
-    ) -> None:
-        self.gone = gone
-        self.invisible = invisible
-        self.unread = unread
-        self.labelled = labelled
-        self.drawing = drawing
-        self.form = form
-        self.holder = holder
+    gone: bool = False
+    invisible: bool = False
+    unread: bool = False
+    labelled: bool = False
+    drawing: bool = False
+    form: int = -1
+    holder: int = 0
 
     def within(self, tag: str, gone: bool, invisible: bool, form: int, holder: int) -> _Context:
         """Return the context of the children of ``tag``; this one where nothing changes."""
@@ -178,7 +173,7 @@ class _Walk:
 
     def run(self, root: LexborNode) -> None:
         node: LexborNode | None = root
-        context = _Context(False, False, False, False, False, -1, 0)
+        context = _Context()
         above: list[tuple[LexborNode | None, _Context]] = []
         while node is not None:
             child = below = None

@@ -78,7 +78,7 @@ def take_pipes() -> tuple[int, int]:
     Whatever a library prints can then break no frame.
     """
     inbox, outbox = os.dup(0), os.dup(1)
-    with open(os.devnull, "r+b") as nothing:  # noqa: PTH123
+    with open(os.devnull, "r+b") as nothing:  # noqa: PTH123 (Path.open would do the same)
         os.dup2(nothing.fileno(), 0)
         os.dup2(nothing.fileno(), 1)
     return inbox, outbox
@@ -182,7 +182,7 @@ class _Process:
     """One worker process, used by one thread at a time."""
 
     def __init__(self) -> None:
-        self._child: subprocess.Popen[bytes] = subprocess.Popen(  # noqa: S603
+        self._child: subprocess.Popen[bytes] = subprocess.Popen(  # noqa: S603 (our own interpreter and module)
             command("aui_tui.engine.parser_pool"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -370,32 +370,21 @@ class Parser:
     async def homepage(self, body: bytes, content_type: str = "") -> PageFacts:
         """Return the facts of a homepage; ``problem`` says why one was not analysed, and then all counts are 0."""
         job = ParseJob("page", body, content_type, 200, self._limit)
-        if _is_small(body):
-            return _as(PageFacts, run(job))
-        answer = await self._ask(job)
-        if isinstance(answer, str):
-            return PageFacts(title=page.title(body, content_type), problem=answer)
-        return from_msgpack(answer, PageFacts)
+        found = await self._read(job, PageFacts, small=_is_small(body))
+        return PageFacts(title=page.title(body, content_type), problem=found) if isinstance(found, str) else found
 
     async def text(self, body: bytes, content_type: str = "") -> PageText:
         """Return what there is to read in an answer; ``problem`` says why one was not read."""
         job = ParseJob("text", body, content_type, 200, self._limit)
-        if _is_small(body):
-            return _as(PageText, run(job))
-        answer = await self._ask(job)
-        if isinstance(answer, str):
-            return PageText(acts=True, problem=answer)
-        return from_msgpack(answer, PageText)
+        found = await self._read(job, PageText, small=_is_small(body))
+        return PageText(acts=True, problem=found) if isinstance(found, str) else found
 
     async def robots(self, body: bytes, status: int, content_type: str = "") -> RobotsFacts:
         """Return what a robots.txt answer is and says; ``unknown`` when its body could not be analysed in time."""
         job = ParseJob("robots", body, content_type, status, self._limit)
-        if len(body) <= INLINE_BYTES or not 200 <= status <= 299:
-            return _as(RobotsFacts, run(job))
-        answer = await self._ask(job)
-        if isinstance(answer, str):
-            return robots.facts(b"", 0, registry())
-        return from_msgpack(answer, RobotsFacts)
+        small = len(body) <= INLINE_BYTES or not 200 <= status <= 299
+        found = await self._read(job, RobotsFacts, small=small)
+        return robots.facts(b"", 0, registry()) if isinstance(found, str) else found
 
     async def aclose(self) -> None:
         """End the worker processes; a job under way ends with a ``problem``."""
@@ -406,6 +395,15 @@ class Parser:
         """Return the process ids of the workers that are up."""
         with self._pool.lock:
             return tuple(process.pid for process in self._pool.processes)
+
+    async def _read(self, job: ParseJob, kind: type[_Facts], *, small: bool) -> _Facts | str:
+        """Return the facts of a body, read here where it is ``small``; else why a worker could not read it."""
+        if small:
+            facts = run(job)
+            assert isinstance(facts, kind)
+            return facts
+        answer = await self._ask(job)
+        return answer if isinstance(answer, str) else from_msgpack(answer, kind)
 
     async def _ask(self, job: ParseJob) -> bytes | str:
         loop = asyncio.get_running_loop()
@@ -426,11 +424,6 @@ class Parser:
 def _is_small(body: bytes) -> bool:
     """Whether a page cannot take a parser long."""
     return len(body) <= INLINE_BYTES and body.count(b"<") <= INLINE_TAGS and b"\0" not in body
-
-
-def _as(kind: type[_Facts], facts: object) -> _Facts:
-    assert isinstance(facts, kind)
-    return facts
 
 
 def main() -> None:

@@ -275,7 +275,7 @@ def probe_fields(key: Key, name: str, url: str, agent: str) -> dict[str, str]:
     what they cover.
     """
     usual: Form = "string" if agent else "none"
-    form: Form = name if name in SIGNED_FORMS else usual  # type: ignore[assignment]
+    form: Form = name if name in SIGNED_FORMS else usual  # type: ignore[assignment]  # its keys are the forms
     if name == "unsigned":
         return {}
     if name == "forged":

@@ -146,7 +146,7 @@ def _summary(row: _PlainRow) -> SiteSummary:
         score=row.score,
         grade=row.grade,
         stance=row.stance,
-        pillars=row.pillars,  # type: ignore[arg-type]
+        pillars=row.pillars,  # type: ignore[arg-type]  # whole numbers are Points
         matrix=row.matrix,
         scanned_at=row.scanned_at,
         top_evidence=row.top_evidence,
@@ -212,7 +212,7 @@ def keyed(record: V, keys: Keys) -> V:
     declared = getattr(record, "declared", None)
     if isinstance(declared, Declared) and (agent := registry().agent(declared.agent)) is not None:
         changes["declared"] = msgspec.structs.replace(declared, agent=agent.key)
-    return msgspec.structs.replace(record, **changes)  # type: ignore[type-var]
+    return msgspec.structs.replace(record, **changes)  # type: ignore[type-var]  # one of our structs
 
 
 def _decode(data: bytes, kind: type[T], check: Callable[[T], None], what: str) -> T:

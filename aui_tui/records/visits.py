@@ -166,18 +166,6 @@ def encode_visits(record: Visits) -> bytes:
     return msgspec.json.encode(record)
 
 
-def schema() -> bytes:
-    """Return the JSON Schema of the record, which ``aui-tui schema visits`` prints from its file."""
-    (reference,), components = msgspec.json.schema_components((Visits,), ref_template="#/$defs/{name}")
-    document = {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "What the access logs of a site say of agents",
-        **reference,
-        "$defs": components,
-    }
-    return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
-
-
 def decode_visits(data: bytes) -> Visits:
     """Return the record in ``data``, every text cleaned. Raises RecordError with one sentence."""
     try:
@@ -321,20 +309,20 @@ class VisitRow(NamedTuple):
     token: str
     label: str
     kind: str
-    requests: int
-    days: tuple[int, ...]
-    served: float | None
-    refused: float | None
-    address_ok: float | None
-    addresses: str
-    median_seconds: float | None
-    robots_txt: int
-    markdown: int
-    probe: str
-    together: str
-    agrees: bool | None
-    gets_in: bool | None
-    sentence: str
+    requests: int = 0
+    days: tuple[int, ...] = ()
+    served: float | None = None
+    refused: float | None = None
+    address_ok: float | None = None
+    addresses: str = ""
+    median_seconds: float | None = None
+    robots_txt: int = 0
+    markdown: int = 0
+    probe: str = NOT_ASKED
+    together: str = ""
+    agrees: bool | None = None
+    gets_in: bool | None = None
+    sentence: str = ""
 
 
 def visit_rows(record: Visits, card: ReportCard | None = None) -> tuple[VisitRow, ...]:
@@ -346,28 +334,17 @@ def visit_rows(record: Visits, card: ReportCard | None = None) -> tuple[VisitRow
     rows = [_row(record, one, compared.get(one.token)) for one in record.visitors]
     seen = {row.token for row in rows}
     rows += [_absent(record, agent, compared.get(agent.token)) for agent in registry().live if agent.token not in seen]
-    live = {agent.token for agent in registry().live}
-    order = {"agent": 1, "crawler": 2, "other": 3}
-    return tuple(
-        sorted(
-            rows,
-            key=lambda row: (
-                row.agrees is not False,
-                0 if row.token in live else order[row.kind],
-                -row.requests,
-                row.label,
-            ),
-        )
-    )
+    order = {"agent": 1, "crawler": 2, "other": 3} | {agent.token: 0 for agent in registry().live}
+
+    def place(row: VisitRow) -> tuple[bool, int, int, str]:
+        return row.agrees is not False, order.get(row.token, order[row.kind]), -row.requests, row.label
+
+    return tuple(sorted(rows, key=place))
 
 
 def _row(record: Visits, found: Visitor, said: Comparison | None) -> VisitRow:
     answered = found.status.get("2xx", 0) + found.status.get("3xx", 0)
-    probe, together, agrees, gets_in, sentence = _beside(said, found.kind)
-    return VisitRow(
-        token=found.token,
-        label=found.label,
-        kind=found.kind,
+    return _compared(found.token, found.label, found.kind, said)._replace(
         requests=found.requests,
         days=tuple(_per_day(record, found)),
         served=answered / found.requests,
@@ -377,46 +354,32 @@ def _row(record: Visits, found: Visitor, said: Comparison | None) -> VisitRow:
         median_seconds=found.median_seconds,
         robots_txt=found.robots_txt,
         markdown=found.markdown,
-        probe=probe,
-        together=together,
-        agrees=agrees,
-        gets_in=gets_in,
-        sentence=sentence,
     )
 
 
 def _absent(record: Visits, agent: Agent, said: Comparison | None) -> VisitRow:
-    probe, together, agrees, gets_in, sentence = _beside(said, "agent")
-    return VisitRow(
-        token=agent.token,
-        label=agent.label,
-        kind="agent",
-        requests=0,
-        days=(),
-        served=None,
-        refused=None,
-        address_ok=None,
-        addresses="",
-        median_seconds=None,
-        robots_txt=0,
-        markdown=0,
-        probe=probe,
-        together=together or NO_VISITS,
-        agrees=agrees,
-        gets_in=gets_in,
-        sentence=sentence or f"No visit of {agent.label} is in the log ({record.period}).",
-    )
+    row = _compared(agent.token, agent.label, "agent", said)
+    no_visit = f"No visit of {agent.label} is in the log ({record.period})."
+    return row._replace(together=row.together or NO_VISITS, sentence=row.sentence or no_visit)
 
 
-def _beside(said: Comparison | None, kind: str) -> tuple[str, str, bool | None, bool | None, str]:
-    """Return probe, word, agreement, whether the agent gets in, and sentence."""
+def _compared(token: str, label: str, kind: str, said: Comparison | None) -> VisitRow:
+    """Return the row of a client without its figures: what log and probe say together."""
     if said is None:
-        return NOT_ASKED, {"crawler": "crawler", "other": "other client"}.get(kind, ""), None, None, ""
+        return VisitRow(token, label, kind, together={"crawler": "crawler", "other": "other client"}.get(kind, ""))
     word: str = said.together
     if said.together == CONTRADICTED:
         word = "really let in" if said.gets_in else "really turned away"
-    agrees = {CONFIRMED: True, CONTRADICTED: False}.get(said.together)
-    return PROBE_WORDS[said.probe], word, agrees, said.gets_in, said.sentence
+    return VisitRow(
+        token,
+        label,
+        kind,
+        probe=PROBE_WORDS[said.probe],
+        together=word,
+        agrees={CONFIRMED: True, CONTRADICTED: False}.get(said.together),
+        gets_in=said.gets_in,
+        sentence=said.sentence,
+    )
 
 
 def _per_day(record: Visits, found: Visitor) -> Iterator[int]:

@@ -25,7 +25,6 @@ STANCES: Final = ("Open", "Selective", "Walled")
 VERDICTS: Final = ("untested", "allowed", "allowed-robots", "blocked", "disallowed", "walled", "partial")
 TURNED_AWAY: Final = ("blocked", "walled")
 """Verdicts by what the site answered; ``disallowed`` is what robots.txt says."""
-AGENT_POLICIES: Final = ("unlisted", "blocked", "partial")
 CRAWLER_POLICIES: Final = ("unlisted", "blocked", "partial", "allowed")
 VERDICT_RANK: Final = MappingProxyType(
     {"allowed": 2, "allowed-robots": 2, "partial": 1, "blocked": 0, "disallowed": 0, "walled": 0}

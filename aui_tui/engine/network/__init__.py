@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from types import TracebackType
 from typing import Final
 
 from aui_tui.engine.network.client import Client, load, ssl_context
@@ -57,13 +56,11 @@ class Network:
     async def __aenter__(self) -> Network:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         if self._fast is not None and self._batch is not None:
             self._fast.leave(self._batch)
         self._routes.close()
-        for _ in range(_CLOSING_TURNS):
+        for _turn in range(_CLOSING_TURNS):
             await asyncio.sleep(0)
 
     def client(self, *, http2: bool = True) -> Client:

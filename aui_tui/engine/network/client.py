@@ -11,7 +11,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from functools import lru_cache
-from types import TracebackType
 from typing import Any, Final
 
 import certifi
@@ -156,9 +155,7 @@ class Client:
     async def __aenter__(self) -> Client:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         if self._pool is not None:
             with suppress(Exception):  # as for one answer
                 await self._pool.aclose()
@@ -206,9 +203,7 @@ class Client:
             # httpcore lets what hostile bytes do to its parsers through: ValueError, h2's own errors, ...
             except Exception as error:
                 self._drop_broken(error)
-                if isinstance(error, Flooded):
-                    raise NetworkError("protocol", f"the server sent {error}", flooded=True) from error
-                if fresh:
+                if fresh or isinstance(error, Flooded):
                     raise answer_failure(error) from error
                 fresh = True
                 continue
@@ -221,10 +216,8 @@ class Client:
         try:
             async for chunk in response.aiter_stream():
                 yield chunk
-        except Exception as error:
+        except Exception as error:  # as above
             self._drop_broken(error)
-            if isinstance(error, Flooded):
-                raise NetworkError("protocol", f"the server sent {error}", flooded=True) from error
             raise answer_failure(error) from error
 
     def _drop_broken(self, error: Exception) -> None:

@@ -241,5 +241,5 @@ async def _chunks(response: Response) -> AsyncGenerator[bytes, None]:
     try:
         while (chunk := await reader.read_chunk()) is not None:
             yield bytes(chunk)
-    except Exception as error:
+    except Exception as error:  # whatever the library raises for a broken body
         raise NetworkError("protocol", "the answer broke off") from error

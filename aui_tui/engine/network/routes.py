@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import chain, zip_longest
-from typing import Final
+from typing import Final, TypeVar
 from weakref import WeakKeyDictionary
 
 from aui_tui.engine import target
@@ -28,6 +28,7 @@ SLOW: Final = 256
 SLOW_AFTER: Final = 1.0
 """Seconds after which a look-up counts as slow."""
 
+T = TypeVar("T")
 Lookup = Callable[[str], Sequence[str]]
 
 
@@ -74,14 +75,6 @@ class TieredResolver:
             if not future.cancelled():
                 future.exception()
 
-        def settle(result: Sequence[str], error: OSError | None) -> None:
-            if answer.done():
-                return
-            if error is None:
-                answer.set_result(result)
-            else:
-                answer.set_exception(error)
-
         def work() -> None:
             result: Sequence[str] = ()
             error: OSError | None = None
@@ -92,12 +85,22 @@ class TieredResolver:
             except UnicodeError as caught:
                 error = OSError(str(caught))
             with suppress(RuntimeError):  # the loop has ended: nobody waits any more
-                loop.call_soon_threadsafe(settle, result, error)
+                loop.call_soon_threadsafe(settle, answer, result, error)
 
         timer = loop.call_later(self._patience, overdue)
         answer.add_done_callback(ended)
         threading.Thread(target=work, name="aui-lookup", daemon=True).start()
         return answer
+
+
+def settle(future: asyncio.Future[T], result: T, error: Exception | None = None) -> None:
+    """End ``future`` with ``error``, else with ``result``, unless nobody waits for it any more."""
+    if future.done():
+        return
+    if error is None:
+        future.set_result(result)
+    else:
+        future.set_exception(error)
 
 
 _resolvers: WeakKeyDictionary[asyncio.AbstractEventLoop, TieredResolver] = WeakKeyDictionary()
@@ -106,10 +109,7 @@ _resolvers: WeakKeyDictionary[asyncio.AbstractEventLoop, TieredResolver] = WeakK
 def system_resolver() -> TieredResolver:
     """Return the running event loop's resolver, shared by all its scans."""
     loop = asyncio.get_running_loop()
-    found = _resolvers.get(loop)
-    if found is None:
-        found = _resolvers[loop] = TieredResolver()
-    return found
+    return _resolvers.get(loop) or _resolvers.setdefault(loop, TieredResolver())
 
 
 STAGGER: Final = 0.25

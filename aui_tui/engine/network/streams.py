@@ -86,9 +86,11 @@ def tls_failure(error: OSError) -> NetworkError:
 
 
 def answer_failure(error: Exception) -> NetworkError:
-    """Return the error for an exception of httpcore between connection and status line."""
+    """Return the error for an exception of httpcore after which there is no answer, or not the whole of it."""
     if isinstance(error, ConnectFailed):
         return error.error
+    if isinstance(error, Flooded):
+        return NetworkError("protocol", f"the server sent {error}", flooded=True)
     if isinstance(error, TlsEnded):
         return NetworkError("tls", clean(f"the server ended the TLS session: {_reason(error)}", 400))
     if isinstance(error, httpcore.NetworkError) or "disconnected" in str(error):
@@ -432,7 +434,7 @@ class Stream(httpcore.AsyncNetworkStream):
         except OSError as error:
             plain.abort()
             raise ConnectFailed(tls_failure(error)) from error
-        except BaseException:
+        except BaseException:  # cancelled or not, no socket stays open
             plain.abort()
             raise
         if secure is None:
