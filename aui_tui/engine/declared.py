@@ -15,20 +15,20 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files as packaged
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from aui_tui.engine import charset, exchanges, markup, probes, robots, target, walls
+from aui_tui.engine import exchanges, markup, probes, robots, target, walls
 from aui_tui.engine.judge import is_turned_away
 from aui_tui.engine.network import Network
 from aui_tui.engine.policy import ScanPolicy
 from aui_tui.engine.probes import Answer, Plan, Profile, Unfollowed, Url, probe
-from aui_tui.engine.recheck import LIMIT_STATUS
+from aui_tui.engine.recheck import LEAST, LIMIT_STATUS, ROUNDS
 from aui_tui.engine.target import Origin
+from aui_tui.records.card import stamp
 from aui_tui.records.decoding import convert
 from aui_tui.records.observations import (
     ABSENT,
@@ -46,22 +46,18 @@ from aui_tui.records.observations import (
     Observations,
     ProbeEvent,
     Progress,
+    silence,
 )
 from aui_tui.records.registry import registry
 from aui_tui.text import clean, count
 
 MAX_REQUESTS: Final = 16
-ROUNDS: Final = 2
-"""Controlled rounds in which an agent must be turned away until its refusal counts (as in ``recheck``)."""
 _CERTAIN: Final = 2
 """Places that turned the agent alone away, after which places are asked as the browser first: fewer requests then."""
-_LEAST: Final = 1.0
-"""Seconds that must be left of the scan for another request."""
 _STEADY: Final = 0.2
 """Part of ``Limits.pause`` that lies between two requests."""
 _SHORT: Final = 80
 """Characters kept of what a site says of itself."""
-_BLANK: Final = "\ufeff \t\r\n"
 OK, PAYMENT_STATUS, MISSING = 200, 402, (404, 405, 406, 410)
 
 
@@ -131,7 +127,7 @@ class Got(NamedTuple):
     @property
     def markup(self) -> bool:
         """The body is HTML or XML, whatever its type says."""
-        return exchanges.is_markup(charset.decode(self.body, self.content_type).lstrip(_BLANK))
+        return exchanges.is_markup(exchanges.text_of(self.body, self.content_type))
 
     @property
     def signature(self) -> object:
@@ -170,7 +166,7 @@ def recognised(row: Row, got: Got) -> bool:
 
 def _reads_as(row: Row, got: Got) -> bool:
     """Tell whether the text of ``got`` begins, or is marked up, as a document of ``row``."""
-    text = charset.decode(got.body, got.content_type).lstrip(_BLANK)
+    text = exchanges.text_of(got.body, got.content_type)
     if row.begins and got.cut:
         return re.match(row.begins, text, re.DOTALL) is not None
     if row.root:
@@ -265,15 +261,10 @@ async def look(
     """
     deadline = time.monotonic() + access.limits.longest - spent
     async with Network(access) as network:
-        looking = _Looking(seen, network, access, progress or _silence, deadline)
+        looking = _Looking(seen, network, access, progress or silence, deadline)
         await looking.run()
-    stamp = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    found = Declared(at=stamp, agent=looking.token, requests=looking.requests, entries=looking.entries())
+    found = Declared(at=stamp(time.time()), agent=looking.token, requests=looking.requests, entries=looking.entries())
     return exchanges.without(found, access.secrets)
-
-
-def _silence(event: ProbeEvent) -> None:
-    return
 
 
 def _field_line(row: Row, fields: Sequence[Mapping[str, str]]) -> Line | None:
@@ -361,7 +352,7 @@ class _Looking:
         wait = max(self._limits.pace or _STEADY * self._limits.pause, pause)
         if self.requests >= MAX_REQUESTS:
             self._end = f"the limit of {MAX_REQUESTS} requests was reached"
-        elif time.monotonic() + wait + min(_LEAST, self._limits.probe) > self._deadline:
+        elif time.monotonic() + wait + min(LEAST, self._limits.probe) > self._deadline:
             self._end = "the time of the scan ended"
         if self._end:
             return None
@@ -419,7 +410,7 @@ class _Looking:
         """Take whether the homepage came in the format of ``row``; ``page``: as a browser gets it."""
         found = self._found[row.key]
         if first is not None and first.outcome == SERVED:
-            text = charset.decode(first.body, first.content_type).lstrip(_BLANK)
+            text = exchanges.text_of(first.body, first.content_type)
             if first.content_type == row.accept and text and not exchanges.is_markup(text):
                 found.line = Line("the homepage", row.accept)
         elif page is None:

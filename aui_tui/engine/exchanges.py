@@ -268,6 +268,7 @@ def _signal(title: str, text: PageText, browser: PageText) -> str:
 
 
 _MARKUP: Final = ("<!doctype", "<html", "<head", "<body", "<script", "<title", "<meta", "<?xml", "<svg", "<div", "<p>")
+_BLANK: Final = "\ufeff \t\r\n"
 _HTML_TYPES: Final = ("text/html", "application/xhtml+xml")
 _ABSENT: Final = frozenset((0, 401, 403, 404, 405, 410, 451))
 
@@ -285,7 +286,7 @@ def check_llms(body: bytes, content_type: str, status: int, path_unchanged: bool
     refused = _refuse(name, content_type, status, path_unchanged)
     if refused is not None:
         return refused
-    text = charset.decode(body, content_type).lstrip("\ufeff \t\r\n")
+    text = text_of(body, content_type)
     if is_markup(text) or media_type(content_type) in _HTML_TYPES:
         return FileCheck(False, f"{name} answers 200 with an HTML page")
     if not text:
@@ -356,7 +357,7 @@ def _check_object(
     if refused is not None:
         return refused
     text = charset.decode(body, content_type)
-    if is_markup(text.lstrip("\ufeff \t\r\n")):
+    if is_markup(text):
         return FileCheck(False, f"{name} answers 200 with an HTML page")
     try:
         data = msgspec.json.decode(text)
@@ -371,9 +372,14 @@ def media_type(content_type: str) -> str:
     return content_type.partition(";")[0].strip().lower()
 
 
+def text_of(body: bytes, content_type: str) -> str:
+    """Return the text of a body without the byte order mark and the blanks that it begins with."""
+    return charset.decode(body, content_type).lstrip(_BLANK)
+
+
 def is_markup(text: str) -> bool:
-    """Tell whether a text without leading white space begins as HTML or XML does."""
-    head = text[:256].lower()
+    """Tell whether a text begins as HTML or XML does, white space before it passed over."""
+    head = text.lstrip(_BLANK)[:256].lower()
     return head.startswith(_MARKUP) or (
         head.startswith("<!--") and any(mark in head for mark in ("<html", "<!doctype"))
     )
@@ -396,7 +402,7 @@ def _is_date(value: object) -> bool:
 
 def json_object(answer: Answer) -> dict[str, Any] | None:
     """Return the JSON object in the body, or in the first event of a stream of events."""
-    text = charset.decode(answer.body, answer.content_type).lstrip("\ufeff \t\r\n")
+    text = text_of(answer.body, answer.content_type)
     if media_type(answer.content_type) == "text/event-stream":
         text = next((line[5:] for line in text.splitlines() if line.startswith("data:")), "")
     try:

@@ -18,7 +18,7 @@ from aui_tui.records.observations import (
     RobotsPolicy,
 )
 from aui_tui.records.points import stance_of
-from aui_tui.records.registry import Agent, Crawler, Surface, registry
+from aui_tui.records.registry import Surface, registry
 from aui_tui.records.tasks import CLOSED, UNKNOWN, WALLED, TaskReport
 from aui_tui.records.tasks import REFUSED as REFUSED_RUN
 
@@ -64,8 +64,8 @@ def judge(observations: Observations) -> Judgement:
     """Return the judgement of one scan."""
     live = live_exchanges(observations)
     outcomes = {BROWSER: observations.browser.outcome} | {probe.name: probe.outcome for probe in live}
-    agents = _policies(observations, registry().agents, observations.robots.agents)
-    crawlers = _policies(observations, registry().crawlers, observations.robots.crawlers)
+    agents = observations.robots.policies(agent.token for agent in registry().agents)
+    crawlers = observations.robots.policies(crawler.token for crawler in registry().crawlers)
     by_key = {agent.key: policy for agent, policy in zip(registry().agents, agents, strict=True)}
     disallowed = sum(policy.effective == "blocked" for policy in agents)
     return Judgement(
@@ -88,16 +88,6 @@ def judge(observations: Observations) -> Judgement:
 def live_exchanges(observations: Observations) -> tuple[Exchange, ...]:
     """Return one exchange per live-probed agent in registry order; status 0 for a probe that was not made."""
     return tuple(observations.exchange(agent.key) for agent in registry().live)
-
-
-def _policies(
-    observations: Observations, tokens: Sequence[Agent | Crawler], found: tuple[RobotsPolicy, ...]
-) -> tuple[RobotsPolicy, ...]:
-    if observations.robots.kind == "rules":
-        known = {policy.token: policy for policy in found}
-        return tuple(known.get(entry.token) or RobotsPolicy(token=entry.token) for entry in tokens)
-    effective = "unknown" if observations.robots.kind == "unknown" else "open"
-    return tuple(RobotsPolicy(token=entry.token, effective=effective) for entry in tokens)
 
 
 def _verdict(

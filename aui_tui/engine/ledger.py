@@ -129,7 +129,7 @@ def _entry(check: Check, observations: Observations, judgement: Judgement, metho
     if judgement.unreachable:
         points, reason = None, "The site gave no usable answer, so nothing was measured."
     else:
-        points, reason = check.measure(observations, judgement, method)
+        points, reason = check.earned(observations, judgement, method)
     return Entry(
         component=check.component,
         pillar=check.pillar[method],
@@ -205,10 +205,7 @@ LIMITS = (
         "This scan was stopped before its end, so what had not been answered by then is unclear. Scan again for the"
         " whole card.",
     ),
-    warn(
-        "insecure",
-        "Certificates were not checked (--insecure): nothing proves which server answered.",
-    ),
+    warn("insecure", "Certificates were not checked (--insecure): nothing proves which server answered."),
     warn(
         "credentials",
         "Header fields of your own, such as a password, went with every request, because you asked for it: an agent"

@@ -29,7 +29,7 @@ from aui_tui.engine.network import Client, NetworkError, Reply
 from aui_tui.engine.policy import ScanPolicy
 from aui_tui.engine.target import DEFAULT_PORTS, Origin
 from aui_tui.errors import InvalidHost
-from aui_tui.records.observations import BROWSER, FILE_PROBES, REDIRECTS, Hop
+from aui_tui.records.observations import BROWSER, FILE_PROBES, REDIRECTS, Hop, joined_fields
 from aui_tui.records.registry import registry
 from aui_tui.text import clean
 
@@ -332,10 +332,7 @@ class Answer:
 
     def mapping(self) -> Mapping[str, str]:
         """Return the headers with the values of one name joined by a comma (RFC 9110 5.3)."""
-        joined: dict[str, str] = {}
-        for name, value in self.headers:
-            joined[name] = f"{joined[name]}, {value}" if name in joined else value
-        return joined
+        return joined_fields(self.headers)
 
     @property
     def content_type(self) -> str:

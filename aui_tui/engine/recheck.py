@@ -40,6 +40,8 @@ LONGEST_STRETCH: Final = 8
 """The longest quiet between two controlled rounds, in pauses."""
 TIGHT_STRETCH: Final = 1.5
 """How much longer than the control's quiet the client's is, where the site is known to limit requests."""
+LEAST: Final = 1.0
+"""Seconds that a request has at least, however late it is in the scan."""
 BREAKS: Final = frozenset({"timeout", "protocol", "connect", "tls"})
 """Errors that a site may bring about to turn a client away."""
 WELL_KNOWN: Final = ("ai-plugin", "ucp", "mcp")

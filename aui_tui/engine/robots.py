@@ -443,24 +443,21 @@ def facts(body: bytes, status: int, registry: Registry, content_type: str = "") 
     registry lists as an alias is another token: it says nothing of the agent's own.
     """
     kind = _kind(status)
+    agents, crawlers = ([entry.token for entry in entries] for entries in (registry.agents, registry.crawlers))
     if kind != "rules":
-        effective = "unknown" if kind == "unknown" else "open"
-        return RobotsFacts(
-            kind=kind,
-            agents=tuple(RobotsPolicy(token=agent.token, effective=effective) for agent in registry.agents),
-            crawlers=tuple(RobotsPolicy(token=crawler.token, effective=effective) for crawler in registry.crawlers),
-        )
+        bare = RobotsFacts(kind=kind)
+        return RobotsFacts(kind=kind, agents=bare.policies(agents), crawlers=bare.policies(crawlers))
     robots = parse(body)
     if _is_html(body, content_type, robots):
         robots, kind = Robots(), "html"
-    robots.regard([*(agent.token for agent in registry.agents), *(crawler.token for crawler in registry.crawlers)])
+    robots.regard([*agents, *crawlers])
     star = robots.explain("*")
     blocked = star.effective == "blocked"
     return RobotsFacts(
         kind=kind,
         names=len(robots.names),
-        agents=_explain_all(robots, (agent.token for agent in registry.agents)),
-        crawlers=_explain_all(robots, (crawler.token for crawler in registry.crawlers)),
+        agents=tuple(map(robots.explain, agents)),
+        crawlers=tuple(map(robots.explain, crawlers)),
         wildcard_block=blocked,
         wildcard_line=star.line if blocked else 0,
         signal=_quote(robots.signal),
@@ -480,10 +477,6 @@ def _kept(body: bytes) -> str:
         return ""
     cleaned = clean(text, block=True)
     return cleaned if cleaned.split() == text.split() else ""
-
-
-def _explain_all(robots: Robots, tokens: Iterable[str]) -> tuple[RobotsPolicy, ...]:
-    return tuple(robots.explain(token) for token in tokens)
 
 
 def token_of(value: bytes) -> bytes:

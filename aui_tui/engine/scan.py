@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
-from datetime import UTC, datetime
 from typing import Final, Protocol
 
 import msgspec
@@ -21,6 +20,7 @@ from aui_tui.engine.recheck import Ask, Recheck, Seen
 from aui_tui.engine.signing import Signer
 from aui_tui.engine.target import Origin, Target
 from aui_tui.errors import PrivateHost, Unavailable
+from aui_tui.records.card import stamp
 from aui_tui.records.observations import (
     BROWSER,
     FILE_PROBES,
@@ -37,6 +37,7 @@ from aui_tui.records.observations import (
     RobotsFacts,
     SignedProbe,
     SignedResult,
+    silence,
 )
 from aui_tui.records.registry import registry
 
@@ -51,8 +52,6 @@ MCP_PATHS: Final = (PATHS["mcp"], "/.well-known/mcp/server-card.json")
 """The places of an MCP card; asked at the same time, since one after the other would double the scan."""
 _TRIALS: Final = 2
 """Requests without which nothing is known of a cause."""
-_LEAST: Final = 1.0
-"""Seconds that a request has at least, however late it is in the scan."""
 SIGNED_PAUSE: Final = 0.2
 """Pause in seconds between two signed probes, unless the user sets the pace."""
 _CHECKS: Final = {"llms": exchanges.check_llms, "ai-plugin": exchanges.check_ai_plugin, "ucp": exchanges.check_ucp}
@@ -68,10 +67,6 @@ class Parser(Reader, Protocol):
     async def robots(self, body: bytes, status: int, content_type: str) -> RobotsFacts:
         """Return what robots.txt says; ``status`` 0 when there was no answer."""
         ...
-
-
-def _silence(event: ProbeEvent) -> None:
-    return
 
 
 async def observe(
@@ -93,7 +88,7 @@ async def observe(
     async with Network(access, fast) as network:
         await network.prepare(target.origins[0])
         began, started = clock(), time.monotonic()
-        scan = _Scan(target, network, parser, access, progress or _silence)
+        scan = _Scan(target, network, parser, access, progress or silence)
         stopped = False
         try:
             found = await scan.run()
@@ -101,12 +96,11 @@ async def observe(
             raise _unavailable(group) or group from None
         except asyncio.CancelledError:
             found, stopped = scan.so_far(), True
-    stamp = datetime.fromtimestamp(began, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     observed = Observations(
         host=target.site,
         input_host=target.input_host,
         origin=str(scan.origin),
-        scanned_at=stamp,
+        scanned_at=stamp(began),
         elapsed_ms=round((time.monotonic() - started) * 1000),
         exchanges=exchanges.shared_text(found),
         edge=scan.edge(),
@@ -454,18 +448,12 @@ class _Scan:
     async def _again(self, first: Exchange, ask: Ask, end: float) -> Exchange:
         """Return the answer to ``ask``, asked alone on a fresh connection, with ``first`` among its attempts."""
         name, speaks = ask.name, probes.profile(ask.name).http2
-        self._tell(
-            ProbeEvent(
-                name=name,
-                state="retrying",
-                status=first.status,
-                outcome=first.outcome,
-                wait=ask.pause,
-                note=ask.why,
-            )
+        again = ProbeEvent(
+            name=name, state="retrying", status=first.status, outcome=first.outcome, wait=ask.pause, note=ask.why
         )
+        self._tell(again)
         await asyncio.sleep(ask.pause)
-        limit = max(_LEAST, min(ask.limit, end - time.monotonic()))
+        limit = max(recheck.LEAST, min(ask.limit, end - time.monotonic()))
         async with self._network.client(http2=speaks) as client:
             answer = await self._ask(client, name, limit, alone=True)
         if name == BROWSER and first.outcome == SERVED:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import AddressValueError, IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Final, NamedTuple
@@ -97,17 +96,13 @@ class Target:
     @property
     def site(self) -> str:
         """The name under which the card is kept and listed: host, and the port where it is not the web's."""
-        return self._authority
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port is None else f"{host}:{self.port}"
 
     @property
     def key(self) -> str:
         """The name under which an answer is cached: scheme and port as given, so that two sites never share one."""
-        return f"{self.scheme}://{self._authority}" if self.scheme else self._authority
-
-    @property
-    def _authority(self) -> str:
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.port is None else f"{host}:{self.port}"
+        return f"{self.scheme}://{self.site}" if self.scheme else self.site
 
 
 def parse(url: str, *, allow_private: bool = False) -> Target:
@@ -286,14 +281,10 @@ _EMBEDDED_V4: Final = (
 )
 
 
-def _ranges(networks: Sequence[IPv4Network] | Sequence[IPv6Network]) -> tuple[tuple[int, int], ...]:
-    return tuple((int(network.network_address), int(network.broadcast_address)) for network in networks)
-
-
-_V4: Final = _ranges([IPv4Network(text) for text in _CLOSED_V4])
-_V6: Final = _ranges([IPv6Network(text) for text in _CLOSED_V6])
-_V6_OPEN: Final = _ranges([IPv6Network(_GLOBAL_UNICAST_V6)])
-_V6_EMBEDDED: Final = tuple((*_ranges([IPv6Network(text)])[0], shift) for text, shift in _EMBEDDED_V4)
+_V4: Final = tuple(map(IPv4Network, _CLOSED_V4))
+_V6: Final = tuple(map(IPv6Network, _CLOSED_V6))
+_V6_OPEN: Final = IPv6Network(_GLOBAL_UNICAST_V6)
+_V6_EMBEDDED: Final = tuple((IPv6Network(text), shift) for text, shift in _EMBEDDED_V4)
 
 
 def parse_address(address: str) -> IPv4Address | IPv6Address | None:
@@ -314,20 +305,9 @@ def is_public(address: str) -> bool:
     An IPv6 address that embeds an IPv4 address is judged by the embedded one. Other text than an address is not public.
     """
     found = parse_address(address)
-    if found is None:
-        return False
-    number = int(found)
-    if isinstance(found, IPv4Address):
-        return _public_v4(number)
-    for low, high, shift in _V6_EMBEDDED:
-        if low <= number <= high:
-            return _public_v4((number >> shift) & 0xFFFF_FFFF)
-    return _within(number, _V6_OPEN) and not _within(number, _V6)
-
-
-def _public_v4(number: int) -> bool:
-    return not _within(number, _V4)
-
-
-def _within(number: int, ranges: tuple[tuple[int, int], ...]) -> bool:
-    return any(low <= number <= high for low, high in ranges)
+    if isinstance(found, IPv6Address):
+        shift = next((shift for network, shift in _V6_EMBEDDED if found in network), None)
+        if shift is None:
+            return found in _V6_OPEN and not any(found in network for network in _V6)
+        found = IPv4Address((int(found) >> shift) & 0xFFFF_FFFF)
+    return found is not None and not any(found in network for network in _V4)

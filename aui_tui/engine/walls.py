@@ -18,7 +18,7 @@ import msgspec
 
 from aui_tui.engine import charset, markup
 from aui_tui.records.decoding import convert
-from aui_tui.records.observations import Challenge
+from aui_tui.records.observations import Challenge, joined_fields
 
 REFERENCE_LIMIT: Final = 64
 
@@ -324,11 +324,7 @@ def _after(mark: str, text: str) -> str:
 
 
 def _fold(headers: Mapping[str, str]) -> dict[str, str]:
-    fields: dict[str, str] = {}
-    for name, value in headers.items():
-        key = str(name).lower()
-        fields[key] = f"{fields[key]}, {value}" if key in fields else str(value)
-    return fields
+    return joined_fields((str(name).lower(), str(value)) for name, value in headers.items())
 
 
 def _fold_text(text: str) -> str:

@@ -200,22 +200,14 @@ def _walled(card: ReportCard) -> dict[str, str]:
 def _robots(card: ReportCard, seen: Observations | None) -> Mapping[str, RobotsPolicy]:
     """Return what robots.txt says of each token: exactly where the scan is kept, else as far as the card shows it."""
     entries: tuple[Agent | Crawler, ...] = (*registry().agents, *registry().crawlers)
+    tokens = [entry.token for entry in entries]
     if seen is not None:
-        kind = seen.robots.kind
-        found = {policy.token: policy for policy in (*seen.robots.agents, *seen.robots.crawlers)}
-        fallback = "unknown" if kind == "unknown" else "open"
-        return {
-            entry.token: (found.get(entry.token) if kind == "rules" else None)
-            or RobotsPolicy(token=entry.token, effective=fallback)
-            for entry in entries
-        }
+        return dict(zip(tokens, seen.robots.policies(tokens), strict=True))
     known = 200 <= card.robots_status <= 499
     words = {**card.ua_policy, **card.crawler_policy}
     return {
-        entry.token: RobotsPolicy(
-            token=entry.token, effective=_effective(words.get(entry.token, ""), card) if known else "unknown"
-        )
-        for entry in entries
+        token: RobotsPolicy(token=token, effective=_effective(words.get(token, ""), card) if known else "unknown")
+        for token in tokens
     }
 
 

@@ -14,7 +14,7 @@ import msgspec
 
 from aui_tui.errors import BadValue
 from aui_tui.records import labels
-from aui_tui.records.observations import BROWSER, FILE_PROBES, Exchange, Observations
+from aui_tui.records.observations import BROWSER, FILE_PROBES, Exchange, Observations, joined_fields
 from aui_tui.records.registry import registry
 
 HIDDEN: Final = "…"
@@ -145,7 +145,7 @@ def _answered(left: Exchange, right: Exchange) -> Iterator[FieldRow]:
     yield _row("answered", "status", status_line(left), status_line(right), _again(right))
     yield _row("answered", "hops", _hops(left), _hops(right))
     yield FieldRow(part="answered", name="size, time", left=_size(left), right=_size(right), differs=None)
-    here, there = _joined(left), _joined(right)
+    here, there = joined_fields(left.headers), joined_fields(right.headers)
     for name in dict.fromkeys((*here, *there)):
         values = here.get(name, NONE), there.get(name, NONE)
         yield FieldRow(
@@ -180,13 +180,6 @@ def _size(one: Exchange) -> str:
 
 def _hops(one: Exchange) -> str:
     return " → ".join(f"{hop.status} {hop.location}" for hop in one.hops) or "none"
-
-
-def _joined(one: Exchange) -> dict[str, str]:
-    out: dict[str, str] = {}
-    for name, value in one.headers:
-        out[name] = f"{out[name]}, {value}" if name in out else value
-    return out
 
 
 def _page(left: Exchange, right: Exchange, texts: tuple[str, str]) -> Iterator[FieldRow]:

@@ -13,7 +13,7 @@ names the field.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -195,6 +195,14 @@ UNFOLLOWED = frozenset({"redirect-loop", "redirect-target", "redirect-scheme", "
 """Errors of a redirect that cannot or must not be followed: the last real status is kept, nothing is dialled."""
 
 
+def joined_fields(fields: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return header ``fields`` as a mapping, the values of one name joined by a comma (RFC 9110 5.3)."""
+    found: dict[str, str] = {}
+    for name, value in fields:
+        found[name] = f"{found[name]}, {value}" if name in found else value
+    return found
+
+
 class RobotsPolicy(Record, frozen=True):
     """What robots.txt says of one tested token.
 
@@ -231,6 +239,12 @@ class RobotsFacts(Record, frozen=True):
     signal_line: int = 0
     cut: bool = False
     text: str = ""
+
+    def policies(self, tokens: Iterable[str]) -> tuple[RobotsPolicy, ...]:
+        """Return what the file says of each of ``tokens``, in their order; without rules the same of them all."""
+        known = {policy.token: policy for policy in (*self.agents, *self.crawlers)} if self.kind == "rules" else {}
+        effective = "unknown" if self.kind == "unknown" else "open"
+        return tuple(known.get(token) or RobotsPolicy(token=token, effective=effective) for token in tokens)
 
 
 class Landmarks(Record, frozen=True):
@@ -446,6 +460,10 @@ class ProbeEvent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Progress = Callable[[ProbeEvent], None]
+
+
+def silence(event: ProbeEvent) -> None:
+    """Report nothing: the progress of a scan that nobody watches."""
 
 
 RECORDING: Final = 1

@@ -53,7 +53,4 @@ def choose(what: str, value: str, allowed: Sequence[str]) -> str:
     for word in allowed:
         if word.casefold() == wanted:
             return word
-    raise BadValue(
-        f"Unknown {what} {clean(value, 60)!r}; allowed are: {', '.join(allowed)}.",
-        allowed=allowed,
-    )
+    raise BadValue(f"Unknown {what} {clean(value, 60)!r}; allowed are: {', '.join(allowed)}.", allowed=allowed)

@@ -12,10 +12,10 @@ import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, wraps
+from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
@@ -24,7 +24,7 @@ from aui_tui.engine import robots_edit
 from aui_tui.engine.judge import Judgement, is_turned_away, live_exchanges
 from aui_tui.records.card import ReportCard
 from aui_tui.records.decoding import convert
-from aui_tui.records.observations import SERVED, Exchange, Observations
+from aui_tui.records.observations import BROWSER, SERVED, Exchange, Observations
 from aui_tui.records.registry import Agent, registry
 
 ABOUT: Final = MappingProxyType(
@@ -238,6 +238,16 @@ class Earned(NamedTuple):
     points: int | None
     reason: str
 
+    @classmethod
+    def unmeasured(cls, observations: Observations, what: str, *probes: str) -> Earned | None:
+        """Return that ``what`` was not measured, where one of ``probes`` was left without a verdict."""
+        asked = [observations.exchange(probe) for probe in probes]
+        if not any(probe.unmeasured for probe in asked):
+            return None
+        limited = any(probe.limited for probe in asked)
+        why = "could not be fetched: the site limits requests" if limited else "was not seen: the scan was stopped"
+        return cls(None, f"{what} {why}. Not measured, so it does not count.")
+
 
 class Piece(NamedTuple):
     """A file of a fix: its path in the folder of a plan, where it goes (words), and its text.
@@ -278,7 +288,8 @@ class Check(ABC):
     check the fix from here, with ``{origin}`` for the address. ``points`` and ``pillar``: full points and pillar key
     per method. ``detail``: the number of ``detail`` (specification 2.3) that its points add to. ``sentences``: its
     evidence, each severity in the order of a card. ``judged``: the fix changes the judgement, not points alone.
-    ``names_site``: its snippet holds the site's address.
+    ``names_site``: its snippet holds the site's address. ``rests_on``: what is measured, in words, and the probes
+    without whose verdict nothing is.
     """
 
     component: str
@@ -298,6 +309,12 @@ class Check(ABC):
     detail = "surface"
     names_site = False
     judged = False
+    rests_on: tuple[str, ...] = ()
+
+    def earned(self, observations: Observations, judgement: Judgement, method: str) -> Earned:
+        """Return the points under ``method`` and why; that nothing was measured, where a probe has no verdict."""
+        unknown = Earned.unmeasured(observations, *self.rests_on) if self.rests_on else None
+        return unknown or self.measure(observations, judgement, method)
 
     @abstractmethod
     def measure(self, observations: Observations, judgement: Judgement, method: str) -> Earned:
@@ -330,42 +347,26 @@ class Check(ABC):
         return f"Check: {proof}{local}{public}"
 
 
-Measure = Callable[[Any, Observations, Judgement, str], Earned]
-"""``Check.measure`` with the check before its arguments."""
+class PageCheck(Check):
+    """A check of the page that the browser got, which is not always the homepage."""
 
+    rests_on = ("The homepage", BROWSER)
 
-def unmeasured(observations: Observations, what: str, *probes: str) -> Earned | None:
-    """Return that ``what`` was not measured, where one of ``probes`` was left without a verdict."""
-    asked = [observations.exchange(probe) for probe in probes]
-    if not any(probe.unmeasured for probe in asked):
-        return None
-    limited = any(probe.limited for probe in asked)
-    why = "could not be fetched: the site limits requests" if limited else "was not seen: the scan was stopped"
-    return Earned(None, f"{what} {why}. Not measured, so it does not count.")
+    @staticmethod
+    def was_read(observations: Observations, judgement: Judgement) -> bool:
+        """Return whether the facts of the page are those of the homepage."""
+        return judgement.browser == SERVED and not observations.page.problem
 
+    @staticmethod
+    def on_page(judgement: Judgement, facts: str) -> str:
+        """Return a sentence on the page."""
+        page = "The homepage" if judgement.browser == SERVED else "The page that the browser got in its place"
+        return f"{page}: {facts}."
 
-def rests_on(what: str, *probes: str) -> Callable[[Measure], Measure]:
-    """Return a decorator of ``Check.measure``: where one of ``probes`` left ``what`` without a verdict, none earns."""
-
-    def decorated(measure: Measure) -> Measure:
-        @wraps(measure)
-        def measured(check: Any, observations: Observations, judgement: Judgement, method: str) -> Earned:
-            return unmeasured(observations, what, *probes) or measure(check, observations, judgement, method)
-
-        return measured
-
-    return decorated
-
-
-def on_page(judgement: Judgement, facts: str) -> str:
-    """Return a sentence on the page that the browser got, which is not always the homepage."""
-    page = "The homepage" if judgement.browser == SERVED else "The page that the browser got in its place"
-    return f"{page}: {facts}."
-
-
-def by_page(site: Site, advice: Advice) -> Advice:
-    """Return ``advice`` on a page with a note where the browser did not get the homepage."""
-    return advice if site.judgement.browser == SERVED else advice._replace(body=f"{advice.body} {UNSEEN}")
+    @staticmethod
+    def by_page(site: Site, advice: Advice) -> Advice:
+        """Return ``advice`` with a note where the browser did not get the homepage."""
+        return advice if site.judgement.browser == SERVED else advice._replace(body=f"{advice.body} {UNSEEN}")
 
 
 def robots_pieces(site: Site, fix: str, lines: str = "") -> tuple[Piece, ...]:
@@ -375,8 +376,3 @@ def robots_pieces(site: Site, fix: str, lines: str = "") -> tuple[Piece, ...]:
         return (Piece("robots.txt", f"{site.origin}/robots.txt, as text/plain", whole.strip("\n")),)
     place = "by hand into robots.txt: the site's own file was not kept with this scan; scan again to get the whole file"
     return (Piece(f"by-hand/robots-{fix}.txt", place, lines),)
-
-
-def page_was_read(observations: Observations, judgement: Judgement) -> bool:
-    """Return whether the facts of the page are those of the homepage."""
-    return judgement.browser == SERVED and not observations.page.problem

@@ -119,10 +119,7 @@ SENTENCES = (
         "signed-form",
         "<<agent>> is let in with <<works>>, not with <<fails>> (<<status>>); both forms are in use, so verify both.",
     ),
-    warn(
-        "signed-unclear",
-        "The signed probes of <<agent>> prove nothing: <<why>>. Scan again to settle it.",
-    ),
+    warn("signed-unclear", "The signed probes of <<agent>> prove nothing: <<why>>. Scan again to settle it."),
     warn(
         "second-answer",
         "<<agent>> got <<first>> at first and <<second>> when asked again, alone and after a pause; the second"

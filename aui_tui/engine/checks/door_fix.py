@@ -157,11 +157,7 @@ def _published_ranges(agents: Sequence[Agent]) -> dict[str, str]:
 def _tester(address: str) -> dict[str, str]:
     """Return the placeholders for the one ``address`` from which the scan is repeated."""
     version, bits = ("IPV6", 128) if ":" in address else ("IPV4", 32)
-    return {
-        "tester_pattern": re.escape(address),
-        "tester_version": version,
-        "tester_network": f"{address}/{bits}",
-    }
+    return {"tester_pattern": re.escape(address), "tester_version": version, "tester_network": f"{address}/{bits}"}
 
 
 def _reference(probe: Exchange) -> str:

@@ -6,23 +6,9 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from aui_tui.engine.checks.base import (
-    Advice,
-    Check,
-    Earned,
-    Finding,
-    Piece,
-    Site,
-    by_page,
-    good,
-    on_page,
-    page_was_read,
-    rests_on,
-    script_json,
-    warn,
-)
+from aui_tui.engine.checks.base import Advice, Earned, Finding, PageCheck, Piece, Site, good, script_json, warn
 from aui_tui.engine.judge import Judgement
-from aui_tui.records.observations import BROWSER, Observations
+from aui_tui.records.observations import Observations
 from aui_tui.text import count
 
 POINTS = {"v0.1": 5, "v0.2": 3}
@@ -38,15 +24,12 @@ SENTENCES = (
         "jsonld-broken",
         "<<broken>> of <<count>> on the homepage cannot be parsed, so an agent gets nothing from what they say.",
     ),
-    warn(
-        "jsonld-none",
-        "The homepage has no JSON-LD, so an agent must guess names, prices and dates from the layout.",
-    ),
+    warn("jsonld-none", "The homepage has no JSON-LD, so an agent must guess names, prices and dates from the layout."),
     good("jsonld", "The homepage has <<count>>."),
 )
 
 
-class JsonLd(Check):
+class JsonLd(PageCheck):
     component = "jsonld"
     fix = "jsonld"
     label = "JSON-LD"
@@ -61,14 +44,13 @@ class JsonLd(Check):
     sentences = SENTENCES
     names_site = True
 
-    @rests_on("The homepage", BROWSER)
     def measure(self, observations: Observations, judgement: Judgement, method: str) -> Earned:
         blocks = observations.page.jsonld
         found = count(blocks, "JSON-LD block") if blocks else "no JSON-LD"
-        return Earned(POINTS[method] if blocks else 0, on_page(judgement, found))
+        return Earned(POINTS[method] if blocks else 0, self.on_page(judgement, found))
 
     def findings(self, observations: Observations, judgement: Judgement) -> Iterator[Finding]:
-        if not page_was_read(observations, judgement):
+        if not self.was_read(observations, judgement):
             return
         facts = observations.page
         blocks = count(facts.jsonld, "JSON-LD block")
@@ -106,7 +88,7 @@ class JsonLd(Check):
             " pages a block of their own type."
         )
         code = f'<script type="application/ld+json">\n{graph}\n</script>'
-        return by_page(
+        return self.by_page(
             site,
             Advice(body, code, lambda: (Piece("homepage/head.html", "right before </head> on the homepage", code),)),
         )

@@ -7,24 +7,10 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from aui_tui.engine.checks.base import (
-    Advice,
-    CardPoints,
-    Check,
-    Earned,
-    Finding,
-    Piece,
-    Site,
-    by_page,
-    good,
-    on_page,
-    page_was_read,
-    rests_on,
-    warn,
-)
+from aui_tui.engine.checks.base import Advice, CardPoints, Earned, Finding, PageCheck, Piece, Site, good, warn
 from aui_tui.engine.judge import Judgement
 from aui_tui.engine.wording import joined
-from aui_tui.records.observations import BROWSER, Observations, PageFacts
+from aui_tui.records.observations import Observations, PageFacts
 from aui_tui.text import count
 
 PARTS = {
@@ -95,7 +81,7 @@ def _pieces(lines: list[str], page: PageFacts, name: str) -> tuple[Piece, ...]:
     return tuple(piece for piece in found if piece.text)
 
 
-class LandmarksAndLabels(Check):
+class LandmarksAndLabels(PageCheck):
     component = "landmarks"
     fix = "landmarks"
     label = "Landmarks and form labels"
@@ -109,7 +95,6 @@ class LandmarksAndLabels(Check):
     points = POINTS
     sentences = SENTENCES
 
-    @rests_on("The homepage", BROWSER)
     def measure(self, observations: Observations, judgement: Judgement, method: str) -> Earned:
         page, full = observations.page, PARTS[method]
         seen = page.semantic
@@ -126,10 +111,10 @@ class LandmarksAndLabels(Check):
             "forms": forms,
         }
         parts = ", ".join(f"{fact} ({points[part]} of {full[part]})" for part, fact in facts.items())
-        return Earned(sum(points.values()), on_page(judgement, parts))
+        return Earned(sum(points.values()), self.on_page(judgement, parts))
 
     def findings(self, observations: Observations, judgement: Judgement) -> Iterator[Finding]:
-        if not page_was_read(observations, judgement):
+        if not self.was_read(observations, judgement):
             return
         facts = observations.page
         seen = facts.semantic
@@ -167,7 +152,7 @@ class LandmarksAndLabels(Check):
         ]
         name = html.escape(site.title)
         lines = _snippet(page, name)
-        return by_page(site, Advice(" ".join(parts), "\n".join(lines), lambda: _pieces(lines, page, name)))
+        return self.by_page(site, Advice(" ".join(parts), "\n".join(lines), lambda: _pieces(lines, page, name)))
 
     def convert(self, known: CardPoints, to: str) -> int:
         seen = known.card.semantic

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from aui_tui.engine.checks.base import Advice, Check, Earned, Finding, Piece, Site, good, unmeasured, warn
+from aui_tui.engine.checks.base import Advice, Check, Earned, Finding, Piece, Site, good, warn
 from aui_tui.engine.judge import Judgement
 from aui_tui.engine.wording import sentence, status
 from aui_tui.records.observations import Observations
@@ -15,10 +15,7 @@ POINTS = {"v0.1": 5, "v0.2": 3}
 ABSENT = frozenset({404, 410})
 SENTENCES = (
     warn("llms-note", "<<note>>"),
-    warn(
-        "llms-none",
-        "There is no /llms.txt to tell an agent where to start.",
-    ),
+    warn("llms-none", "There is no /llms.txt to tell an agent where to start."),
     good("llms", "/llms.txt tells agents where to start."),
 )
 
@@ -46,7 +43,7 @@ class LlmsTxt(Check):
     def measure(self, observations: Observations, _: Judgement, method: str) -> Earned:
         if observations.files.llms:
             return Earned(POINTS[method], "/llms.txt was found.")
-        return unmeasured(observations, "/llms.txt", "llms") or Earned(0, "No usable /llms.txt was found.")
+        return Earned.unmeasured(observations, "/llms.txt", "llms") or Earned(0, "No usable /llms.txt was found.")
 
     def findings(self, observations: Observations, _: Judgement) -> Iterator[Finding]:
         if observations.exchange("llms").unmeasured:

@@ -7,19 +7,7 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
-from aui_tui.engine.checks.base import (
-    Advice,
-    CardPoints,
-    Check,
-    Earned,
-    Finding,
-    Piece,
-    Site,
-    good,
-    script_json,
-    unmeasured,
-    warn,
-)
+from aui_tui.engine.checks.base import Advice, CardPoints, Check, Earned, Finding, Piece, Site, good, script_json, warn
 from aui_tui.engine.judge import Judgement
 from aui_tui.engine.wording import sentence
 from aui_tui.records.observations import Observations
@@ -106,7 +94,8 @@ class FrontDoor(Check):
             return Earned(POINTS[method], "A commerce manifest was found at /.well-known/ucp.")
         if files.mcp:
             return Earned(POINTS[method], "An MCP server card was found under /.well-known.")
-        if (unknown := unmeasured(observations, "The UCP manifest or the MCP server card", "ucp", "mcp")) is not None:
+        unknown = Earned.unmeasured(observations, "The UCP manifest or the MCP server card", "ucp", "mcp")
+        if unknown is not None:
             return unknown
         if files.ai_plugin:
             return Earned(PLUGIN_POINTS[method], "Only the legacy ai-plugin.json was found.")

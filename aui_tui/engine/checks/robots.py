@@ -20,7 +20,6 @@ from aui_tui.engine.checks.base import (
     critical,
     edges,
     good,
-    rests_on,
     robots_pieces,
     warn,
 )
@@ -203,8 +202,8 @@ class RobotsTxt(Check):
     sentences = SENTENCES
     detail = "robots"
     judged = True
+    rests_on = ("robots.txt", "robots")
 
-    @rests_on("robots.txt", "robots")
     def measure(self, observations: Observations, judgement: Judgement, method: str) -> Earned:
         full = POINTS[method]
         match observations.robots.kind:

@@ -6,18 +6,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from aui_tui.engine.checks.base import (
-    Advice,
-    CardPoints,
-    Check,
-    Earned,
-    Finding,
-    Site,
-    good,
-    rests_on,
-    robots_pieces,
-    warn,
-)
+from aui_tui.engine.checks.base import Advice, CardPoints, Check, Earned, Finding, Site, good, robots_pieces, warn
 from aui_tui.engine.judge import Judgement
 from aui_tui.engine.robots_edit import OPEN_SIGNAL, signal_for
 from aui_tui.engine.wording import quoted
@@ -66,8 +55,8 @@ class ContentSignal(Check):
     pillar = PILLAR
     sentences = SENTENCES
     detail = "signal"
+    rests_on = ("robots.txt", "robots")
 
-    @rests_on("robots.txt", "robots")
     def measure(self, observations: Observations, _: Judgement, method: str) -> Earned:
         robots = observations.robots
         if not robots.signal_line:

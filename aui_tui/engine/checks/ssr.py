@@ -6,24 +6,10 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from aui_tui.engine.checks.base import (
-    Advice,
-    Check,
-    Earned,
-    Finding,
-    Piece,
-    Site,
-    by_page,
-    critical,
-    good,
-    on_page,
-    page_was_read,
-    rests_on,
-    warn,
-)
+from aui_tui.engine.checks.base import Advice, Earned, Finding, PageCheck, Piece, Site, critical, good, warn
 from aui_tui.engine.judge import Judgement
 from aui_tui.engine.wording import clause
-from aui_tui.records.observations import BROWSER, SERVED, Observations
+from aui_tui.records.observations import SERVED, Observations
 from aui_tui.text import count
 
 POINTS = {"v0.1": 9, "v0.2": 5}
@@ -35,19 +21,13 @@ SENTENCES = (
         " nothing to tell its user; send readable HTML.",
     ),
     warn("page-problem", "The homepage was not analysed: <<problem>>, so all its counts are 0."),
-    warn(
-        "page-unseen",
-        "The browser probe did not get the homepage, so its text, landmarks and JSON-LD are unknown.",
-    ),
-    warn(
-        "page-cut",
-        "The homepage is longer than the part that is read, or broke off; the rest is not in this card.",
-    ),
+    warn("page-unseen", "The browser probe did not get the homepage, so its text, landmarks and JSON-LD are unknown."),
+    warn("page-cut", "The homepage is longer than the part that is read, or broke off; the rest is not in this card."),
     good("readable", "The homepage has <<readable>> without scripts."),
 )
 
 
-class WithoutScripts(Check):
+class WithoutScripts(PageCheck):
     component = "ssr"
     fix = "ssr"
     label = "Readable without scripts"
@@ -62,13 +42,12 @@ class WithoutScripts(Check):
     sentences = SENTENCES
     names_site = True
 
-    @rests_on("The homepage", BROWSER)
     def measure(self, observations: Observations, judgement: Judgement, method: str) -> Earned:
         page = observations.page
         readable = count(page.readable, "readable character")
         if page.noscript_shell:
-            return Earned(0, on_page(judgement, f"without scripts it has {readable}, under 200"))
-        if page_was_read(observations, judgement):
+            return Earned(0, self.on_page(judgement, f"without scripts it has {readable}, under 200"))
+        if self.was_read(observations, judgement):
             return Earned(POINTS[method], f"The homepage has {readable} without scripts.")
         return Earned(POINTS[method], "The homepage could not be read, and nothing shows that it needs scripts.")
 
@@ -112,7 +91,7 @@ class WithoutScripts(Check):
     <li>Say what is offered on {hostname}, what it costs, where it is available and how to order, book or get help.</li>
   </ul>
 </section>"""
-        return by_page(site, Advice(body, code, lambda: (Piece("homepage/content.html", PLACE, code),)))
+        return self.by_page(site, Advice(body, code, lambda: (Piece("homepage/content.html", PLACE, code),)))
 
 
 CHECK = WithoutScripts()
