@@ -21,7 +21,6 @@ class AuiError(Exception):
 class InvalidHost(AuiError):
     """The host or URL asked for cannot or must not be scanned (specification 7, status 400)."""
 
-    exit_code = 2
     http_status = 400
     title = "Invalid host"
 
@@ -86,7 +85,6 @@ class ScansRefused(AuiError):
 class BadValue(AuiError):
     """A filter or option has a value outside its list; ``allowed`` names the list."""
 
-    exit_code = 2
     http_status = 400
     title = "Bad value"
 
@@ -98,7 +96,6 @@ class BadValue(AuiError):
 class RecordError(AuiError):
     """A record does not follow the specification; the sentence names the field."""
 
-    exit_code = 2
     http_status = 502
     title = "Broken record"
 
@@ -106,7 +103,6 @@ class RecordError(AuiError):
 class ConfigError(AuiError):
     """A setting, a settings file or a folder cannot be used."""
 
-    exit_code = 2
     title = "Bad configuration"
 
 
@@ -120,7 +116,6 @@ class MissingExtra(ConfigError):
 class NoBrowser(AuiError):
     """Tasks need a browser and the extra that drives it; ``commands`` are the two that install them."""
 
-    exit_code = 2
     http_status = 501
     title = "No browser"
     commands: ClassVar[tuple[str, str]] = ('pip install "aui-tui[browser]"', "python -m playwright install chromium")

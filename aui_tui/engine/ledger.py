@@ -10,10 +10,12 @@ those of its fix.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
+from importlib.resources import files
 from itertools import chain, combinations
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from aui_tui.engine.checks import BY_FIX, CHECKS, Check, Finding, Sentence, critical, good, warn
 from aui_tui.engine.judge import Judgement, judge
@@ -278,84 +280,38 @@ class Section(NamedTuple):
     rows: tuple[tuple[str, str], ...] = ()
 
 
-VERDICTS: Final = (
-    ("allowed", "the agent was served, and robots.txt lets it in"),
-    ("allowed-robots", "robots.txt lets it in; there is no live probe of this one"),
-    ("partial", "let in, but robots.txt closes some paths"),
-    ("disallowed", "robots.txt tells it to stay out"),
-    ("blocked", "a browser was served and the agent was refused"),
-    ("walled", "a challenge or block page came instead, or nobody was served"),
-    ("untested", "there is no verdict: no answer, a limit on requests, no rules to read, or no task run in a browser"),
-)
-
-STANCES: Final = (
-    (
-        "Walled",
-        "a browser is challenged and no agent served, or none of the probed agents is served, or robots.txt disallows "
-        f"{MOST_AGENTS} or more of the {AGENTS_TOTAL} tested agents; a 402 with machine-readable terms "
-        "is an offer, not a wall",
-    ),
-    ("Open", f"all {LIVE_TOTAL} probed agents are served and robots.txt disallows none"),
-    ("Selective", "everything between"),
-)
+@cache
+def _explanation() -> list[dict[str, Any]]:
+    """Return the packaged sections (``method.toml``)."""
+    text = files("aui_tui.engine").joinpath("method.toml").read_text(encoding="utf-8")
+    found: list[dict[str, Any]] = tomllib.loads(text)["section"]
+    return found
 
 
 def sections(method: str) -> tuple[Section, ...]:
     """Return the explanation of ``method``. Raises BadValue naming the known methods."""
     chosen = method_called(method)
-    live = ", ".join(agent.label for agent in registry().live)
-    return (
+    facts = {
+        "name": chosen.name,
+        "live": ", ".join(agent.label for agent in registry().live),
+        "agents": str(AGENTS_TOTAL),
+        "crawlers": str(CRAWLERS_TOTAL),
+        "probed": str(LIVE_TOTAL),
+        "most": str(MOST_AGENTS),
+        "ceiling": str(WALLED_CEILING),
+        "unscored": chosen.task_pillar.label,
+        "grades": ", ".join(f"{letter} from {floor}" if floor else f"{letter} below" for floor, letter in GRADE_FLOORS),
+    }
+    return tuple(
         Section(
-            f"Method {chosen.name}",
-            (
-                "The question is how usable a site is for AI agents that act live for a person. The answer rests on "
-                "one comparison: what a browser gets, and what an agent gets that asks for the same page at the same "
-                "moment. Each sends what the client whose name it uses is known to send.",
-            ),
-        ),
-        Section(
-            "What one scan asks for",
-            (
-                f"The homepage as a browser and as {live}; robots.txt; /llms.txt, /.well-known/ai-plugin.json, "
-                "/.well-known/ucp and the MCP server card. All at once, each within 12 seconds, redirects included. "
-                "An agent that was turned away is asked again, alone, with the browser right before and after as the "
-                "control. Only what lasts while the browser is served counts against the site; where the browser is "
-                "turned away too, the site limits everybody and that refusal does not count.",
-                f"robots.txt is read for {AGENTS_TOTAL} agents and {CRAWLERS_TOTAL} crawlers by RFC 9309; crawlers are "
-                "reported and never scored.",
-            ),
-        ),
-        Section("Verdicts", rows=VERDICTS),
-        Section("Stance, the first that fits", rows=STANCES),
-        Section("Points", _unscored(chosen), _points(chosen)),
-        Section(
-            "Score and grade",
-            (
-                "The score is 100 times the points earned over the points possible, over the pillars that are scored, "
-                f"rounded half up; a Walled site gets {WALLED_CEILING} at most. What was not measured counts on "
-                "neither side.",
-                ", ".join(f"{letter} from {floor}" if floor else f"{letter} below" for floor, letter in GRADE_FLOORS)
-                + ".",
-                "Each fix says both: the points that it gains in its pillar, and the score before and after, such as "
-                "+4 points, score 52 -> 60. All of them together give 100, "
-                "minus the points that a run of the tasks did not earn.",
-            ),
-        ),
-        Section(
-            "What it cannot tell",
-            (
-                "A probe borrows an agent's name without its network address or its signature. A site that verifies "
-                "agents may refuse the probe and serve the agent; a card with a refusal says so.",
-                "A scan sees one moment, from one place, and only the homepage. robots.txt is a request: it stops "
-                "nobody. What an agent gets done on the site is tested only by a run of the tasks in a browser.",
-            ),
-        ),
+            fill(section["title"], facts),
+            tuple(fill(text, facts) for text in section.get("paragraphs", ())),
+            _points(chosen)
+            if section.get("points")
+            else tuple((word, fill(meaning, facts)) for word, meaning in section.get("rows", ())),
+        )
+        for section in _explanation()
     )
-
-
-def _unscored(method: Method) -> tuple[str, ...]:
-    names = [pillar.label for pillar in method.pillars if pillar.by_tasks]
-    return (f"Not scored yet: {', '.join(names)}.",) if names else ()
 
 
 def _points(method: Method) -> tuple[tuple[str, str], ...]:

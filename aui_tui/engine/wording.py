@@ -15,7 +15,7 @@ import msgspec
 
 from aui_tui.records.decoding import convert
 from aui_tui.records.observations import CHALLENGED, Exchange, RobotsPolicy
-from aui_tui.records.registry import Agent, registry
+from aui_tui.records.registry import registry
 from aui_tui.text import clean
 
 QUOTE: Final = 60
@@ -47,11 +47,6 @@ def vendor(key: str) -> Vendor:
 def fill(template: str, facts: Mapping[str, str]) -> str:
     """Return ``template`` with each ``<<name>>`` replaced by its fact; what a fact holds is not read again."""
     return PLACE.sub(lambda place: facts[place[1]], template)
-
-
-def label(agent: Agent) -> str:
-    """Return what the agent is called in a sentence."""
-    return agent.short
 
 
 def joined(items: Iterable[str], limit: int = NAMED) -> str:
@@ -141,7 +136,7 @@ def silence(probe: Exchange) -> str:
 def name_of(policy: RobotsPolicy) -> str:
     """Return the label of the agent that a policy is about."""
     agent = registry().agent(policy.token)
-    return label(agent) if agent else policy.token
+    return agent.short if agent else policy.token
 
 
 def by_line(policies: Iterable[RobotsPolicy], *, rules: bool = False) -> str:

@@ -369,12 +369,8 @@ def _check_card(card: ReportCard) -> None:
     ):
         if getattr(card, field) != total:
             raise RecordError(f"Broken report card: {field} must be {total}, not {getattr(card, field)}.")
-    for part, total in (
-        ("agents_disallowed", AGENTS_TOTAL),
-        ("agents_partial", AGENTS_TOTAL),
-        ("crawlers_blocked", CRAWLERS_TOTAL),
-        ("live_served", LIVE_TOTAL),
-    ):
+    agents = dict.fromkeys(("agents_disallowed", "agents_partial"), AGENTS_TOTAL)
+    for part, total in (agents | {"crawlers_blocked": CRAWLERS_TOTAL, "live_served": LIVE_TOTAL}).items():
         if getattr(card, part) > total:
             raise RecordError(f"Broken report card: {part} must be at most {total}, not {getattr(card, part)}.")
     if set(card.pillars) != set(card.pillar_max):

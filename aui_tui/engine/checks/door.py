@@ -16,7 +16,6 @@ from aui_tui.engine.wording import (
     at_lines,
     clause,
     joined,
-    label,
     name_of,
     quoted,
     silence,
@@ -224,8 +223,8 @@ def _group(group: Sequence[Probed], total: int) -> str:
     if len(group) == total:
         return f"all {total} probed agents"
     if len(group) == 1:
-        return f"{label(group[0][0])} ({group[0][0].token})"
-    return joined(label(agent) for agent, _ in group)
+        return f"{group[0][0].short} ({group[0][0].token})"
+    return joined(agent.short for agent, _ in group)
 
 
 def _what(probe: Exchange) -> str:
@@ -248,7 +247,7 @@ def _invited(group: Sequence[Probed], policies: Mapping[str, str], kind: str) ->
     if kind != "rules":
         return f"No robots.txt keeps {'it' if len(group) == 1 else 'them'} out. "
     if len(invited) < len(group):
-        return f"robots.txt lets {joined(map(label, invited))} in, the edge does not. "
+        return f"robots.txt lets {joined(agent.short for agent in invited)} in, the edge does not. "
     return "robots.txt says yes, the edge says no. "
 
 
@@ -275,7 +274,7 @@ def _to_quote(probes: Iterable[Exchange]) -> str:
 
 def _browser(browser: Exchange, probed: Sequence[Probed]) -> Iterator[Finding]:
     """Yield that the browser is turned away where an agent is served."""
-    served = [label(agent) for agent, probe in probed if probe.outcome == SERVED]
+    served = [agent.short for agent, probe in probed if probe.outcome == SERVED]
     if browser.outcome in (CHALLENGED, REFUSED) and served:
         kind = "browser-challenged" if browser.outcome == CHALLENGED else "browser-refused"
         agents = _subject(served, len(probed), "gets", "get")
@@ -290,7 +289,7 @@ def _served(observations: Observations, probed: Sequence[Probed]) -> Iterator[Fi
         if probe.outcome == SERVED:
             compared = browser.outcome == SERVED
             what = joined(_differences(probe, browser, observations.page.readable)) if compared else ""
-            alike.setdefault(what, []).append(label(agent))
+            alike.setdefault(what, []).append(agent.short)
     for what, agents in alike.items():
         facts = {"agents": _subject(agents, len(probed), "gets", "get")}
         yield Finding("other-version", facts | {"what": what}) if what else Finding("served", facts)
@@ -312,7 +311,7 @@ def _signed(probed: Sequence[Probed]) -> Iterator[Finding]:
     for agent, probe in probed:
         if probe.signed is None:
             continue
-        who, asked = f"{label(agent)} ({agent.token})", {one.name: one for one in probe.signed.probes}
+        who, asked = f"{agent.short} ({agent.token})", {one.name: one for one in probe.signed.probes}
         valid = [asked[name] for name in SIGNED_FORMS if name in asked]
         if probe.signed.result == VERIFIED:
             yield Finding("signed-verified", {"agent": who, "unsigned": status(asked["unsigned"].status)})
@@ -347,7 +346,7 @@ def _asked_again(probed: Sequence[Probed]) -> Iterator[Finding]:
             now = {SERVED: f"the homepage ({probe.status})", INCONCLUSIVE: silence(probe)}.get(
                 probe.outcome, answer(probe)
             )
-            yield Finding("second-answer", {"agent": label(agent), "first": before, "second": now})
+            yield Finding("second-answer", {"agent": agent.short, "first": before, "second": now})
 
 
 def _page(first: Attempt) -> str:
@@ -364,7 +363,7 @@ def _cause(observations: Observations) -> Iterator[Finding]:
     found = observations.cause
     if found is None:
         return
-    names = joined(label(agent) for agent in registry().live if agent.key in found.agents)
+    names = joined(agent.short for agent in registry().live if agent.key in found.agents)
     facts = {"agents": names, "field": fields(found.fields)}
     yield Finding(f"cause-{found.by}", facts)
 
@@ -374,7 +373,7 @@ def _limited(observations: Observations) -> Iterator[Finding]:
     homepages = observations.homepages
     limited = [probe for probe in homepages if probe.limited]
     if limited:
-        names = {agent.key: label(agent) for agent in registry().live} | {BROWSER: "the browser"}
+        names = {agent.key: agent.short for agent in registry().live} | {BROWSER: "the browser"}
         agents = joined(names[probe.name] for probe in limited)
         why = "-random" if observations.random else "-time" if observations.unsettled else ""
         yield Finding(f"limited{why}", {"agents": agents, "what": answers(limited)})
@@ -403,9 +402,9 @@ def _inconclusive(browser: Exchange, probed: Sequence[Probed]) -> Iterator[Findi
     silent: dict[str, list[str]] = {}
     for agent, probe in probed:
         if probe.error in UNFOLLOWED:
-            stopped.setdefault((silence(probe), probe.status), []).append(label(agent))
+            stopped.setdefault((silence(probe), probe.status), []).append(agent.short)
         elif probe.outcome == INCONCLUSIVE and not probe.limited and not probe.dropped:
-            silent.setdefault(silence(probe), []).append(label(agent))
+            silent.setdefault(silence(probe), []).append(agent.short)
     for (reason, code), who in stopped.items():
         yield Finding("redirect", {"who": joined(who), "reason": reason, "status": str(code)})
     for reason, who in silent.items():
@@ -422,14 +421,10 @@ def _subject(labels: Sequence[str], total: int, one: str, many: str) -> str:
     return f"{joined(labels)} {one if len(labels) == 1 else many}"
 
 
-def _contradictions(observations: Observations, judgement: Judgement) -> Iterator[Finding]:
+def _contradictions(probed: Sequence[Probed], judgement: Judgement) -> Iterator[Finding]:
     """Yield where robots.txt says no and a live-probed agent is served all the same."""
-    policies = {policy.token: policy for policy in judgement.agents}
-    probed = [
-        (agent, probe, policies[agent.token])
-        for agent, probe in zip(registry().live, live_exchanges(observations), strict=True)
-    ]
-    unheeded = [policy for _, probe, policy in probed if probe.outcome == SERVED and policy.effective == "blocked"]
+    served = {agent.token for agent, probe in probed if probe.outcome == SERVED}
+    unheeded = [policy for policy in judgement.agents if policy.token in served and policy.effective == "blocked"]
     if unheeded:
         verb = "is" if len(unheeded) == 1 else "are"
         where = at_lines(policy.line for policy in unheeded)
@@ -461,8 +456,8 @@ class Door(Check):
             return Earned(None, f"None of the {LIVE_TOTAL} probed agents got an answer, so the door was not measured.")
         named: dict[str, list[str]] = {}
         for agent in registry().live:
-            named.setdefault(judgement.outcomes[agent.key], []).append(label(agent))
-        dropped = {label(agent) for agent in registry().live if observations.exchange(agent.key).dropped}
+            named.setdefault(judgement.outcomes[agent.key], []).append(agent.short)
+        dropped = {agent.short for agent in registry().live if observations.exchange(agent.key).dropped}
         served = named.get(SERVED, [])
         silent = [name for name in named.get(INCONCLUSIVE, []) if name not in dropped]
         who = f" ({joined(served)})" if served else ""
@@ -480,7 +475,7 @@ class Door(Check):
         probed = list(zip(registry().live, live_exchanges(observations), strict=True))
         yield from _turned_away(observations, probed, judgement)
         yield from _browser(observations.browser, probed)
-        asked = [label(agent) for agent, probe in probed if asks_for_payment(probe)]
+        asked = [agent.short for agent, probe in probed if asks_for_payment(probe)]
         if asked:
             yield Finding("agent-payment", {"agents": _subject(asked, len(probed), "is", "are")})
         if any(is_turned_away(probe) for _, probe in probed):
@@ -495,7 +490,7 @@ class Door(Check):
         elif judgement.conclusive == 0:
             yield Finding("door-unmeasured")
         yield from _served(observations, probed)
-        yield from _contradictions(observations, judgement)
+        yield from _contradictions(probed, judgement)
 
     def fixed(self, observations: Observations) -> Observations:
         return let_everybody_in(observations)

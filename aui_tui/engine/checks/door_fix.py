@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from aui_tui.engine.checks.base import Advice, Piece, Site, edges
 from aui_tui.engine.judge import asks_for_payment, is_turned_away
-from aui_tui.engine.wording import answer, answers, fill, joined, label, status, vendor
+from aui_tui.engine.wording import answer, answers, fill, joined, status, vendor
 from aui_tui.records.observations import BROWSER, SERVED, Cause, Exchange, Observations
 from aui_tui.records.registry import Agent, registry
 
@@ -70,7 +70,7 @@ def _rule(cause: Cause | None) -> str:
     """Return what is known of the rule that turns agents away, as a sentence for the one who changes it."""
     if cause is None:
         return ""
-    agents = joined(label(agent) for agent in registry().live if agent.key in cause.agents)
+    agents = joined(agent.short for agent in registry().live if agent.key in cause.agents)
     return fill(RULES[cause.by], {"agents": agents, "field": fields(cause.fields)})
 
 
@@ -130,7 +130,7 @@ def _refusal(site: Site, away: Sequence[tuple[Agent, Exchange]]) -> dict[str, st
     seen = [f"- {agent.token}: {answer(probe)}{_reference(probe)}" for agent, probe in away]
     rule = _rule(site.observations.cause)
     return {
-        "agents": joined(label(agent) for agent in agents),
+        "agents": joined(agent.short for agent in agents),
         "get": "gets" if len(agents) == 1 else "get",
         "what": answers([probe for _, probe in away]),
         "contrast": f" while a browser gets the homepage ({browser.status})" if served else "",
@@ -167,9 +167,7 @@ def _reference(probe: Exchange) -> str:
 
 
 def _listing(agents: Iterable[Agent], field: str) -> str:
-    rows = (
-        f"   - {label(agent)} ({agent.token}): {getattr(agent, field)}" for agent in agents if getattr(agent, field)
-    )
+    rows = (f"   - {agent.short} ({agent.token}): {getattr(agent, field)}" for agent in agents if getattr(agent, field))
     return "\n".join(rows) or "   - none is published"
 
 
