@@ -14,6 +14,7 @@ from aui_tui.records import labels, points
 from aui_tui.records.card import AgentAccess, Evidence, ReportCard, text_without_volatile
 from aui_tui.records.codec import slots_of
 from aui_tui.records.methods import METHODS, grade_of
+from aui_tui.records.observations import INCONCLUSIVE, SERVED
 from aui_tui.records.registry import registry
 from aui_tui.records.vocabulary import POLICY_RANK, VERDICT_RANK
 
@@ -176,12 +177,12 @@ def _access(before: ReportCard, after: ReportCard) -> Iterator[Change]:
     for key, old, now in _pairs("agent_access", before, after):
         was, is_now = labels.answer(old), labels.answer(now)
         if was != is_now:
-            way = _served(now) - _served(old) if not (points.silent(old) or points.silent(now)) else 0
+            way = 0 if INCONCLUSIVE in (old.outcome, now.outcome) else _served(now) - _served(old)
             yield Change(field=f"agent_access.{key}", label=f"Answer to {key}", before=was, after=is_now, direction=way)
 
 
-def _served(access: AgentAccess) -> int:
-    return int(200 <= access.status <= 299 and not access.challenged)
+def _served(access: AgentAccess) -> bool:
+    return access.outcome == SERVED
 
 
 def _policies(field: str, before: ReportCard, after: ReportCard) -> Iterator[Change]:

@@ -297,27 +297,20 @@ def readme(found: Plan, site: Site | None = None) -> Iterator[str]:
     """Yield the lines of a text in Markdown: which file goes where, why, and how to check it."""
     score, grade, stance = found.after
     host = site.hostname if site is not None else found.host
-    yield f"# Fixes for {escape(host)}"
-    yield ""
+    yield from (f"# Fixes for {escape(host)}", "")
     yield f"Score {found.score} ({found.grade}, {found.stance}) before, {score} ({grade}, {stance}) with all of them."
     if site is not None and site.is_local:
         yield ""
         yield "The site was scanned on this machine, so the files name a local address. Give `--public-url`"
         yield "to write the address by which the public reaches it."
-    yield ""
-    yield "| file | where it goes |"
-    yield "| --- | --- |"
+    yield from ("", "| file | where it goes |", "| --- | --- |")
     files = list(pieces(found, site).values())
     for piece in files:
         yield f"| `{piece.path}` | {with_code(piece.place)} |"
     if any(piece.path in INSERTED for piece in files):
-        yield ""
-        yield LEFT_OUT
+        yield from ("", LEFT_OUT)
     for number, (step, gain) in enumerate(zip(found.steps, _gains(found), strict=True), 1):
-        yield ""
-        yield f"## {number}. {escape(step.fix.title)}: {gain}"
-        yield ""
-        yield with_code(step.fix.body)
+        yield from ("", f"## {number}. {escape(step.fix.title)}: {gain}", "", with_code(step.fix.body))
     yield ""
     yield f"Then scan again: `aui-tui scan {_again(found, site)} --force`"
 

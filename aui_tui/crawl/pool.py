@@ -18,11 +18,11 @@ from typing import Final, Protocol
 
 import msgspec
 
-from aui_tui.engine import parser_pool, probes
+from aui_tui.engine import probes
 from aui_tui.engine.network import PyreqwestTransport, save_tls_memory
-from aui_tui.engine.parser_pool import command, frame, receive_frame, take_pipes
+from aui_tui.engine.parser_pool import Parser, command, frame, receive_frame, take_pipes
 from aui_tui.engine.policy import ConnectTo, Limits, ScanPolicy
-from aui_tui.engine.scan import Parser, observe
+from aui_tui.engine.scan import observe
 from aui_tui.engine.scoring import Labels, grade_card
 from aui_tui.errors import AuiError
 from aui_tui.records.codec import Keys, encode_card
@@ -365,7 +365,7 @@ async def _serve(inbox: int, outbox: int) -> None:
     if first is None:
         return
     terms = from_msgpack(first, Terms)
-    access, parser, gate = terms.access(), parser_pool.Parser(), Gate()
+    access, parser, gate = terms.access(), Parser(), Gate()
     parser.prestart()
     fast = PyreqwestTransport(access, probes.versions()) if terms.fast else None
     watch = asyncio.create_task(gate.watch())

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import quote, urlsplit
 
 import msgspec
@@ -24,6 +24,7 @@ from msgspec.structs import replace
 
 from aui_tui.engine import charset, markup, page, walls
 from aui_tui.engine.page import PageText
+from aui_tui.engine.parser_pool import Parser
 from aui_tui.engine.policy import Limits
 from aui_tui.engine.probes import HIDDEN, MAX_URL, Answer
 from aui_tui.records.decoding import convert
@@ -158,18 +159,10 @@ _ENOUGH: Final = 1 << 16
 """Octets of a browser's page that broke off which are enough of it to compare with."""
 
 
-class Reader(Protocol):
-    """Reads hostile text without ever holding up the event loop."""
-
-    async def text(self, body: bytes, content_type: str) -> PageText:
-        """Return what there is to read in an answer."""
-        ...
-
-
 class PageComparison:
     """The browser's answers of one scan, and what each agent was served beside them."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: Parser) -> None:
         self._reader = reader
         self._first: Answer | None = None
         self._title = ""

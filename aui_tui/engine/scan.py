@@ -6,14 +6,15 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
-from typing import Final, Protocol
+from typing import Final
 
 import msgspec
 
 from aui_tui.engine import cause, exchanges, probes, recheck, signing, walls
-from aui_tui.engine.exchanges import PageComparison, Reader
+from aui_tui.engine.exchanges import PageComparison
 from aui_tui.engine.judge import is_turned_away
 from aui_tui.engine.network import Client, Network, PyreqwestTransport
+from aui_tui.engine.parser_pool import Parser
 from aui_tui.engine.policy import PUBLIC, ScanPolicy
 from aui_tui.engine.probes import Answer, Plan, Url, probe
 from aui_tui.engine.recheck import Ask, Recheck, Seen
@@ -55,18 +56,6 @@ _TRIALS: Final = 2
 SIGNED_PAUSE: Final = 0.2
 """Pause in seconds between two signed probes, unless the user sets the pace."""
 _CHECKS: Final = {"llms": exchanges.check_llms, "ai-plugin": exchanges.check_ai_plugin, "ucp": exchanges.check_ucp}
-
-
-class Parser(Reader, Protocol):
-    """Reads hostile text without ever holding up the event loop."""
-
-    async def homepage(self, body: bytes, content_type: str) -> PageFacts:
-        """Return the facts of a homepage."""
-        ...
-
-    async def robots(self, body: bytes, status: int, content_type: str) -> RobotsFacts:
-        """Return what robots.txt says; ``status`` 0 when there was no answer."""
-        ...
 
 
 async def observe(
@@ -362,8 +351,7 @@ class _Scan:
             finding = check(answer.body, answer.content_type, answer.status, answer.url.path == path)
             self._found[answer.name] = finding
             self._notes[answer.name] = (finding.note,) if finding.note else ()
-        finding = self._found.get(answer.name, exchanges.FileCheck(False))
-        return finding.found
+        return self._found[answer.name].found
 
     async def _measure(self, done: dict[str, Exchange]) -> None:
         """Mark in ``done`` the agents that were served another page than the browser."""

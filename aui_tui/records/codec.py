@@ -362,11 +362,8 @@ def _check_card(card: ReportCard) -> None:
         raise RecordError("Broken report card: found is false, so there is no card.")
     _check_summary(card)
     _sized(card, MAPS)
-    for field, total in (
-        ("agents_total", AGENTS_TOTAL),
-        ("crawlers_total", CRAWLERS_TOTAL),
-        ("live_total", LIVE_TOTAL),
-    ):
+    totals = {"agents_total": AGENTS_TOTAL, "crawlers_total": CRAWLERS_TOTAL, "live_total": LIVE_TOTAL}
+    for field, total in totals.items():
         if getattr(card, field) != total:
             raise RecordError(f"Broken report card: {field} must be {total}, not {getattr(card, field)}.")
     agents = dict.fromkeys(("agents_disallowed", "agents_partial"), AGENTS_TOTAL)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from aui_tui.records.card import AgentAccess, ReportCard
+from aui_tui.records.card import ReportCard
 from aui_tui.records.methods import METHODS, MOST_AGENTS, WALLED_CEILING, grade_of, round_half_up
 from aui_tui.records.observations import INCONCLUSIVE
 from aui_tui.records.registry import registry
@@ -14,11 +14,6 @@ from aui_tui.records.vocabulary import LIVE_TOTAL
 def percent(got: int, possible: int) -> int:
     """Return ``got`` of ``possible`` as a score: round half up of the percentage, 0 of nothing."""
     return round_half_up(100 * got, possible) if possible else 0
-
-
-def silent(access: AgentAccess) -> bool:
-    """Return whether a live probe ended inconclusive: no answer, or a redirect that leads nowhere."""
-    return access.outcome == INCONCLUSIVE
 
 
 def conclusive(card: ReportCard) -> int:
@@ -31,7 +26,7 @@ def conclusive(card: ReportCard) -> int:
     live = {surface.live: verdict for surface, verdict in zip(registry().surfaces, card.matrix.values(), strict=False)}
     keys = [agent.key for agent in registry().live]
     answered = sum(
-        not silent(access) and live.get(key) != "untested"
+        access.outcome != INCONCLUSIVE and live.get(key) != "untested"
         for key, access in zip(keys, card.agent_access.values(), strict=False)
     )
     dropped = card.live_served == answered and any(fix.k == "wba" for fix in card.recommendations)

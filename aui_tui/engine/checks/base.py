@@ -69,9 +69,15 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Edges(msgspec.Struct, frozen=True, kw_only=True):
-    """Recipes of the fixes ``wba`` and ``robots``, and which name of a wall or edge leads to which recipe."""
+    """Recipes of the fixes ``wba`` and ``robots``, and which name of a wall or edge leads to which recipe.
+
+    ``rule``: what the cause of a refusal means for its fix, by ``Cause.by``; ``field``: what that cause's fields are
+    called.
+    """
 
     recipe: dict[str, str]
+    rule: dict[str, str]
+    field: dict[str, str]
     wba: dict[str, Recipe]
     robots: dict[str, Recipe]
 

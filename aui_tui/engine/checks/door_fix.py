@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -20,29 +20,6 @@ JQ_RANGES: Final = "[.. | objects | .ipv4Prefix, .ipv6Prefix | strings]"
 """jq program for the address lists that the operators publish."""
 SERVERS: Final = MappingProxyType({"microsoft-iis": "iis"})
 """Names of servers in recipes where the field Server begins otherwise."""
-FIELD_WORDS: Final = MappingProxyType(
-    {
-        "HTTP version": "the HTTP version",
-        "Sec-Fetch": "the header fields Sec-Fetch-*",
-        "sec-ch-ua": "the header fields sec-ch-ua*",
-    }
-)
-RULES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "name": "The rule that turns <<agents>> away checks the name in User-Agent: put the exception right before it.",
-        "field": "The rule that turns <<agents>> away does not check the name but <<field>>: a browser's name is"
-        " turned away too when it is sent as the agent sends it. Change that rule, since it refuses every client that"
-        " is not a browser, or let verified agents pass before it; a rule for names alone changes nothing.",
-        "fields": "The rule that turns <<agents>> away does not check the name but other header fields (<<field>>):"
-        " look for a rule on these, and change it or let verified agents pass before it; a rule for names alone changes"
-        " nothing.",
-        "together": "The rule that turns <<agents>> away checks the name together with other header fields, often a"
-        " bot score: let verified agents pass before that score is used.",
-        "either": "Two rules turn <<agents>> away, one checks the name in User-Agent and one checks other header"
-        " fields: verified agents must pass before both.",
-    }
-)
-"""What the cause of a refusal means for its fix, by ``Cause.by``."""
 
 
 def let_everybody_in(observations: Observations) -> Observations:
@@ -63,7 +40,7 @@ def _let_in(exchange: Exchange) -> Exchange:
 
 def fields(names: Iterable[str]) -> str:
     """Return header fields, and the HTTP version, in words."""
-    return joined(FIELD_WORDS.get(name, f"the header field {name}") for name in names)
+    return joined(edges().field.get(name, f"the header field {name}") for name in names)
 
 
 def _rule(cause: Cause | None) -> str:
@@ -71,7 +48,7 @@ def _rule(cause: Cause | None) -> str:
     if cause is None:
         return ""
     agents = joined(agent.short for agent in registry().live if agent.key in cause.agents)
-    return fill(RULES[cause.by], {"agents": agents, "field": fields(cause.fields)})
+    return fill(edges().rule[cause.by], {"agents": agents, "field": fields(cause.fields)})
 
 
 def door_advice(site: Site) -> Advice:
