@@ -49,7 +49,7 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     method: str = DEFAULT_METHOD
     base_url: str = ""
     allow_private: bool = False
-    connect_to: tuple[tuple[str, int | None, str, int | None], ...] = ()
+    connect_to: tuple[ConnectTo, ...] = ()
     cafile: str = ""
     insecure: bool = False
     limits: Limits = Limits()
@@ -65,7 +65,7 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
             method=method,
             base_url=base_url,
             allow_private=access.allow_private,
-            connect_to=tuple((rule.host, rule.port, rule.to_host, rule.to_port) for rule in access.connect_to),
+            connect_to=access.connect_to,
             cafile=access.cafile,
             insecure=access.insecure,
             limits=replace(
@@ -84,7 +84,7 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
         """Return the access of the scans."""
         return ScanPolicy(
             allow_private=self.allow_private,
-            connect_to=tuple(ConnectTo(*rule) for rule in self.connect_to),
+            connect_to=self.connect_to,
             cafile=self.cafile,
             insecure=self.insecure,
             limits=self.limits,

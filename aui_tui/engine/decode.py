@@ -40,20 +40,6 @@ class Decoder(Protocol):
         ...
 
 
-class _Identity:
-    def __init__(self) -> None:
-        self._rest = b""
-
-    def feed(self, data: bytes, room: int) -> bytes:
-        data = self._rest + data
-        self._rest = data[room:]
-        return data[:room]
-
-    @property
-    def whole(self) -> bool:
-        return not self._rest
-
-
 class _Zlib:
     """gzip of any number of members (RFC 1952 2.2), and deflate with or without its zlib wrapper."""
 
@@ -164,7 +150,10 @@ class _Zstd:
 
 
 def decoders(content_encoding: str) -> list[Decoder] | None:
-    """Return the decoders that undo ``content_encoding``, the last coding first; None when unknown or too deep."""
+    """Return the decoders that undo ``content_encoding``, the last coding first; None when unknown or too deep.
+
+    An identity needs no decoder.
+    """
     names = [name for name in (part.strip().lower() for part in content_encoding.split(",")) if name]
     if len(names) > MAX_CODINGS:
         return None
@@ -180,10 +169,10 @@ def decoders(content_encoding: str) -> list[Decoder] | None:
             case "zstd":
                 found.append(_Zstd())
             case "identity":
-                found.append(_Identity())
+                pass
             case _:
                 return None
-    return found or [_Identity()]
+    return found
 
 
 def decode(chain: Sequence[Decoder], data: bytes, room: int) -> bytes:
@@ -191,6 +180,8 @@ def decode(chain: Sequence[Decoder], data: bytes, room: int) -> bytes:
 
     Raises DecodeError.
     """
+    if not chain:
+        return data[: max(room, 0)]
     first, *others = chain
     parts: list[bytes] = []
     left = room
@@ -199,6 +190,6 @@ def decode(chain: Sequence[Decoder], data: bytes, room: int) -> bytes:
         data = b""
         if not step:
             break
-        parts.append(decode(others, step, left) if others else step)
+        parts.append(decode(others, step, left))
         left -= len(parts[-1])
     return b"".join(parts)[:room]

@@ -21,7 +21,7 @@ from aui_tui.engine.checks import BY_FIX, CHECKS, Check, Finding, Sentence, crit
 from aui_tui.engine.judge import Judgement, judge
 from aui_tui.engine.wording import clause, fill, joined, quoted, sentence, silence, status
 from aui_tui.records.card import Entry, Evidence, Ledger, Points, ReportCard
-from aui_tui.records.methods import GRADE_FLOORS, METHODS, MOST_AGENTS, WALLED_CEILING, Method, Pillar, grade_of
+from aui_tui.records.methods import GRADE_FLOORS, METHODS, MOST_AGENTS, WALLED_CEILING, Method, Pillar, capped, grade_of
 from aui_tui.records.methods import method as method_called
 from aui_tui.records.observations import INCONCLUSIVE, Exchange, Observations
 from aui_tui.records.points import conclusive, percent
@@ -113,7 +113,7 @@ def ledger(observations: Observations, method: Method, judgement: Judgement | No
     earned = sum(entry.earned for entry in entries)
     possible = sum(entry.possible for entry in entries if entry.measured)
     raw = percent(earned, possible)
-    score = min(raw, WALLED_CEILING) if verdict.stance == "Walled" else raw
+    score = capped(raw, verdict.stance)
     return Ledger(
         method=method.name,
         entries=entries,

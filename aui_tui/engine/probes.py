@@ -29,7 +29,8 @@ from aui_tui.engine.network import Client, NetworkError, Reply
 from aui_tui.engine.policy import ScanPolicy
 from aui_tui.engine.target import DEFAULT_PORTS, Origin
 from aui_tui.errors import InvalidHost
-from aui_tui.records.observations import BROWSER, FILE_PROBES, REDIRECTS, Hop, joined_fields
+from aui_tui.records.exchanges import joined_fields
+from aui_tui.records.observations import BROWSER, FILE_PROBES, REDIRECTS, Hop
 from aui_tui.records.registry import registry
 from aui_tui.text import clean
 

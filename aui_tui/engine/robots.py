@@ -355,7 +355,9 @@ class Robots:
 
     def regard(self, tokens: Iterable[str]) -> None:
         """Merge the groups that say the same of all ``tokens``, and that once, before it is asked for each of them."""
-        names = frozenset(self._key(token) for token in tokens) | {b"*"}
+        self._merge(frozenset(self._key(token) for token in tokens) | {b"*"})
+
+    def _merge(self, names: frozenset[bytes]) -> None:
         alike: dict[frozenset[bytes], Group] = {}
         for named, lines in self.sections:
             key = names.intersection(named)
@@ -381,11 +383,7 @@ class Robots:
 
     def _rules_of(self, name: bytes) -> RuleSet:
         if name not in self._rules:
-            group = Group()
-            for named, lines in self.sections:
-                if name in named:
-                    group.extend(lines)
-            self._rules[name] = RuleSet([group])
+            self._merge(frozenset((name,)))
         return self._rules[name]
 
 

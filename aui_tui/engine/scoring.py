@@ -17,7 +17,7 @@ from aui_tui.engine.ledger import TASKS, detail, evidence, ledger, pillars
 from aui_tui.engine.ledger import earned as earned_on
 from aui_tui.errors import RecordError
 from aui_tui.records.card import AgentAccess, Ledger, Recommendation, ReportCard, Semantic
-from aui_tui.records.methods import DEFAULT_METHOD, V02, WALLED_CEILING, Method, grade_of
+from aui_tui.records.methods import DEFAULT_METHOD, V02, Method, capped, grade_of
 from aui_tui.records.methods import method as method_named
 from aui_tui.records.observations import CHALLENGED, Observations
 from aui_tui.records.points import Standing, percent
@@ -198,7 +198,7 @@ def regrade(card: ReportCard, name: str) -> ReportCard:
     full = points(chosen.name)
     possible = sum(full[part] for part in earned) + (chosen.task_pillar.maximum if worked is not None else 0)
     raw = percent(sum(earned.values()) + (worked or 0), possible)
-    score = min(raw, WALLED_CEILING) if card.stance == "Walled" else raw
+    score = capped(raw, card.stance)
     graded = msgspec.structs.replace(
         card,
         method=chosen.name,

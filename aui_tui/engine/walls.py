@@ -18,7 +18,8 @@ import msgspec
 
 from aui_tui.engine import charset, markup
 from aui_tui.records.decoding import convert
-from aui_tui.records.observations import Challenge, joined_fields
+from aui_tui.records.exchanges import joined_fields
+from aui_tui.records.observations import Challenge
 
 REFERENCE_LIMIT: Final = 64
 

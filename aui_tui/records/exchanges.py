@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from http import HTTPStatus
 from shlex import quote
 from typing import Final, Literal
@@ -14,7 +14,7 @@ import msgspec
 
 from aui_tui.errors import BadValue
 from aui_tui.records import labels
-from aui_tui.records.observations import BROWSER, FILE_PROBES, Exchange, Observations, joined_fields
+from aui_tui.records.observations import BROWSER, FILE_PROBES, Exchange, Observations
 from aui_tui.records.registry import registry
 
 HIDDEN: Final = "…"
@@ -180,6 +180,14 @@ def _size(one: Exchange) -> str:
 
 def _hops(one: Exchange) -> str:
     return " → ".join(f"{hop.status} {hop.location}" for hop in one.hops) or "none"
+
+
+def joined_fields(fields: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return header ``fields`` as a mapping, the values of one name joined by a comma (RFC 9110 5.3)."""
+    found: dict[str, str] = {}
+    for name, value in fields:
+        found[name] = f"{found[name]}, {value}" if name in found else value
+    return found
 
 
 def _page(left: Exchange, right: Exchange, texts: tuple[str, str]) -> Iterator[FieldRow]:

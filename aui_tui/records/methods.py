@@ -83,6 +83,11 @@ def method(name: str) -> Method:
     return METHODS[choose("method", name, tuple(METHODS))]
 
 
+def capped(score: int, stance: str) -> int:
+    """Return ``score``, at most WALLED_CEILING where the ``stance`` is Walled."""
+    return min(score, WALLED_CEILING) if stance == "Walled" else score
+
+
 def grade_of(score: int) -> str:
     """Return the letter for an integer score from 0 to 100."""
     return next(letter for floor, letter in GRADE_FLOORS if score >= floor)

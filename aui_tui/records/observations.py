@@ -195,14 +195,6 @@ UNFOLLOWED = frozenset({"redirect-loop", "redirect-target", "redirect-scheme", "
 """Errors of a redirect that cannot or must not be followed: the last real status is kept, nothing is dialled."""
 
 
-def joined_fields(fields: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return header ``fields`` as a mapping, the values of one name joined by a comma (RFC 9110 5.3)."""
-    found: dict[str, str] = {}
-    for name, value in fields:
-        found[name] = f"{found[name]}, {value}" if name in found else value
-    return found
-
-
 class RobotsPolicy(Record, frozen=True):
     """What robots.txt says of one tested token.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from aui_tui.records.card import ReportCard
-from aui_tui.records.methods import METHODS, MOST_AGENTS, WALLED_CEILING, grade_of, round_half_up
+from aui_tui.records.methods import METHODS, MOST_AGENTS, capped, grade_of, round_half_up
 from aui_tui.records.observations import INCONCLUSIVE
 from aui_tui.records.registry import registry
 from aui_tui.records.vocabulary import LIVE_TOTAL
@@ -62,7 +62,7 @@ def without_tasks(card: ReportCard) -> int:
         return card.score
     got, possible = totals(card)
     raw = percent(got - points, possible - points - lacking(card))
-    return min(raw, WALLED_CEILING) if card.stance == "Walled" else raw
+    return capped(raw, card.stance)
 
 
 def comparable(before: ReportCard, after: ReportCard) -> tuple[int, int]:
@@ -137,5 +137,5 @@ def estimate(card: ReportCard, fixes: frozenset[str]) -> Standing:
         only_offers=card.stance != "Walled",
         disallowed=0 if "robots" in fixes else card.agents_disallowed,
     )
-    score = min(raw, WALLED_CEILING) if stance == "Walled" else raw
+    score = capped(raw, stance)
     return Standing(score, grade_of(score), stance)

@@ -25,13 +25,12 @@ _HEADING: Final = re.compile(r"^\[+([a-z_]+)", re.MULTILINE)
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """What every entry has: its position, its names, the company and where it is documented."""
+    """What every entry has: its position, its names and the company."""
 
     key: str
     label: str
     operator: str
     short: str = ""
-    doc: str = ""
 
 
 class Agent(Entry, frozen=True, kw_only=True):
@@ -43,9 +42,7 @@ class Agent(Entry, frozen=True, kw_only=True):
     aliases: tuple[str, ...] = ()
     kind: str = ""
     status: str = "active"
-    honours_robots: str = "unstated"
     ip_ranges: str = ""
-    web_bot_auth: str = "not-documented"
     signature_directory: str = ""
     matrix: str = ""
 

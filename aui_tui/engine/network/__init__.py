@@ -13,13 +13,12 @@ from typing import Final
 from aui_tui.engine.network.client import Client, load, ssl_context
 from aui_tui.engine.network.fast import ClientBatch, OriginClient, PyreqwestTransport, installed
 from aui_tui.engine.network.routes import Routes, system_resolver
-from aui_tui.engine.network.streams import Field, NetworkError, Reply, Stream, save_tls_memory
+from aui_tui.engine.network.streams import NetworkError, Reply, Stream, save_tls_memory
 from aui_tui.engine.policy import ScanPolicy
 from aui_tui.engine.target import Origin, is_public
 
 __all__ = [
     "Client",
-    "Field",
     "Network",
     "NetworkError",
     "PyreqwestTransport",

@@ -262,10 +262,6 @@ class Backend(httpcore.AsyncNetworkBackend):
         """Refuse: a scan has no use for local sockets."""
         raise ConnectFailed(NetworkError("address", "local sockets are never dialled"))
 
-    async def sleep(self, seconds: float) -> None:
-        """Sleep (httpcore's interface)."""
-        await asyncio.sleep(seconds)
-
     def abort(self, protocol: str = "") -> None:
         """Drop every connection, or those that negotiated ``protocol`` (ALPN) alone."""
         for stream in self._opened:
