@@ -156,8 +156,8 @@ class Budget:
 
     __slots__ = ("left",)
 
-    def __init__(self, left: int = MATCH_BUDGET) -> None:
-        self.left = left
+    def __init__(self) -> None:
+        self.left = MATCH_BUDGET
 
 
 class Group:

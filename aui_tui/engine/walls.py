@@ -106,24 +106,20 @@ def challenged(status: int, headers: Mapping[str, str], body: bytes) -> bool:
     return recognise(status, headers, body) is not None
 
 
-def recognise(
-    status: int, headers: Mapping[str, str], body: bytes, url: str = "", title: str | None = None
-) -> Challenge | None:
+def recognise(status: int, headers: Mapping[str, str], body: bytes, url: str = "") -> Challenge | None:
     """Return the block or challenge page that an answer is, or None.
 
-    ``headers`` in any case, duplicates joined with commas; ``url``: the final address; ``title``: that of the page
-    where it is known already. Tier A decides alone, by the body only with a refusing status or on a short page; tier B
-    with a refusing status or on a bare page; so does a captcha without another control. Terms (402 with a price) are
-    not a challenge.
+    ``headers`` in any case, duplicates joined with commas; ``url``: the final address. Tier A decides alone, by the
+    body only with a refusing status or on a short page; tier B with a refusing status or on a bare page; so does a
+    captcha without another control. Terms (402 with a price) are not a challenge.
     """
     if terms(status, headers):
         return None
     fields = _fold(headers)
     page = _Page(status, body, fields.get("content-type", ""))
-    known, address = page.head.title if title is None else _fold_text(title), url.lower()
     weak: Signal | None = None
     for signal in table().signal:
-        if (signal.tier == "B" and weak is not None) or not _matches(signal, page, fields, known, address):
+        if (signal.tier == "B" and weak is not None) or not _matches(signal, page, fields, url.lower()):
             continue
         if signal.tier == "B":
             weak = signal
@@ -237,11 +233,11 @@ class _Page:
         return self.readable < limit
 
 
-def _matches(signal: Signal, page: _Page, fields: dict[str, str], title: str, url: str) -> bool:
+def _matches(signal: Signal, page: _Page, fields: dict[str, str], url: str) -> bool:
     return not (
         (signal.refusing and not page.refusing)
         or (signal.header and not _has(fields, signal.header))
-        or (signal.title and not _is_title(title, _fold_text(signal.title)))
+        or (signal.title and not _is_title(page.head.title, _fold_text(signal.title)))
         or (signal.url and signal.url.lower() not in url)
         or ((signal.code or signal.text) and not page.holds(signal.code, signal.text))
     )

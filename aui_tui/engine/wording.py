@@ -22,6 +22,8 @@ QUOTE: Final = 60
 """Characters kept of a quoted word of the site."""
 NAMED: Final = 5
 """Names spelled out in a list before the rest is counted."""
+LINES: Final = 8
+"""The same of line numbers."""
 PLACE: Final = re.compile(r"<<(\w+)>>")
 
 
@@ -64,12 +66,12 @@ def out_of(number: int, total: int) -> str:
     return f"all {total}" if number == total else f"{number} of the {total}"
 
 
-def at_lines(lines: Iterable[int], limit: int = 8) -> str:
+def at_lines(lines: Iterable[int]) -> str:
     """Return `` (line 4)``, `` (lines 4 and 9)``; empty when no line is known."""
     known = sorted({line for line in lines if line})
     if not known:
         return ""
-    return f" ({'line' if len(known) == 1 else 'lines'} {joined(map(str, known), limit)})"
+    return f" ({'line' if len(known) == 1 else 'lines'} {joined(map(str, known), LINES)})"
 
 
 def quoted(text: str) -> str:

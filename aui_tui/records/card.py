@@ -142,19 +142,7 @@ class ReportCard(msgspec.Struct, frozen=True, kw_only=True):
 
     def summary(self) -> SiteSummary:
         """Return the row that the index shows for this card (2.1)."""
-        return SiteSummary(
-            host=self.host,
-            name=self.name,
-            category=self.category,
-            score=self.score,
-            grade=self.grade,
-            stance=self.stance,
-            pillars=self.pillars,
-            matrix=self.matrix,
-            scanned_at=self.scanned_at,
-            top_evidence=self.top_evidence,
-            url=self.url,
-        )
+        return SiteSummary(**{field: getattr(self, field) for field in SiteSummary.__struct_fields__})
 
 
 class SiteSummary(msgspec.Struct, frozen=True, kw_only=True):

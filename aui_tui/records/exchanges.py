@@ -247,20 +247,20 @@ def encode_exchanges(seen: Observations) -> bytes:
     return msgspec.json.encode(rows)
 
 
-def as_text(found: Compared, *, width: int = 44) -> str:
+def as_text(found: Compared) -> str:
     """Return both sides as lines of text: a mark, the name, browser, agent."""
     out = [f"{found.left_label} and {found.right_label}: {found.differing} differ, {found.alike} are alike"]
     part = ""
     for row in found.rows:
         if row.part != part:
             part = row.part
-            out += ["", {"asked": "asked", "answered": "answered", "page": "the page"}[part]]
+            out += ["", "the page" if part == "page" else part]
         mark = {True: "≠", False: "=", None: " "}[row.differs]
         note = f"   ({row.note})" if row.note else ""
         if found.left is found.right or row.differs is False:
             out.append(f"  {mark} {row.name:<16} {row.right}{note}")
         else:
-            out.append(f"  {mark} {row.name:<16} {row.left:<{width}}  {mark}  {row.right}{note}")
+            out.append(f"  {mark} {row.name:<16} {row.left:<44}  {mark}  {row.right}{note}")
     if any(one.side != "=" for one in found.text):
         out += ["", "the page, as text: - browser only, + agent only"]
         out += [f"  {one.side} {one.text}" for one in found.text if one.side != "="]

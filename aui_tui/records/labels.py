@@ -51,10 +51,10 @@ def surface(key: str, *, short: bool = False) -> str:
     return (known.short if short else known.label) if known else key
 
 
-def agent(key: str, *, short: bool = False) -> str:
-    """Return the label of an agent by slot or token, or its short one; a foreign name as it is."""
+def agent(key: str) -> str:
+    """Return the label of an agent by slot or token; a foreign name as it is."""
     known = registry().agent(key)
-    return (known.short if short else known.label) if known else key
+    return known.label if known else key
 
 
 def probe(name: str) -> str:

@@ -14,7 +14,7 @@ import msgspec
 
 from aui_tui.errors import RecordError
 from aui_tui.records.decoding import convert
-from aui_tui.records.methods import round_half_up
+from aui_tui.records.methods import V02, round_half_up
 from aui_tui.text import clean
 
 DONE, BLOCKED, ABSENT, INCONCLUSIVE = "done", "blocked", "absent", "inconclusive"
@@ -297,10 +297,11 @@ def _row(task: Task, result: TaskResult | None) -> TaskRow:
     return TaskRow(task.key, task.label, mark, WORDS[mark], shown, len(result.steps), result.note)
 
 
-def summary(report: TaskReport, maximum: int = 50) -> str:
+def summary(report: TaskReport) -> str:
     """Return the sum in words, such as ``35 of 40 points → Works 44/50``."""
     runs = runs_of(report)
     got, possible = sum(run.points for run in runs), sum(run.possible for run in runs)
+    maximum = V02.task_pillar.maximum
     total = pillar_points(runs, maximum)
     works = f"Works {total}/{maximum}" if total is not None else "too few tasks count to fill Works"
     return f"{got} of {possible} points → {works}"

@@ -18,7 +18,7 @@ import ssl
 import time
 from asyncio import sslproto
 from collections import Counter
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
@@ -452,10 +452,7 @@ class Stream(httpcore.AsyncNetworkStream):
         return self._transport.get_extra_info(names.get(info, info))
 
 
-async def connect(address: str, port: int, socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None) -> Stream:
+async def connect(address: str, port: int) -> Stream:
     """Return a connection to the IP ``address``. Raises OSError."""
     transport, receiver = await asyncio.get_running_loop().create_connection(_Receiver, address, port)
-    sock = transport.get_extra_info("socket")
-    for option in socket_options or ():
-        sock.setsockopt(*option)
     return Stream(transport, receiver)
