@@ -170,10 +170,10 @@ def _reads_as(row: Row, got: Got) -> bool:
     if row.begins and got.cut:
         return re.match(row.begins, text, re.DOTALL) is not None
     if row.root:
-        return _root(text) == row.root
+        found = _PROLOG.match(text[:20_000])
+        return found is not None and found[1] == row.root
     if row.heading:
-        found = exchanges.check_llms(got.body, got.content_type, got.status).found
-        return found and not _ERROR.match(text)
+        return exchanges.check_llms(got.body, got.content_type, got.status).found and not _ERROR.match(text)
     return False
 
 
@@ -182,11 +182,6 @@ _ERROR: Final = re.compile(r"#\s+(?:\W*(?:error\W*)?(?:404|403)\b|(?:page\s+)?no
 _PROLOG: Final = re.compile(
     r"(?:\s++|<\?[^>]{0,500}+>|<!--(?:(?!-->).)*+-->)*+<(?:[a-z][\w.-]{0,40}:)?([a-z]+)", re.DOTALL
 )
-
-
-def _root(text: str) -> str:
-    found = _PROLOG.match(text[:20_000])
-    return found[1] if found else ""
 
 
 def payment_terms(got: Got) -> bool:

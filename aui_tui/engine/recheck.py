@@ -283,7 +283,8 @@ class Recheck:
         if self._serves(BROWSER):
             yield from self._clients(agents, "it was turned away")
         else:
-            yield from self._each_once(agents)
+            for name in agents:
+                yield from self._ask(name, self._gap(name), "it was turned away")
         files = self.history.open_files()
         if self.history.served:
             yield from self._files(files)
@@ -328,10 +329,6 @@ class Recheck:
             self.controls.update(dict.fromkeys(others, self.controls[first]))
         else:
             yield from self._clients(others, why)
-
-    def _each_once(self, names: Sequence[str]) -> Steps:
-        for name in names:
-            yield from self._ask(name, self._gap(name), "it was turned away")
 
     def _clients(self, names: Sequence[str], why: str) -> Steps:
         """Ask ``names`` in rounds, each with one control, until every one is served or its refusal counts."""

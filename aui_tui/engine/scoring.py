@@ -194,7 +194,8 @@ def regrade(card: ReportCard, name: str) -> ReportCard:
     if card.method == chosen.name:
         return card
     earned = _earned_under(card, chosen)
-    worked, runs = _task_points(card, chosen), card.task_runs or ()
+    runs = card.task_runs or ()
+    worked = None if card.unreachable else pillar_points(runs, chosen.task_pillar.maximum)
     full = points(chosen.name)
     possible = sum(full[part] for part in earned) + (chosen.task_pillar.maximum if worked is not None else 0)
     raw = percent(sum(earned.values()) + (worked or 0), possible)
@@ -212,11 +213,6 @@ def regrade(card: ReportCard, name: str) -> ReportCard:
         unset = msgspec.UNSET
         return msgspec.structs.replace(graded, detail=unset, provisional=unset, task_runs=unset)
     return msgspec.structs.replace(graded, detail=detail(earned), provisional=worked is None, task_runs=runs)
-
-
-def _task_points(card: ReportCard, to: Method) -> int | None:
-    """Return the points of the tasks under ``to``; None where the card does not name its runs."""
-    return None if card.unreachable else pillar_points(card.task_runs or (), to.task_pillar.maximum)
 
 
 def _earned_under(card: ReportCard, to: Method) -> dict[str, int]:

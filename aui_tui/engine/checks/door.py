@@ -342,7 +342,8 @@ def _asked_again(probed: Sequence[Probed]) -> Iterator[Finding]:
         for first in () if probe.limited or probe.controls else probe.attempts[:1]:
             if (first.status, first.outcome) == (probe.status, probe.outcome):
                 continue
-            before = _page(first) if first.outcome == CHALLENGED else _first(first.status)
+            before = status(first.status) if first.status else "no answer"
+            before = _page(first) if first.outcome == CHALLENGED else before
             now = {SERVED: f"the homepage ({probe.status})", INCONCLUSIVE: silence(probe)}.get(
                 probe.outcome, answer(probe)
             )
@@ -352,10 +353,6 @@ def _asked_again(probed: Sequence[Probed]) -> Iterator[Finding]:
 def _page(first: Attempt) -> str:
     other = first.challenge is not None and first.challenge.vendor == ANOTHER_PAGE
     return f"{'another page than the browser' if other else 'a challenge page'} ({first.status})"
-
-
-def _first(code: int) -> str:
-    return status(code) if code else "no answer"
 
 
 def _cause(observations: Observations) -> Iterator[Finding]:

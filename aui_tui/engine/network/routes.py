@@ -72,8 +72,7 @@ class TieredResolver:
                 self._slow_places += 1
             else:
                 self._places.release()
-            if not future.cancelled():
-                future.exception()
+            _consume(future)
 
         def work() -> None:
             result: Sequence[str] = ()
@@ -242,7 +241,7 @@ def _interleave(found: Sequence[str]) -> list[str]:
     return [address for address in chain.from_iterable(zip_longest(same, other)) if address is not None]
 
 
-def _consume(future: asyncio.Future[tuple[str, ...]]) -> None:
+def _consume(future: asyncio.Future[T]) -> None:
     if not future.cancelled():
         future.exception()
 
