@@ -32,9 +32,7 @@ class Judgement:
 
     ``outcomes``: probe name to outcome, the browser first, then the live-probed agents by slot. ``verdicts``: matrix
     slug to verdict (specification 2.4). ``agents``, ``crawlers``: robots.txt policies in registry order, one for
-    every tested token. ``disallowed``: agents whose effective group blocks; ``partial``: agents whose own group
-    restricts paths; ``crawlers_blocked``: crawlers whose own group blocks, as ``crawler_policy`` says. ``served`` and
-    ``conclusive`` count live-probed agents.
+    every tested token. ``served`` and ``conclusive`` count live-probed agents.
     """
 
     outcomes: Mapping[str, str]
@@ -42,9 +40,6 @@ class Judgement:
     stance: str
     agents: tuple[RobotsPolicy, ...]
     crawlers: tuple[RobotsPolicy, ...]
-    disallowed: int
-    partial: int
-    crawlers_blocked: int
     served: int
     conclusive: int
     unreachable: bool
@@ -53,6 +48,16 @@ class Judgement:
     def browser(self) -> str:
         """Outcome of the homepage fetched as a browser."""
         return self.outcomes[BROWSER]
+
+    @property
+    def blocked(self) -> list[RobotsPolicy]:
+        """The agents whose effective group in robots.txt blocks."""
+        return [policy for policy in self.agents if policy.effective == "blocked"]
+
+    @property
+    def restricted(self) -> list[RobotsPolicy]:
+        """The agents whose own group in robots.txt restricts paths."""
+        return [policy for policy in self.agents if policy.policy == "partial"]
 
     @property
     def shut_out(self) -> bool:
@@ -76,9 +81,6 @@ def judge(observations: Observations) -> Judgement:
         stance="Walled" if observations.unreachable else _stance(outcomes[BROWSER], live, disallowed),
         agents=agents,
         crawlers=crawlers,
-        disallowed=disallowed,
-        partial=sum(policy.policy == "partial" for policy in agents),
-        crawlers_blocked=sum(policy.policy == "blocked" for policy in crawlers),
         served=sum(probe.outcome == SERVED for probe in live),
         conclusive=sum(probe.outcome != INCONCLUSIVE or probe.dropped for probe in live),
         unreachable=observations.unreachable,

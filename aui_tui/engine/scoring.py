@@ -147,10 +147,10 @@ def _card(
         wildcard_block=robots.wildcard_block,
         robots_status=observations.exchange("robots").status,
         robots_ua_rules=robots.names,
-        agents_disallowed=judgement.disallowed,
-        agents_partial=judgement.partial,
+        agents_disallowed=len(judgement.blocked),
+        agents_partial=len(judgement.restricted),
         agents_total=AGENTS_TOTAL,
-        crawlers_blocked=judgement.crawlers_blocked,
+        crawlers_blocked=sum(policy.policy == "blocked" for policy in judgement.crawlers),
         crawlers_total=CRAWLERS_TOTAL,
         ua_policy={
             policy.token: "unlisted" if policy.policy == "allowed" else policy.policy for policy in judgement.agents

@@ -421,7 +421,7 @@ def _subject(labels: Sequence[str], total: int, one: str, many: str) -> str:
 def _contradictions(probed: Sequence[Probed], judgement: Judgement) -> Iterator[Finding]:
     """Yield where robots.txt says no and a live-probed agent is served all the same."""
     served = {agent.token for agent, probe in probed if probe.outcome == SERVED}
-    unheeded = [policy for policy in judgement.agents if policy.token in served and policy.effective == "blocked"]
+    unheeded = [policy for policy in judgement.blocked if policy.token in served]
     if unheeded:
         verb = "is" if len(unheeded) == 1 else "are"
         where = at_lines(policy.line for policy in unheeded)

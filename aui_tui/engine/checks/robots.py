@@ -96,9 +96,8 @@ def _file(observations: Observations) -> Iterator[Finding]:
 
 
 def _blocked(judgement: Judgement) -> Iterator[Finding]:
-    blocked = [policy for policy in judgement.agents if policy.effective == "blocked"]
-    default = [policy for policy in blocked if policy.policy == "unlisted"]
-    named = [policy for policy in blocked if policy.policy != "unlisted"]
+    default = [policy for policy in judgement.blocked if policy.policy == "unlisted"]
+    named = [policy for policy in judgement.blocked if policy.policy != "unlisted"]
     if default:
         first = default[0]
         facts = {"line": str(first.line), "rule": quoted(first.rule)}
@@ -109,7 +108,7 @@ def _blocked(judgement: Judgement) -> Iterator[Finding]:
 
 
 def _partial(judgement: Judgement) -> Iterator[Finding]:
-    named = [policy for policy in judgement.agents if policy.policy == "partial"]
+    named = judgement.restricted
     if named:
         yield Finding("robots-partial", {"count": count(len(named), "agent"), "agents": by_line(named, rules=True)})
     default = [policy for policy in judgement.agents if policy.policy == "unlisted" and policy.effective == "partial"]
@@ -215,12 +214,11 @@ class RobotsTxt(Check):
                 return Earned(full, "There is no robots.txt, so no agent is disallowed.")
             case "html":
                 return Earned(full, "A web page is served as robots.txt, so it holds no rules.")
-        blocked = [policy.line for policy in judgement.agents if policy.effective == "blocked"]
-        partial = [policy.line for policy in judgement.agents if policy.policy == "partial"]
-        paths = f"; path rules restrict {judgement.partial}{at_lines(partial)}, a quarter each" if partial else ""
-        disallowed = out_of(judgement.disallowed, AGENTS_TOTAL) if blocked else f"none of the {AGENTS_TOTAL}"
+        blocked, partial = ([policy.line for policy in found] for found in (judgement.blocked, judgement.restricted))
+        paths = f"; path rules restrict {len(partial)}{at_lines(partial)}, a quarter each" if partial else ""
+        disallowed = out_of(len(blocked), AGENTS_TOTAL) if blocked else f"none of the {AGENTS_TOTAL}"
         return Earned(
-            _share(full, judgement.disallowed, judgement.partial),
+            _share(full, len(blocked), len(partial)),
             f"robots.txt disallows {disallowed} tested agents{at_lines(blocked)}{paths}.",
         )
 
@@ -234,7 +232,7 @@ class RobotsTxt(Check):
             yield from _partial(judgement)
             yield from _named(judgement)
             yield from _crawlers(judgement)
-        if observations.robots.kind in ("rules", "html") and judgement.disallowed == 0:
+        if observations.robots.kind in ("rules", "html") and not judgement.blocked:
             yield Finding("robots-open", {"total": str(AGENTS_TOTAL)})
 
     def fixed(self, observations: Observations) -> Observations:
@@ -268,8 +266,7 @@ class RobotsTxt(Check):
                 f" would let agents in. {step}"
             )
             return Advice(body, robots_edit.OPEN_FILE.strip(), lambda: robots_pieces(site, "robots"))
-        blocked = [policy for policy in site.judgement.agents if policy.effective == "blocked"]
-        partial = [policy for policy in site.judgement.agents if policy.policy == "partial"]
+        blocked, partial = site.judgement.blocked, site.judgement.restricted
         remedy = _file_remedy(blocked) if facts.text else _remedy(blocked, partial)
         body = (
             f"{_rules(blocked, partial)} {remedy} These agents fetch a page because a person asked for it; rules for"
