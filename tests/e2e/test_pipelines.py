@@ -21,7 +21,7 @@ from ruamel.yaml import YAML
 import aui_tui
 from aui_tui import docs
 from tests.cli.runner import ROOT, environment, here
-from tests.e2e.test_agents import serving_folder
+from tests.loopback import files_of, listening
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the steps are for a POSIX shell")
 
@@ -150,8 +150,8 @@ def site(tmp_path: Path) -> Iterator[tuple[Path, str]]:
     public.mkdir()
     (public / "index.html").write_text(PAGE % ("A page that reads without scripts. " * 20))
     (public / "robots.txt").write_text(OPEN)
-    with serving_folder(public) as port:
-        yield public, f"http://localhost:{port}"
+    with listening(files_of(public)) as server:
+        yield public, f"http://localhost:{server.server_port}"
 
 
 def schema(name: str, text: str, tmp_path: Path) -> None:

@@ -1,22 +1,10 @@
-"""One parser for all fault tests: its worker starts once."""
+"""An authority for the fault tests that speak TLS."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterator
-
 import pytest
 
-from aui_tui.engine.parser_pool import Parser
 from tests.faults.authority import Authority
-
-
-@pytest.fixture(scope="session")
-def parser() -> Iterator[Parser]:
-    """The worker that reads what the broken servers send."""
-    found = Parser()
-    yield found
-    asyncio.run(found.aclose())
 
 
 @pytest.fixture(scope="module")
