@@ -38,7 +38,7 @@ class View(NamedTuple):
 def views() -> tuple[View, ...]:
     """Return the named views, one per matrix surface among them."""
     blocks = tuple(
-        View("Who shuts out " + surface.label + "?", sort="matrix." + surface.slug, matrix=True, descending=True)
+        View(f"Who shuts out {surface.label}?", sort=f"matrix.{surface.slug}", matrix=True, descending=True)
         for surface in registry().surfaces
         if surface.source != "none"
     )
@@ -59,7 +59,7 @@ def views() -> tuple[View, ...]:
 
 def _shown(title: str, words: str) -> Content:
     """Return two lines of plain text; nothing in them is parsed. No colour: one could not be read under the cursor."""
-    return Content.assemble(title, "\n", ("  " + words, "not bold"))
+    return Content.assemble(title, "\n", (f"  {words}", "not bold"))
 
 
 class _Commands(Provider):
@@ -93,7 +93,7 @@ class KeyCommands(_Commands):
             binding = active.binding
             if binding.id is None or not active.enabled or binding.id in SKIPPED:
                 continue
-            words = " ".join((self.app.get_key_display(binding), " ", binding.tooltip))
+            words = f"{self.app.get_key_display(binding)}   {binding.tooltip}"
             run = partial(self.app.run_action, binding.action, active.node)
             found.setdefault(binding.id, (binding.description, words, run))
         return list(found.values())
@@ -123,10 +123,10 @@ class SettingCommands(_Commands):
         if not isinstance(app, PreferringApp):
             return []
         found: list[tuple[str, str, Callable[[], object]]] = [
-            ("Setting " + words, "settings", partial(app.change_setting, name)) for name, words in SETTINGS.items()
+            (f"Setting {words}", "settings", partial(app.change_setting, name)) for name, words in SETTINGS.items()
         ]
         views = app.context.preferences.views
-        return found + [("List " + name, "saved list", partial(app.choose_view, name)) for name in views]
+        return found + [(f"List {name}", "saved list", partial(app.choose_view, name)) for name in views]
 
 
 class TermCommands(_Commands):
@@ -134,7 +134,7 @@ class TermCommands(_Commands):
 
     def commands(self) -> list[tuple[str, str, Callable[[], object]]]:
         """Return one command per word."""
-        return [(name, "what it means: " + words, partial(self._explain, name, words)) for name, words in TERMS.items()]
+        return [(name, f"what it means: {words}", partial(self._explain, name, words)) for name, words in TERMS.items()]
 
     async def search(self, query: str) -> Hits:
         """Show what matches by its word or its meaning, after everything else."""
@@ -161,7 +161,7 @@ class ThemeCommands(_Commands):
         app = self.app
         if not isinstance(app, ThemedApp):
             return []
-        return [("Theme " + name, "theme", ThemeChoice(app, name)) for name in app.every_theme()]
+        return [(f"Theme {name}", "theme", ThemeChoice(app, name)) for name in app.every_theme()]
 
 
 class HostCommands(Provider):
@@ -174,7 +174,7 @@ class HostCommands(Provider):
         if context is None or not words:
             return
         try:
-            asked = Query.of(line='"' + words + '"')
+            asked = Query.of(line=f'"{words}"')
         except BadValue:
             return
         view, _ = await attempt(context.service.index(asked))
@@ -183,6 +183,6 @@ class HostCommands(Provider):
         rows = [*view.ranked[:HOSTS], *view.unreachable[:HOSTS]][:HOSTS]
         for place, row in enumerate(rows):
             summary = row.summary
-            facts = "unreachable" if not row.rank else " ".join((str(summary.score), summary.grade, summary.stance))
+            facts = f"{summary.score} {summary.grade} {summary.stance}" if row.rank else "unreachable"
             open_card = partial(self.app.post_message, messages.CardRequested(row, -1))
             yield Hit(0.9 - place / 1000, _shown(summary.host, facts), open_card, summary.host)

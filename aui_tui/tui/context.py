@@ -65,7 +65,7 @@ def file_name(words: str, ending: str) -> str:
     """Return a name for a file made from ``words``: lower-case letters, digits, dots and hyphens only."""
     kept = "".join(char if char.isascii() and (char.isalnum() or char in ".-") else "-" for char in words.lower())
     stem = "-".join(part for part in kept.split("-") if part).strip(".-")[:MAX_NAME].rstrip(".-")
-    return ".".join((stem or "aui", ending))
+    return f"{stem or 'aui'}.{ending}"
 
 
 def list_name(query: Query, *, unreachable: bool, marked: bool) -> str:
@@ -79,8 +79,8 @@ def list_name(query: Query, *, unreachable: bool, marked: bool) -> str:
 def hint(kind: Kind) -> str:
     """Return what the ending of the name means."""
     endings = ENDINGS[kind]
-    what = "The ending chooses the format: " + ", ".join(endings) + ". " if endings else ""
-    return what + "enter writes the file, esc leaves."
+    what = f"The ending chooses the format: {', '.join(endings)}. " if endings else ""
+    return f"{what}enter writes the file, esc leaves."
 
 
 T = TypeVar("T")
@@ -159,10 +159,9 @@ def sentence(error: BaseException) -> str:
     except Exception:  # an error whose own words fail
         words = ""
     if isinstance(error, AuiError):
-        return clean(words, 300).strip() or error.title + "."
+        return clean(words, 300).strip() or f"{error.title}."
     words = clean(words, 200).strip()
-    name = type(error).__name__
-    return clean(" ".join(("Unexpected problem:", name + ("." if not words else ": " + words))), 300)
+    return clean(f"Unexpected problem: {type(error).__name__}{f': {words}' if words else '.'}", 300)
 
 
 async def attempt(work: Awaitable[T]) -> tuple[T | None, str]:
@@ -188,18 +187,14 @@ def start(
     node: DOMNode, group: str, job: Callable[P, Coroutine[Any, Any, T]], *args: P.args, **kwargs: P.kwargs
 ) -> Worker[T]:
     """Run ``job`` for ``node``; what the same node still runs in ``group`` is cancelled first."""
-    return _run(node, group, True, partial(job, *args, **kwargs))
+    return node.run_worker(partial(job, *args, **kwargs), group=group, exclusive=True, exit_on_error=False)
 
 
 def start_beside(
     node: DOMNode, group: str, job: Callable[P, Coroutine[Any, Any, T]], *args: P.args, **kwargs: P.kwargs
 ) -> Worker[T]:
     """Run ``job`` for ``node`` beside what it runs already."""
-    return _run(node, group, False, partial(job, *args, **kwargs))
-
-
-def _run(node: DOMNode, group: str, exclusive: bool, call: Any) -> Worker[Any]:
-    return node.run_worker(call, group=group, exclusive=exclusive, exit_on_error=False)
+    return node.run_worker(partial(job, *args, **kwargs), group=group, exit_on_error=False)
 
 
 def reading(app: App[Any], node: DOMNode) -> bool:

@@ -91,10 +91,10 @@ class CardScreen(Screen[str]):
         yield Bar(self._tabs, id="tabs")
         with Container(id="panes"):
             for number, column in enumerate(COLUMNS):
-                with Vertical(id="-".join(("column", str(number))), classes="column"):
+                with Vertical(id=f"column-{number}", classes="column"):
                     for place in column:
                         kind = FixList if place == cardpanes.FIXES else FigureList if place in LISTS else TextPane
-                        yield kind(id="-".join(("pane", str(place))), classes="pane")
+                        yield kind(id=f"pane-{place}", classes="pane")
                         if place == cardpanes.AGENTS:
                             yield Lines(id="why", classes="pane")
         yield FindBar()
@@ -105,9 +105,9 @@ class CardScreen(Screen[str]):
     def on_mount(self) -> None:
         """Follow the state that all screens share, and read the card."""
         for name in ("scans", "quota"):
-            self.watch(self.app, name, getattr(self, "_" + name))
+            self.watch(self.app, name, getattr(self, f"_{name}"))
         for name in ("stored", "aged", "task_run"):
-            self.watch(self.app, name, getattr(self, "_" + name), init=False)
+            self.watch(self.app, name, getattr(self, f"_{name}"), init=False)
         answer, facts = self.query_one(Answer), self.query_one("#pane-1", TextPane)
         answer.below = facts
         answer.border_title = Content("1 Summary")
@@ -174,7 +174,7 @@ class CardScreen(Screen[str]):
 
     def pane(self, number: int) -> Lines:
         """Return pane ``number``."""
-        return self.query_one("-".join(("#pane", str(number))), Lines)
+        return self.query_one(f"#pane-{number}", Lines)
 
     def become(self, state: CardState, *, top: bool = False) -> None:
         """Take another state and draw it; ``top`` scrolls every pane to its first line."""
@@ -285,7 +285,7 @@ class CardScreen(Screen[str]):
             self.post_message(messages.Notification(problem, "error"))
             return
         self.post_message(messages.StandingReady(done, standing, 0))
-        better = Query.of(line=" ".join(("score:>" + str(standing.score),)))
+        better = Query.of(line=f"score:>{standing.score}")
         view, _ = await attempt(service.index(better))
         if view is not None:
             self.post_message(messages.StandingReady(done, standing, len(view.ranked) + 1))
@@ -317,7 +317,7 @@ class CardScreen(Screen[str]):
         for place in cardpanes.NUMBERS:
             self.pane(place).set_class(place == number, "-shown")
         for place, column in enumerate(COLUMNS):
-            self.query_one("-".join(("#column", str(place)))).set_class(number in column, "-shown")
+            self.query_one(f"#column-{place}").set_class(number in column, "-shown")
         self.query_one("#why").set_class(number == cardpanes.AGENTS, "-shown")
         self._draw_answer()
         self._focus_pane()

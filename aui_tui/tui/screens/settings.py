@@ -130,9 +130,9 @@ class KeyListScreen(SearchScreen):
     def rows(self, words: str) -> dict[str, str]:
         """Return the ids whose line has the words, own keys marked."""
         return {
-            name: fit((glyphs.MARK if name in self._own else " ") + " " + fit(name, NAME) + " " + row, ROW)
+            name: fit(f"{glyphs.MARK if name in self._own else ' '} {fit(name, NAME)} {row}", ROW)
             for name, row in self._entries.items()
-            if words in (name + " " + row).lower()
+            if words in f"{name} {row}".lower()
         }
 
 
@@ -147,8 +147,7 @@ def keys_by_id(own: Mapping[str, str]) -> dict[str, str]:
             if place not in places:
                 places.append(place)
     return {
-        name: fit(keys, 12) + " " + fit(", ".join(places), 14) + " " + words
-        for name, (keys, places, words) in found.items()
+        name: f"{fit(keys, 12)} {fit(', '.join(places), 14)} {words}" for name, (keys, places, words) in found.items()
     }
 
 
@@ -200,7 +199,7 @@ class ColumnsScreen(Window[tuple[str, ...] | None]):
     def _prompt(self, number: int) -> Content:
         column = self._columns[number]
         mark = glyphs.MARK if column.key in self._marked else " "
-        return Content(mark + " " + fit(column.label or column.key, 18) + column.key)
+        return Content(f"{mark} {fit(column.label or column.key, 18)}{column.key}")
 
     def action_mark(self) -> None:
         """Mark the column under the cursor, or no longer, and go on to the next."""
@@ -240,4 +239,4 @@ class ViewsScreen(SearchScreen):
     def action_forget(self) -> None:
         """Forget the list under the cursor."""
         if self.here is not None:
-            self.dismiss("-" + self.here)
+            self.dismiss(f"-{self.here}")

@@ -84,7 +84,7 @@ def plain_http(text: str) -> str:
         return ""
     host = text.partition("/")[0]
     local = host.partition(":")[0].lower() in ("localhost", "127.0.0.1", "[") or ":" in host
-    return "http://" + text if local else ""
+    return f"http://{text}" if local else ""
 
 
 class AddressScreen(AskScreen):
@@ -109,7 +109,7 @@ class AddressScreen(AskScreen):
 
     def _say(self, text: str) -> None:
         http = plain_http(text)
-        offer = "tab writes " + http + " for a server without https." if http else ""
+        offer = f"tab writes {http} for a server without https." if http else ""
         words = [part for part in (self._problem, offer) if part] or [self.HINT]
         hint = self.query_one(".hint", Static)
         hint.update(Content("\n".join(words)))
