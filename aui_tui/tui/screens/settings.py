@@ -199,7 +199,7 @@ class ColumnsScreen(Window[tuple[str, ...] | None]):
     def _prompt(self, number: int) -> Content:
         column = self._columns[number]
         mark = glyphs.MARK if column.key in self._marked else " "
-        return Content(f"{mark} {fit(column.label or column.key, 18)}{column.key}")
+        return Content(mark + " " + fit(column.label or column.key, 18) + column.key)
 
     def action_mark(self) -> None:
         """Mark the column under the cursor, or no longer, and go on to the next."""
