@@ -21,7 +21,7 @@ from typing import Final, NamedTuple, TypeVar
 
 from aui_tui.crawl.listing import BadRow, Row
 from aui_tui.crawl.pool import Result, ScanJob, Workers
-from aui_tui.engine.network.routes import settle
+from aui_tui.engine.network import settle
 from aui_tui.errors import Unavailable
 from aui_tui.records.registry import Known
 from aui_tui.service.local import LocalService

@@ -12,7 +12,7 @@ from typing import Final
 
 from aui_tui.engine.network.client import Client, load, ssl_context
 from aui_tui.engine.network.fast import ClientBatch, OriginClient, PyreqwestTransport, installed
-from aui_tui.engine.network.routes import Routes, system_resolver
+from aui_tui.engine.network.routes import Routes, settle, system_resolver
 from aui_tui.engine.network.streams import NetworkError, Reply, Stream, save_tls_memory
 from aui_tui.engine.policy import ScanPolicy
 from aui_tui.engine.target import Origin, is_public
@@ -29,6 +29,7 @@ __all__ = [
     "is_public",
     "load",
     "save_tls_memory",
+    "settle",
     "ssl_context",
     "system_resolver",
 ]
