@@ -74,39 +74,48 @@ def create(folder: Path, name: str, chunks: Iterable[str], *, force: bool = Fals
     path = folder / name
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        if force:
-            _swap(path, chunks, None)
-            return path
-        descriptor = os.open(path, _NEW, 0o666)
+        _swap(path, chunks, None, new=not force)
     except FileExistsError:
         raise BadValue(f"{clean(str(path))} is already there; --force replaces it.") from None
     except OSError as error:
         raise _failed(path, error) from None
-    try:
-        _write(descriptor, chunks)
-    except BaseException as error:  # ctrl+c too leaves no half file
-        with contextlib.suppress(OSError):
-            path.unlink()
-        if isinstance(error, OSError):
-            raise _failed(path, error) from None
-        raise
     return path
 
 
-def _swap(target: Path, chunks: Iterable[str], mode: int | None) -> int:
+def _swap(target: Path, chunks: Iterable[str], mode: int | None, *, new: bool = False) -> int:
+    """Write a temporary file beside ``target`` and give it that name; raises FileExistsError where it has to be new."""
+    if new and os.path.lexists(target):
+        raise FileExistsError(errno.EEXIST, "is there")
     temporary = target.with_name(f".{target.name[:MAX_NAME]}.{secrets.token_hex(4)}.tmp")
     descriptor = os.open(temporary, _NEW, 0o666)
     try:
         size = _write(descriptor, chunks)
         if mode is not None:
             temporary.chmod(mode)
-        temporary.replace(target)
-    except BaseException:  # as above
+        if new:
+            _name(temporary, target)
+        else:
+            temporary.replace(target)
+    except BaseException:  # ctrl+c too leaves no half file
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise
     _sync_folder(target.parent)
     return size
+
+
+def _name(temporary: Path, target: Path) -> None:
+    """Give a file a name that is free. Raises FileExistsError where another took it meanwhile."""
+    try:
+        target.hardlink_to(temporary)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links
+        if os.path.lexists(target):
+            raise FileExistsError(errno.EEXIST, "is there") from None
+        temporary.replace(target)
+    else:
+        temporary.unlink()
 
 
 def _write(descriptor: int, chunks: Iterable[str]) -> int:

@@ -202,17 +202,8 @@ async def _try(visit: Visit, node: Node) -> Ending:
     failures, asked = visit.page.guard.failures, len(visit.page.asked)
     try:
         landed = await visit.page.follow(fresh)
-    except Closed as error:
-        if error.why == "robots":
-            return Ending(BLOCKED, "follow-robots", node=node, url=visit.home.url)
-        why = f"the link “{node.name}” leads to an address that is not opened here"
-        return Ending(INCONCLUSIVE, "follow-failed", {"why": why}, node=node, url=visit.home.url)
-    except Untouched:
-        if await _covers(visit, fresh) or await _moves(visit, fresh):
-            return await _covered_link(visit, fresh)
-        return Ending(INCONCLUSIVE, "follow-failed", {"why": f"the link “{node.name}” took no click in time"})
-    except Stuck as error:
-        return Ending(INCONCLUSIVE, "follow-failed", {"why": str(error)})
+    except (Closed, Untouched, Stuck) as error:
+        return await _not_followed(visit, node, fresh, error)
     if landed is not None:
         return await _landed(visit, node, *landed)
     loaded = visit.page.asked[asked:]
@@ -224,6 +215,21 @@ async def _try(visit: Visit, node: Node) -> Ending:
         return Ending(INCONCLUSIVE, "follow-failed", {"why": why}, node=node)
     facts, snippet = {"name": node.name}, await visit.page.snippet(fresh)
     return Ending(BLOCKED, "follow-nothing", facts, half=True, node=node, url=visit.home.url, snippet=snippet)
+
+
+async def _not_followed(visit: Visit, node: Node, fresh: Node, error: Exception) -> Ending:
+    """Return the ending for a link, now ``fresh``, that could not be pressed or whose page was not opened."""
+    match error:
+        case Closed(why="robots"):
+            return Ending(BLOCKED, "follow-robots", node=node, url=visit.home.url)
+        case Closed():
+            why = f"the link “{node.name}” leads to an address that is not opened here"
+            return Ending(INCONCLUSIVE, "follow-failed", {"why": why}, node=node, url=visit.home.url)
+        case Untouched():
+            if await _covers(visit, fresh) or await _moves(visit, fresh):
+                return await _covered_link(visit, fresh)
+            return Ending(INCONCLUSIVE, "follow-failed", {"why": f"the link “{node.name}” took no click in time"})
+    return Ending(INCONCLUSIVE, "follow-failed", {"why": str(error)})
 
 
 async def _covered_link(visit: Visit, node: Node) -> Ending:

@@ -7,8 +7,9 @@ import json
 import re
 import time
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote, urljoin, urlsplit
 
 from aui_tui.records.tasks import ABSENT, BLOCKED, DONE, INCONCLUSIVE
@@ -199,14 +200,8 @@ async def _ask(visit: Visit, query: str) -> Asked:
     """Type a query; if results do not appear by themselves, send it."""
     page = visit.page
     before, _ = await visit.clear(await page.open(visit.url))
-    box = field_of(before) or await _by_form(visit, before, named=True)
+    before, box, nameless = await _found(visit, before)
     if box is None:
-        nameless = await _nameless(visit, before)
-        if nameless is not None:
-            return Asked("unnamed", before, box=nameless)
-        before, box = await _opened(visit, before)
-    if box is None:
-        nameless = await _nameless(visit, before)
         return Asked("none" if nameless is None else "unnamed", before, box=nameless)
     about = await page.ask(box, "search-form") or {}
     if about.get("readonly"):
@@ -218,15 +213,30 @@ async def _ask(visit: Visit, query: str) -> Asked:
     visit.tape.step("typed", box, note=f"“{query}”")
     failures = page.guard.failures
     asked = await _while_typing(visit, query, before, box)
-    if asked is None and about.get("method") == "post":
-        return Asked("post", page.outline, before, box=box)
-    away = str(about.get("action") or "")
-    if asked is None and away.startswith("http") and not visit.same_site(away):
-        return Asked("elsewhere", page.outline, before, box=box)
+    if asked is None and (why := _kept_back(visit, about)):
+        return Asked(why, page.outline, before, box=box)
     if asked is None:
         asked = await _sent(visit, query, before, box)
     asked.failed = page.guard.failures > failures or page.waits()
     return asked
+
+
+async def _found(visit: Visit, before: Outline) -> tuple[Outline, Node | None, Node | None]:
+    """Return the page with its search field, opened where it must be, and without one a field that has no name."""
+    box = field_of(before) or await _by_form(visit, before, named=True)
+    nameless = await _nameless(visit, before) if box is None else None
+    if box is None and nameless is None:
+        before, box = await _opened(visit, before)
+        nameless = await _nameless(visit, before) if box is None else None
+    return before, box, nameless
+
+
+def _kept_back(visit: Visit, form: Mapping[str, Any]) -> str:
+    """Say why a query is not sent, else nothing: the form changes data, or leads to another site."""
+    away = str(form.get("action") or "")
+    if form.get("method") == "post":
+        return "post"
+    return "elsewhere" if away.startswith("http") and not visit.same_site(away) else ""
 
 
 async def _nameless(visit: Visit, outline: Outline) -> Node | None:

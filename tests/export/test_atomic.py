@@ -41,6 +41,28 @@ def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(tmp_path: Pat
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.parametrize("force", [False, True])
+def test_a_new_file_has_its_name_only_when_it_is_whole(tmp_path: Path, force: bool) -> None:
+    def watched() -> Iterator[str]:
+        yield "half"
+        assert not (tmp_path / "new.json").exists()
+        yield " and half"
+
+    assert create(tmp_path, "new.json", watched(), force=force).read_text() == "half and half"
+    assert [path.name for path in tmp_path.iterdir()] == ["new.json"]
+
+
+def test_a_file_that_came_meanwhile_is_left_alone(tmp_path: Path) -> None:
+    def meanwhile() -> Iterator[str]:
+        (tmp_path / "a.txt").write_text("theirs")
+        yield "ours"
+
+    with pytest.raises(BadValue, match="is already there"):
+        create(tmp_path, "a.txt", meanwhile())
+    assert (tmp_path / "a.txt").read_text() == "theirs"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
 def test_a_full_disk_gives_one_sentence_and_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "out.json"
     path.write_text("old")
