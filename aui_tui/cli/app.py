@@ -200,6 +200,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def _run(arguments: list[str]) -> int:
     program = application(arguments)
+    gc.freeze()
     gc.enable()
     try:
         with complete.silent_script():
