@@ -336,7 +336,7 @@ def _edges(figures: Overview, size: int) -> list[Line]:
     """Return for each server its sites as a bar, how many of them turn an assistant away, and their share."""
     out: list[Line] = []
     name_width = max(NAME, min(size - 32, 26))
-    room = max(min(size - name_width - 21, 40), 6)
+    room = max(min(size - name_width - 22, 40), 6)
     for name, number in figures.edges.items():
         action, turned = narrow_to("edge", name.split(" ")[0]) if name else "", figures.refusing.get(name, 0)
         shut = narrow_to("turned away", name.split(" ")[0]) if name and turned else ""
