@@ -360,5 +360,25 @@ def test_live_checklist_on_a_terminal(tmp_path: Path, serve: Serve) -> None:
         card = json.loads(process.stdout.read())
         assert process.wait(30) == 0
     assert card["host"] == "guarded.test"
-    for words in ("browser", "Claude", "robots.txt", "200 served", "403 challenged", "/12 s"):
+    for words in ("browser", "Claude", "robots.txt", "200 served", "403 challenged"):
         assert words.encode() in seen
+
+
+@pytest.mark.pty
+def test_a_probe_that_waits_shows_its_time_and_its_limit(tmp_path: Path, serve: Serve) -> None:
+    hanging = msgspec.structs.replace(RICH, host="half.test", rule=(Rule(to="agents", action="hang"),))
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        command("scan", "http://half.test", *serve(hanging), "--json"),
+        cwd=tmp_path,
+        env=environment(tmp_path, {"TERM": "xterm-256color"}),
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+    ) as process:
+        os.close(theirs)
+        seen = b""
+        while b"/12 s" not in seen:
+            seen += os.read(ours, 4096)
+        process.kill()
+    os.close(ours)
+    assert b"Claude" in seen
