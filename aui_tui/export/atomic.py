@@ -93,7 +93,7 @@ def _swap(target: Path, chunks: Iterable[str], mode: int | None, *, new: bool = 
         if mode is not None:
             temporary.chmod(mode)
         if new:
-            _name(temporary, target)
+            _give_name(temporary, target)
         else:
             temporary.replace(target)
     except BaseException:  # ctrl+c too leaves no half file
@@ -104,7 +104,7 @@ def _swap(target: Path, chunks: Iterable[str], mode: int | None, *, new: bool = 
     return size
 
 
-def _name(temporary: Path, target: Path) -> None:
+def _give_name(temporary: Path, target: Path) -> None:
     """Give a file a name that is free. Raises FileExistsError where another took it meanwhile."""
     try:
         target.hardlink_to(temporary)

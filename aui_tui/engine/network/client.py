@@ -216,7 +216,7 @@ class Client:
         try:
             async for chunk in response.aiter_stream():
                 yield chunk
-        except Exception as error:  # as above
+        except Exception as error:  # whatever the library raises: one error of ours says it
             self._drop_broken(error)
             raise answer_failure(error) from error
 
