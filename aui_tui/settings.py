@@ -17,8 +17,8 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from aui_tui.errors import BadValue, ConfigError
-from aui_tui.records.methods import DEFAULT_METHOD, METHODS
-from aui_tui.records.vocabulary import choose
+from aui_tui.model.methods import DEFAULT_METHOD, METHODS
+from aui_tui.model.vocabulary import choose
 from aui_tui.text import clean
 
 APP: Final = "aui-tui"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from aui_tui.records.vocabulary import choose
+from aui_tui.model.vocabulary import choose
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 @cache
 def schema(kind: str) -> dict[str, Any]:
     """Return the packaged JSON Schema of one of KINDS."""
-    text = files("aui_tui.records").joinpath(f"schemas/{kind}.schema.json").read_text(encoding="utf-8")
+    text = files("aui_tui.model").joinpath(f"schemas/{kind}.schema.json").read_text(encoding="utf-8")
     found: dict[str, Any] = json.loads(text)
     return found
 

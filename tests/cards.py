@@ -13,12 +13,11 @@ from typing import Any, TypeVar
 import msgspec
 from hypothesis import strategies as st
 
-from aui_tui.engine.checks import BY_FIX, CHECKS
-from aui_tui.engine.checks import points as points_of
-from aui_tui.engine.ledger import detail
-from aui_tui.engine.ledger import pillars as pillars_of
-from aui_tui.export.options import Listing
-from aui_tui.records.card import (
+from aui_tui.checks import BY_FIX, CHECKS
+from aui_tui.checks import points as points_of
+from aui_tui.checks.ledger import detail
+from aui_tui.checks.ledger import pillars as pillars_of
+from aui_tui.model.card import (
     AgentAccess,
     Evidence,
     Index,
@@ -27,10 +26,10 @@ from aui_tui.records.card import (
     Semantic,
     SiteSummary,
 )
-from aui_tui.records.codec import names_of
-from aui_tui.records.methods import METHODS, V01, V02, WALLED_CEILING, Method, grade_of
-from aui_tui.records.view import Row
-from aui_tui.records.vocabulary import (
+from aui_tui.model.codec import names_of
+from aui_tui.model.methods import METHODS, V01, V02, WALLED_CEILING, Method, grade_of
+from aui_tui.model.view import Row
+from aui_tui.model.vocabulary import (
     AGENTS_TOTAL,
     CATEGORIES,
     CRAWLER_POLICIES,
@@ -41,6 +40,7 @@ from aui_tui.records.vocabulary import (
     STANCES,
     VERDICTS,
 )
+from aui_tui.report.options import Listing
 from aui_tui.text import clean
 
 V = TypeVar("V")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
-from aui_tui.engine.parser_pool import Parser
+from aui_tui.scan.parser_pool import Parser
 
 settings.register_profile("project", deadline=None, max_examples=25)
 settings.register_profile("long", deadline=None, max_examples=300)

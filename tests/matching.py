@@ -7,15 +7,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
-from aui_tui.records.agents import gets_in
-from aui_tui.records.card import SiteSummary, age, epoch_ms
-from aui_tui.records.codec import names_of
-from aui_tui.records.query import ALL, NEW, Query, Term
-from aui_tui.records.registry import surfaces
-from aui_tui.records.view import Row, decades
-from aui_tui.records.vocabulary import CATEGORIES, GRADES, STANCES, TURNED_AWAY
-from aui_tui.store.columns import BEST_VERDICT_FIRST, Facts, has_tasks, verdicts
-from aui_tui.store.lists import NEEDS_CARD
+from aui_tui.index.columns import BEST_VERDICT_FIRST, Facts, has_tasks, verdicts
+from aui_tui.index.lists import NEEDS_CARD
+from aui_tui.model.agents import gets_in
+from aui_tui.model.card import SiteSummary, age, epoch_ms
+from aui_tui.model.codec import names_of
+from aui_tui.model.query import ALL, NEW, Query, Term
+from aui_tui.model.registry import surfaces
+from aui_tui.model.view import Row, decades
+from aui_tui.model.vocabulary import CATEGORIES, GRADES, STANCES, TURNED_AWAY
 
 _COMPARE: Final[dict[str, Callable[[float, float], bool]]] = {
     "=": operator.eq,

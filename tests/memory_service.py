@@ -12,12 +12,12 @@ from typing import Unpack
 import msgspec
 
 from aui_tui.errors import AuiError, InvalidHost, NeverScanned, RateLimited
-from aui_tui.records.card import ReportCard
-from aui_tui.records.points import Standing, estimate
-from aui_tui.records.query import Query
-from aui_tui.records.view import Dossier, Facets, HistoryPoint, IndexView, Overview, Quota, Row, ScanAnswer
-from aui_tui.records.visits import Visits
-from aui_tui.records.vocabulary import CATEGORIES, STANCES
+from aui_tui.model.card import ReportCard
+from aui_tui.model.points import Standing, estimate
+from aui_tui.model.query import Query
+from aui_tui.model.view import Dossier, Facets, HistoryPoint, IndexView, Overview, Quota, Row, ScanAnswer
+from aui_tui.model.visits import Visits
+from aui_tui.model.vocabulary import CATEGORIES, STANCES
 from aui_tui.service.protocol import ScanTerms
 from tests.cards import DEAD, SAMPLES, WALLED
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from aui_tui.engine.judge import Judgement, judge
-from aui_tui.records.observations import (
+from aui_tui.checks.judge import Judgement, judge
+from aui_tui.model.observations import (
     BROWSER,
     FILE_PROBES,
     Attempt,
@@ -22,8 +22,8 @@ from aui_tui.records.observations import (
     RobotsFacts,
     RobotsPolicy,
 )
-from aui_tui.records.registry import registry
-from aui_tui.records.tasks import OUTCOMES, TASKS, Rendered, Step, TaskReport, TaskResult
+from aui_tui.model.registry import registry
+from aui_tui.model.tasks import OUTCOMES, TASKS, Rendered, Step, TaskReport, TaskResult
 from aui_tui.text import clean
 
 HOSTS = ("shop.example", "xn--bcher-kva.example", "http://plain.example", "staging.example:8443")

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from jsonschema import Draft202012Validator
 
-from aui_tui.records.card import ReportCard
-from aui_tui.records.codec import encode_card, encode_index
-from aui_tui.records.methods import METHODS, grade_of
+from aui_tui.model.card import ReportCard
+from aui_tui.model.codec import encode_card, encode_index
+from aui_tui.model.methods import METHODS, grade_of
 from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, cards
 
 
 def validator(name: str) -> Draft202012Validator:
-    schema: dict[str, Any] = json.loads(files("aui_tui.records").joinpath(f"schemas/{name}.schema.json").read_bytes())
+    schema: dict[str, Any] = json.loads(files("aui_tui.model").joinpath(f"schemas/{name}.schema.json").read_bytes())
     return Draft202012Validator(schema)
 
 

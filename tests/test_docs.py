@@ -9,7 +9,7 @@ import pytest
 
 from aui_tui import docs
 from aui_tui.errors import BadValue
-from aui_tui.records import query
+from aui_tui.model import query
 from tests.cli.runner import ROOT, here
 from tests.tui.memory import MemoryService
 from tests.tui.stage import settle, stage, text_of

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from aui_tui.errors import BadValue
-from aui_tui.export.formats import write_cards, write_listing
-from aui_tui.records.codec import encode_card, encode_index, encode_summary
+from aui_tui.model.codec import encode_card, encode_index, encode_summary
+from aui_tui.report.formats import write_cards, write_listing
 from aui_tui.validate import KINDS, MAX_PROBLEMS, Verdict, schema, validate
 from tests.cards import INDEX, RICH_OPEN, SAMPLES, WALLED, cards, indexes, listing_of
 

@@ -13,16 +13,16 @@ from typing import Annotated, Any, Final
 import typer
 
 from aui_tui import docs
+from aui_tui.checks.ledger import Section, sections
 from aui_tui.cli import complete, streams
 from aui_tui.cli.options import example, run_of, taking
 from aui_tui.cli.output import Report, emit, report
 from aui_tui.cli.run import Run
 from aui_tui.cli.streams import Paint
 from aui_tui.docs import TOPICS
-from aui_tui.engine.ledger import Section, sections
-from aui_tui.records.vocabulary import choose
+from aui_tui.index.folder import places as store_places
+from aui_tui.model.vocabulary import choose
 from aui_tui.settings import FIELDS, IN_FILE, Settings
-from aui_tui.store.folder import places as store_places
 from aui_tui.text import cells, fit
 
 app = typer.Typer()
@@ -129,7 +129,7 @@ def schema(
     """Print the JSON Schema of a record."""
     run_of(context)
     name = choose("record", record, RECORDS)
-    streams.write(files("aui_tui.records").joinpath("schemas", f"{name}.schema.json").read_bytes())
+    streams.write(files("aui_tui.model").joinpath("schemas", f"{name}.schema.json").read_bytes())
 
 
 def table(settings: Settings) -> dict[str, dict[str, object]]:

@@ -15,11 +15,11 @@ from aui_tui.cli.output import READABLE, RECORD, TEXT, CardForm, Deterministic, 
 from aui_tui.cli.run import Run, fail
 from aui_tui.cli.sources import dossier_of, opened
 from aui_tui.errors import AuiError, BadValue, ConfigError, RecordError, Unavailable
-from aui_tui.gates import Outcome, worst
-from aui_tui.records.card import ReportCard
-from aui_tui.records.observations import Observations
-from aui_tui.records.view import Dossier
-from aui_tui.records.vocabulary import GRADES, choose
+from aui_tui.model.card import ReportCard
+from aui_tui.model.observations import Observations
+from aui_tui.model.view import Dossier
+from aui_tui.model.vocabulary import GRADES, choose
+from aui_tui.report.gates import Outcome, worst
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
 
@@ -31,7 +31,7 @@ DIFF_FORMATS: Final = ("text", "json", "markdown")
 
 def _exchanges(dossier: Dossier, form: CardForm) -> Iterator[str]:
     """Yield the exchanges of a scan: as one line of JSON, else side by side. Raises BadValue or Unavailable."""
-    from aui_tui.records.exchanges import as_text, compared, encode_exchanges, names
+    from aui_tui.model.exchanges import as_text, compared, encode_exchanges, names
 
     if form.name not in (READABLE, TEXT, RECORD):
         raise BadValue("--exchanges can be used with --json or --text only; leave --format out.")
@@ -127,9 +127,9 @@ def diff(
 
     TIME is the beginning of a kept scan's time, such as 2026-11-20, or first, or last.
     """
-    from aui_tui.changes import diff as difference
-    from aui_tui.engine.scoring import regrade
-    from aui_tui.export.diff import write
+    from aui_tui.checks.scoring import regrade
+    from aui_tui.report.changes import diff as difference
+    from aui_tui.report.diff import write
 
     run = run_of(context)
     one_of(json=as_json, format=form)
@@ -171,7 +171,7 @@ PARTLY = 1
 
 def _checked(public_url: str, tester: str) -> tuple[str, str]:
     """Return the addresses that advice is written for, in their usual form. Raises BadValue for a bad one."""
-    from aui_tui.engine import target
+    from aui_tui.scan import target
 
     if tester and target.parse_address(tester) is None:
         raise BadValue(f"--tester takes an IP address such as 198.51.100.7, not “{clean(tester, 60)}”.")
@@ -208,7 +208,7 @@ def plan(
     json_out: Report = False,
 ) -> int:
     """Name the cheapest set of fixes that reaches a grade, and write their files on request."""
-    from aui_tui.plan import as_json, lines, plan_for, write_files
+    from aui_tui.report.plan import as_json, lines, plan_for, write_files
 
     run = run_of(context)
     method = method_of(method)
@@ -228,7 +228,7 @@ def plan(
 def badge(context: typer.Context, host: Host, output: File = "") -> None:
     """Write the grade and score of a host as a self-contained SVG badge."""
     run = run_of(context)
-    from aui_tui.export.page import badge as drawn
+    from aui_tui.report.page import badge as drawn
 
     path = path_of(output)
     emit([drawn(_dossier(run, host).card)], path)
@@ -252,7 +252,7 @@ def regrade_cards(
     method: Method,
 ) -> int:
     """Grade cards again under a method, from what was seen then; nothing is stored."""
-    from aui_tui.engine.scoring import regrade
+    from aui_tui.checks.scoring import regrade
 
     run = run_of(context)
     form = CardForm.of(context)

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from aui_tui.cli.streams import Paint, tint
-from aui_tui.records import labels
-from aui_tui.records.card import ReportCard
-from aui_tui.records.points import gain, gain_of_all
-from aui_tui.records.visits import HEADER, VisitRow, Visits, address, heading, percent, remarks, visit_rows
-from aui_tui.records.visits import cells as texts_of
+from aui_tui.model import labels
+from aui_tui.model.card import ReportCard
+from aui_tui.model.points import gain, gain_of_all
+from aui_tui.model.visits import HEADER, VisitRow, Visits, address, heading, percent, remarks, visit_rows
+from aui_tui.model.visits import cells as texts_of
 from aui_tui.text import cells, count, fit
 
 BAR: Final = 20

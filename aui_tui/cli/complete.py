@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from aui_tui.errors import AuiError
-from aui_tui.records.methods import METHODS
-from aui_tui.records.vocabulary import CATEGORIES, STANCES
+from aui_tui.model.methods import METHODS
+from aui_tui.model.vocabulary import CATEGORIES, STANCES
 
 COMPLETING: Final = "_AUI_TUI_COMPLETE"
 """Variable that is set while a shell asks for completions; its value names the shell."""
 if TYPE_CHECKING:
-    from aui_tui.store.reports import Reports
+    from aui_tui.index.reports import Reports
 
 MOST_HOSTS: Final = 50
 
@@ -109,8 +109,8 @@ def times(ctx: Any, incomplete: str) -> list[str]:
 
 def sorts(incomplete: str) -> list[str]:
     """Return the columns that a list can be ordered by."""
-    from aui_tui.records.query import SORTS
-    from aui_tui.records.registry import surfaces
+    from aui_tui.model.query import SORTS
+    from aui_tui.model.registry import surfaces
 
     return of([*SORTS, *("matrix." + surface.slug for surface in surfaces())])(incomplete)
 
@@ -129,7 +129,7 @@ def themes(incomplete: str) -> list[str]:
 
 def fields(incomplete: str) -> list[str]:
     """Return the fields of rows and cards, and the parts of the one before a dot."""
-    from aui_tui.export.options import card_tree, row_tree
+    from aui_tui.report.options import card_tree, row_tree
 
     tree = {**row_tree(), **card_tree()}
     head, dot, _ = incomplete.rpartition(",")[2].partition(".")
@@ -138,7 +138,7 @@ def fields(incomplete: str) -> list[str]:
 
 def terms(incomplete: str) -> list[str]:
     """Return the terms of the query language that the last word of the line may become."""
-    from aui_tui.records.query import FIELDS
+    from aui_tui.model.query import FIELDS
 
     before, space, last = incomplete.rpartition(" ")
     name, colon, _ = last.casefold().partition(":")
@@ -148,9 +148,9 @@ def terms(incomplete: str) -> list[str]:
 
 def _values(field: str) -> list[str]:
     """Return the terms of a field of the query language, one for each of its values."""
-    from aui_tui.records.query import CONTRADICTIONS, FIELDS, HAS, VERDICT_WORDS
-    from aui_tui.records.registry import surfaces
-    from aui_tui.records.vocabulary import FIXES, GRADES, VERDICTS
+    from aui_tui.model.query import CONTRADICTIONS, FIELDS, HAS, VERDICT_WORDS
+    from aui_tui.model.registry import surfaces
+    from aui_tui.model.vocabulary import FIXES, GRADES, VERDICTS
 
     values: dict[str, Sequence[str]] = {
         "stance": STANCES,
@@ -171,14 +171,14 @@ def _values(field: str) -> list[str]:
 
 def agents(incomplete: str) -> list[str]:
     """Return the matrix surfaces that can be tested, as :func:`of` does."""
-    from aui_tui.records.registry import registry
+    from aui_tui.model.registry import registry
 
     return of([surface.slug for surface in registry().surfaces if surface.source != "none"])(incomplete)
 
 
 def hosts(incomplete: str) -> list[str]:
     """Return hosts of the index in force that begin with ``incomplete``; none when it cannot be read."""
-    from aui_tui.records.query import Query
+    from aui_tui.model.query import Query
 
     def read(reports: Reports) -> list[str]:
         view = reports.index(Query.of(line=f'"{incomplete}"' if incomplete else "", sort="host"))
@@ -190,8 +190,8 @@ def hosts(incomplete: str) -> list[str]:
 
 def _read(work: Callable[[Reports], list[str]]) -> list[str]:
     """Return what ``work`` reads from the index in force; nothing where there is none or it cannot be read."""
+    from aui_tui.index.reports import Reports
     from aui_tui.settings import load
-    from aui_tui.store.reports import Reports
 
     try:
         index = load({}, os.environ).data_dir / "index.db"

@@ -31,15 +31,15 @@ from aui_tui.cli.options import (
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import local, only_local
 from aui_tui.errors import AuiError, BadValue, ConfigError, MissingExtra
-from aui_tui.records import labels
+from aui_tui.model import labels
 from aui_tui.text import count
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from aui_tui.crawl import BadRow, Counts, Crawl, Done, Row, Terms, Workers
-    from aui_tui.engine.policy import ScanPolicy
-    from aui_tui.records.codec import Keys
+    from aui_tui.model.codec import Keys
+    from aui_tui.scan.policy import ScanPolicy
+    from aui_tui.service.crawl import BadRow, Counts, Crawl, Done, Row, Terms, Workers
     from aui_tui.service.local import LocalService
 
 app = typer.Typer()
@@ -60,7 +60,7 @@ class Narration:
     """
 
     def __init__(self, total: int | None, *, quiet: bool, as_json: bool, ascii_only: bool = False) -> None:
-        from aui_tui.crawl import Counts
+        from aui_tui.service.crawl import Counts
 
         self.crawl: Crawl | None = None
         self.counts = Counts()
@@ -82,7 +82,7 @@ class Narration:
 
     def tell(self, done: Done) -> None:
         """Count the outcome of one row."""
-        from aui_tui.crawl import BadRow
+        from aui_tui.service.crawl import BadRow
 
         row = done.row
         if isinstance(row, BadRow):
@@ -184,7 +184,7 @@ def record_of(done: Done) -> bytes:
     """Return the line of JSON for one row: the card, else an object with line, host, title, status and detail."""
     import msgspec
 
-    from aui_tui.crawl import BadRow
+    from aui_tui.service.crawl import BadRow
 
     row, result = done.row, done.result
     if result is not None and result.card:
@@ -244,7 +244,7 @@ class Speed:
             raise BadValue("--max-per-second takes a number of hosts; 0 is no limit.")
         if not self.fast:
             return
-        from aui_tui.engine.network import installed
+        from aui_tui.scan.network import installed
 
         if self.dask:
             raise BadValue("--fast is for scanning processes on this machine; leave out either --fast or --dask.")
@@ -260,14 +260,14 @@ class HostList:
 
     def total(self) -> int | None:
         """Return how many rows there are; None when unknown."""
-        from aui_tui.crawl import count_lines
-        from aui_tui.records.registry import Starter
+        from aui_tui.model.registry import Starter
+        from aui_tui.service.crawl import count_lines
 
         return count_lines(self.file) if self.file else len(Starter())
 
     def rows(self, access: ScanPolicy, pause: Callable[[], None] = lambda: None) -> Iterable[Row | BadRow]:
         """Return the rows; ``pause`` is called between two chunks of a file."""
-        from aui_tui.crawl import chunks, read, starter_rows
+        from aui_tui.service.crawl import chunks, read, starter_rows
 
         return read(chunks(self.file, pause), access.target) if self.file else starter_rows()
 
@@ -367,7 +367,7 @@ async def _scan_all(
     begun: Callable[[Crawl], None] = lambda crawl: None,
 ) -> Counts:
     """Scan the hosts of ``request`` into the index of ``service``; ``begun`` is called with the crawl under way."""
-    from aui_tui.crawl import Crawl, Terms, groups
+    from aui_tui.service.crawl import Crawl, Terms, groups
 
     speed = request.speed
     terms = Terms.of(
@@ -451,12 +451,12 @@ async def _try_tasks(service: LocalService, hosts: Iterable[str], *, quiet: bool
 async def _workers(terms: Terms, speed: Speed, notice: Callable[[str], None]) -> AsyncIterator[tuple[Workers, int]]:
     """Yield who scans, and how many hosts may be in flight."""
     if speed.dask:
-        from aui_tui.crawl.cluster import Cluster
+        from aui_tui.service.crawl.cluster import Cluster
 
         async with Cluster(speed.dask, terms) as cluster:
             yield cluster, cluster.capacity
     else:
-        from aui_tui.crawl import Pool
+        from aui_tui.service.crawl import Pool
 
         async with Pool(terms, speed.processes or os.cpu_count() or 1) as pool:
             if pool.capacity < speed.in_flight:

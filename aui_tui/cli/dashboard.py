@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Final
 
 from aui_tui.cli.run import UNEXPECTED, Run
 from aui_tui.errors import BadValue, ConfigError
-from aui_tui.records.view import IndexView, Row, rows
+from aui_tui.model.view import IndexView, Row, rows
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean, count
 
 if TYPE_CHECKING:
-    from aui_tui.export.options import Listing
+    from aui_tui.report.options import Listing
     from aui_tui.service.local import LocalService
     from aui_tui.tui.context import ExportJob, Preferences
 
@@ -111,7 +111,7 @@ class FileExporter:
 
     async def __call__(self, job: ExportJob, /) -> str:
         """Write ``job`` and return one sentence on it. Raises BadValue, ConfigError, NeverScanned, Unavailable."""
-        from aui_tui.export.atomic import create
+        from aui_tui.report.atomic import create
 
         path = path_of(job.path)
         chunks = await self._chunks(job, path)
@@ -122,7 +122,7 @@ class FileExporter:
     async def _chunks(self, job: ExportJob, path: Path) -> Iterable[str]:
         if job.kind == "snippet":
             return [job.text.rstrip("\n") + "\n"]
-        from aui_tui.export.formats import CARD_FORMATS, LIST_FORMATS, write_cards, write_listing
+        from aui_tui.report.formats import CARD_FORMATS, LIST_FORMATS, write_cards, write_listing
 
         if job.kind == "card":
             form = format_of(path, CARD_FORMATS)
@@ -144,7 +144,7 @@ def format_of(path: Path, names: Sequence[str]) -> str:
 
     Raises BadValue with the endings that are known.
     """
-    from aui_tui.export.formats import FORMATS
+    from aui_tui.report.formats import FORMATS
 
     known = {FORMATS[name].suffix: name for name in names}
     suffix = path.suffix.lower()
@@ -158,7 +158,7 @@ def format_of(path: Path, names: Sequence[str]) -> str:
 
 def listing_of(view: IndexView, job: ExportJob) -> Listing:
     """Return the rows that ``job`` asks for: one of the two lists, or the marked hosts of both."""
-    from aui_tui.export.options import Listing
+    from aui_tui.report.options import Listing
 
     wanted = set(job.hosts)
 

@@ -19,9 +19,9 @@ from aui_tui.cli.output import showing_progress
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import only_local
 from aui_tui.errors import ConfigError
-from aui_tui.records.card import ReportCard
-from aui_tui.records.query import Query
-from aui_tui.records.tasks import TaskEvent
+from aui_tui.model.card import ReportCard
+from aui_tui.model.query import Query
+from aui_tui.model.tasks import TaskEvent
 
 app = typer.Typer()
 

@@ -16,12 +16,12 @@ from msgspec.structs import replace
 from aui_tui.cli import complete, sources, streams
 from aui_tui.cli.options import given, words
 from aui_tui.errors import BadValue, NeverScanned
-from aui_tui.gates import Failure, Gates, Outcome, check
-from aui_tui.records.card import ReportCard
-from aui_tui.records.registry import Agent, registry
-from aui_tui.records.view import Dossier
-from aui_tui.records.visits import Visitor, Visits
-from aui_tui.records.vocabulary import GRADES, SEVERITIES, STANCES, choose
+from aui_tui.model.card import ReportCard
+from aui_tui.model.registry import Agent, registry
+from aui_tui.model.view import Dossier
+from aui_tui.model.visits import Visitor, Visits
+from aui_tui.model.vocabulary import GRADES, SEVERITIES, STANCES, choose
+from aui_tui.report.gates import Failure, Gates, Outcome, check
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
 

@@ -13,10 +13,10 @@ from aui_tui.cli.dashboard import LEFT_FOR_DEMO, Stream, local_index, open_on
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import service_of
 from aui_tui.errors import ConfigError
-from aui_tui.records.registry import Starter
+from aui_tui.model.registry import Starter
 
 if TYPE_CHECKING:
-    from aui_tui.engine.policy import ScanPolicy
+    from aui_tui.scan.policy import ScanPolicy
     from aui_tui.service.local import LocalService
 
 

@@ -33,14 +33,14 @@ from aui_tui.cli.run import Run
 from aui_tui.cli.sources import only_local, opened, service_of
 from aui_tui.cli.streams import Paint, tint
 from aui_tui.errors import BadValue, NeverScanned
-from aui_tui.records import labels
-from aui_tui.records.agents import turned_away, word_of
-from aui_tui.records.card import ReportCard, age, stamp
-from aui_tui.records.codec import Keys, encode_summary
-from aui_tui.records.query import Query
-from aui_tui.records.registry import surfaces
-from aui_tui.records.view import IndexView, Overview, Row, rows
-from aui_tui.records.vocabulary import STANCES
+from aui_tui.model import labels
+from aui_tui.model.agents import turned_away, word_of
+from aui_tui.model.card import ReportCard, age, stamp
+from aui_tui.model.codec import Keys, encode_summary
+from aui_tui.model.query import Query
+from aui_tui.model.registry import surfaces
+from aui_tui.model.view import IndexView, Overview, Row, rows
+from aui_tui.model.vocabulary import STANCES
 from aui_tui.service.protocol import Service
 from aui_tui.text import count, fit
 
@@ -200,7 +200,7 @@ def figure_lines(figures: Overview, paint: Paint) -> Iterator[str]:
 
 def _lacking(fix: str) -> str:
     """Return what a site lacks that needs ``fix``. The checks load where they are named: a list needs none."""
-    from aui_tui.engine.checks import BY_FIX
+    from aui_tui.checks import BY_FIX
 
     return BY_FIX[fix].lacking if fix in BY_FIX else fix
 
@@ -307,9 +307,9 @@ def export(
     ] = "",
 ) -> int:
     """Write the list, or the cards behind it, in one of the formats; or the whole index as a data package."""
-    from aui_tui.export.data import card_record, write_parquet
-    from aui_tui.export.formats import write_cards, write_listing
-    from aui_tui.export.options import Listing
+    from aui_tui.report.data import card_record, write_parquet
+    from aui_tui.report.formats import write_cards, write_listing
+    from aui_tui.report.options import Listing
 
     run = run_of(context)
     one_of(json=as_json, format=format_name)
@@ -367,7 +367,7 @@ def _write_package(
     runner: asyncio.Runner, service: Service, view: IndexView, limit: int, folder: Path, license_name: str
 ) -> None:
     """Write every kept scan of the hosts in ``view``, and their visits, to ``folder``."""
-    from aui_tui.export.data import Package
+    from aui_tui.report.data import Package
 
     with Package(folder.expanduser(), now=stamp(time.time()), license=license_name) as package:
         for window in (view.ranked, view.unreachable):

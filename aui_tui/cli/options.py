@@ -21,13 +21,13 @@ from typer.main import get_params_convertors_ctx_param_name_from_function
 from aui_tui.cli import complete
 from aui_tui.cli.run import Run
 from aui_tui.errors import BadValue, ConfigError
-from aui_tui.records.methods import METHODS
-from aui_tui.records.query import SORTS, Query
-from aui_tui.records.vocabulary import CATEGORIES, STANCES, choose
+from aui_tui.model.methods import METHODS
+from aui_tui.model.query import SORTS, Query
+from aui_tui.model.vocabulary import CATEGORIES, STANCES, choose
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
-    from aui_tui.engine.policy import ScanPolicy
+    from aui_tui.scan.policy import ScanPolicy
 
 
 _common = partial(typer.Option, rich_help_panel="Everywhere")
@@ -335,7 +335,7 @@ class ConnectionOptions:
             raise BadValue(f"--pace takes a number from 0 to {LONGEST_PACE}.")
         if not (pace or any(getattr(self, field.name) for field in fields(self))):
             return None
-        from aui_tui.engine import policy
+        from aui_tui.scan import policy
 
         return policy.ScanPolicy(
             allow_private=self.allow_private,

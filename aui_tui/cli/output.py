@@ -18,14 +18,14 @@ from aui_tui.cli.options import given, one_of, words
 from aui_tui.cli.run import Run
 from aui_tui.cli.streams import Paint
 from aui_tui.errors import BadValue, ConfigError
-from aui_tui.records.card import ReportCard
-from aui_tui.records.codec import Keys, encode_card
-from aui_tui.records.vocabulary import choose
+from aui_tui.model.card import ReportCard
+from aui_tui.model.codec import Keys, encode_card
+from aui_tui.model.vocabulary import choose
 
 if TYPE_CHECKING:
-    from aui_tui.export.options import Refusal
-    from aui_tui.gates import Outcome
-    from aui_tui.records.visits import Visits
+    from aui_tui.model.visits import Visits
+    from aui_tui.report.gates import Outcome
+    from aui_tui.report.options import Refusal
 
 OUTPUT: Final = "Output"
 _option = partial(typer.Option, rich_help_panel=OUTPUT)
@@ -133,7 +133,7 @@ def path_of(text: str) -> Path | None:
         raise ConfigError("--output must be the path of a file.")
     if not text or text == "-":
         return None
-    from aui_tui.export.atomic import check_place
+    from aui_tui.report.atomic import check_place
 
     path = Path(text).expanduser()
     check_place(path)
@@ -151,7 +151,7 @@ def emit(chunks: Iterable[str], path: Path | None) -> None:
                 streams.write(chunk)
             streams.flush()
         return
-    from aui_tui.export.atomic import replace
+    from aui_tui.report.atomic import replace
 
     replace(path, chunks)
 
@@ -186,7 +186,7 @@ class CardForm:
             if self.fields or self.deterministic:
                 raise BadValue("--fields and --deterministic need --format, for example --format json.")
             return
-        from aui_tui.export.formats import write_cards
+        from aui_tui.report.formats import write_cards
 
         write_cards(self.name, (), fields=self.fields)
 
@@ -216,7 +216,7 @@ class CardForm:
         ``notes`` say by host how a card came about, ``gates`` what the gates said, ``visits`` what access logs said.
         """
         if self.name not in (READABLE, TEXT, RECORD):
-            from aui_tui.export.formats import write_cards
+            from aui_tui.report.formats import write_cards
 
             yield from write_cards(
                 self.name,
@@ -251,8 +251,8 @@ class CardForm:
 
     def _refused(self, run: Run, one: Refusal) -> Iterator[str]:
         if self.name == RECORD:
-            from aui_tui.export.data import ndjson_cards
-            from aui_tui.export.options import Options
+            from aui_tui.report.data import ndjson_cards
+            from aui_tui.report.options import Options
 
             yield from ndjson_cards((), Options(refused=(one,)))
         elif self.name == TEXT:

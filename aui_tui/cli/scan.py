@@ -35,12 +35,12 @@ from aui_tui.cli.output import CardForm, FormOptions, emit
 from aui_tui.cli.run import Run, fail
 from aui_tui.cli.sources import counts, opened
 from aui_tui.errors import AuiError, BadValue, ConfigError, InvalidHost, PrivateHost
-from aui_tui.gates import Outcome, worst
-from aui_tui.records import labels
-from aui_tui.records.card import ReportCard
-from aui_tui.records.observations import Observations, ProbeEvent, Progress
-from aui_tui.records.view import ScanAnswer
-from aui_tui.records.vocabulary import CATEGORIES
+from aui_tui.model import labels
+from aui_tui.model.card import ReportCard
+from aui_tui.model.observations import Observations, ProbeEvent, Progress
+from aui_tui.model.view import ScanAnswer
+from aui_tui.model.vocabulary import CATEGORIES
+from aui_tui.report.gates import Outcome, worst
 from aui_tui.service.protocol import LooksForDeclared, RunsTasks, Service
 from aui_tui.settings import Settings
 from aui_tui.text import clean
@@ -48,8 +48,8 @@ from aui_tui.text import clean
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from aui_tui.engine.policy import ScanPolicy
-    from aui_tui.export.options import Refusal
+    from aui_tui.report.options import Refusal
+    from aui_tui.scan.policy import ScanPolicy
 
 app = typer.Typer()
 
@@ -189,8 +189,8 @@ class Tape:
             raise ConfigError(
                 "The observations of this scan are not kept, so it cannot be recorded; scan again with --force."
             )
-        from aui_tui.export.atomic import replace
-        from aui_tui.records.observations import Recording, encode_recording
+        from aui_tui.model.observations import Recording, encode_recording
+        from aui_tui.report.atomic import replace
 
         card = answer.card
         kept = Recording(observations=answer.observations, name=card.name, category=card.category, seed=card.seed)
@@ -198,8 +198,8 @@ class Tape:
 
     def answer(self, settings: Settings, *, method: str = "", category: str = "") -> ScanAnswer:
         """Return the card of the recording; nothing is stored and no scan is spent. Raises ConfigError, RecordError."""
-        from aui_tui.engine.scoring import Labels, grade_card
-        from aui_tui.records.observations import decode_recording
+        from aui_tui.checks.scoring import Labels, grade_card
+        from aui_tui.model.observations import decode_recording
 
         kept = decode_recording(sources.read_bytes(self.replay))
         labels = Labels(
@@ -229,8 +229,8 @@ class Signing:
             raise BadValue("--signature-agent needs --sign; add --sign.")
         if not self.sign:
             return access
-        from aui_tui.engine.policy import PUBLIC
-        from aui_tui.engine.signing import Signer, checked_agent, read_key
+        from aui_tui.scan.policy import PUBLIC
+        from aui_tui.scan.signing import Signer, checked_agent, read_key
 
         agent = checked_agent(self.signature_agent) if self.signature_agent else ""
         return dataclasses.replace(access or PUBLIC, signer=Signer(read_key(folder), agent))
@@ -368,7 +368,7 @@ class Batch:
 
     def refuse(self, url: str, error: AuiError) -> None:
         """Report that ``url`` gave no card; one of several hosts gets an entry of its own."""
-        from aui_tui.export.options import Refusal
+        from aui_tui.report.options import Refusal
 
         self.codes.append(fail(error))
         if not self._many:

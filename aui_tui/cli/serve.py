@@ -79,14 +79,14 @@ def serve(
     """
     run = run_of(context)
     only_local(run, "Serving")
-    from aui_tui.engine import signing
-    from aui_tui.engine.policy import PUBLIC
-    from aui_tui.records.registry import Starter
-    from aui_tui.service.api import check_installed
+    from aui_tui.model.registry import Starter
+    from aui_tui.scan import signing
+    from aui_tui.scan.policy import PUBLIC
+    from aui_tui.web import check_installed
 
     check_installed()
-    from aui_tui.service.api.app import serve as publish
     from aui_tui.service.publication import LocalPublication
+    from aui_tui.web.app import serve as publish
 
     settings, listening = run.settings, given(context, Listening)
     if (settings.data_dir / signing.NAME).exists():
@@ -141,7 +141,7 @@ def mcp(
         raise MissingExtra("aui-tui mcp", "mcp")
 
     async def work() -> None:
-        from aui_tui.service.api.toolset import run_stdio
+        from aui_tui.web.toolset import run_stdio
 
         async with opened(run, access) as service:
             await run_stdio(service, allow_scan=allow_scan)

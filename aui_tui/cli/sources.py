@@ -13,15 +13,15 @@ from msgspec.structs import replace
 from aui_tui.cli import streams
 from aui_tui.cli.run import Run
 from aui_tui.errors import BadValue, ConfigError, RecordError, Unavailable
-from aui_tui.records.card import ReportCard
-from aui_tui.records.codec import MAX_BYTES, decode_card
-from aui_tui.records.observations import Observations
-from aui_tui.records.view import Dossier
+from aui_tui.model.card import ReportCard
+from aui_tui.model.codec import MAX_BYTES, decode_card
+from aui_tui.model.observations import Observations
+from aui_tui.model.view import Dossier
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
-    from aui_tui.engine.policy import ScanPolicy
+    from aui_tui.scan.policy import ScanPolicy
     from aui_tui.service.local import LocalService
 
 
@@ -41,7 +41,7 @@ def service_of(run: Run, access: ScanPolicy | None = None) -> Service:
 
 def local_of(run: Run, access: ScanPolicy | None = None) -> LocalService:
     """Return the index of this machine, having reported what had to be repaired. Raises ConfigError, Unavailable."""
-    from aui_tui.records.registry import Starter
+    from aui_tui.model.registry import Starter
     from aui_tui.service.local import LocalService
 
     settings = run.settings
@@ -92,7 +92,7 @@ async def dossier_of(service: Service, host: str, *, method: str = "", at: str =
         return found
     if found.observations is not None:
         return await service.site(host, method=method, at=at)
-    from aui_tui.engine.scoring import regrade
+    from aui_tui.checks.scoring import regrade
 
     before = found.previous
     return replace(
@@ -158,7 +158,7 @@ def _scan(text: bytes) -> tuple[ReportCard, Observations | None]:
         whole = None
     if not isinstance(whole, dict) or "card" not in whole:
         return decode_card(text), None
-    from aui_tui.store.blobs import decode_observations
+    from aui_tui.index.blobs import decode_observations
 
     seen = whole.get("observations")
     found = None if seen is None else decode_observations(json.dumps(seen).encode())

@@ -15,7 +15,7 @@ from aui_tui.cli.options import Host, example, run_of, taking
 from aui_tui.cli.sources import opened
 from aui_tui.cli.streams import Paint
 from aui_tui.errors import AuiError, BadValue, ConfigError
-from aui_tui.records.tasks import TASK, Step, TaskEvent, TaskProgress, TaskReport, TaskResult, mark_of, rows, summary
+from aui_tui.model.tasks import TASK, Step, TaskEvent, TaskProgress, TaskReport, TaskResult, mark_of, rows, summary
 from aui_tui.service.protocol import KeepsTranscripts
 from aui_tui.text import cells, clean, fit
 

@@ -16,11 +16,11 @@ from aui_tui.cli.output import Report, report, showing_progress
 from aui_tui.cli.run import Run, fail
 from aui_tui.cli.sources import STDIN, local, local_of, only_local, read_bytes
 from aui_tui.errors import AuiError, ConfigError
-from aui_tui.gates import worst
-from aui_tui.records.vocabulary import choose
+from aui_tui.index.folder import damaged
+from aui_tui.index.reports import Reports
+from aui_tui.model.vocabulary import choose
+from aui_tui.report.gates import worst
 from aui_tui.service.importer import take
-from aui_tui.store.folder import damaged
-from aui_tui.store.reports import Reports
 from aui_tui.text import clean, count
 from aui_tui.validate import KINDS
 from aui_tui.validate import validate as validated
@@ -119,7 +119,7 @@ def backup(
     """Copy the index to a file, also while scans and crawls go on."""
     run = run_of(context)
     only_local(run, "A backup")
-    from aui_tui.store.upkeep import backup as copied
+    from aui_tui.index.upkeep import backup as copied
 
     with _opened_index(run) as reports:
         with showing_progress("Copying", quiet=run.quiet) as progress:
@@ -155,7 +155,7 @@ def doctor(
 
 
 def _examine(run: Run, reports: Reports, *, as_json: bool) -> int:
-    from aui_tui.store.upkeep import examine
+    from aui_tui.index.upkeep import examine
 
     with showing_progress("Reading every card", quiet=run.quiet) as progress:
         health = examine(reports, progress=progress)
@@ -182,7 +182,7 @@ def _examine(run: Run, reports: Reports, *, as_json: bool) -> int:
 
 
 def _repair(run: Run, reports: Reports) -> None:
-    from aui_tui.store.upkeep import repair
+    from aui_tui.index.upkeep import repair
 
     with showing_progress("Repairing", quiet=run.quiet) as progress:
         done = repair(reports, progress=progress)
@@ -194,7 +194,7 @@ def _repair(run: Run, reports: Reports) -> None:
 
 
 def _salvage(run: Run, reports: Reports) -> None:
-    from aui_tui.store.upkeep import salvage
+    from aui_tui.index.upkeep import salvage
 
     for path in damaged(reports.path.parent):
         with showing_progress("Salvaging", quiet=run.quiet) as progress:
@@ -277,7 +277,7 @@ def key(
     """
     run = run_of(context)
     chosen = choose("action", action, KEY_ACTIONS)
-    from aui_tui.engine import signing
+    from aui_tui.scan import signing
 
     folder = run.settings.data_dir
     if chosen == "new":

@@ -22,12 +22,12 @@ from aui_tui.cli.run import Run
 from aui_tui.cli.sources import local, only_local
 from aui_tui.cli.streams import Paint
 from aui_tui.errors import BadValue, ConfigError, NeverScanned
-from aui_tui.records.card import ReportCard
-from aui_tui.records.visits import Visits, encode_visits
+from aui_tui.model.card import ReportCard
+from aui_tui.model.visits import Visits, encode_visits
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
-    from aui_tui.engine.policy import ScanPolicy
+    from aui_tui.scan.policy import ScanPolicy
     from aui_tui.service.local import LocalService
     from aui_tui.visits.clients import RangeBook, Updated
     from aui_tui.visits.counting import Count, Options
@@ -219,7 +219,7 @@ def visits(
 
 def _site(host: str) -> str:
     """Return the key of ``host`` in the index. Raises InvalidHost."""
-    from aui_tui.engine.target import parse
+    from aui_tui.scan.target import parse
 
     return parse(host, allow_private=True).site
 
@@ -377,11 +377,11 @@ class _Printer:
         if self._form == "json":
             return iter([encode_visits(record).decode() + "\n"])
         if self._form == "csv":
-            from aui_tui.export.data import visits_csv
+            from aui_tui.report.data import visits_csv
 
             return visits_csv(record, card)
         if self._form == "markdown":
-            from aui_tui.export.markdown import visits_markdown
+            from aui_tui.report.markdown import visits_markdown
 
             return visits_markdown(record, card)
         paint = Paint.for_output(ascii_only=self._run.settings.ascii) if self._path is None else Paint()

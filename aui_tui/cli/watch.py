@@ -14,7 +14,6 @@ from typing import Annotated, Final
 
 import typer
 
-from aui_tui.changes import diff
 from aui_tui.cli import streams
 from aui_tui.cli.options import (
     UNITS,
@@ -33,9 +32,10 @@ from aui_tui.cli.run import Run, fail
 from aui_tui.cli.scan import Category, ScanRequest, not_own, scan_one
 from aui_tui.cli.sources import counts, opened, own_host
 from aui_tui.errors import AuiError, BadValue, ConfigError
-from aui_tui.export.diff import text_lines
-from aui_tui.records.card import ReportCard
-from aui_tui.records.codec import encode_card
+from aui_tui.model.card import ReportCard
+from aui_tui.model.codec import encode_card
+from aui_tui.report.changes import diff
+from aui_tui.report.diff import text_lines
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
 

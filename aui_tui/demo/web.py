@@ -30,12 +30,12 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from aui_tui.demo.shop import HTML, Asked, Shop, template
-from aui_tui.engine.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.errors import Unavailable
-from aui_tui.records.card import ReportCard
-from aui_tui.records.decoding import convert
-from aui_tui.records.registry import registry
-from aui_tui.records.tasks import TaskEvent
+from aui_tui.model.card import ReportCard
+from aui_tui.model.decoding import convert
+from aui_tui.model.registry import registry
+from aui_tui.model.tasks import TaskEvent
+from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.service.local import LocalService
 
 HEAD_LIMIT: Final = 64 * 1024

@@ -11,10 +11,10 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from aui_tui.engine.ledger import Section, sections
-from aui_tui.records import query
-from aui_tui.records.methods import DEFAULT_METHOD
-from aui_tui.records.vocabulary import choose
+from aui_tui.checks.ledger import Section, sections
+from aui_tui.model import query
+from aui_tui.model.methods import DEFAULT_METHOD
+from aui_tui.model.vocabulary import choose
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -62,7 +62,7 @@ def read(topic: str, *, method: str = DEFAULT_METHOD) -> str:
 
 def _declarations() -> Iterator[str]:
     """Yield the table of declarations as Markdown, one part each."""
-    table = tomllib.loads(files("aui_tui.engine").joinpath("declared.toml").read_text(encoding="utf-8"))
+    table = tomllib.loads(files("aui_tui.scan").joinpath("declared.toml").read_text(encoding="utf-8"))
     for row in table["declaration"]:
         asked = [f"`{place}`" for place in row.get("places", ())]
         asked += [f"`{row['robots'].capitalize()}:` in robots.txt"] if "robots" in row else []

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from aui_tui.errors import BadValue
-from aui_tui.records.card import ReportCard
-from aui_tui.records.methods import method as method_called
-from aui_tui.records.observations import Observations
-from aui_tui.records.registry import Known
-from aui_tui.records.view import Dossier
-from aui_tui.records.visits import beside
-from aui_tui.records.vocabulary import UNCATEGORIZED
-from aui_tui.store.reports import Reports
+from aui_tui.index.reports import Reports
+from aui_tui.model.card import ReportCard
+from aui_tui.model.methods import method as method_called
+from aui_tui.model.observations import Observations
+from aui_tui.model.registry import Known
+from aui_tui.model.view import Dossier
+from aui_tui.model.visits import beside
+from aui_tui.model.vocabulary import UNCATEGORIZED
 
 
 class Grading(NamedTuple):
@@ -27,7 +27,7 @@ class Grading(NamedTuple):
 
     def card(self, observations: Observations, *, name: str, category: str, known: Known) -> ReportCard:
         """Return the card of a new scan; the words of the starter list fill what was not named."""
-        from aui_tui.engine.scoring import Labels, grade_card
+        from aui_tui.checks.scoring import Labels, grade_card
 
         labels = Labels(
             name=name or known.name, category=category or UNCATEGORIZED, seed=known.seed, base_url=self.base_url
@@ -47,7 +47,7 @@ class Grading(NamedTuple):
 
     def again(self, card: ReportCard, observations: Observations, method: str = "") -> ReportCard:
         """Return ``observations`` graded again under what ``card`` calls its site; without ``method`` the usual one."""
-        from aui_tui.engine.scoring import Labels, grade_card
+        from aui_tui.checks.scoring import Labels, grade_card
 
         labels = Labels(name=card.name, category=card.category, seed=card.seed, base_url=self.base_url)
         return grade_card(observations, method or self.method, labels=labels)
@@ -67,7 +67,7 @@ class Grading(NamedTuple):
             previous = self.under(before.card, before.observations, wanted) if comparable else before.card
         book = None
         if scan.observations is not None:
-            from aui_tui.engine.scoring import ledger
+            from aui_tui.checks.scoring import ledger
 
             book = ledger(scan.observations, method_called(wanted))
         history = tuple(point for point in reports.history(host) if point.scanned_at <= card.scanned_at)

@@ -9,14 +9,14 @@ from typing import Any, BinaryIO, Final
 
 import msgspec
 
-from aui_tui.engine.target import parse
 from aui_tui.errors import InvalidHost, RecordError
-from aui_tui.records.card import ReportCard, SiteSummary
-from aui_tui.records.codec import MAX_BYTES, decode_card, decode_summary
-from aui_tui.records.observations import Observations
-from aui_tui.store.blobs import decode_observations
-from aui_tui.store.reports import Reports
-from aui_tui.store.writer import Packed
+from aui_tui.index.blobs import decode_observations
+from aui_tui.index.reports import Reports
+from aui_tui.index.writer import Packed
+from aui_tui.model.card import ReportCard, SiteSummary
+from aui_tui.model.codec import MAX_BYTES, decode_card, decode_summary
+from aui_tui.model.observations import Observations
+from aui_tui.scan.target import parse
 from aui_tui.text import clean
 
 MAX_LINE: Final = 16 * 1024 * 1024

@@ -18,28 +18,28 @@ from typing import TYPE_CHECKING, Final, TypeVar, Unpack
 import msgspec
 
 from aui_tui.errors import InvalidHost, RateLimited
-from aui_tui.records.card import ReportCard
-from aui_tui.records.methods import DEFAULT_METHOD
-from aui_tui.records.methods import method as method_called
-from aui_tui.records.observations import Observations, Progress
-from aui_tui.records.points import Standing, estimate
-from aui_tui.records.query import Query
-from aui_tui.records.registry import Known
-from aui_tui.records.view import Dossier, IndexView, Moves, Overview, Quota, ScanAnswer
-from aui_tui.records.visits import Visits
-from aui_tui.records.vocabulary import CATEGORIES, choose
+from aui_tui.index.folder import places, prepare
+from aui_tui.index.reports import Reports
+from aui_tui.model.card import ReportCard
+from aui_tui.model.methods import DEFAULT_METHOD
+from aui_tui.model.methods import method as method_called
+from aui_tui.model.observations import Observations, Progress
+from aui_tui.model.points import Standing, estimate
+from aui_tui.model.query import Query
+from aui_tui.model.registry import Known
+from aui_tui.model.view import Dossier, IndexView, Moves, Overview, Quota, ScanAnswer
+from aui_tui.model.visits import Visits
+from aui_tui.model.vocabulary import CATEGORIES, choose
 from aui_tui.service.grading import Grading
 from aui_tui.service.protocol import ScanTerms
-from aui_tui.store.folder import places, prepare
-from aui_tui.store.reports import Reports
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
-    from aui_tui.engine.policy import ScanPolicy
-    from aui_tui.records.tasks import TaskProgress, TaskReport
+    from aui_tui.index.cache import Leases, ScanCache
+    from aui_tui.model.tasks import TaskProgress, TaskReport
+    from aui_tui.scan.policy import ScanPolicy
     from aui_tui.service.scans import Observer, Scans
     from aui_tui.service.tasks import TaskRuns
-    from aui_tui.store.cache import Leases, ScanCache
 
 T = TypeVar("T")
 CLIENT: Final = "local"
@@ -94,7 +94,7 @@ class LocalService:
     def access(self) -> ScanPolicy:
         """What its scans may do."""
         if self._access is None:
-            from aui_tui.engine.policy import PUBLIC
+            from aui_tui.scan.policy import PUBLIC
 
             self._access = PUBLIC
         return self._access
@@ -187,7 +187,7 @@ class LocalService:
         dossier = await self.site(host, method=method, at=at)
         if dossier.observations is None:
             return estimate(dossier.card, fixes)
-        from aui_tui.engine.scoring import what_if
+        from aui_tui.checks.scoring import what_if
 
         return what_if(dossier.observations, fixes, method_called(dossier.card.method))
 
@@ -246,7 +246,7 @@ class LocalService:
         if seen.declared is not None and answer.source == "cache":
             card = msgspec.structs.replace(answer.card, declared=seen.declared)
             return msgspec.structs.replace(answer, card=card)
-        from aui_tui.engine.declared import look
+        from aui_tui.scan.declared import look
 
         spent = 0.0 if answer.source == "cache" else seen.elapsed_ms / 1000
         declared = await look(seen, access=self.access, progress=progress, spent=spent)
@@ -314,7 +314,7 @@ class LocalService:
 
     async def owns(self, url: str) -> bool:
         """Return whether ``url`` is a host of the local user's own (see ``ScanPolicy.owns``). Raises InvalidHost."""
-        from aui_tui.engine.network import system_resolver
+        from aui_tui.scan.network import system_resolver
 
         return await self.access.owns(self.access.target(url), self.access.resolver or system_resolver())
 
@@ -365,7 +365,7 @@ def _undeclared(answer: ScanAnswer) -> ScanAnswer:
 
 def _key(host: str) -> str:
     """Return the key of ``host`` in the index."""
-    from aui_tui.engine.target import parse
+    from aui_tui.scan.target import parse
 
     try:
         return parse(host, allow_private=True).site

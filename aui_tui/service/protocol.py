@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Protocol, TypedDict, Unpack, runtime_checkable
 
-from aui_tui.records.observations import Progress
-from aui_tui.records.points import Standing
-from aui_tui.records.query import Query
-from aui_tui.records.tasks import TaskProgress, TaskReport
-from aui_tui.records.view import Dossier, IndexView, Moves, Overview, Quota, ScanAnswer
-from aui_tui.records.visits import Visits
+from aui_tui.model.observations import Progress
+from aui_tui.model.points import Standing
+from aui_tui.model.query import Query
+from aui_tui.model.tasks import TaskProgress, TaskReport
+from aui_tui.model.view import Dossier, IndexView, Moves, Overview, Quota, ScanAnswer
+from aui_tui.model.visits import Visits
 
 
 class ScanTerms(TypedDict, total=False):
@@ -54,7 +54,7 @@ class Service(Protocol):
     async def visits(self, host: str) -> Visits | None:
         """Return what the access logs of ``host`` said when they were last read; None when that is not known.
 
-        ``aui_tui.records.visits.visit_rows(record, card)`` gives the rows of a table.
+        ``aui_tui.model.visits.visit_rows(record, card)`` gives the rows of a table.
         """
 
     async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Unpack
 
-from aui_tui.engine import signing
-from aui_tui.engine.policy import PUBLIC, ScanPolicy
-from aui_tui.engine.target import Target
 from aui_tui.errors import ConfigError, ScansRefused, Unavailable
-from aui_tui.records.methods import DEFAULT_METHOD
-from aui_tui.records.observations import Observations, Progress
-from aui_tui.records.registry import Known
-from aui_tui.records.view import Quota, ScanAnswer
+from aui_tui.model.methods import DEFAULT_METHOD
+from aui_tui.model.observations import Observations, Progress
+from aui_tui.model.registry import Known
+from aui_tui.model.view import Quota, ScanAnswer
+from aui_tui.scan import signing
+from aui_tui.scan.policy import PUBLIC, ScanPolicy
+from aui_tui.scan.target import Target
 from aui_tui.service.local import LocalService
 from aui_tui.service.protocol import ScanTerms
 from aui_tui.service.scans import Observer, Scanner

@@ -15,21 +15,21 @@ from typing import TYPE_CHECKING, Final, Generic, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
-from aui_tui.engine.policy import ScanPolicy
-from aui_tui.engine.target import Target
 from aui_tui.errors import AuiError, InvalidHost, Unavailable
-from aui_tui.records.card import ReportCard, age
-from aui_tui.records.observations import Observations, ProbeEvent, Progress
-from aui_tui.records.registry import Known
-from aui_tui.records.view import ScanAnswer
+from aui_tui.index.cache import FAULTS, LEASE_LIFE, Cached, DiskCache, Lease, Leases, QuotaStore, ScanCache
+from aui_tui.index.folder import Places
+from aui_tui.index.reports import Reports
+from aui_tui.model.card import ReportCard, age
+from aui_tui.model.observations import Observations, ProbeEvent, Progress
+from aui_tui.model.registry import Known
+from aui_tui.model.view import ScanAnswer
+from aui_tui.scan.policy import ScanPolicy
+from aui_tui.scan.target import Target
 from aui_tui.service.grading import Grading
-from aui_tui.store.cache import FAULTS, LEASE_LIFE, Cached, DiskCache, Lease, Leases, QuotaStore, ScanCache
-from aui_tui.store.folder import Places
-from aui_tui.store.reports import Reports
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
-    from aui_tui.engine.parser_pool import Parser
+    from aui_tui.scan.parser_pool import Parser
 
 T = TypeVar("T")
 
@@ -56,12 +56,12 @@ class Scanner:
         self._parser: Parser | None = None
 
     async def observe(self, target: Target, *, access: ScanPolicy, progress: Progress | None) -> Observations:
-        """Return what ``target`` answers (see ``engine.scan.observe``)."""
+        """Return what ``target`` answers (see ``scan.scan.observe``)."""
         if self._parser is None:
             await asyncio.to_thread(_load, access)
-        from aui_tui.engine.network import save_tls_memory
-        from aui_tui.engine.parser_pool import Parser
-        from aui_tui.engine.scan import observe
+        from aui_tui.scan.network import save_tls_memory
+        from aui_tui.scan.parser_pool import Parser
+        from aui_tui.scan.scan import observe
 
         if self._parser is None:
             save_tls_memory()
@@ -78,7 +78,7 @@ class Scanner:
 
 def _load(access: ScanPolicy) -> None:
     """Import what the first scan needs; the event loop goes on meanwhile."""
-    from aui_tui.engine.network import load
+    from aui_tui.scan.network import load
 
     load(access)
 

@@ -13,12 +13,12 @@ from typing import Final, Protocol
 
 import msgspec
 
-from aui_tui.engine.policy import ScanPolicy
 from aui_tui.errors import BadValue, NoBrowser
-from aui_tui.records.card import ReportCard
-from aui_tui.records.observations import Observations
-from aui_tui.records.tasks import TASKS, TaskProgress
-from aui_tui.records.view import ScanAnswer
+from aui_tui.model.card import ReportCard
+from aui_tui.model.observations import Observations
+from aui_tui.model.tasks import TASKS, TaskProgress
+from aui_tui.model.view import ScanAnswer
+from aui_tui.scan.policy import ScanPolicy
 from aui_tui.tasks.browser import Browser, available
 from aui_tui.tasks.run import TaskRunning, run_tasks
 

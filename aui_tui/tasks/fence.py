@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
-from aui_tui.engine.network import NetworkError, Routes, Stream, ssl_context
-from aui_tui.engine.policy import ScanPolicy
-from aui_tui.engine.robots import Robots
-from aui_tui.engine.target import DEFAULT_PORTS, Origin
 from aui_tui.errors import AuiError, Unavailable
+from aui_tui.scan.network import NetworkError, Routes, Stream, ssl_context
+from aui_tui.scan.policy import ScanPolicy
+from aui_tui.scan.robots import Robots
+from aui_tui.scan.target import DEFAULT_PORTS, Origin
 from aui_tui.text import clean
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Final, NamedTuple
 
-from aui_tui.records.tasks import ABSENT, BLOCKED, DONE, INCONCLUSIVE
+from aui_tui.model.tasks import ABSENT, BLOCKED, DONE, INCONCLUSIVE
 from aui_tui.tasks.outline import ENTRIES, FIELDS, Node, Outline
 from aui_tui.tasks.page import ACT, Closed, Page, Stuck, taken
 from aui_tui.tasks.reading import contact_links

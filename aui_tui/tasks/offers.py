@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from aui_tui.records.tasks import ABSENT, BLOCKED, DONE, INCONCLUSIVE
+from aui_tui.model.tasks import ABSENT, BLOCKED, DONE, INCONCLUSIVE
 from aui_tui.tasks.outline import Node, Outline
 from aui_tui.tasks.page import Closed, Stuck
 from aui_tui.tasks.reading import items, pictures

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import unquote
 
-from aui_tui.engine.wording import joined
-from aui_tui.records.tasks import ABSENT, BLOCKED, DONE, INCONCLUSIVE
+from aui_tui.checks.wording import joined
+from aui_tui.model.tasks import ABSENT, BLOCKED, DONE, INCONCLUSIVE
 from aui_tui.tasks.outline import ACTIONABLE, DIALOGS, Node, Outline
 from aui_tui.tasks.page import Closed, Cover, Page, Stuck, Untouched
 from aui_tui.tasks.visit import Ending, Visit, without_fragment

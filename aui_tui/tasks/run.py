@@ -15,15 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
-from aui_tui.engine import exchanges, probes, robots, walls
-from aui_tui.engine.network import Network, Routes
-from aui_tui.engine.policy import ScanPolicy
-from aui_tui.engine.probes import Plan, Url, probe
-from aui_tui.engine.target import DEFAULT_PORTS, Origin, parse
 from aui_tui.errors import InvalidHost
-from aui_tui.records.methods import round_half_up
-from aui_tui.records.observations import SERVED, Observations
-from aui_tui.records.tasks import (
+from aui_tui.model.methods import round_half_up
+from aui_tui.model.observations import SERVED, Observations
+from aui_tui.model.tasks import (
     ALLOWED,
     BLOCKED,
     CLOSED,
@@ -38,6 +33,11 @@ from aui_tui.records.tasks import (
     TaskReport,
     TaskResult,
 )
+from aui_tui.scan import exchanges, probes, robots, walls
+from aui_tui.scan.network import Network, Routes
+from aui_tui.scan.policy import ScanPolicy
+from aui_tui.scan.probes import Plan, Url, probe
+from aui_tui.scan.target import DEFAULT_PORTS, Origin, parse
 from aui_tui.tasks.browser import Browser
 from aui_tui.tasks.fence import EVERYBODY, Allowance, Dialler, Guard, Proxy
 from aui_tui.tasks.filling import form

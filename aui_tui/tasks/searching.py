@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import quote, urljoin, urlsplit
 
-from aui_tui.records.tasks import ABSENT, BLOCKED, DONE, INCONCLUSIVE
+from aui_tui.model.tasks import ABSENT, BLOCKED, DONE, INCONCLUSIVE
 from aui_tui.tasks.outline import ACTIONABLE, ENTRIES, Node, Outline
 from aui_tui.tasks.reading import items, pictures
 from aui_tui.tasks.visit import Ending, Visit, without_fragment

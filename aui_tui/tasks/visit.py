@@ -17,9 +17,9 @@ from urllib.parse import urldefrag, urlsplit
 import msgspec
 from msgspec.structs import replace
 
-from aui_tui.engine.wording import fill
-from aui_tui.records.decoding import convert
-from aui_tui.records.tasks import BLOCKED, Step, TaskEvent
+from aui_tui.checks.wording import fill
+from aui_tui.model.decoding import convert
+from aui_tui.model.tasks import BLOCKED, Step, TaskEvent
 from aui_tui.tasks.outline import Node, Outline
 from aui_tui.tasks.page import Cover, Page, Stuck
 from aui_tui.text import clean

@@ -22,11 +22,11 @@ from textual.screen import Screen
 from textual.worker import Worker, WorkerCancelled
 
 from aui_tui.errors import InvalidHost, PrivateHost, RateLimited
-from aui_tui.records.labels import address, web_address
-from aui_tui.records.observations import ProbeEvent
-from aui_tui.records.query import Query
-from aui_tui.records.tasks import TaskEvent
-from aui_tui.records.view import Quota, ScanAnswer
+from aui_tui.model.labels import address, web_address
+from aui_tui.model.observations import ProbeEvent
+from aui_tui.model.query import Query
+from aui_tui.model.tasks import TaskEvent
+from aui_tui.model.view import Quota, ScanAnswer
 from aui_tui.service.protocol import RunsTasks, Service
 from aui_tui.text import clean, count
 from aui_tui.tui import messages

@@ -8,9 +8,9 @@ from typing import Final, Literal
 import msgspec
 from msgspec.structs import replace
 
-from aui_tui.records.agents import turned_away, word_of
-from aui_tui.records.registry import surfaces
-from aui_tui.records.view import Row
+from aui_tui.model.agents import turned_away, word_of
+from aui_tui.model.registry import surfaces
+from aui_tui.model.view import Row
 from aui_tui.tui import glyphs
 from aui_tui.tui.draw import Piece
 from aui_tui.tui.words import age, signed

@@ -10,8 +10,8 @@ from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
 from aui_tui.errors import BadValue
-from aui_tui.records.query import Query
-from aui_tui.records.registry import registry
+from aui_tui.model.query import Query
+from aui_tui.model.registry import registry
 from aui_tui.tui import messages
 from aui_tui.tui.context import SETTINGS, Context, attempt
 from aui_tui.tui.draw import paragraph

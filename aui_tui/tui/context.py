@@ -21,7 +21,7 @@ from textual.widget import Widget
 from textual.worker import Worker
 
 from aui_tui.errors import AuiError
-from aui_tui.records.query import Query
+from aui_tui.model.query import Query
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
 from aui_tui.tui.bindings import ON_ANSWER

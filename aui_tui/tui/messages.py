@@ -7,11 +7,11 @@ from typing import Any, Literal, dataclass_transform
 
 from textual.message import Message
 
-from aui_tui.records.observations import ProbeEvent
-from aui_tui.records.points import Standing
-from aui_tui.records.query import Query
-from aui_tui.records.tasks import TaskEvent
-from aui_tui.records.view import Dossier, IndexView, Overview, Row, ScanAnswer
+from aui_tui.model.observations import ProbeEvent
+from aui_tui.model.points import Standing
+from aui_tui.model.query import Query
+from aui_tui.model.tasks import TaskEvent
+from aui_tui.model.view import Dossier, IndexView, Overview, Row, ScanAnswer
 from aui_tui.tui.context import ExportJob
 from aui_tui.tui.state import Changes
 

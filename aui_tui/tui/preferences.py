@@ -15,7 +15,7 @@ from typing import Any, Final
 from textual.reactive import reactive
 
 from aui_tui.errors import AuiError, ConfigError
-from aui_tui.records.query import Query
+from aui_tui.model.query import Query
 from aui_tui.text import clean
 from aui_tui.tui import messages
 from aui_tui.tui.bindings import checked

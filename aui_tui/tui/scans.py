@@ -8,11 +8,11 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from aui_tui.records import labels
-from aui_tui.records.observations import BROWSER, FILE_PROBES, SERVED, Exchange, ProbeEvent
-from aui_tui.records.registry import registry
-from aui_tui.records.tasks import TASK, TaskEvent
-from aui_tui.records.view import Dossier, ScanAnswer
+from aui_tui.model import labels
+from aui_tui.model.observations import BROWSER, FILE_PROBES, SERVED, Exchange, ProbeEvent
+from aui_tui.model.registry import registry
+from aui_tui.model.tasks import TASK, TaskEvent
+from aui_tui.model.view import Dossier, ScanAnswer
 from aui_tui.text import clean, count, fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.draw import BLANK, Line, Piece, acting, cut, hang, line, pad, spread

@@ -9,13 +9,13 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from aui_tui.records.agents import by_harm
-from aui_tui.records.card import Recommendation, ReportCard
-from aui_tui.records.methods import METHODS
-from aui_tui.records.points import Standing
-from aui_tui.records.query import Query, parse
-from aui_tui.records.registry import registry
-from aui_tui.records.view import Dossier, HistoryPoint, IndexView, Moves, Window
+from aui_tui.model.agents import by_harm
+from aui_tui.model.card import Recommendation, ReportCard
+from aui_tui.model.methods import METHODS
+from aui_tui.model.points import Standing
+from aui_tui.model.query import Query, parse
+from aui_tui.model.registry import registry
+from aui_tui.model.view import Dossier, HistoryPoint, IndexView, Moves, Window
 from aui_tui.text import clean
 from aui_tui.tui.columns import Mode
 

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Final
 
-from aui_tui.records import card, labels
-from aui_tui.records.view import Quota
+from aui_tui.model import card, labels
+from aui_tui.model.view import Quota
 from aui_tui.tui.draw import Line, cut, line
 
 _LONG: Final = {"w": "weeks", "d": "days", "h": "h", "m": "min"}

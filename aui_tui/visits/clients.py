@@ -27,16 +27,16 @@ import msgspec
 
 from aui_tui import __version__
 from aui_tui.errors import BadValue, ConfigError, RecordError
-from aui_tui.records.card import stamp
-from aui_tui.records.decoding import from_json
-from aui_tui.records.registry import registry
-from aui_tui.records.visits import RangeList
+from aui_tui.model.card import stamp
+from aui_tui.model.decoding import from_json
+from aui_tui.model.registry import registry
+from aui_tui.model.visits import RangeList
 from aui_tui.text import clean
 from aui_tui.visits.lines import without_port
 
 if TYPE_CHECKING:
-    from aui_tui.engine.policy import ScanPolicy
-    from aui_tui.engine.probes import Answer, Plan
+    from aui_tui.scan.policy import ScanPolicy
+    from aui_tui.scan.probes import Answer, Plan
 
 TABLE_LIMIT: Final = 1 << 16
 """User-Agents that are remembered; above it the memory is emptied."""
@@ -394,9 +394,9 @@ class RangeBook:
         ``access``: how they may be reached (None: as any public address). Raises ConfigError when the folder cannot be
         written.
         """
-        from aui_tui.engine.network import Network
-        from aui_tui.engine.policy import PUBLIC
-        from aui_tui.engine.probes import probe
+        from aui_tui.scan.network import Network
+        from aui_tui.scan.policy import PUBLIC
+        from aui_tui.scan.probes import probe
 
         access = access or PUBLIC
         async with Network(access) as network:
@@ -452,8 +452,8 @@ class RangeBook:
 
 
 def _plan(url: str, known: Kept | None, access: ScanPolicy) -> Plan:
-    from aui_tui.engine.probes import Plan, Url
-    from aui_tui.engine.target import parse
+    from aui_tui.scan.probes import Plan, Url
+    from aui_tui.scan.target import parse
 
     parts = urlsplit(url)
     origin = parse(url, allow_private=access.allow_private).origin

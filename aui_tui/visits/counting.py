@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from aui_tui.errors import BadValue, RecordError
-from aui_tui.records.visits import Kind
+from aui_tui.model.visits import Kind
 from aui_tui.text import clean
 from aui_tui.visits.clients import (
     LONGEST_KEPT,

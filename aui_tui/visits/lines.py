@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from aui_tui.errors import BadValue, MissingExtra
-from aui_tui.records.visits import Kind
+from aui_tui.model.visits import Kind
 from aui_tui.text import clean
 
 DOUBT: Final = b"?"

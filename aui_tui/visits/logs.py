@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Final
 
 from aui_tui.errors import BadValue, RecordError
-from aui_tui.records.card import stamp
-from aui_tui.records.visits import Addresses, Kind, RangeList, Visitor, Visits
+from aui_tui.model.card import stamp
+from aui_tui.model.visits import Addresses, Kind, RangeList, Visitor, Visits
 from aui_tui.text import clean
 from aui_tui.visits.clients import RangeBook, Ranges, clients, range_lists
 from aui_tui.visits.counting import Count, Options, Reading

@@ -11,8 +11,8 @@ from itertools import pairwise
 from typing import Final
 from urllib.parse import unquote
 
-from aui_tui.records.card import stamp
-from aui_tui.records.visits import Addresses, Gap, PathCount, Visitor
+from aui_tui.model.card import stamp
+from aui_tui.model.visits import Addresses, Gap, PathCount, Visitor
 from aui_tui.text import clean
 from aui_tui.visits.clients import Client, without_addresses
 from aui_tui.visits.lines import Visit
@@ -102,7 +102,7 @@ class Paths:
 
 @dataclass(slots=True)
 class Row:
-    """The figures of one client; see ``aui_tui.records.visits.Visitor``.
+    """The figures of one client; see ``aui_tui.model.visits.Visitor``.
 
     ``alike`` holds visits that are not in the figures yet, by path, status, whether the address is published, and
     whether Markdown was asked for: most visits differ in nothing else, and one step counts them.

@@ -16,7 +16,7 @@ from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import ClassVar, Self
 
-from aui_tui.records.registry import registry
+from aui_tui.model.registry import registry
 from tests.loopback import QuietFiles, files_of, free_port
 
 NAMES = "|".join(agent.token for agent in registry().live)

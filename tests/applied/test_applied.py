@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.engine.judge import judge
-from aui_tui.engine.parser_pool import Parser
-from aui_tui.engine.policy import ScanPolicy
-from aui_tui.engine.scan import observe
-from aui_tui.engine.scoring import Labels, grade_card, site_of, what_if
-from aui_tui.plan import plan, write_files
-from aui_tui.records.card import ReportCard
-from aui_tui.records.methods import DEFAULT_METHOD, METHODS
-from aui_tui.records.observations import Observations
-from aui_tui.records.vocabulary import FIXES
+from aui_tui.checks.judge import judge
+from aui_tui.checks.scoring import Labels, grade_card, site_of, what_if
+from aui_tui.model.card import ReportCard
+from aui_tui.model.methods import DEFAULT_METHOD, METHODS
+from aui_tui.model.observations import Observations
+from aui_tui.model.vocabulary import FIXES
+from aui_tui.report.plan import plan, write_files
+from aui_tui.scan.parser_pool import Parser
+from aui_tui.scan.policy import ScanPolicy
+from aui_tui.scan.scan import observe
 from tests.applied import sites
 from tests.applied.apply import apply
 from tests.applied.servers import (

@@ -28,16 +28,16 @@ import psutil
 import trustme
 
 from aui_tui.cli.crawl import FAST_IN_FLIGHT, IN_FLIGHT
-from aui_tui.crawl import BadRow, Crawl, Pool, Row, Terms
-from aui_tui.crawl.listing import GROUP
-from aui_tui.crawl.pool import QUEUE_PATIENCE, raise_file_limit
-from aui_tui.engine import probes
-from aui_tui.engine.network import Client, Network
-from aui_tui.engine.policy import ConnectTo, Limits, ScanPolicy
-from aui_tui.engine.scan import MCP_PATHS, PATHS
-from aui_tui.engine.target import Origin, parse
-from aui_tui.records.observations import BROWSER
-from aui_tui.records.registry import registry
+from aui_tui.model.observations import BROWSER
+from aui_tui.model.registry import registry
+from aui_tui.scan import probes
+from aui_tui.scan.network import Client, Network
+from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
+from aui_tui.scan.scan import MCP_PATHS, PATHS
+from aui_tui.scan.target import Origin, parse
+from aui_tui.service.crawl import BadRow, Crawl, Pool, Row, Terms
+from aui_tui.service.crawl.listing import GROUP
+from aui_tui.service.crawl.pool import QUEUE_PATIENCE, raise_file_limit
 from aui_tui.service.local import LocalService
 from tests.benchmarks.fast_server import in_own_process
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from aui_tui.records.codec import encode_card
+from aui_tui.model.codec import encode_card
 from tests.benchmarks.samples import scans
 
 LARGEST = 20_000

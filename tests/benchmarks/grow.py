@@ -28,11 +28,11 @@ from typing import NamedTuple
 
 import trustme
 
-from aui_tui.crawl import Crawl, Pool, Terms
-from aui_tui.crawl.pool import raise_file_limit
-from aui_tui.engine.policy import ConnectTo, ScanPolicy
+from aui_tui.index.reports import Reports
+from aui_tui.scan.policy import ConnectTo, ScanPolicy
+from aui_tui.service.crawl import Crawl, Pool, Terms
+from aui_tui.service.crawl.pool import raise_file_limit
 from aui_tui.service.local import LocalService
-from aui_tui.store.reports import Reports
 from tests.benchmarks.crawl import Measured, cpu_seconds, hosts, listed
 from tests.benchmarks.fast_server import in_own_process
 from tests.benchmarks.samples import START

@@ -5,10 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from aui_tui.engine import probes
-from aui_tui.engine.scoring import Labels, grade_card
-from aui_tui.records.card import ReportCard, stamp
-from aui_tui.records.observations import (
+from aui_tui.checks.scoring import Labels, grade_card
+from aui_tui.model.card import ReportCard, stamp
+from aui_tui.model.observations import (
     FILE_PROBES,
     Challenge,
     Exchange,
@@ -19,8 +18,9 @@ from aui_tui.records.observations import (
     RobotsFacts,
     RobotsPolicy,
 )
-from aui_tui.records.registry import registry
-from aui_tui.records.vocabulary import CATEGORIES
+from aui_tui.model.registry import registry
+from aui_tui.model.vocabulary import CATEGORIES
+from aui_tui.scan import probes
 
 START = 1_795_000_000
 """The newest time of a sample, in seconds since the epoch."""

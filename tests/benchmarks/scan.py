@@ -11,14 +11,14 @@ import statistics
 import time
 from collections.abc import Awaitable, Callable
 
-from aui_tui.engine import probes
-from aui_tui.engine.network import Network
-from aui_tui.engine.parser_pool import Parser
-from aui_tui.engine.policy import ConnectTo, ScanPolicy
-from aui_tui.engine.probes import Plan, Url, probe
-from aui_tui.engine.scan import observe
-from aui_tui.engine.target import parse
-from aui_tui.records.observations import BROWSER
+from aui_tui.model.observations import BROWSER
+from aui_tui.scan import probes
+from aui_tui.scan.network import Network
+from aui_tui.scan.parser_pool import Parser
+from aui_tui.scan.policy import ConnectTo, ScanPolicy
+from aui_tui.scan.probes import Plan, Url, probe
+from aui_tui.scan.scan import observe
+from aui_tui.scan.target import parse
 from tests.cli.runner import helper
 
 DELAY = 0.1

@@ -17,11 +17,11 @@ from pathlib import Path
 
 import msgspec
 
-from aui_tui.records.codec import names_of
-from aui_tui.records.query import Query
-from aui_tui.records.vocabulary import CATEGORIES, STANCES
-from aui_tui.store.reports import Reports
-from aui_tui.store.writer import Packed
+from aui_tui.index.reports import Reports
+from aui_tui.index.writer import Packed
+from aui_tui.model.codec import names_of
+from aui_tui.model.query import Query
+from aui_tui.model.vocabulary import CATEGORIES, STANCES
 from tests.benchmarks.samples import START, host, scans
 
 BATCH = 1000

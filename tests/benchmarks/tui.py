@@ -21,8 +21,8 @@ from typing import Final
 import psutil
 import pyte
 
-from aui_tui.store.folder import places, prepare
-from aui_tui.store.reports import Reports
+from aui_tui.index.folder import places, prepare
+from aui_tui.index.reports import Reports
 from tests.benchmarks.store import fill
 from tests.tui.terminal import Terminal, python
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from aui_tui.records.card import Recommendation, ReportCard
+from aui_tui.model.card import Recommendation, ReportCard
 from aui_tui.service.local import LocalService
 from tests.cards import DEAD, RICH_OPEN, WALLED
 

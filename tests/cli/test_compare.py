@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.records.codec import encode_card
+from aui_tui.model.codec import encode_card
 from tests.cards import RICH_OPEN, WALLED
 from tests.cli.runner import here
 from tests.cli.stored import EARLIER, fill

@@ -20,7 +20,7 @@ from typing import IO, Any
 import pytest
 
 from tests.cli.runner import aui, command, environment, here, python, read_terminal
-from tests.crawl.serving import Served, served
+from tests.service.crawl.serving import Served, served
 
 
 @pytest.fixture(scope="module")

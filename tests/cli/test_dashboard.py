@@ -11,7 +11,7 @@ import pytest
 
 from aui_tui.cli.dashboard import FileExporter
 from aui_tui.errors import AuiError, BadValue, ConfigError, NeverScanned
-from aui_tui.records.query import Query
+from aui_tui.model.query import Query
 from aui_tui.service.local import LocalService
 from aui_tui.tui.context import ExportJob
 from tests.cli.stored import fill

@@ -12,12 +12,12 @@ import jsonschema
 import pytest
 
 from aui_tui import docs
-from aui_tui.engine.declared import rows
+from aui_tui.scan.declared import rows
 from tests.cli.runner import Result, command, environment, here
 from tests.faults.site import Asked, Site, good
 from tests.faults.test_declared import PATH, REFUSAL, everything, serving, turning_away
 
-CARD = json.loads(files("aui_tui.records").joinpath("schemas/card.schema.json").read_text(encoding="utf-8"))
+CARD = json.loads(files("aui_tui.model").joinpath("schemas/card.schema.json").read_text(encoding="utf-8"))
 
 
 async def run(home: Path, *arguments: str) -> Result:

@@ -14,10 +14,10 @@ from aui_tui.cli.cards import DIFF_FORMATS
 from aui_tui.cli.options import value_words
 from aui_tui.cli.output import CARD_FORMATS
 from aui_tui.cli.visits import LOG_FORMATS
-from aui_tui.export import diff, formats
-from aui_tui.records.methods import METHODS
-from aui_tui.records.query import SORTS
-from aui_tui.records.vocabulary import CATEGORIES, GRADES, STANCES
+from aui_tui.model.methods import METHODS
+from aui_tui.model.query import SORTS
+from aui_tui.model.vocabulary import CATEGORIES, GRADES, STANCES
+from aui_tui.report import diff, formats
 from aui_tui.visits.formats import FORMATS as KNOWN_LOG_FORMATS
 from tests.cli.runner import ROOT, here, required
 

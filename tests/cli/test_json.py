@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from aui_tui.cli.app import COMMANDS, application
-from aui_tui.records.codec import encode_card
+from aui_tui.model.codec import encode_card
 from tests.cards import WALLED
 from tests.cli.runner import aui, here
 from tests.cli.stored import fill

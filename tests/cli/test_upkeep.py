@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.records.codec import encode_card, encode_index
+from aui_tui.model.codec import encode_card, encode_index
 from tests.cards import INDEX, RICH_OPEN, WALLED
 from tests.cli.runner import here
 from tests.cli.stored import fill

@@ -8,9 +8,9 @@ from hypothesis import given
 
 from aui_tui.cli import cardview, index
 from aui_tui.cli.streams import Paint
-from aui_tui.records.card import Evidence, ReportCard
-from aui_tui.records.query import Query
-from aui_tui.records.view import Facets, IndexView, Row
+from aui_tui.model.card import Evidence, ReportCard
+from aui_tui.model.query import Query
+from aui_tui.model.view import Facets, IndexView, Row
 from aui_tui.text import cells
 from tests.cards import DEAD, RICH_OPEN, SAMPLES, WALLED, cards
 

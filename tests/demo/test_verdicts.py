@@ -10,14 +10,14 @@ from typing import NamedTuple
 import pytest
 from jsonschema import Draft202012Validator
 
+from aui_tui.checks.scoring import grade_card
 from aui_tui.demo.web import DemoWeb, Site, sites
-from aui_tui.engine.parser_pool import Parser
-from aui_tui.engine.policy import ConnectTo, Limits, ScanPolicy
-from aui_tui.engine.scan import observe
-from aui_tui.engine.scoring import grade_card
-from aui_tui.records.codec import encode_card, encode_summary
-from aui_tui.records.observations import Observations
-from aui_tui.records.vocabulary import STANCES
+from aui_tui.model.codec import encode_card, encode_summary
+from aui_tui.model.observations import Observations
+from aui_tui.model.vocabulary import STANCES
+from aui_tui.scan.parser_pool import Parser
+from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
+from aui_tui.scan.scan import observe
 
 
 class Expected(NamedTuple):
@@ -74,7 +74,7 @@ SLOW = {"rail.demo.test", "quiet.demo.test", "packages.demo.test"}
 
 
 def schema(name: str) -> Draft202012Validator:
-    text = files("aui_tui.records").joinpath("schemas", f"{name}.schema.json").read_text(encoding="utf-8")
+    text = files("aui_tui.model").joinpath("schemas", f"{name}.schema.json").read_text(encoding="utf-8")
     return Draft202012Validator(json.loads(text))
 
 

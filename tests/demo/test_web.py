@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from aui_tui.demo.web import DemoWeb, answers, sites
-from aui_tui.records.registry import registry
-from aui_tui.records.vocabulary import CATEGORIES
+from aui_tui.model.registry import registry
+from aui_tui.model.vocabulary import CATEGORIES
 
 AGENT = {agent.token: agent.user_agent for agent in registry().live}
 BROWSER = registry().browser_user_agent

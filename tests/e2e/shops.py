@@ -8,7 +8,7 @@ from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Protocol, Self
 
-from aui_tui.records.registry import registry
+from aui_tui.model.registry import registry
 from tests.applied.servers import Nginx
 from tests.loopback import QuietFiles, files_of
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.store.cache import LIMIT, DiskCache, QuotaStore
-from aui_tui.store.folder import places
+from aui_tui.index.cache import LIMIT, DiskCache, QuotaStore
+from aui_tui.index.folder import places
 from aui_tui.tui.themes import packaged
 from aui_tui.tui.words import local_time
 from tests.cli.runner import aui, command, environment, here

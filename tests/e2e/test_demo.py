@@ -11,7 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from aui_tui.demo.web import sites
-from aui_tui.records.vocabulary import CATEGORIES, STANCES
+from aui_tui.model.vocabulary import CATEGORIES, STANCES
 from tests.cli.runner import aui, read_until, start
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from aui_tui.records.codec import encode_card
+from aui_tui.model.codec import encode_card
 from tests.e2e.terminal import Terminal
 from tests.tui.cards import make_card
 from tests.tui.test_hostile import PAYLOADS, hostile_card

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from aui_tui.engine.scoring import grade_card
-from aui_tui.records.methods import DEFAULT_METHOD
+from aui_tui.checks.scoring import grade_card
+from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.service.local import LocalService
 from tests.e2e.shops import PythonShop
 from tests.e2e.terminal import Terminal
-from tests.engine import situations
+from tests.scan import situations
 from tests.visits.planted import plant
 
 HOSTS = ("outlet.example", "stay.example", "open.example")

@@ -14,9 +14,9 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from aui_tui.engine import signing
-from aui_tui.service.api.routes import DIRECTORY
+from aui_tui.scan import signing
 from aui_tui.service.publication import LocalPublication
+from aui_tui.web.routes import DIRECTORY
 from tests.applied import sites
 from tests.applied.servers import Nginx
 from tests.cli.runner import aui

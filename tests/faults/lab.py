@@ -14,19 +14,19 @@ from typing import Any, Final
 import jsonschema
 import msgspec
 
-from aui_tui.engine.policy import ScanPolicy
-from aui_tui.engine.scan import Parser, observe
-from aui_tui.engine.scoring import grade_card
-from aui_tui.records.codec import encode_card
-from aui_tui.records.methods import METHODS
-from aui_tui.records.observations import Observations, Progress, Recording, decode_recording, encode_recording
+from aui_tui.checks.scoring import grade_card
+from aui_tui.model.codec import encode_card
+from aui_tui.model.methods import METHODS
+from aui_tui.model.observations import Observations, Progress, Recording, decode_recording, encode_recording
+from aui_tui.scan.policy import ScanPolicy
+from aui_tui.scan.scan import Parser, observe
 from aui_tui.text import clean
 from tests.faults.site import PLACES, Site
 
 P99: Final = 0.25
 WORST: Final = 1.0
 """Seconds of processor time that one turn of the event loop may take: of a hundred turns all but one, and any."""
-_SCHEMA: Any = json.loads(files("aui_tui.records").joinpath("schemas/card.schema.json").read_text())
+_SCHEMA: Any = json.loads(files("aui_tui.model").joinpath("schemas/card.schema.json").read_text())
 CARD = jsonschema.validators.validator_for(_SCHEMA)(_SCHEMA)
 
 

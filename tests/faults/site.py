@@ -9,10 +9,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 
-from aui_tui.engine.policy import ConnectTo, Limits, ScanPolicy
-from aui_tui.engine.target import Target, parse
-from aui_tui.records.observations import BROWSER, FILE_PROBES
-from aui_tui.records.registry import registry
+from aui_tui.model.observations import BROWSER, FILE_PROBES
+from aui_tui.model.registry import registry
+from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
+from aui_tui.scan.target import Target, parse
 
 AGENTS = tuple(agent.key for agent in registry().live)
 HOMEPAGES = (BROWSER, *AGENTS)

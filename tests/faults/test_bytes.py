@@ -7,12 +7,12 @@ import asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aui_tui.engine import exchanges
-from aui_tui.engine.network import Network
-from aui_tui.engine.policy import ConnectTo, Limits, ScanPolicy
-from aui_tui.engine.probes import Answer, Plan, Url, probe
-from aui_tui.engine.target import Origin
-from aui_tui.records.observations import BROWSER, ERRORS
+from aui_tui.model.observations import BROWSER, ERRORS
+from aui_tui.scan import exchanges
+from aui_tui.scan.network import Network
+from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
+from aui_tui.scan.probes import Answer, Plan, Url, probe
+from aui_tui.scan.target import Origin
 from tests.faults.lab import check_clean
 from tests.faults.site import PAGE, answer
 

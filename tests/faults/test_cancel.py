@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from aui_tui.engine.parser_pool import Parser
-from aui_tui.engine.policy import Limits, ScanPolicy
-from aui_tui.engine.scan import observe
+from aui_tui.scan.parser_pool import Parser
+from aui_tui.scan.policy import Limits, ScanPolicy
+from aui_tui.scan.scan import observe
 from tests.faults import behaviours
 from tests.faults.authority import Authority
 from tests.faults.lab import settled

@@ -14,14 +14,10 @@ import jsonschema
 import msgspec
 import pytest
 
-from aui_tui.engine.declared import MAX_REQUESTS, look, rows
-from aui_tui.engine.parser_pool import Parser
-from aui_tui.engine.policy import ConnectTo, ScanPolicy
-from aui_tui.engine.scan import observe
-from aui_tui.engine.scoring import grade_card
-from aui_tui.records.card import ReportCard
-from aui_tui.records.codec import decode_card, encode_card
-from aui_tui.records.observations import (
+from aui_tui.checks.scoring import grade_card
+from aui_tui.model.card import ReportCard
+from aui_tui.model.codec import decode_card, encode_card
+from aui_tui.model.observations import (
     Declaration,
     Declared,
     Observations,
@@ -29,6 +25,10 @@ from aui_tui.records.observations import (
     decode_recording,
     encode_recording,
 )
+from aui_tui.scan.declared import MAX_REQUESTS, look, rows
+from aui_tui.scan.parser_pool import Parser
+from aui_tui.scan.policy import ConnectTo, ScanPolicy
+from aui_tui.scan.scan import observe
 from aui_tui.validate import schema
 from tests.faults.lab import check_clean, responsive
 from tests.faults.site import GOOD, PAGE, QUICK, Asked, Behaviour, Site, answer, good

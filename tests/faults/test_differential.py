@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from aui_tui.engine.parser_pool import Parser
-from aui_tui.engine.policy import ConnectTo
-from aui_tui.records.observations import BROWSER, FILE_PROBES, ProbeEvent
-from aui_tui.records.registry import registry
+from aui_tui.model.observations import BROWSER, FILE_PROBES, ProbeEvent
+from aui_tui.model.registry import registry
+from aui_tui.scan.parser_pool import Parser
+from aui_tui.scan.policy import ConnectTo
 from tests.faults.behaviours import redirect, sends
 from tests.faults.lab import scan
 from tests.faults.site import AGENTS, HOMEPAGES, QUICK, Asked, Site, answer, good

@@ -12,14 +12,14 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from aui_tui.engine import probes
-from aui_tui.engine.network import Network, PyreqwestTransport, streams
-from aui_tui.engine.network.streams import Reply
-from aui_tui.engine.parser_pool import Parser
-from aui_tui.engine.policy import ConnectTo, ScanPolicy
-from aui_tui.engine.scan import observe
-from aui_tui.engine.target import Origin, Target
-from aui_tui.records.observations import BROWSER, FILE_PROBES, SERVED, Observations
+from aui_tui.model.observations import BROWSER, FILE_PROBES, SERVED, Observations
+from aui_tui.scan import probes
+from aui_tui.scan.network import Network, PyreqwestTransport, streams
+from aui_tui.scan.network.streams import Reply
+from aui_tui.scan.parser_pool import Parser
+from aui_tui.scan.policy import ConnectTo, ScanPolicy
+from aui_tui.scan.scan import observe
+from aui_tui.scan.target import Origin, Target
 from tests.cli.runner import ROOT
 from tests.faults import behaviours, h2_site
 from tests.faults.authority import Authority
@@ -304,8 +304,8 @@ async def test_cancelled_before_a_status_connections_end_with_the_time_of_a_prob
 
 SCRIPT = """
 import asyncio, sys
-from aui_tui.engine.policy import ScanPolicy
-from aui_tui.engine.network import PyreqwestTransport
+from aui_tui.scan.policy import ScanPolicy
+from aui_tui.scan.network import PyreqwestTransport
 
 async def main():
     async with PyreqwestTransport(ScanPolicy(), (True, True), window=0.0) as fast:

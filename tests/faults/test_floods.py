@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
-from aui_tui.engine import probes
-from aui_tui.engine.network import PyreqwestTransport, fast
-from aui_tui.engine.parser_pool import Parser
-from aui_tui.engine.policy import ConnectTo, Limits, ScanPolicy
-from aui_tui.engine.scan import observe
-from aui_tui.records.observations import BROWSER, Observations
+from aui_tui.model.observations import BROWSER, Observations
+from aui_tui.scan import probes
+from aui_tui.scan.network import PyreqwestTransport, fast
+from aui_tui.scan.parser_pool import Parser
+from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
+from aui_tui.scan.scan import observe
 from tests.faults import behaviours, h2_floods
 from tests.faults.lab import check_record, responsive
 from tests.faults.serve import serving_all

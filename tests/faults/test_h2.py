@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from aui_tui.engine.parser_pool import Parser
-from aui_tui.engine.policy import ConnectTo, Limits, ScanPolicy
-from aui_tui.engine.scan import observe
-from aui_tui.records.observations import BROWSER, FILE_PROBES, SERVED, Observations
+from aui_tui.model.observations import BROWSER, FILE_PROBES, SERVED, Observations
+from aui_tui.scan.parser_pool import Parser
+from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
+from aui_tui.scan.scan import observe
 from tests.faults import h2_site
 from tests.faults.authority import Authority
 from tests.faults.h2_site import H2Site, Turn

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from aui_tui.engine.parser_pool import Parser
-from aui_tui.records.observations import BROWSER, FILE_PROBES, SERVED
+from aui_tui.model.observations import BROWSER, FILE_PROBES, SERVED
+from aui_tui.scan.parser_pool import Parser
 from tests.faults import behaviours
 from tests.faults.lab import scan, settled
 from tests.faults.site import BRIEF, HOMEPAGES, Asked, Site, good

@@ -10,12 +10,12 @@ from contextlib import suppress
 
 import pytest
 
-from aui_tui.engine.parser_pool import Parser
-from aui_tui.engine.policy import ConnectTo, Limits, ScanPolicy
-from aui_tui.engine.scan import observe
-from aui_tui.engine.scoring import grade_card
-from aui_tui.engine.target import parse
-from aui_tui.records.observations import BROWSER
+from aui_tui.checks.scoring import grade_card
+from aui_tui.model.observations import BROWSER
+from aui_tui.scan.parser_pool import Parser
+from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
+from aui_tui.scan.scan import observe
+from aui_tui.scan.target import parse
 from tests.faults import behaviours
 from tests.faults.serve import FAULTS, serving
 from tests.faults.site import AGENTS, TITLE, Site
@@ -68,10 +68,10 @@ async def test_a_site_that_is_silent_everywhere_takes_no_longer(parser: Parser) 
 MEASURE = """
 import asyncio, sys, threading, time
 import psutil
-from aui_tui.engine.policy import ScanPolicy, ConnectTo, Limits
-from aui_tui.engine.scan import observe
-from aui_tui.engine.target import parse
-from aui_tui.engine.parser_pool import Parser
+from aui_tui.scan.policy import ScanPolicy, ConnectTo, Limits
+from aui_tui.scan.scan import observe
+from aui_tui.scan.target import parse
+from aui_tui.scan.parser_pool import Parser
 
 highest, process = 0, psutil.Process()
 

@@ -7,11 +7,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from aui_tui.engine.parser_pool import Parser
-from aui_tui.engine.policy import Limits
-from aui_tui.engine.scan import observe
-from aui_tui.engine.scoring import grade_card
-from aui_tui.records.observations import (
+from aui_tui.checks.scoring import grade_card
+from aui_tui.model.observations import (
     BROWSER,
     CHALLENGED,
     FILE_PROBES,
@@ -21,6 +18,9 @@ from aui_tui.records.observations import (
     Observations,
     PageFacts,
 )
+from aui_tui.scan.parser_pool import Parser
+from aui_tui.scan.policy import Limits
+from aui_tui.scan.scan import observe
 from tests.faults import behaviours
 from tests.faults.lab import check_record, responsive, scan, settled
 from tests.faults.site import AGENTS, BRIEF, HOMEPAGES, PAGE, QUICK, TITLE, Behaviour, Site, answer, good

@@ -8,13 +8,13 @@ from collections.abc import Iterable
 
 import pytest
 
-from aui_tui.engine import probes
-from aui_tui.engine.network import PyreqwestTransport
-from aui_tui.engine.parser_pool import Parser
-from aui_tui.engine.policy import ConnectTo, ScanPolicy
-from aui_tui.engine.scan import observe
-from aui_tui.records.observations import BROWSER
-from aui_tui.records.registry import registry
+from aui_tui.model.observations import BROWSER
+from aui_tui.model.registry import registry
+from aui_tui.scan import probes
+from aui_tui.scan.network import PyreqwestTransport
+from aui_tui.scan.parser_pool import Parser
+from aui_tui.scan.policy import ConnectTo, ScanPolicy
+from aui_tui.scan.scan import observe
 from tests.faults.authority import Authority
 from tests.faults.h2_site import H2Site
 from tests.faults.site import AGENTS, HOMEPAGES, QUICK, Asked, Site

@@ -6,10 +6,10 @@ import gzip
 
 import pytest
 
-from aui_tui.engine.parser_pool import Parser
-from aui_tui.engine.scoring import grade_card
-from aui_tui.records.card import ReportCard
-from aui_tui.records.observations import BROWSER, Observations, PageFacts
+from aui_tui.checks.scoring import grade_card
+from aui_tui.model.card import ReportCard
+from aui_tui.model.observations import BROWSER, Observations, PageFacts
+from aui_tui.scan.parser_pool import Parser
 from tests.faults.behaviours import sends
 from tests.faults.lab import scan
 from tests.faults.site import AGENTS, PAGE, QUICK, TITLE, Site, answer

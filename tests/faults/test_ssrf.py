@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from aui_tui.engine.network import streams
-from aui_tui.engine.parser_pool import Parser
-from aui_tui.engine.policy import ConnectTo, Limits, ScanPolicy
-from aui_tui.engine.scan import observe
-from aui_tui.engine.target import parse
 from aui_tui.errors import InvalidHost
-from aui_tui.records.observations import BROWSER
+from aui_tui.model.observations import BROWSER
+from aui_tui.scan.network import streams
+from aui_tui.scan.parser_pool import Parser
+from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
+from aui_tui.scan.scan import observe
+from aui_tui.scan.target import parse
 from tests.faults.behaviours import redirect
 from tests.faults.lab import check_record, scan
 from tests.faults.site import AGENTS, HOMEPAGES, QUICK, Asked, Site, answer

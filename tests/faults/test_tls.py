@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.engine.parser_pool import Parser
-from aui_tui.engine.policy import ConnectTo, Limits, ScanPolicy
-from aui_tui.engine.scan import observe
-from aui_tui.engine.scoring import grade_card
-from aui_tui.records.observations import SERVED, Observations
+from aui_tui.checks.scoring import grade_card
+from aui_tui.model.observations import SERVED, Observations
+from aui_tui.scan.parser_pool import Parser
+from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
+from aui_tui.scan.scan import observe
 from tests.faults.authority import CERTIFICATES, HANDSHAKES, Authority, blocking_server
 from tests.faults.behaviours import greeting, redirect
 from tests.faults.lab import check_record, scan, settled

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from aui_tui.engine import decode, probes, target
-from aui_tui.engine.policy import PUBLIC
-from aui_tui.engine.probes import MAX_HEADER, CookieJar, Unfollowed, Url
-from aui_tui.engine.target import WEB_PORTS, Origin
 from aui_tui.errors import RecordError
-from aui_tui.records import observations
-from aui_tui.records.observations import UNFOLLOWED
+from aui_tui.model import observations
+from aui_tui.model.observations import UNFOLLOWED
+from aui_tui.scan import decode, probes, target
+from aui_tui.scan.policy import PUBLIC
+from aui_tui.scan.probes import MAX_HEADER, CookieJar, Unfollowed, Url
+from aui_tui.scan.target import WEB_PORTS, Origin
 from aui_tui.text import clean
 
 HOME = Url(Origin("https", "shop.com", 443), "/a/b?c")

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 import brotli
 
-from aui_tui.engine import charset, exchanges, markup, page, robots, target, walls
 from aui_tui.errors import InvalidHost, RecordError
-from aui_tui.records import codec, observations
-from aui_tui.records.registry import registry
+from aui_tui.model import codec, observations
+from aui_tui.model.registry import registry
+from aui_tui.scan import charset, exchanges, markup, page, robots, target, walls
 from aui_tui.text import clean
 from tests.cards import SAMPLES
 from tests.fuzz import network_targets as network
 from tests.fuzz.guided import Target
-from tests.records.test_recording import EXAMPLE
+from tests.model.test_recording import EXAMPLE
 
 STATUSES = (0, 200, 202, 301, 401, 402, 403, 404, 429, 500, 503, 999)
 

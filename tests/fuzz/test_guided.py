@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from aui_tui.engine import exchanges
+from aui_tui.scan import exchanges
 from tests.fuzz.guided import Fuzzer
 from tests.fuzz.targets import SUBJECTS
 

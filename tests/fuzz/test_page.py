@@ -7,8 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from aui_tui.engine import charset, exchanges, markup, page
-from aui_tui.engine.charset import ENCODING
+from aui_tui.scan import charset, exchanges, markup, page
+from aui_tui.scan.charset import ENCODING
 
 PIECES = st.sampled_from(
     [

@@ -10,9 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from protego import Protego
 
-from aui_tui.engine import robots
-from aui_tui.engine.robots import Pattern, normal
-from aui_tui.records.registry import registry
+from aui_tui.model.registry import registry
+from aui_tui.scan import robots
+from aui_tui.scan.robots import Pattern, normal
 
 PATHS = ["/" + "".join(letters) for size in range(4) for letters in product("/abz", repeat=size)]
 """Every path of up to three characters more; no pattern of ``PATTERNS`` names the letter z."""

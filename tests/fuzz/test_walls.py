@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aui_tui.engine import walls
+from aui_tui.scan import walls
 
 NAMES = st.one_of(
     st.text(max_size=12),

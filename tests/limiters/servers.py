@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from aui_tui.engine.policy import Limits
-from aui_tui.engine.scan import Parser, observe
-from aui_tui.engine.scoring import grade_card
-from aui_tui.records.card import ReportCard
-from aui_tui.records.observations import Observations
+from aui_tui.checks.scoring import grade_card
+from aui_tui.model.card import ReportCard
+from aui_tui.model.observations import Observations
+from aui_tui.scan.policy import Limits
+from aui_tui.scan.scan import Parser, observe
 from tests.faults.site import Asked, Behaviour, Site, answer, good
 from tests.limiters.models import Limiter
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.engine.policy import ConnectTo, ScanPolicy
-from aui_tui.engine.scan import Parser, observe
-from aui_tui.engine.scoring import grade_card
-from aui_tui.records.observations import Observations, Recording, decode_recording, encode_recording
+from aui_tui.checks.scoring import grade_card
+from aui_tui.model.observations import Observations, Recording, decode_recording, encode_recording
+from aui_tui.scan.policy import ConnectTo, ScanPolicy
+from aui_tui.scan.scan import Parser, observe
 from tests.faults.authority import Authority
 from tests.faults.behaviours import sends
 from tests.faults.h2_site import H2Site, Talk

@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import pytest
 
-from aui_tui.engine.scan import Parser
-from aui_tui.engine.scoring import grade_card
-from aui_tui.records.observations import Observations
+from aui_tui.checks.scoring import grade_card
+from aui_tui.model.observations import Observations
+from aui_tui.scan.scan import Parser
 from tests.faults.behaviours import sends
 from tests.faults.site import AGENTS, HOMEPAGES, Asked, answer, good
 from tests.limiters.models import Ban, Concurrent, FixedWindow, LeakyBucket, Limiter, SlidingWindow

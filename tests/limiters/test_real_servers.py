@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from aui_tui.engine.policy import Limits, ScanPolicy
-from aui_tui.engine.scan import Parser, observe
-from aui_tui.engine.scoring import grade_card
-from aui_tui.records.card import ReportCard
+from aui_tui.checks.scoring import grade_card
+from aui_tui.model.card import ReportCard
+from aui_tui.scan.policy import Limits, ScanPolicy
+from aui_tui.scan.scan import Parser, observe
 from tests.applied.servers import NAMES, Apache, Folder, HAProxy, Nginx, Server
 from tests.faults.site import GOOD
 from tests.limiters.servers import accusations

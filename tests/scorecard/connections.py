@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from aui_tui.engine import target
-from aui_tui.engine.network import Network, streams
-from aui_tui.engine.policy import Limits, ScanPolicy
-from aui_tui.engine.probes import Plan, Url, probe
-from aui_tui.engine.target import Origin
 from aui_tui.errors import InvalidHost
+from aui_tui.scan import target
+from aui_tui.scan.network import Network, streams
+from aui_tui.scan.policy import Limits, ScanPolicy
+from aui_tui.scan.probes import Plan, Url, probe
+from aui_tui.scan.target import Origin
 from tests.faults.site import Asked, Site, answer
 from tests.scorecard import Row
 from tests.scorecard.targets import read

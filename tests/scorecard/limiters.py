@@ -8,13 +8,13 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
-from aui_tui.engine.parser_pool import Parser
-from tests.engine.test_recheck import SEEDS, World, accused, cases, healthy, look_again, missing
+from aui_tui.scan.parser_pool import Parser
 from tests.faults.behaviours import sends
 from tests.faults.site import Asked, answer, good
 from tests.limiters.models import LIMITERS
 from tests.limiters.servers import LimitedSite, accusations, scanned
 from tests.limiters.test_limiters import CASES
+from tests.scan.test_recheck import SEEDS, World, accused, cases, healthy, look_again, missing
 from tests.scorecard import Row
 
 TOGETHER = 4

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from aui_tui.engine import charset, page
-from aui_tui.records.observations import PageFacts
+from aui_tui.model.observations import PageFacts
+from aui_tui.scan import charset, page
 from tests.scorecard import Row, share
 
 SHORT = Path(__file__).parents[1] / "data" / "pages"

@@ -7,8 +7,8 @@ import time
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from aui_tui.engine import robots
-from aui_tui.records.registry import registry
+from aui_tui.model.registry import registry
+from aui_tui.scan import robots
 from tests.scorecard import Row, share
 
 CASES = Path(__file__).parents[1] / "data" / "robots.json"

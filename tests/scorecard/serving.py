@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import httpx
 
-from aui_tui.engine.policy import Limits
+from aui_tui.scan.policy import Limits
 from tests.faults import behaviours, h2_floods
 from tests.faults.serve import serving_all
 from tests.scorecard import Row

@@ -7,8 +7,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from aui_tui.engine import page, walls
-from aui_tui.engine.parser_pool import Parser
+from aui_tui.scan import page, walls
+from aui_tui.scan.parser_pool import Parser
 from tests.scorecard import Row
 
 MIB = 1 << 20

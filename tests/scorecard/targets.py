@@ -7,8 +7,8 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from aui_tui.engine import target
 from aui_tui.errors import InvalidHost
+from aui_tui.scan import target
 from tests.scorecard import Row, share
 
 

@@ -7,9 +7,9 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from aui_tui.engine import walls
-from aui_tui.records.observations import CHALLENGED, SERVED
-from tests.engine.test_exchanges import VARIED, WALLS, Pages, bakery, for_agents, scanned
+from aui_tui.model.observations import CHALLENGED, SERVED
+from aui_tui.scan import walls
+from tests.scan.test_exchanges import VARIED, WALLS, Pages, bakery, for_agents, scanned
 from tests.scorecard import Row, share
 
 RUNS = 5

@@ -11,9 +11,9 @@ from typing import Any
 
 import httpx
 
-from aui_tui.service import api
-from aui_tui.service.api import app
+from aui_tui import web
 from aui_tui.service.protocol import Published
+from aui_tui.web import app
 
 PATIENCE = 60
 """Seconds after which an answer that does not come fails the test."""
@@ -56,7 +56,7 @@ def serving(
     """Serve ``service`` on a free port of the loopback interface."""
     listener = app.listen("127.0.0.1", 0)
     address = app.address_of(listener)
-    config = api.checked_config(
+    config = web.checked_config(
         base_url or address, trusted_proxies=trusted_proxies, cors=cors, allow_origin=allow_origin
     )
     running = app.Server(app.uvicorn_config(lambda: app.build(lambda: service, config)))

@@ -10,14 +10,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from aui_tui.engine.policy import ScanPolicy
-from aui_tui.engine.target import Target
 from aui_tui.errors import BadValue, InvalidHost, NeverScanned, RateLimited, Unavailable
-from aui_tui.records import codec
-from aui_tui.records.card import ReportCard, stamp
-from aui_tui.records.observations import Exchange, Landmarks, Observations, PageFacts, Progress
-from aui_tui.records.query import Query
-from aui_tui.records.view import IndexView, Row
+from aui_tui.model import codec
+from aui_tui.model.card import ReportCard, stamp
+from aui_tui.model.observations import Exchange, Landmarks, Observations, PageFacts, Progress
+from aui_tui.model.query import Query
+from aui_tui.model.view import IndexView, Row
+from aui_tui.scan.policy import ScanPolicy
+from aui_tui.scan.target import Target
 from aui_tui.service.local import LocalService
 from aui_tui.service.protocol import Service
 from aui_tui.service.publication import LocalPublication, Publication

@@ -16,10 +16,10 @@ from types import FrameType
 import pytest
 
 from aui_tui.errors import Unavailable
-from aui_tui.records.query import Query
-from aui_tui.store.cache import DiskCache, Leases
-from aui_tui.store.folder import places
-from aui_tui.store.upkeep import examine
+from aui_tui.index.cache import DiskCache, Leases
+from aui_tui.index.folder import places
+from aui_tui.index.upkeep import examine
+from aui_tui.model.query import Query
 from tests.service.test_local import Clock, Site, service, site
 
 __all__ = ["site"]
@@ -173,7 +173,7 @@ import asyncio, json, resource, signal, sys
 from pathlib import Path
 from tests.loopback import listening
 from tests.service.test_local import Site, service
-from aui_tui.records.query import Query
+from aui_tui.model.query import Query
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 site = Site()
 async def main():

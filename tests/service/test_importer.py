@@ -14,13 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aui_tui.errors import NoCard
-from aui_tui.records.codec import encode_card, encode_index, encode_summary
-from aui_tui.records.query import Query
+from aui_tui.index.reports import Reports
+from aui_tui.model.codec import encode_card, encode_index, encode_summary
+from aui_tui.model.query import Query
 from aui_tui.service import importer
 from aui_tui.service.importer import ImportResult, take
-from aui_tui.store.reports import Reports
 from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED
-from tests.store.test_reports import NOW, scan
+from tests.index.test_reports import NOW, scan
 
 
 @pytest.fixture

@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from aui_tui.engine.policy import ScanPolicy
 from aui_tui.errors import InvalidHost, NeverScanned, RateLimited
-from aui_tui.records.observations import ProbeEvent
-from aui_tui.records.query import Query
-from aui_tui.records.registry import Starter, starter
+from aui_tui.index.cache import DiskCache, QuotaStore
+from aui_tui.index.folder import places
+from aui_tui.model.observations import ProbeEvent
+from aui_tui.model.query import Query
+from aui_tui.model.registry import Starter, starter
+from aui_tui.scan.policy import ScanPolicy
 from aui_tui.service.local import LocalService
-from aui_tui.store.cache import DiskCache, QuotaStore
-from aui_tui.store.folder import places
 from tests.loopback import QuietHandler, listening
 
 PAGE = b"<!doctype html><title>Shop</title><main>" + b"words " * 100 + b"</main>"

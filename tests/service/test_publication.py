@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.engine.policy import ConnectTo, ScanPolicy
-from aui_tui.engine.target import Target
 from aui_tui.errors import InvalidHost, NeverScanned, ScansRefused
-from aui_tui.records.observations import Observations, Progress
+from aui_tui.index.reports import Reports
+from aui_tui.model.observations import Observations, Progress
+from aui_tui.scan.policy import ConnectTo, ScanPolicy
+from aui_tui.scan.target import Target
 from aui_tui.service.local import LocalService
 from aui_tui.service.publication import LimitedObserver, LocalPublication, Publication
-from aui_tui.store.reports import Reports
 from tests.cards import SAMPLES
 from tests.service.serving import Running, serving
 

@@ -22,7 +22,7 @@ import httpx
 import psutil
 import pytest
 
-from aui_tui.records import codec
+from aui_tui.model import codec
 from tests.cards import RICH_OPEN
 from tests.cli.runner import aui, command, environment, python
 from tests.loopback import QuietHandler

@@ -7,12 +7,12 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from aui_tui.engine.scoring import grade_card
-from aui_tui.records.tasks import TASKS, Step, TaskReport, TaskResult, decode_report
+from aui_tui.checks.scoring import grade_card
+from aui_tui.model.tasks import TASKS, Step, TaskReport, TaskResult, decode_report
 from aui_tui.service.local import LocalService
 from aui_tui.service.publication import LocalPublication
 from aui_tui.service.remote import open_source
-from tests.engine.situations import open_rich
+from tests.scan.situations import open_rich
 from tests.service.serving import serving
 
 STEP = Step(verb="found", role="searchbox", name="Find a room", url="https://a.example/", outline=("searchbox",))

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 
 import psutil
 
-from aui_tui.engine.parser_pool import Parser
-from aui_tui.engine.policy import ConnectTo, Limits, ScanPolicy
-from aui_tui.engine.scan import observe
-from aui_tui.engine.target import parse
+from aui_tui.scan.parser_pool import Parser
+from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
+from aui_tui.scan.scan import observe
+from aui_tui.scan.target import parse
 from tests.cli.runner import helper
 
 LIMITS = Limits(probe=3, connect=3, lookup=1, pause=0.01)

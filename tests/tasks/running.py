@@ -10,9 +10,9 @@ import pytest
 
 from aui_tui.demo.shop import Shop
 from aui_tui.demo.web import ShopServer
-from aui_tui.engine.policy import ConnectTo, ScanPolicy
-from aui_tui.records.observations import Observations
-from aui_tui.records.tasks import TaskEvent, TaskResult
+from aui_tui.model.observations import Observations
+from aui_tui.model.tasks import TaskEvent, TaskResult
+from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.tasks.browser import Browser
 from aui_tui.tasks.fence import Allowance
 from aui_tui.tasks.run import TaskRunning, run_tasks

@@ -12,9 +12,9 @@ import pytest
 
 from aui_tui.cli.app import run
 from aui_tui.demo.shop import Shop
-from aui_tui.engine.policy import ConnectTo, ScanPolicy
 from aui_tui.errors import BadValue, NoBrowser
-from aui_tui.records.tasks import TaskEvent, decode_report, encode_report
+from aui_tui.model.tasks import TaskEvent, decode_report, encode_report
+from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.service.local import LocalService
 from aui_tui.service.publication import Publication
 from aui_tui.tasks import browser as browsers

@@ -23,7 +23,7 @@ import pytest
 import trustme
 
 from aui_tui.demo.shop import Shop
-from aui_tui.engine.policy import ConnectTo, ScanPolicy
+from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.tasks import browser as browsers
 from aui_tui.tasks.browser import Browser
 from aui_tui.tasks.fence import Allowance

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import pytest
 
-from aui_tui.engine.scoring import grade_card
-from aui_tui.records.tasks import Rendered
+from aui_tui.checks.scoring import grade_card
+from aui_tui.model.tasks import Rendered
 from aui_tui.tasks.browser import Browser
 from aui_tui.tasks.run import run_tasks, weigh
-from tests.engine.situations import open_rich
+from tests.scan.situations import open_rich
 from tests.tasks.pages import PROSE, Page, Site, hosted, html
 from tests.tasks.running import HOST, leading_to, others_slow, seen_at
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from aui_tui.engine.checks import BY_FIX
-from aui_tui.engine.checks import points as points_of
-from aui_tui.records.card import AgentAccess, Evidence, Recommendation, ReportCard, Semantic
-from aui_tui.records.codec import names_of
-from aui_tui.records.methods import METHODS, grade_of
-from aui_tui.records.registry import registry
-from aui_tui.records.vocabulary import CATEGORIES
+from aui_tui.checks import BY_FIX
+from aui_tui.checks import points as points_of
+from aui_tui.model.card import AgentAccess, Evidence, Recommendation, ReportCard, Semantic
+from aui_tui.model.codec import names_of
+from aui_tui.model.methods import METHODS, grade_of
+from aui_tui.model.registry import registry
+from aui_tui.model.vocabulary import CATEGORIES
 
 NOW = datetime(2026, 11, 20, 10, 0, tzinfo=UTC)
 WORDS = ("shop", "fly", "code", "desk", "home", "cart", "play", "book", "farm", "news", "ticket", "stay")

@@ -7,16 +7,16 @@ from collections import Counter
 from collections.abc import Sequence
 
 from aui_tui.errors import AuiError, NeverScanned
-from aui_tui.records.card import ReportCard, epoch_ms
-from aui_tui.records.methods import grade_of
-from aui_tui.records.observations import BROWSER, FILE_PROBES, ProbeEvent, Progress
-from aui_tui.records.points import Standing, estimate
-from aui_tui.records.query import Query, Term
-from aui_tui.records.registry import registry
-from aui_tui.records.view import Dossier, Facets, HistoryPoint, IndexView, Overview, Quota, Row, ScanAnswer
-from aui_tui.records.visits import Visits
-from aui_tui.records.vocabulary import CATEGORIES, GRADES, STANCES
-from aui_tui.store.columns import facts_of
+from aui_tui.index.columns import facts_of
+from aui_tui.model.card import ReportCard, epoch_ms
+from aui_tui.model.methods import grade_of
+from aui_tui.model.observations import BROWSER, FILE_PROBES, ProbeEvent, Progress
+from aui_tui.model.points import Standing, estimate
+from aui_tui.model.query import Query, Term
+from aui_tui.model.registry import registry
+from aui_tui.model.view import Dossier, Facets, HistoryPoint, IndexView, Overview, Quota, Row, ScanAnswer
+from aui_tui.model.visits import Visits
+from aui_tui.model.vocabulary import CATEGORIES, GRADES, STANCES
 from tests.matching import counted, holds, ordered
 
 from .cards import NOW, make_card

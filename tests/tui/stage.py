@@ -11,7 +11,7 @@ from typing import Any
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from aui_tui.records.query import Query
+from aui_tui.model.query import Query
 from aui_tui.service.protocol import Service
 from aui_tui.tui.app import AuiApp
 from aui_tui.tui.context import Context, at_rest

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from aui_tui.engine.scoring import grade_card
-from aui_tui.records.methods import DEFAULT_METHOD
-from aui_tui.records.observations import Cause
-from aui_tui.records.registry import registry
-from aui_tui.records.tasks import Step as TaskStep
-from aui_tui.records.tasks import TaskReport, TaskResult, run_of
-from aui_tui.records.view import Dossier
-from aui_tui.records.visits import visit_rows
+from aui_tui.checks.scoring import grade_card
+from aui_tui.model.methods import DEFAULT_METHOD
+from aui_tui.model.observations import Cause
+from aui_tui.model.registry import registry
+from aui_tui.model.tasks import Step as TaskStep
+from aui_tui.model.tasks import TaskReport, TaskResult, run_of
+from aui_tui.model.view import Dossier
+from aui_tui.model.visits import visit_rows
 from aui_tui.text import cells
 from aui_tui.tui.draw import plain, width
 from aui_tui.tui.panes import agents
@@ -20,7 +20,7 @@ from aui_tui.tui.panes.verdict import head
 from aui_tui.tui.screens.exchange import opened
 from aui_tui.tui.screens.windows import help_sections
 from aui_tui.tui.state import CardState
-from tests.engine import situations
+from tests.scan import situations
 from tests.visits import records
 
 from .cards import make_card

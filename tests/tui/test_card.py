@@ -9,10 +9,10 @@ import pytest
 from msgspec.structs import replace
 from textual.pilot import Pilot
 
-from aui_tui.engine.scoring import grade_card, what_if
-from aui_tui.records.methods import DEFAULT_METHOD, METHODS
-from aui_tui.records.observations import Declaration, Declared
-from aui_tui.records.view import Dossier, Row
+from aui_tui.checks.scoring import grade_card, what_if
+from aui_tui.model.methods import DEFAULT_METHOD, METHODS
+from aui_tui.model.observations import Declaration, Declared
+from aui_tui.model.view import Dossier, Row
 from aui_tui.service.local import LocalService
 from aui_tui.text import cells
 from aui_tui.tui import app as app_module
@@ -20,7 +20,7 @@ from aui_tui.tui import messages
 from aui_tui.tui.app import AuiApp
 from aui_tui.tui.context import Context
 from aui_tui.tui.screens.card import Answer, CardScreen
-from tests.engine import situations
+from tests.scan import situations
 
 from .cards import NOW, host_name, make_card
 from .memory import MemoryService

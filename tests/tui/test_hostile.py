@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from aui_tui.records.card import ReportCard
-from aui_tui.records.codec import decode_card, encode_card
+from aui_tui.model.card import ReportCard
+from aui_tui.model.codec import decode_card, encode_card
 from aui_tui.tui import messages
 from aui_tui.tui.app import AuiApp
 

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from textual.pilot import Pilot
 
 from aui_tui.errors import ConfigError, RateLimited, Unavailable
-from aui_tui.records.query import Query
-from aui_tui.records.view import Facets, IndexView
-from aui_tui.records.vocabulary import CATEGORIES, STANCES
+from aui_tui.model.query import Query
+from aui_tui.model.view import Facets, IndexView
+from aui_tui.model.vocabulary import CATEGORIES, STANCES
 from aui_tui.service.local import LocalService
 from aui_tui.tui.app import AuiApp
 from aui_tui.tui.bindings import checked

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from aui_tui.engine.target import parse
 from aui_tui.errors import InvalidHost, PrivateHost
-from aui_tui.records import labels
-from aui_tui.records.observations import Exchange, Observations
-from aui_tui.records.query import Query
-from aui_tui.records.view import Dossier
+from aui_tui.model import labels
+from aui_tui.model.observations import Exchange, Observations
+from aui_tui.model.query import Query
+from aui_tui.model.view import Dossier
+from aui_tui.scan.target import parse
 from aui_tui.tui import app as app_module
 from aui_tui.tui.app import AuiApp, has_browser
 from aui_tui.tui.context import Context, Feed

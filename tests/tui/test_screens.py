@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from aui_tui.records.query import Query
-from aui_tui.records.registry import surfaces
+from aui_tui.model.query import Query
+from aui_tui.model.registry import surfaces
 from aui_tui.tui.columns import RANKED, UNREACHABLE
 from aui_tui.tui.draw import plain
 from aui_tui.tui.glyphs import ASCII

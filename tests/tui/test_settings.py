@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from aui_tui.records.query import Query
+from aui_tui.model.query import Query
 from aui_tui.settings import load, remember
 from aui_tui.tui.app import AuiApp
 from aui_tui.tui.columns import Column, every_column

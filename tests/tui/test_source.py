@@ -15,14 +15,14 @@ ROOT = Path(__file__).resolve().parents[2] / "aui_tui" / "tui"
 FILES = sorted(ROOT.rglob("*.py"))
 ALLOWED = (
     "aui_tui.tui",
-    "aui_tui.records",
+    "aui_tui.model",
     "aui_tui.text",
     "aui_tui.errors",
     "aui_tui.service.protocol",
-    "aui_tui.changes",
+    "aui_tui.report.changes",
     "aui_tui.docs",
-    "aui_tui.engine.checks",
-    "aui_tui.engine.ledger",
+    "aui_tui.checks",
+    "aui_tui.checks.ledger",
 )
 """The screens know records, the service protocol, and the pure functions that explain a card."""
 SINKS = frozenset(

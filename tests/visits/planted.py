@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from aui_tui.records.registry import registry
+from aui_tui.model.registry import registry
 
 START = int(datetime(2026, 11, 8, tzinfo=UTC).timestamp())
 RANGES = {

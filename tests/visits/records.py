@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from aui_tui.records.registry import registry
-from aui_tui.records.visits import Visitor, Visits
+from aui_tui.model.registry import registry
+from aui_tui.model.visits import Visitor, Visits
 
 SCANNED = "2026-11-20T10:00:00.000Z"
 

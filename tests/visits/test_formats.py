@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from aui_tui.errors import BadValue, RecordError
-from aui_tui.records.visits import RangeList, Visits
+from aui_tui.model.visits import RangeList, Visits
 from aui_tui.visits import logs
 from aui_tui.visits.clients import Names, Ranges
 from aui_tui.visits.counting import Options, quote

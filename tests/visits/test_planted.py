@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.records.card import stamp
-from aui_tui.records.visits import RangeList, Visits
+from aui_tui.model.card import stamp
+from aui_tui.model.visits import RangeList, Visits
 from aui_tui.visits import logs
 from aui_tui.visits.clients import Ranges
 from aui_tui.visits.counting import Options

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.engine.policy import ScanPolicy
 from aui_tui.errors import RecordError
-from aui_tui.records.visits import Visits
+from aui_tui.model.visits import Visits
+from aui_tui.scan.policy import ScanPolicy
 from aui_tui.visits import logs
 from aui_tui.visits.clients import RangeBook, address_of, published
 from aui_tui.visits.counting import Options

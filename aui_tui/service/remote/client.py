@@ -21,13 +21,14 @@ from urllib.parse import quote, urlencode, urlsplit
 import msgspec
 
 from aui_tui.errors import AuiError, BadValue, ConfigError, RateLimited, RecordError, Unavailable
-from aui_tui.records.card import ReportCard, age
-from aui_tui.records.decoding import from_json
-from aui_tui.records.points import Standing, estimate
-from aui_tui.records.query import Query
-from aui_tui.records.tasks import TaskReport, decode_report
-from aui_tui.records.view import Dossier, IndexView, Overview, Quota, ScanAnswer
-from aui_tui.records.visits import Visits, decode_visits
+from aui_tui.index.lists import Listing
+from aui_tui.model.card import ReportCard, age
+from aui_tui.model.decoding import from_json
+from aui_tui.model.points import Standing, estimate
+from aui_tui.model.query import Query
+from aui_tui.model.tasks import TaskReport, decode_report
+from aui_tui.model.view import Dossier, IndexView, Overview, Quota, ScanAnswer
+from aui_tui.model.visits import Visits, decode_visits
 from aui_tui.service.protocol import ScanTerms
 from aui_tui.service.remote.file import READ_SECONDS, page_of, point_of, read_card, read_index
 from aui_tui.service.remote.transport import (
@@ -43,7 +44,6 @@ from aui_tui.service.remote.transport import (
     source_of,
     spoken,
 )
-from aui_tui.store.lists import Listing
 from aui_tui.text import clean
 
 MAX_FILES: Final = 500

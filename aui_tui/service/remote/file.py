@@ -23,17 +23,17 @@ from urllib.parse import quote
 import msgspec
 
 from aui_tui.errors import BadValue, ConfigError, NeverScanned, RecordError, Unavailable
-from aui_tui.records import codec
-from aui_tui.records.card import ReportCard, SiteSummary
-from aui_tui.records.decoding import json_decoder
-from aui_tui.records.points import Standing, estimate
-from aui_tui.records.query import Query
-from aui_tui.records.view import Dossier, HistoryPoint, IndexView, Overview, Quota, ScanAnswer
-from aui_tui.records.visits import Visits
-from aui_tui.records.vocabulary import UNCATEGORIZED
+from aui_tui.index.blobs import pack_card, unpack_card
+from aui_tui.index.lists import Listing
+from aui_tui.model import codec
+from aui_tui.model.card import ReportCard, SiteSummary
+from aui_tui.model.decoding import json_decoder
+from aui_tui.model.points import Standing, estimate
+from aui_tui.model.query import Query
+from aui_tui.model.view import Dossier, HistoryPoint, IndexView, Overview, Quota, ScanAnswer
+from aui_tui.model.visits import Visits
+from aui_tui.model.vocabulary import UNCATEGORIZED
 from aui_tui.service.protocol import ScanTerms
-from aui_tui.store.blobs import pack_card, unpack_card
-from aui_tui.store.lists import Listing
 from aui_tui.text import clean
 
 ROW_DEFAULTS: Final[Mapping[str, Any]] = MappingProxyType({"category": UNCATEGORIZED, "top_evidence": "", "url": ""})

@@ -6,13 +6,13 @@ from collections import Counter
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from aui_tui.records import agents
-from aui_tui.records import tasks as names
-from aui_tui.records.agents import AgentRow
-from aui_tui.records.registry import registry
-from aui_tui.records.tasks import TASK, TASKS, TaskReport, TaskResult, TaskRun
-from aui_tui.records.view import Dossier
-from aui_tui.records.visits import VisitRow, Visits, visit_rows
+from aui_tui.model import agents
+from aui_tui.model import tasks as names
+from aui_tui.model.agents import AgentRow
+from aui_tui.model.registry import registry
+from aui_tui.model.tasks import TASK, TASKS, TaskReport, TaskResult, TaskRun
+from aui_tui.model.view import Dossier
+from aui_tui.model.visits import VisitRow, Visits, visit_rows
 from aui_tui.text import cells, count, fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.draw import BLANK, Line, Piece, acting, cut, hang, line, paragraph

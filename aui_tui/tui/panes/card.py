@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterable
 from shlex import quote
 from typing import Final, NamedTuple
 
-from aui_tui.changes import Change, Diff, diff
-from aui_tui.engine.checks import BY_FIX
-from aui_tui.records import labels
-from aui_tui.records.agents import outcomes
-from aui_tui.records.card import Recommendation, ReportCard
-from aui_tui.records.methods import WALLED_CEILING
-from aui_tui.records.observations import INCONCLUSIVE
-from aui_tui.records.points import comparable, gain
-from aui_tui.records.view import Dossier, Quota
+from aui_tui.checks import BY_FIX
+from aui_tui.model import labels
+from aui_tui.model.agents import outcomes
+from aui_tui.model.card import Recommendation, ReportCard
+from aui_tui.model.methods import WALLED_CEILING
+from aui_tui.model.observations import INCONCLUSIVE
+from aui_tui.model.points import comparable, gain
+from aui_tui.model.view import Dossier, Quota
+from aui_tui.report.changes import Change, Diff, diff
 from aui_tui.text import cells, count, fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.draw import BLANK, Line, Piece, acting, beside, cut, hang, line, paragraph, plain, spread, width

@@ -9,12 +9,12 @@ from typing import Final
 
 from msgspec.structs import replace as with_fields
 
-from aui_tui.engine.checks import BY_FIX
-from aui_tui.records.agents import SHUT, word_of
-from aui_tui.records.query import CONTRADICTIONS, Query, parse
-from aui_tui.records.registry import Surface, surfaces
-from aui_tui.records.view import Move, Moves, Overview
-from aui_tui.records.vocabulary import FIXES, STANCES
+from aui_tui.checks import BY_FIX
+from aui_tui.model.agents import SHUT, word_of
+from aui_tui.model.query import CONTRADICTIONS, Query, parse
+from aui_tui.model.registry import Surface, surfaces
+from aui_tui.model.view import Move, Moves, Overview
+from aui_tui.model.vocabulary import FIXES, STANCES
 from aui_tui.text import fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.draw import BLANK, Line, Piece, beside, cut, line, pad, width

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from typing import Final
 
-from aui_tui.records import agents
-from aui_tui.records.agents import Outcome
-from aui_tui.records.card import Entry, Evidence, Ledger, Points, ReportCard
-from aui_tui.records.methods import METHODS, WALLED_CEILING
-from aui_tui.records.points import percent, totals
-from aui_tui.records.view import Dossier, HistoryPoint, comparable_scores
+from aui_tui.model import agents
+from aui_tui.model.agents import Outcome
+from aui_tui.model.card import Entry, Evidence, Ledger, Points, ReportCard
+from aui_tui.model.methods import METHODS, WALLED_CEILING
+from aui_tui.model.points import percent, totals
+from aui_tui.model.view import Dossier, HistoryPoint, comparable_scores
 from aui_tui.text import cells, count, fit, wrap
 from aui_tui.tui import glyphs
 from aui_tui.tui.draw import BLANK, Line, Piece, acting, beside, cut, hang, line, paragraph, width
@@ -169,7 +169,7 @@ def _next(state: CardState, dossier: Dossier, size: int) -> list[Line]:
     gain: Line = ()
     if reached is not None:
         gain = line("  ", (f"{card.score} {glyphs.ARROW} {reached.score}", "good"))
-    from aui_tui.engine.checks import BY_FIX  # the first frame of the list does without
+    from aui_tui.checks import BY_FIX  # the first frame of the list does without
 
     takes = BY_FIX[fix.k].takes if fix.k in BY_FIX else ""
     tail = (*gain, Piece("   " + takes if takes else "", "muted"))

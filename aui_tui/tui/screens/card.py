@@ -13,10 +13,10 @@ from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.screen import Screen
 
-from aui_tui.records.codec import encode_card
-from aui_tui.records.points import Standing
-from aui_tui.records.query import Query
-from aui_tui.records.view import Quota, Window
+from aui_tui.model.codec import encode_card
+from aui_tui.model.points import Standing
+from aui_tui.model.query import Query
+from aui_tui.model.view import Quota, Window
 from aui_tui.tui import messages
 from aui_tui.tui.bindings import CARD
 from aui_tui.tui.context import Context, ExportJob, attempt, file_name, start

@@ -10,10 +10,10 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.screen import Screen
 
-from aui_tui.records import labels
-from aui_tui.records.agents import word_of
-from aui_tui.records.card import ReportCard
-from aui_tui.records.registry import registry
+from aui_tui.model import labels
+from aui_tui.model.agents import word_of
+from aui_tui.model.card import ReportCard
+from aui_tui.model.registry import registry
 from aui_tui.text import fit
 from aui_tui.tui import glyphs, messages
 from aui_tui.tui.bindings import COMPARE

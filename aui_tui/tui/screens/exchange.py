@@ -11,11 +11,11 @@ from textual.binding import BindingType
 from textual.content import Content
 from textual.screen import Screen
 
-from aui_tui.records import labels
-from aui_tui.records.agents import label_of, probe_of
-from aui_tui.records.exchanges import Compared, FieldRow, as_text, compared, curl, names, status_line
-from aui_tui.records.observations import BROWSER, Exchange, Observations
-from aui_tui.records.view import Dossier
+from aui_tui.model import labels
+from aui_tui.model.agents import label_of, probe_of
+from aui_tui.model.exchanges import Compared, FieldRow, as_text, compared, curl, names, status_line
+from aui_tui.model.observations import BROWSER, Exchange, Observations
+from aui_tui.model.view import Dossier
 from aui_tui.text import cells, fit
 from aui_tui.tui import glyphs, messages
 from aui_tui.tui.bindings import EXCHANGE

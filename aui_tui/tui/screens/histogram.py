@@ -11,11 +11,11 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 
-from aui_tui.records.agents import SHUT
-from aui_tui.records.query import CHANGES, NEW, Query
-from aui_tui.records.registry import Surface, surfaces
-from aui_tui.records.view import PAGE, Overview, Row
-from aui_tui.records.vocabulary import STANCES
+from aui_tui.model.agents import SHUT
+from aui_tui.model.query import CHANGES, NEW, Query
+from aui_tui.model.registry import Surface, surfaces
+from aui_tui.model.view import PAGE, Overview, Row
+from aui_tui.model.vocabulary import STANCES
 from aui_tui.text import count
 from aui_tui.tui import messages
 from aui_tui.tui.bindings import HISTOGRAM

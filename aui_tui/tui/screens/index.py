@@ -12,9 +12,9 @@ from textual.containers import Horizontal
 from textual.screen import Screen
 from textual.widgets import Input
 
-from aui_tui.records.query import Query, parse
-from aui_tui.records.registry import registry
-from aui_tui.records.view import Quota
+from aui_tui.model.query import Query, parse
+from aui_tui.model.registry import registry
+from aui_tui.model.view import Quota
 from aui_tui.service.protocol import HasFirstPage
 from aui_tui.tui import messages
 from aui_tui.tui.bindings import INDEX

@@ -8,10 +8,10 @@ from typing import Final
 
 from textual.content import Content
 
-from aui_tui.records.agents import by_harm, turned_away
-from aui_tui.records.registry import surfaces
-from aui_tui.records.view import Dossier, IndexView, Quota, Row
-from aui_tui.records.vocabulary import STANCES
+from aui_tui.model.agents import by_harm, turned_away
+from aui_tui.model.registry import surfaces
+from aui_tui.model.view import Dossier, IndexView, Quota, Row
+from aui_tui.model.vocabulary import STANCES
 from aui_tui.text import ELLIPSIS, count, fit
 from aui_tui.tui import glyphs, messages
 from aui_tui.tui.columns import verdict_of

@@ -10,8 +10,8 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.screen import Screen
 
-from aui_tui.records.query import Query
-from aui_tui.records.view import Move, Moves, Overview, Row
+from aui_tui.model.query import Query
+from aui_tui.model.view import Move, Moves, Overview, Row
 from aui_tui.service.protocol import HasMoves
 from aui_tui.text import count
 from aui_tui.tui import messages

@@ -15,11 +15,11 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from aui_tui import docs
-from aui_tui.engine.ledger import sections
-from aui_tui.records import query
-from aui_tui.records.methods import DEFAULT_METHOD, METHODS
-from aui_tui.records.view import Facets, HistoryPoint
-from aui_tui.records.vocabulary import CATEGORIES
+from aui_tui.checks.ledger import sections
+from aui_tui.model import query
+from aui_tui.model.methods import DEFAULT_METHOD, METHODS
+from aui_tui.model.view import Facets, HistoryPoint
+from aui_tui.model.vocabulary import CATEGORIES
 from aui_tui.text import fit
 from aui_tui.tui import messages
 from aui_tui.tui.bindings import ADDRESS, CHOOSE, CLOSE, HELP, METHOD, TABLES, written

@@ -12,7 +12,7 @@ from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from aui_tui.records.view import Row, Window
+from aui_tui.model.view import Row, Window
 from aui_tui.text import fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import TABLE

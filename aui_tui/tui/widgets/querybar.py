@@ -15,9 +15,9 @@ from textual.containers import Horizontal
 from textual.widgets import Input
 
 from aui_tui.errors import BadValue
-from aui_tui.records.query import CONTRADICTIONS, FIELDS, HAS, NEW, OPERATORS, parse
-from aui_tui.records.registry import surfaces
-from aui_tui.records.vocabulary import CATEGORIES, FIXES, GRADES, STANCES
+from aui_tui.model.query import CONTRADICTIONS, FIELDS, HAS, NEW, OPERATORS, parse
+from aui_tui.model.registry import surfaces
+from aui_tui.model.vocabulary import CATEGORIES, FIXES, GRADES, STANCES
 from aui_tui.text import clean, fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import QUERY

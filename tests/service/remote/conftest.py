@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from aui_tui.records import codec
+from aui_tui.model import codec
 from tests.cards import RICH_OPEN
 from tests.service.remote.reader import BODY, CARD, JSON
 from tests.service.remote.scripted import Said, Source, scripted

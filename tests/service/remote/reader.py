@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from aui_tui.records import codec
-from aui_tui.records.query import Query
+from aui_tui.model import codec
+from aui_tui.model.query import Query
 from aui_tui.service.remote.client import RemoteService
 from tests.cards import INDEX, RICH_OPEN
 from tests.service.remote.scripted import Source

@@ -15,8 +15,8 @@ from aui_tui.errors import (
     RateLimited,
     Unavailable,
 )
-from aui_tui.records import codec
-from aui_tui.records.query import Query
+from aui_tui.model import codec
+from aui_tui.model.query import Query
 from aui_tui.service.remote import client as remote_client
 from tests.cards import DEAD, INDEX, RICH_OPEN, WALLED
 from tests.service.remote.reader import BODY, CARD, JSON, Clock, Sleeps, hosts, remote

@@ -17,7 +17,7 @@ from aui_tui.errors import (
     RecordError,
     Unavailable,
 )
-from aui_tui.records.query import Query
+from aui_tui.model.query import Query
 from aui_tui.service.remote import client as remote_client
 from aui_tui.service.remote import open_source
 from aui_tui.service.remote.client import base_of

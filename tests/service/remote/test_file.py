@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aui_tui.errors import AuiError, BadValue, ConfigError, NeverScanned, RecordError, Unavailable
-from aui_tui.records import codec
-from aui_tui.records.query import Query
+from aui_tui.model import codec
+from aui_tui.model.query import Query
 from aui_tui.service.remote import open_source
 from aui_tui.service.remote.file import FileService, read_card
 from aui_tui.service.remote.transport import Reply, complaint

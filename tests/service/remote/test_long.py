@@ -18,10 +18,10 @@ import msgspec
 import pytest
 
 from aui_tui.errors import Unavailable
-from aui_tui.records import codec
-from aui_tui.records.query import Query
+from aui_tui.index.lists import Listing
+from aui_tui.model import codec
+from aui_tui.model.query import Query
 from aui_tui.service.remote.file import read_index
-from aui_tui.store.lists import Listing
 from tests.cards import INDEX, RICH_OPEN
 from tests.loopback import QuietHandler, listening
 
@@ -32,7 +32,7 @@ ON_LINUX: Final = pytest.mark.skipif(sys.platform != "linux", reason="the peak o
 MEASURE: Final = """
 import asyncio, sys
 from aui_tui.errors import AuiError
-from aui_tui.records.query import Query
+from aui_tui.model.query import Query
 from aui_tui.service.remote import client
 
 async def main():

@@ -1,0 +1,59 @@
+"""The checks: every component of the score, one module each.
+
+To add one, write a module with a ``CHECK`` and add its name to NAMES. The ledger, the evidence, the recommendations,
+what-if, the plan and the explanation of the method are loops over this list.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import MappingProxyType
+from typing import Final
+
+from aui_tui.checks.base import CardPoints, Check, Finding, Piece, Sentence, Site, critical, good, warn
+from aui_tui.model.vocabulary import FIXES, choose
+
+__all__ = [
+    "BY_COMPONENT",
+    "BY_FIX",
+    "CHECKS",
+    "CardPoints",
+    "Check",
+    "Finding",
+    "Piece",
+    "Sentence",
+    "Site",
+    "by_fix",
+    "critical",
+    "good",
+    "points",
+    "warn",
+]
+
+NAMES: Final = (
+    "door",
+    "robots",
+    "signal",
+    "ssr",
+    "landmarks",
+    "jsonld",
+    "llms",
+    "protocols",
+)
+"""The modules of the checks, in the order of the ledger and of the evidence."""
+
+CHECKS: Final[tuple[Check, ...]] = tuple(import_module(f"{__name__}.{name}").CHECK for name in NAMES)
+BY_COMPONENT: Final = MappingProxyType({check.component: check for check in CHECKS})
+_FIXES: Final = {check.fix: check for check in CHECKS}
+BY_FIX: Final = MappingProxyType({key: _FIXES[key] for key in (*FIXES, *(key for key in _FIXES if key not in FIXES))})
+"""All checks by recommendation key, in the order of the specification (2.6); others last."""
+
+
+def by_fix(key: str) -> Check:
+    """Return the check that the recommendation ``key`` completes. Raises BadValue."""
+    return BY_FIX[choose("fix", key, tuple(BY_FIX))]
+
+
+def points(method: str) -> dict[str, int]:
+    """Return the full points of every component under ``method``."""
+    return {check.component: check.points[method] for check in CHECKS}

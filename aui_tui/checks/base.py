@@ -1,0 +1,384 @@
+"""What a check is: one scored component with everything about it; and the site that its advice is for.
+
+A site has its names in the forms that a snippet needs, and a recipe for the server that holds its settings.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import tomllib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Final, NamedTuple
+from urllib.parse import urlsplit
+
+import msgspec
+
+from aui_tui.checks import robots_edit
+from aui_tui.checks.judge import Judgement, is_turned_away, live_exchanges
+from aui_tui.model.card import ReportCard
+from aui_tui.model.decoding import convert
+from aui_tui.model.observations import BROWSER, SERVED, Exchange, Observations
+from aui_tui.model.registry import Agent, registry
+
+ABOUT: Final = MappingProxyType(
+    {
+        "Travel": "Trips, fares and bookings at {name}.",
+        "Social & media": "What is published and discussed at {name}.",
+        "Grocery & food": "Groceries and meals to order at {name}.",
+        "Retail": "Products, prices and orders at {name}.",
+        "Tickets": "Events and tickets at {name}.",
+        "Real estate": "Homes to buy and rent at {name}.",
+        "Tech": "Products and services of {name}.",
+        "Developer": "Documentation and interfaces of {name}.",
+        "Uncategorized": "What {name} offers and how to use it.",
+    }
+)
+"""One sentence on a site, by its category."""
+
+
+NOBODY: Final = "192.0.2.1"
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """One file of a recipe: its name in the folder of a plan, where it goes, its text, and how it begins a comment."""
+
+    file: str
+    place: str
+    text: str
+    comment: str = "#"
+
+
+class Recipe(msgspec.Struct, frozen=True, kw_only=True):
+    """What a fix means on one wall, edge or server: a ``step`` for the body, and its files if any.
+
+    ``check``: the command by which the server checks its settings before it takes them. ``asks``: the change request
+    belongs to its files.
+    """
+
+    step: str = ""
+    check: str = ""
+    asks: bool = False
+    part: tuple[Part, ...] = ()
+
+
+class Edges(msgspec.Struct, frozen=True, kw_only=True):
+    """Recipes of the fixes ``wba`` and ``robots``, and which name of a wall or edge leads to which recipe.
+
+    ``rule``: what the cause of a refusal means for its fix, by ``Cause.by``; ``field``: what that cause's fields are
+    called.
+    """
+
+    recipe: dict[str, str]
+    rule: dict[str, str]
+    field: dict[str, str]
+    wba: dict[str, Recipe]
+    robots: dict[str, Recipe]
+
+    def for_wba(self, names: Iterable[str]) -> Recipe:
+        """Return the recipe of the first name that has one, else the generic one."""
+        keys = (self.recipe.get(name, "") for name in names)
+        return next((self.wba[key] for key in keys if key in self.wba), self.wba["generic"])
+
+    def for_robots(self, names: Iterable[str]) -> Recipe:
+        """Return the recipe that stands first in the table among those of ``names``, else the generic one."""
+        keys = {self.recipe.get(name, "") for name in names}
+        return next((recipe for key, recipe in self.robots.items() if key in keys), self.robots["generic"])
+
+
+@cache
+def edges() -> Edges:
+    """Return the packaged recipes (``edges.toml``)."""
+    text = files("aui_tui.checks").joinpath("edges.toml").read_text(encoding="utf-8")
+    return convert(tomllib.loads(text), Edges)
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One scanned site with its judgement, display name and category.
+
+    ``together``: fixes that are carried out at once, so that their files agree. ``public_url``: the address of the
+    site for the public where it was scanned under another. ``tester``: the address from which the scan is repeated.
+    """
+
+    observations: Observations
+    judgement: Judgement
+    name: str
+    category: str
+    together: frozenset[str] = frozenset()
+    public_url: str = ""
+    tester: str = ""
+
+    @property
+    def origin(self) -> str:
+        """Scheme, host and port by which the public reaches the site, without a final slash."""
+        return (self.public_url or self.observations.origin).rstrip("/")
+
+    @property
+    def is_local(self) -> bool:
+        """The site was scanned on this machine, and nothing says where the public finds it."""
+        return not self.public_url and _is_loopback(self.observations.origin)
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """The public finds the site at another address than the one that was scanned."""
+        return bool(self.public_url) and self.origin != self.observations.origin.rstrip("/")
+
+    @property
+    def testers(self) -> str:
+        """The address from which the scan is repeated; one of documentation (RFC 5737) where it is not known."""
+        if self.tester:
+            return self.tester
+        return "127.0.0.1" if _is_loopback(self.observations.origin) else NOBODY
+
+    @property
+    def hostname(self) -> str:
+        """The host alone, without scheme and port."""
+        return urlsplit(self.origin).hostname or self.observations.host
+
+    @property
+    def title(self) -> str:
+        """The name on one line, never empty; an address that the public does not use is not a name."""
+        known = " ".join(self.name.split())
+        return self.hostname if self.public_url and known == self.observations.host else known or self.hostname
+
+    @property
+    def about(self) -> str:
+        """One sentence on the site, by its category."""
+        return ABOUT.get(self.category, ABOUT["Uncategorized"]).replace("{name}", self.title)
+
+    @property
+    def slug(self) -> str:
+        """The host in letters, digits and hyphens."""
+        return re.sub(r"[^a-z0-9]+", "-", self.hostname).strip("-") or "site"
+
+    @property
+    def turned_away(self) -> list[tuple[Agent, Exchange]]:
+        """The live-probed agents that were challenged, refused or dropped."""
+        probed = zip(registry().live, live_exchanges(self.observations), strict=True)
+        return [(agent, probe) for agent, probe in probed if is_turned_away(probe)]
+
+    @property
+    def edges(self) -> list[str]:
+        """Names of walls met by a homepage probe, then of the detected edge, each once."""
+        probes = (*(probe for _, probe in self.turned_away), self.observations.browser)
+        walls = (probe.challenge.vendor for probe in probes if probe.challenge is not None and not probe.another_page)
+        return list(dict.fromkeys((*walls, *self.observations.edge.split())))
+
+    def facts(self) -> dict[str, str]:
+        """Return what any text may say of the site."""
+        return {
+            "host": self.observations.host,
+            "hostname": self.hostname,
+            "origin": self.origin,
+            "slug": self.slug,
+            "name": self.title,
+            "name_html": html.escape(self.title),
+            "about": self.about,
+            "about_html": html.escape(self.about),
+            "tester": self.testers,
+        }
+
+
+def _is_loopback(origin: str) -> bool:
+    host = urlsplit(origin).hostname or ""
+    return host == "localhost" or host.endswith(".localhost") or host == "::1" or host.startswith("127.")
+
+
+def script_json(value: object) -> str:
+    """Return JSON that may stand inside a script element: no ``<`` can end it."""
+    return json.dumps(value, ensure_ascii=False, indent=2).replace("<", "\\u003c")
+
+
+NO_FACTS: Final[Mapping[str, str]] = MappingProxyType({})
+NO_POINTS: Final[Mapping[str, int]] = MappingProxyType({})
+WELCOME: Final = MappingProxyType({"v0.1": "access", "v0.2": "welcome"})
+BUILT: Final = MappingProxyType({"v0.1": "surface", "v0.2": "built"})
+"""The pillars of most checks: for what lets agents in, and for what is on the page or beside it."""
+LOCAL: Final = "The snippet names the address of this scan: aui-tui plan {host} --public-url URL writes the public one."
+UNSEEN: Final = (
+    "The browser probe did not get this page, so this advice is based on the answer that it got instead. If your own "
+    "start page has this already, the points come when agents are let in."
+)
+
+
+class Sentence(NamedTuple):
+    """One fixed sentence of evidence: its id, its severity ``t`` and its text with places ``<<name>>``."""
+
+    id: str
+    t: str
+    text: str
+
+
+def critical(name: str, text: str) -> Sentence:
+    """Return a sentence on what shuts agents out."""
+    return Sentence(name, "critical", text)
+
+
+def warn(name: str, text: str) -> Sentence:
+    """Return a sentence on what hinders agents or limits the card."""
+    return Sentence(name, "warn", text)
+
+
+def good(name: str, text: str) -> Sentence:
+    """Return a sentence on what helps agents."""
+    return Sentence(name, "good", text)
+
+
+class Finding(NamedTuple):
+    """One line of evidence: the id of a fixed sentence and the facts that fill it."""
+
+    id: str
+    facts: Mapping[str, str] = NO_FACTS
+
+
+class Earned(NamedTuple):
+    """Points of one component and the sentence that traces them; ``points`` is None when nothing was measured."""
+
+    points: int | None
+    reason: str
+
+    @classmethod
+    def unmeasured(cls, observations: Observations, what: str, *probes: str) -> Earned | None:
+        """Return that ``what`` was not measured, where one of ``probes`` was left without a verdict."""
+        asked = [observations.exchange(probe) for probe in probes]
+        if not any(probe.unmeasured for probe in asked):
+            return None
+        limited = any(probe.limited for probe in asked)
+        why = "could not be fetched: the site limits requests" if limited else "was not seen: the scan was stopped"
+        return cls(None, f"{what} {why}. Not measured, so it does not count.")
+
+
+class Piece(NamedTuple):
+    """A file of a fix: its path in the folder of a plan, where it goes (words), and its text.
+
+    A path without a folder is the path on the site: ``robots.txt`` belongs at /robots.txt.
+    """
+
+    path: str
+    place: str
+    text: str
+
+
+class Advice(NamedTuple):
+    """Body and snippet of a recommendation, made for one site, and what makes the files of a plan for the same."""
+
+    body: str
+    code: str
+    pieces: Callable[[], tuple[Piece, ...]]
+
+
+class CardPoints(NamedTuple):
+    """A card graded under the method ``was``, on which a component earned ``points``."""
+
+    card: ReportCard
+    was: str
+    points: int
+
+
+class Check(ABC):
+    """One scored component of a site, whole (method.md "Points").
+
+    ``component``: its key in the ledger. ``fix``: the recommendation that completes it (specification 2.6).
+    ``label``: the component in words. ``earns``: what earns the points, for the explanation of the method; ``{part}``
+    in it stands for the points ``part`` of what counts in part.
+    ``lacking``: what it means that the fix is still to be made. ``title``: heading of the recommendation.
+    ``effort``: work of the fix, from 1 (a line) to 8 (a rebuild); ``takes``: the same as a time, for somebody who knows
+    the site. ``file``: the name that its snippet is written to when nothing but the card is known. ``proof``: how to
+    check the fix from here, with ``{origin}`` for the address. ``points`` and ``pillar``: full points and pillar key
+    per method. ``detail``: the number of ``detail`` (specification 2.3) that its points add to. ``sentences``: its
+    evidence, each severity in the order of a card. ``judged``: the fix changes the judgement, not points alone.
+    ``names_site``: its snippet holds the site's address. ``rests_on``: what is measured, in words, and the probes
+    without whose verdict nothing is.
+    """
+
+    component: str
+    fix: str
+    label: str
+    earns: str
+    lacking: str
+    title: str
+    effort: int
+    takes: str
+    file: str
+    proof: str
+    points: Mapping[str, int]
+    pillar: Mapping[str, str] = BUILT
+    sentences: tuple[Sentence, ...]
+    part: Mapping[str, int] = NO_POINTS
+    detail = "surface"
+    names_site = False
+    judged = False
+    rests_on: tuple[str, ...] = ()
+
+    def earned(self, observations: Observations, judgement: Judgement, method: str) -> Earned:
+        """Return the points under ``method`` and why; that nothing was measured, where a probe has no verdict."""
+        unknown = Earned.unmeasured(observations, *self.rests_on) if self.rests_on else None
+        return unknown or self.measure(observations, judgement, method)
+
+    @abstractmethod
+    def measure(self, observations: Observations, judgement: Judgement, method: str) -> Earned:
+        """Return the points under ``method`` and why."""
+
+    @abstractmethod
+    def findings(self, observations: Observations, judgement: Judgement) -> Iterator[Finding]:
+        """Yield the lines of evidence."""
+
+    @abstractmethod
+    def fixed(self, observations: Observations) -> Observations:
+        """Return ``observations`` with this component's fact repaired and nothing else."""
+
+    @abstractmethod
+    def advise(self, site: Site) -> Advice:
+        """Return body and snippet of the recommendation."""
+
+    def convert(self, known: CardPoints, to: str) -> int:
+        """Return the points under the method ``to`` that this component has on a card graded under another.
+
+        A component with anything between all and nothing has its own rule.
+        """
+        return self.points[to] if known.points == self.points[known.was] else 0
+
+    def proof_for(self, site: Site) -> str:
+        """Return how to check the fix from here, and where the public finds the site, or how to name that address."""
+        proof = self.proof.replace("{origin}", site.observations.origin.rstrip("/"))
+        local = f" {LOCAL.replace('{host}', site.observations.host)}" if self.names_site and site.is_local else ""
+        public = f" Once it is public, the same at {site.public_url.rstrip('/')}/." if site.is_elsewhere else ""
+        return f"Check: {proof}{local}{public}"
+
+
+class PageCheck(Check):
+    """A check of the page that the browser got, which is not always the homepage."""
+
+    rests_on = ("The homepage", BROWSER)
+
+    @staticmethod
+    def was_read(observations: Observations, judgement: Judgement) -> bool:
+        """Return whether the facts of the page are those of the homepage."""
+        return judgement.browser == SERVED and not observations.page.problem
+
+    @staticmethod
+    def on_page(judgement: Judgement, facts: str) -> str:
+        """Return a sentence on the page."""
+        page = "The homepage" if judgement.browser == SERVED else "The page that the browser got in its place"
+        return f"{page}: {facts}."
+
+    @staticmethod
+    def by_page(site: Site, advice: Advice) -> Advice:
+        """Return ``advice`` with a note where the browser did not get the homepage."""
+        return advice if site.judgement.browser == SERVED else advice._replace(body=f"{advice.body} {UNSEEN}")
+
+
+def robots_pieces(site: Site, fix: str, lines: str = "") -> tuple[Piece, ...]:
+    """Return the whole corrected robots.txt; ``lines`` to put in by hand where the site's own file is not known."""
+    whole = robots_edit.corrected(site.observations, site.together | {fix})
+    if whole:
+        return (Piece("robots.txt", f"{site.origin}/robots.txt, as text/plain", whole.strip("\n")),)
+    place = "by hand into robots.txt: the site's own file was not kept with this scan; scan again to get the whole file"
+    return (Piece(f"by-hand/robots-{fix}.txt", place, lines),)

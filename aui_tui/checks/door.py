@@ -1,0 +1,502 @@
+"""The door: does an agent get the homepage that a browser gets, and if not, what refuses it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+from urllib.parse import urlsplit
+
+from aui_tui.checks.base import WELCOME, Advice, CardPoints, Check, Earned, Finding, Site, critical, good, warn
+from aui_tui.checks.door_fix import door_advice, fields, let_everybody_in
+from aui_tui.checks.judge import Judgement, asks_for_payment, is_turned_away, live_exchanges
+from aui_tui.checks.wording import (
+    DROPPED,
+    answer,
+    answers,
+    at_lines,
+    clause,
+    joined,
+    name_of,
+    quoted,
+    silence,
+    status,
+    vendor,
+)
+from aui_tui.model import points
+from aui_tui.model.methods import round_half_up
+from aui_tui.model.observations import (
+    ACCEPTS_ANYTHING,
+    ANOTHER_PAGE,
+    BROWSER,
+    CHALLENGED,
+    FILE_PROBES,
+    INCONCLUSIVE,
+    NOT_VERIFIED,
+    REFUSED,
+    SERVED,
+    SIGNED_FORMS,
+    UNFOLLOWED,
+    VERIFIED,
+    Attempt,
+    Exchange,
+    Observations,
+)
+from aui_tui.model.registry import Agent, registry
+from aui_tui.model.vocabulary import LIVE_TOTAL
+from aui_tui.text import count
+
+POINTS = {"v0.1": 24, "v0.2": 12}
+PROOF: Final = ", asked again alone, with a browser served right before and after"
+"""How it is known that a refusal is for the agent."""
+SENTENCES = (
+    critical(
+        "shut-out",
+        "AI agents are shut out: <<agents>> <<get>> <<what>> while a browser gets the homepage (<<browser>>)<<proof>>."
+        " <<robots>>A user who sends one gets nothing<<quote>>.",
+    ),
+    critical(
+        "everybody-challenged",
+        "Everybody meets a wall: the browser probe and <<agents>> get <<what>>, which a person can pass and an agent"
+        " cannot<<quote>>.",
+    ),
+    critical(
+        "browser-walled",
+        "The browser probe gets <<what>>, which a person can pass and an agent cannot, and no agent gets the homepage.",
+    ),
+    critical(
+        "everybody-refused",
+        "Everybody is refused: the browser probe and <<agents>> get <<what>>, so this may not be about agents.",
+    ),
+    critical(
+        "agents-away",
+        "<<agents>> <<get>> <<what>><<contrast>><<proof>>. <<robots>>A user who sends one gets nothing<<quote>>.",
+    ),
+    critical(
+        "signed-anything",
+        "<<agent>> is let in by anything that looks signed: without a signature it is refused (<<unsigned>>), with"
+        " <<false>> it is served. Check the signature itself with the key that its keyid names, and its times.",
+    ),
+    critical("tls", "TLS fails before any page is asked for: a browser warns its user there, and an agent stops."),
+    warn("agent-payment", "<<agents>> asked to pay: status 402 Payment Required with machine-readable terms."),
+    warn(
+        "probe-limit",
+        "Limit of this test: a probe borrows an agent's name without its address or signature, so a site that"
+        " verifies agents may refuse the probe and still serve the agent.",
+    ),
+    warn(
+        "cause-name",
+        "The site decides by the name in User-Agent (<<agents>>): the name is turned away with a browser's other header"
+        " fields too, and a browser's name is served with the agent's other fields.",
+    ),
+    warn(
+        "cause-field",
+        "The site does not decide by the name of <<agents>> but by <<field>>: a browser's name is turned away too when"
+        " it is sent as the agent sends it, and served when only that is changed to what a browser sends.",
+    ),
+    warn(
+        "cause-fields",
+        "The site does not decide by the name of <<agents>> but by other header fields: a browser's name with the"
+        " agent's other fields is turned away too. It is not known which of them decides; possible are <<field>>.",
+    ),
+    warn(
+        "cause-together",
+        "The site decides by the name of <<agents>> together with the other header fields, by neither alone: the name"
+        " with a browser's fields is served, and so is a browser's name with the agent's fields.",
+    ),
+    warn(
+        "cause-either",
+        "The site decides by the name of <<agents>> and by the other header fields, by each alone: the name with a"
+        " browser's fields is turned away, and so is a browser's name with the agent's fields.",
+    ),
+    warn(
+        "signed-not-verified",
+        "<<agent>> is turned away with a valid signature as without one (<<signed>>): the site does not verify"
+        " signatures<<agentless>>, or does not know your key. Where an edge verifies known operators only, add the key"
+        " or its directory there, on staging or for the test (aui-tui key directory).",
+    ),
+    warn(
+        "signed-form",
+        "<<agent>> is let in with <<works>>, not with <<fails>> (<<status>>); both forms are in use, so verify both.",
+    ),
+    warn("signed-unclear", "The signed probes of <<agent>> prove nothing: <<why>>. Scan again to settle it."),
+    warn(
+        "second-answer",
+        "<<agent>> got <<first>> at first and <<second>> when asked again, alone and after a pause; the second"
+        " answer counts.",
+    ),
+    warn(
+        "limited",
+        "The site limits everybody: asked alone, the browser was turned away too. So the result of <<agents>>"
+        " (<<what>>) does not count; a scan with --force --pace 10, one request every 10 s, may bring a verdict.",
+    ),
+    warn(
+        "limited-random",
+        "The result of <<agents>> (<<what>>) does not count, because the site fails at random. Scan again with --force"
+        " when it answers every request.",
+    ),
+    warn(
+        "limited-time",
+        "No verdict for <<agents>> (<<what>>): a browser was served each time, but the scan ended before the refusal"
+        " was seen often enough to count. A scan with --force --pace 1 has more time.",
+    ),
+    warn(
+        "files-limited",
+        "Not measured: <<files>>. The site answered <<what>>, again when asked alone, so <<they>> not count; a scan"
+        " with --force --pace 10, one request every 10 s, may bring <<them>>.",
+    ),
+    warn(
+        "random",
+        "The site fails at random: <<failed>> of <<asked>> requests for the homepage got a 5xx, from clients that were"
+        " served at another time.",
+    ),
+    warn(
+        "edge-says-yes",
+        "robots.txt says no, the edge says yes: <<agents>>, but the homepage is served, so only"
+        " agents that obey robots.txt stay away.",
+    ),
+    warn(
+        "browser-challenged",
+        "The browser probe gets <<what>> while <<agents>> the homepage, so the page facts below are those of the"
+        " challenge.",
+    ),
+    warn("browser-refused", "The browser probe gets <<what>> while <<agents>> the homepage."),
+    warn("browser-silent", "The browser probe is inconclusive: <<reason>>."),
+    warn(
+        "door-silent",
+        "A browser gets the homepage (<<browser>>) and none of the <<total>> probed agents gets an answer: that"
+        " proves nothing and is not scored, but a site that leaves agents without an answer looks the same.",
+    ),
+    warn("door-unmeasured", "No agent got a usable answer, so access is not scored."),
+    warn("other-version", "<<agents>> another version of the homepage than a browser: <<what>>."),
+    warn("agent-silent", "<<agents>> inconclusive and <<do>> not count: <<reason>>."),
+    warn("redirect", "A redirect was not followed for <<who>>: <<reason>> (last status <<status>>)."),
+    good(
+        "signed-verified",
+        "<<agent>> gets the homepage with a valid signature, while a forged, an expired and no signature (<<unsigned>>)"
+        " are refused: the site verifies who asks.",
+    ),
+    good("served", "<<agents>> the homepage, as a browser does."),
+)
+
+Probed = tuple[Agent, Exchange]
+
+
+def _turned_away(observations: Observations, probed: Sequence[Probed], judgement: Judgement) -> Iterator[Finding]:
+    """Yield one line for those who are treated alike: what happens, to whom, and how it is known."""
+    browser = observations.browser
+    policies = {policy.token: policy.effective for policy in judgement.agents}
+    everybody = not any(probe.outcome == SERVED for _, probe in probed)
+    groups = _alike(probed)
+    if browser.outcome == CHALLENGED and everybody and not groups:
+        yield Finding("browser-walled", {"what": answer(browser)})
+    for group in groups:
+        first = group[0][1]
+        facts = {
+            "agents": _group(group, len(probed)),
+            "get": "gets" if len(group) == 1 else "get",
+            "what": _what(first),
+            "browser": str(browser.status),
+            "contrast": f" while a browser gets the homepage ({browser.status})" if judgement.browser == SERVED else "",
+            "proof": _proof(group),
+            "robots": _invited(group, policies, observations.robots.kind),
+            "quote": _to_quote(probe for _, probe in group),
+        }
+        if judgement.shut_out:
+            yield Finding("shut-out", facts)
+        elif everybody and _what(browser) == facts["what"] and browser.outcome != SERVED:
+            yield Finding("everybody-challenged" if browser.outcome == CHALLENGED else "everybody-refused", facts)
+        else:
+            yield Finding("agents-away", facts)
+
+
+def _alike(probed: Sequence[Probed]) -> list[list[Probed]]:
+    """Return the agents that were turned away, those who got the same together; offers to pay are left out."""
+    groups: dict[tuple[str, str], list[Probed]] = {}
+    for agent, probe in probed:
+        if is_turned_away(probe) and not asks_for_payment(probe):
+            signal = probe.challenge.signal if probe.challenge is not None else ""
+            groups.setdefault((_what(probe), signal), []).append((agent, probe))
+    return list(groups.values())
+
+
+def _group(group: Sequence[Probed], total: int) -> str:
+    if len(group) == total:
+        return f"all {total} probed agents"
+    if len(group) == 1:
+        return f"{group[0][0].short} ({group[0][0].token})"
+    return joined(agent.short for agent, _ in group)
+
+
+def _what(probe: Exchange) -> str:
+    """Return what a probe that was turned away got, with what is special about it."""
+    if probe.another_page and probe.challenge is not None:
+        return f"{answer(probe).removesuffix(')')}, {clause(probe.challenge.signal)})"
+    if probe.challenge is not None:
+        return f"{answer(probe).removesuffix(')')}, known by {quoted(probe.challenge.signal)})"
+    if probe.outcome == REFUSED and probe.status == 402 and not probe.terms:
+        return "402 Payment Required (no machine-readable terms, so no agent can tell what to pay or how)"
+    got = answer(probe)
+    return f"{got} (no reason is given)" if got == DROPPED else got
+
+
+def _invited(group: Sequence[Probed], policies: Mapping[str, str], kind: str) -> str:
+    """Return the contradiction with robots.txt, where there is one."""
+    invited = [agent for agent, _ in group if policies[agent.token] in ("open", "partial")]
+    if not invited or kind == "unknown":
+        return ""
+    if kind != "rules":
+        return f"No robots.txt keeps {'it' if len(group) == 1 else 'them'} out. "
+    if len(invited) < len(group):
+        return f"robots.txt lets {joined(agent.short for agent in invited)} in, the edge does not. "
+    return "robots.txt says yes, the edge says no. "
+
+
+def _proof(group: Sequence[Probed]) -> str:
+    """Return how it is known that a refusal is meant for the agent, as far as it was tried."""
+    if all(probe.controls for _, probe in group):
+        return PROOF
+    again = all(
+        any((first.status, first.outcome) == (probe.status, probe.outcome) for first in probe.attempts[:1])
+        for _, probe in group
+    )
+    return ", also when asked again, alone and after a pause" if again else ""
+
+
+def _to_quote(probes: Iterable[Exchange]) -> str:
+    """Return the ids to give to the operator of the wall."""
+    found = [probe.challenge for probe in probes if probe.challenge is not None and probe.challenge.reference]
+    if not found:
+        return ""
+    word = vendor(found[0].vendor).reference
+    ids = list(dict.fromkeys(clause(challenge.reference) for challenge in found))
+    return f"; the {word}s to quote are {joined(ids)}" if len(ids) > 1 else f"; the {word} to quote is {ids[0]}"
+
+
+def _browser(browser: Exchange, probed: Sequence[Probed]) -> Iterator[Finding]:
+    """Yield that the browser is turned away where an agent is served."""
+    served = [agent.short for agent, probe in probed if probe.outcome == SERVED]
+    if browser.outcome in (CHALLENGED, REFUSED) and served:
+        kind = "browser-challenged" if browser.outcome == CHALLENGED else "browser-refused"
+        agents = _subject(served, len(probed), "gets", "get")
+        yield Finding(kind, {"what": answer(browser), "agents": agents[:1].lower() + agents[1:]})
+
+
+def _served(observations: Observations, probed: Sequence[Probed]) -> Iterator[Finding]:
+    """Yield who gets the homepage, and what differs where its address, its title or much of its text does."""
+    browser = observations.browser
+    alike: dict[str, list[str]] = {}
+    for agent, probe in probed:
+        if probe.outcome == SERVED:
+            compared = browser.outcome == SERVED
+            what = joined(_differences(probe, browser, observations.page.readable)) if compared else ""
+            alike.setdefault(what, []).append(agent.short)
+    for what, agents in alike.items():
+        facts = {"agents": _subject(agents, len(probed), "gets", "get")}
+        yield Finding("other-version", facts | {"what": what}) if what else Finding("served", facts)
+
+
+def _differences(probe: Exchange, browser: Exchange, readable: int) -> Iterator[str]:
+    here, there = (urlsplit(found.url).path or "/" for found in (probe, browser))
+    if here != there:
+        yield f"the final address {quoted(here)} instead of {quoted(there)}"
+    if probe.title.casefold() != browser.title.casefold():
+        title = f"the title {quoted(probe.title)}" if probe.title else "no title"
+        yield f"{title} instead of {quoted(browser.title)}" if browser.title else title
+    if probe.readable is not None and probe.readable < readable:
+        yield f"{probe.readable:,} readable characters instead of {readable:,}"
+
+
+def _signed(probed: Sequence[Probed]) -> Iterator[Finding]:
+    """Yield what signed probes showed of the agents that were turned away."""
+    for agent, probe in probed:
+        if probe.signed is None:
+            continue
+        who, asked = f"{agent.short} ({agent.token})", {one.name: one for one in probe.signed.probes}
+        valid = [asked[name] for name in SIGNED_FORMS if name in asked]
+        if probe.signed.result == VERIFIED:
+            yield Finding("signed-verified", {"agent": who, "unsigned": status(asked["unsigned"].status)})
+            for one in valid:
+                if one.outcome != SERVED:
+                    words = {"works": SIGNED_FORMS[probe.signed.served[0]], "fails": SIGNED_FORMS[one.name]}
+                    yield Finding("signed-form", {"agent": who, "status": status(one.status)} | words)
+        elif probe.signed.result == ACCEPTS_ANYTHING:
+            false = {"forged": "a forged one", "expired": "an expired one"}
+            accepted = joined(words for name, words in false.items() if asked[name].outcome == SERVED)
+            facts = {"agent": who, "unsigned": status(asked["unsigned"].status), "false": accepted}
+            yield Finding("signed-anything", facts)
+        elif probe.signed.result == NOT_VERIFIED:
+            agentless = ", asks for a Signature-Agent field (--signature-agent)" if "none" in asked else ""
+            facts = {"agent": who, "signed": status(valid[0].status), "agentless": agentless}
+            yield Finding("signed-not-verified", facts)
+        else:
+            served = asked["unsigned"].outcome == SERVED
+            why = "this time it was served without a signature" if served else "one of them got no answer"
+            yield Finding("signed-unclear", {"agent": who, "why": why})
+
+
+def _asked_again(probed: Sequence[Probed]) -> Iterator[Finding]:
+    """Yield where an agent got something else when it was asked again, alone."""
+    for agent, probe in probed:
+        if probe.signed is not None and probe.signed.result == VERIFIED:
+            continue
+        for first in () if probe.limited or probe.controls else probe.attempts[:1]:
+            if (first.status, first.outcome) == (probe.status, probe.outcome):
+                continue
+            before = status(first.status) if first.status else "no answer"
+            before = _page(first) if first.outcome == CHALLENGED else before
+            now = {SERVED: f"the homepage ({probe.status})", INCONCLUSIVE: silence(probe)}.get(
+                probe.outcome, answer(probe)
+            )
+            yield Finding("second-answer", {"agent": agent.short, "first": before, "second": now})
+
+
+def _page(first: Attempt) -> str:
+    other = first.challenge is not None and first.challenge.vendor == ANOTHER_PAGE
+    return f"{'another page than the browser' if other else 'a challenge page'} ({first.status})"
+
+
+def _cause(observations: Observations) -> Iterator[Finding]:
+    """Yield by what the site decides when it turns agents away."""
+    found = observations.cause
+    if found is None:
+        return
+    names = joined(agent.short for agent in registry().live if agent.key in found.agents)
+    facts = {"agents": names, "field": fields(found.fields)}
+    yield Finding(f"cause-{found.by}", facts)
+
+
+def _limited(observations: Observations) -> Iterator[Finding]:
+    """Yield what the site's limits on requests, and its failures at random, left without a verdict."""
+    homepages = observations.homepages
+    limited = [probe for probe in homepages if probe.limited]
+    if limited:
+        names = {agent.key: agent.short for agent in registry().live} | {BROWSER: "the browser"}
+        agents = joined(names[probe.name] for probe in limited)
+        why = "-random" if observations.random else "-time" if observations.unsettled else ""
+        yield Finding(f"limited{why}", {"agents": agents, "what": answers(limited)})
+    lost = [probe for probe in observations.exchanges if probe.limited and probe.name in FILE_PROBES]
+    if lost:
+        they, them = ("it does", "it") if len(lost) == 1 else ("they do", "them")
+        files = joined(urlsplit(probe.url).path for probe in lost)
+        yield Finding("files-limited", {"files": files, "what": answers(lost), "they": they, "them": them})
+    if observations.random:
+        yield _at_random(homepages)
+
+
+def _at_random(homepages: Iterable[Exchange]) -> Finding:
+    codes = [code for probe in homepages for code in (probe.status, *(again.status for again in probe.attempts))]
+    failed = sum(500 <= code <= 599 for code in codes)
+    return Finding("random", {"failed": str(failed), "asked": str(len(codes))})
+
+
+def _inconclusive(browser: Exchange, probed: Sequence[Probed]) -> Iterator[Finding]:
+    """Yield the probes that prove nothing, those of one reason together."""
+    stopped: dict[tuple[str, int], list[str]] = {}
+    if browser.error in UNFOLLOWED:
+        stopped[silence(browser), browser.status] = ["the browser"]
+    elif browser.outcome == INCONCLUSIVE and not browser.limited:
+        yield Finding("browser-silent", {"reason": silence(browser)})
+    silent: dict[str, list[str]] = {}
+    for agent, probe in probed:
+        if probe.error in UNFOLLOWED:
+            stopped.setdefault((silence(probe), probe.status), []).append(agent.short)
+        elif probe.outcome == INCONCLUSIVE and not probe.limited and not probe.dropped:
+            silent.setdefault(silence(probe), []).append(agent.short)
+    for (reason, code), who in stopped.items():
+        yield Finding("redirect", {"who": joined(who), "reason": reason, "status": str(code)})
+    for reason, who in silent.items():
+        agents, do = (f"{who[0]} is", "does") if len(who) == 1 else (f"{joined(who)} are", "do")
+        yield Finding("agent-silent", {"agents": agents, "do": do, "reason": reason})
+    if browser.error == "tls" or any(probe.error == "tls" for _, probe in probed):
+        yield Finding("tls")
+
+
+def _subject(labels: Sequence[str], total: int, one: str, many: str) -> str:
+    """Return who does something, with the verb: ``All 4 probed agents get``, ``ChatGPT gets``."""
+    if len(labels) == total:
+        return f"All {total} probed agents {many}"
+    return f"{joined(labels)} {one if len(labels) == 1 else many}"
+
+
+def _contradictions(probed: Sequence[Probed], judgement: Judgement) -> Iterator[Finding]:
+    """Yield where robots.txt says no and a live-probed agent is served all the same."""
+    served = {agent.token for agent, probe in probed if probe.outcome == SERVED}
+    unheeded = [policy for policy in judgement.blocked if policy.token in served]
+    if unheeded:
+        verb = "is" if len(unheeded) == 1 else "are"
+        where = at_lines(policy.line for policy in unheeded)
+        yield Finding("edge-says-yes", {"agents": f"{joined(map(name_of, unheeded))} {verb} disallowed{where}"})
+
+
+class Door(Check):
+    component = "door"
+    fix = "wba"
+    label = "Agents served"
+    earns = "the share of conclusive agent probes that were served the homepage"
+    lacking = "an agent is refused or challenged"
+    title = "Verify agents instead of blocking them"
+    effort = 7
+    takes = "an hour"
+    file = "server/agents.txt"
+    proof = (
+        "curl -sSI -A ChatGPT-User {origin}/ answers 200 from an address that the rule knows. The points show here"
+        " when the rule knows the address that you scan from: its line for the tester, which you remove afterwards."
+    )
+    points = POINTS
+    pillar = WELCOME
+    sentences = SENTENCES
+    detail = "door"
+    judged = True
+
+    def measure(self, observations: Observations, judgement: Judgement, method: str) -> Earned:
+        if judgement.conclusive == 0:
+            return Earned(None, f"None of the {LIVE_TOTAL} probed agents got an answer, so the door was not measured.")
+        named: dict[str, list[str]] = {}
+        for agent in registry().live:
+            named.setdefault(judgement.outcomes[agent.key], []).append(agent.short)
+        dropped = {agent.short for agent in registry().live if observations.exchange(agent.key).dropped}
+        served = named.get(SERVED, [])
+        silent = [name for name in named.get(INCONCLUSIVE, []) if name not in dropped]
+        who = f" ({joined(served)})" if served else ""
+        do = "does" if len(silent) == 1 else "do"
+        tail = f"; {joined(silent)} got no usable answer and {do} not count" if silent else ""
+        agents = count(judgement.conclusive, "agent")
+        held = " with an answer, or dropped again and again," if dropped else " with an answer"
+        return Earned(
+            round_half_up(POINTS[method] * judgement.served, judgement.conclusive),
+            f"{judgement.served} of {agents}{held} got the homepage{who}{tail}.",
+        )
+
+    def findings(self, observations: Observations, judgement: Judgement) -> Iterator[Finding]:
+        """Yield what browser and agents got."""
+        probed = list(zip(registry().live, live_exchanges(observations), strict=True))
+        yield from _turned_away(observations, probed, judgement)
+        yield from _browser(observations.browser, probed)
+        asked = [agent.short for agent, probe in probed if asks_for_payment(probe)]
+        if asked:
+            yield Finding("agent-payment", {"agents": _subject(asked, len(probed), "is", "are")})
+        if any(is_turned_away(probe) for _, probe in probed):
+            yield Finding("probe-limit")
+        yield from _signed(probed)
+        yield from _asked_again(probed)
+        yield from _cause(observations)
+        yield from _limited(observations)
+        yield from _inconclusive(observations.browser, probed)
+        if judgement.conclusive == 0 and judgement.browser == SERVED:
+            yield Finding("door-silent", {"browser": str(observations.browser.status), "total": str(len(probed))})
+        elif judgement.conclusive == 0:
+            yield Finding("door-unmeasured")
+        yield from _served(observations, probed)
+        yield from _contradictions(probed, judgement)
+
+    def fixed(self, observations: Observations) -> Observations:
+        return let_everybody_in(observations)
+
+    def advise(self, site: Site) -> Advice:
+        return door_advice(site)
+
+    def convert(self, known: CardPoints, to: str) -> int:
+        return round_half_up(POINTS[to] * known.card.live_served, points.conclusive(known.card))
+
+
+CHECK = Door()

@@ -1,0 +1,97 @@
+"""JSON-LD: the site's facts in a form that needs no guessing from the layout."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from aui_tui.checks.base import Advice, Earned, Finding, PageCheck, Piece, Site, good, script_json, warn
+from aui_tui.checks.judge import Judgement
+from aui_tui.model.observations import Observations
+from aui_tui.text import count
+
+POINTS = {"v0.1": 5, "v0.2": 3}
+TYPES = {
+    "Travel": "TravelAgency",
+    "Grocery & food": "GroceryStore",
+    "Retail": "OnlineStore",
+    "Real estate": "RealEstateAgent",
+}
+"""The schema.org type of the site's operator, by category; an Organization otherwise."""
+SENTENCES = (
+    warn(
+        "jsonld-broken",
+        "<<broken>> of <<count>> on the homepage cannot be parsed, so an agent gets nothing from what they say.",
+    ),
+    warn("jsonld-none", "The homepage has no JSON-LD, so an agent must guess names, prices and dates from the layout."),
+    good("jsonld", "The homepage has <<count>>."),
+)
+
+
+class JsonLd(PageCheck):
+    component = "jsonld"
+    fix = "jsonld"
+    label = "JSON-LD"
+    earns = "at least one JSON-LD block on the homepage"
+    lacking = "no JSON-LD"
+    title = "Describe the site in JSON-LD"
+    effort = 4
+    takes = "an hour"
+    file = "homepage/head.html"
+    proof = "https://validator.schema.org reads the block from {origin}/."
+    points = POINTS
+    sentences = SENTENCES
+    names_site = True
+
+    def measure(self, observations: Observations, judgement: Judgement, method: str) -> Earned:
+        blocks = observations.page.jsonld
+        found = count(blocks, "JSON-LD block") if blocks else "no JSON-LD"
+        return Earned(POINTS[method] if blocks else 0, self.on_page(judgement, found))
+
+    def findings(self, observations: Observations, judgement: Judgement) -> Iterator[Finding]:
+        if not self.was_read(observations, judgement):
+            return
+        facts = observations.page
+        blocks = count(facts.jsonld, "JSON-LD block")
+        if not facts.jsonld:
+            yield Finding("jsonld-none")
+            return
+        if facts.jsonld_broken:
+            yield Finding("jsonld-broken", {"broken": str(facts.jsonld_broken), "count": blocks})
+        if facts.jsonld_broken < facts.jsonld:
+            yield Finding("jsonld", {"count": blocks})
+
+    def fixed(self, observations: Observations) -> Observations:
+        return replace(observations, page=replace(observations.page, jsonld=max(1, observations.page.jsonld)))
+
+    def advise(self, site: Site) -> Advice:
+        url = f"{site.origin}/"
+        owner = {
+            "@type": TYPES.get(site.category, "Organization"),
+            "@id": f"{url}#owner",
+            "name": site.title,
+            "url": url,
+        }
+        page = {
+            "@type": "WebSite",
+            "@id": f"{url}#site",
+            "name": site.title,
+            "url": url,
+            "description": site.about,
+            "publisher": {"@id": f"{url}#owner"},
+        }
+        graph = script_json({"@context": "https://schema.org", "@graph": [page, owner]})
+        body = (
+            f"The homepage of {site.observations.host} has no JSON-LD, so an agent must guess name, kind and address of"
+            " the site from its layout. Put this block into the head of the page, and give product, event or article"
+            " pages a block of their own type."
+        )
+        code = f'<script type="application/ld+json">\n{graph}\n</script>'
+        return self.by_page(
+            site,
+            Advice(body, code, lambda: (Piece("homepage/head.html", "right before </head> on the homepage", code),)),
+        )
+
+
+CHECK = JsonLd()

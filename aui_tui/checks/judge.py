@@ -1,0 +1,152 @@
+"""From observations to a judgement: outcomes, verdicts, counts and the stance. Pure; no points are given here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from aui_tui.model.observations import (
+    BROWSER,
+    CHALLENGED,
+    INCONCLUSIVE,
+    REFUSED,
+    SERVED,
+    Exchange,
+    Observations,
+    RobotsPolicy,
+)
+from aui_tui.model.points import stance_of
+from aui_tui.model.registry import Surface, registry
+from aui_tui.model.tasks import CLOSED, UNKNOWN, WALLED, TaskReport
+from aui_tui.model.tasks import REFUSED as REFUSED_RUN
+
+SHARED_WALL: Final = 2
+"""This many live answers, all of them challenges, wall the surfaces that are judged by robots.txt alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What the observations of one scan mean.
+
+    ``outcomes``: probe name to outcome, the browser first, then the live-probed agents by slot. ``verdicts``: matrix
+    slug to verdict (specification 2.4). ``agents``, ``crawlers``: robots.txt policies in registry order, one for
+    every tested token. ``served`` and ``conclusive`` count live-probed agents.
+    """
+
+    outcomes: Mapping[str, str]
+    verdicts: Mapping[str, str]
+    stance: str
+    agents: tuple[RobotsPolicy, ...]
+    crawlers: tuple[RobotsPolicy, ...]
+    served: int
+    conclusive: int
+    unreachable: bool
+
+    @property
+    def browser(self) -> str:
+        """Outcome of the homepage fetched as a browser."""
+        return self.outcomes[BROWSER]
+
+    @property
+    def blocked(self) -> list[RobotsPolicy]:
+        """The agents whose effective group in robots.txt blocks."""
+        return [policy for policy in self.agents if policy.effective == "blocked"]
+
+    @property
+    def restricted(self) -> list[RobotsPolicy]:
+        """The agents whose own group in robots.txt restricts paths."""
+        return [policy for policy in self.agents if policy.policy == "partial"]
+
+    @property
+    def shut_out(self) -> bool:
+        """The browser got the page and no agent that got an answer did."""
+        return self.browser == SERVED and self.conclusive > 0 and self.served == 0
+
+
+def judge(observations: Observations) -> Judgement:
+    """Return the judgement of one scan."""
+    live = live_exchanges(observations)
+    outcomes = {BROWSER: observations.browser.outcome} | {probe.name: probe.outcome for probe in live}
+    agents = observations.robots.policies(agent.token for agent in registry().agents)
+    crawlers = observations.robots.policies(crawler.token for crawler in registry().crawlers)
+    by_key = {agent.key: policy for agent, policy in zip(registry().agents, agents, strict=True)}
+    disallowed = sum(policy.effective == "blocked" for policy in agents)
+    return Judgement(
+        outcomes=MappingProxyType(outcomes),
+        verdicts=MappingProxyType(
+            {surface.slug: _verdict(surface, observations, outcomes, by_key) for surface in registry().surfaces}
+        ),
+        stance="Walled" if observations.unreachable else _stance(outcomes[BROWSER], live, disallowed),
+        agents=agents,
+        crawlers=crawlers,
+        served=sum(probe.outcome == SERVED for probe in live),
+        conclusive=sum(probe.outcome != INCONCLUSIVE or probe.dropped for probe in live),
+        unreachable=observations.unreachable,
+    )
+
+
+def live_exchanges(observations: Observations) -> tuple[Exchange, ...]:
+    """Return one exchange per live-probed agent in registry order; status 0 for a probe that was not made."""
+    return tuple(observations.exchange(agent.key) for agent in registry().live)
+
+
+def _verdict(
+    surface: Surface, observations: Observations, outcomes: Mapping[str, str], policies: Mapping[str, RobotsPolicy]
+) -> str:
+    if surface.source == "none":
+        return _driven_verdict(observations.tasks, outcomes[BROWSER])
+    if surface.source == "live":
+        return _live_verdict(outcomes[surface.live], outcomes[BROWSER], policies[surface.live].effective)
+    answers = [outcome for name, outcome in outcomes.items() if name != BROWSER and outcome != INCONCLUSIVE]
+    if len(answers) >= SHARED_WALL and all(answer == CHALLENGED for answer in answers):
+        return "walled"
+    effects = [policies[key].effective for key in surface.agents]
+    if "unknown" in effects:
+        return "untested"
+    if all(effect == "blocked" for effect in effects):
+        return "disallowed"
+    return "partial" if any(effect in ("blocked", "partial") for effect in effects) else "allowed-robots"
+
+
+def _driven_verdict(run: TaskReport | None, browser: str) -> str:
+    """Return the verdict of an agent that drives a browser: how the run of the tasks was received."""
+    if run is None or run.door == UNKNOWN:
+        return "walled" if browser == CHALLENGED else "untested"
+    if run.door == REFUSED_RUN:
+        return "blocked" if browser == SERVED else "walled"
+    if run.door in (WALLED, CLOSED):
+        return "walled" if run.door == WALLED else "disallowed"
+    return "allowed" if run.robots == "open" else "partial"
+
+
+def _live_verdict(outcome: str, browser: str, effective: str) -> str:
+    if outcome == INCONCLUSIVE:
+        return "untested"
+    if outcome == CHALLENGED or (outcome == REFUSED and browser != SERVED):
+        return "walled"
+    if outcome == REFUSED:
+        return "blocked"
+    return {"blocked": "disallowed", "partial": "partial"}.get(effective, "allowed")
+
+
+def _stance(browser: str, live: Sequence[Exchange], disallowed: int) -> str:
+    turned_away = [probe for probe in live if is_turned_away(probe)]
+    return stance_of(
+        served=sum(probe.outcome == SERVED for probe in live),
+        conclusive=sum(probe.outcome != INCONCLUSIVE or probe.dropped for probe in live),
+        browser_challenged=browser == CHALLENGED,
+        only_offers=all(asks_for_payment(probe) for probe in turned_away),
+        disallowed=disallowed,
+    )
+
+
+def is_turned_away(probe: Exchange) -> bool:
+    """Challenged, refused, or dropped while the browser was served."""
+    return probe.outcome in (CHALLENGED, REFUSED) or probe.dropped
+
+
+def asks_for_payment(probe: Exchange) -> bool:
+    """The refusal is a 402 with machine-readable terms: an offer, not a wall."""
+    return probe.outcome == REFUSED and probe.status == 402 and probe.terms

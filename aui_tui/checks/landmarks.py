@@ -1,0 +1,164 @@
+"""Landmarks and form labels: how an agent that reads the accessibility tree finds its way."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from aui_tui.checks.base import Advice, CardPoints, Earned, Finding, PageCheck, Piece, Site, good, warn
+from aui_tui.checks.judge import Judgement
+from aui_tui.checks.wording import joined
+from aui_tui.model.observations import Observations, PageFacts
+from aui_tui.text import count
+
+PARTS = {
+    "v0.1": {"main": 2, "nav": 1, "aria": 1, "forms": 2},
+    "v0.2": {"main": 1, "nav": 1, "aria": 1, "forms": 1},
+}
+"""Points of each part; ``forms`` are earned when there is none, or all are labelled."""
+CONTENT = "<!-- The content of the page goes here. -->"
+POINTS = {method: sum(parts.values()) for method, parts in PARTS.items()}
+SENTENCES = (
+    warn(
+        "landmarks-missing",
+        "The homepage lacks <<missing>>, by which an agent that reads the accessibility tree finds its way.",
+    ),
+    warn(
+        "forms-unlabelled",
+        "<<unlabelled>> of <<count>> on the homepage <<have>> a control without a label, so an agent must guess"
+        " what belongs there.",
+    ),
+    good("landmarks", "The homepage has main and nav landmarks, <<aria>> and <<forms>>."),
+)
+
+
+def _missing(facts: PageFacts) -> list[str]:
+    """Return the landmarks and labels that the homepage lacks, in words."""
+    seen = facts.semantic
+    wanted = {"a main landmark": seen.main, "a nav landmark": seen.nav, "any aria-label": seen.aria}
+    return [name for name, number in wanted.items() if not number]
+
+
+def _snippet(page: PageFacts, name: str) -> list[str]:
+    """Return what goes before and after the content of the page, the place of the content marked between them."""
+    seen = page.semantic
+    before: list[str] = []
+    after: list[str] = []
+    if not (seen.nav and seen.aria):
+        before += ["<header>", '  <nav aria-label="Main">', '    <a href="/">Home</a>', "  </nav>", "</header>"]
+    if not seen.main:
+        before, after = [*before, '<main id="content">'], ["</main>"]
+    after += ["<footer>", '  <a href="/contact">Contact</a>', "</footer>"]
+    return [*before, CONTENT, *(_form(name) if page.forms_unlabelled else ()), *after]
+
+
+def _form(name: str) -> list[str]:
+    """Return a form whose control has a label, as a pattern."""
+    return [
+        "<!-- Give each control of your forms a label, as here: -->",
+        '<form action="/search" role="search">',
+        f'  <label for="q">Search {name}</label>',
+        '  <input id="q" name="q" type="search">',
+        '  <button type="submit">Search</button>',
+        "</form>",
+    ]
+
+
+def _pieces(lines: list[str], page: PageFacts, name: str) -> tuple[Piece, ...]:
+    form = _form(name) if page.forms_unlabelled else []
+    place = lines.index(CONTENT)
+    found = [
+        Piece("homepage/body-start.html", "right after <body> on the homepage", "\n".join(lines[:place])),
+        Piece("homepage/form.html", "by hand: a pattern for the forms whose controls have no label", "\n".join(form)),
+        Piece(
+            "homepage/body-end.html",
+            "right before </body> on the homepage",
+            "\n".join(lines[place + 1 + len(form) :]),
+        ),
+    ]
+    return tuple(piece for piece in found if piece.text)
+
+
+class LandmarksAndLabels(PageCheck):
+    component = "landmarks"
+    fix = "landmarks"
+    label = "Landmarks and form labels"
+    earns = "a main and a nav landmark, aria labels, and forms whose controls all have labels"
+    lacking = "landmarks or labels missing"
+    title = "Mark up landmarks and label forms"
+    effort = 5
+    takes = "a day"
+    file = "by-hand/landmarks.html"
+    proof = "View the source of {origin}/ and look for <main>, <nav> and a label for each control."
+    points = POINTS
+    sentences = SENTENCES
+
+    def measure(self, observations: Observations, judgement: Judgement, method: str) -> Earned:
+        page, full = observations.page, PARTS[method]
+        seen = page.semantic
+        labelled = seen.forms == 0 or page.forms_unlabelled == 0
+        earned = {"main": seen.main > 0, "nav": seen.nav > 0, "aria": seen.aria > 0, "forms": labelled}
+        points = {part: full[part] if found else 0 for part, found in earned.items()}
+        forms = (
+            f"{seen.forms - page.forms_unlabelled} of {count(seen.forms, 'form')} labelled" if seen.forms else "no form"
+        )
+        facts = {
+            "main": f"{seen.main} main",
+            "nav": f"{seen.nav} nav",
+            "aria": count(seen.aria, "aria label"),
+            "forms": forms,
+        }
+        parts = ", ".join(f"{fact} ({points[part]} of {full[part]})" for part, fact in facts.items())
+        return Earned(sum(points.values()), self.on_page(judgement, parts))
+
+    def findings(self, observations: Observations, judgement: Judgement) -> Iterator[Finding]:
+        if not self.was_read(observations, judgement):
+            return
+        facts = observations.page
+        seen = facts.semantic
+        missing = joined(_missing(facts))
+        if missing:
+            yield Finding("landmarks-missing", {"missing": missing})
+        if facts.forms_unlabelled:
+            have = "has" if facts.forms_unlabelled == 1 else "have"
+            forms = count(seen.forms, "form")
+            yield Finding("forms-unlabelled", {"unlabelled": str(facts.forms_unlabelled), "count": forms, "have": have})
+        elif not missing:
+            all_forms = "its form" if seen.forms == 1 else f"all {seen.forms} forms"
+            forms = f"labels on {all_forms}" if seen.forms else "no forms"
+            yield Finding("landmarks", {"aria": count(seen.aria, "aria label"), "forms": forms})
+
+    def fixed(self, observations: Observations) -> Observations:
+        page = observations.page
+        seen = replace(
+            page.semantic,
+            main=max(1, page.semantic.main),
+            nav=max(1, page.semantic.nav),
+            aria=max(1, page.semantic.aria),
+        )
+        return replace(observations, page=replace(page, semantic=seen, forms_unlabelled=0))
+
+    def advise(self, site: Site) -> Advice:
+        page = site.observations.page
+        lacking = _missing(page)
+        forms = count(page.forms_unlabelled, "form has", "forms have")
+        parts = [f"The homepage lacks {joined(lacking)}."] if lacking else []
+        parts += [f"{forms} a control without a label."] if page.forms_unlabelled else []
+        parts += [
+            "Agents that read the accessibility tree find their way by landmarks and operate forms by their labels."
+            " Give what the page already shows these elements; a second copy is not needed."
+        ]
+        name = html.escape(site.title)
+        lines = _snippet(page, name)
+        return self.by_page(site, Advice(" ".join(parts), "\n".join(lines), lambda: _pieces(lines, page, name)))
+
+    def convert(self, known: CardPoints, to: str) -> int:
+        seen = known.card.semantic
+        found = {"main": seen.main > 0, "nav": seen.nav > 0, "aria": seen.aria > 0}
+        rest = known.points - sum(PARTS[known.was][part] for part, there in found.items() if there)
+        return sum(PARTS[to][part] for part, there in (found | {"forms": rest > 0}).items() if there)
+
+
+CHECK = LandmarksAndLabels()

@@ -1,0 +1,323 @@
+"""What a card says of its points: the ledger, the evidence, and the method in words. Pure.
+
+Each check and the run of the tasks bring their own points and sentences; here are the sums (integers throughout), the
+order of the sentences (critical, warn, good), and what is said on the scan as a whole.
+
+From observations the points are exact. From a card alone they follow as far as it names them: earned points and open
+points of a method sum to its maximum (specification 2.3, 2.6), so what a component earned is its full points less
+those of its fix.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+from itertools import chain, combinations
+from typing import Any, Final, NamedTuple
+
+from aui_tui.checks import BY_FIX, CHECKS, Check, Finding, Sentence, critical, good, warn
+from aui_tui.checks.judge import Judgement, judge
+from aui_tui.checks.wording import clause, fill, joined, quoted, sentence, silence, status
+from aui_tui.model.card import Entry, Evidence, Ledger, Points, ReportCard
+from aui_tui.model.methods import GRADE_FLOORS, METHODS, MOST_AGENTS, WALLED_CEILING, Method, Pillar, capped, grade_of
+from aui_tui.model.methods import method as method_called
+from aui_tui.model.observations import INCONCLUSIVE, Exchange, Observations
+from aui_tui.model.points import conclusive, percent
+from aui_tui.model.registry import registry
+from aui_tui.model.tasks import BLOCKED, DONE, TASK, Rendered, pillar_points, runs_of
+from aui_tui.model.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL, LIVE_TOTAL, SEVERITIES
+from aui_tui.text import count
+
+NAMED: Final = 12
+"""Headings and prices that a sentence names before it counts the rest."""
+
+
+TASKS: Final = "tasks"
+"""The component of the ledger that a run of the tasks fills."""
+TASK_SENTENCES: Final = (
+    critical("task-read", "<<task>>, tried in a browser: <<note>>."),
+    warn("task-blocked", "<<task>>, tried in a browser: <<note>>."),
+    warn("task-unclear", "<<task>>, tried in a browser, has no clear result: <<note>>."),
+    warn(
+        "rendered-scripts",
+        "<<share>> % of the readable text exists only after scripts run<<which>>: an agent that runs none does not see"
+        " it.",
+    ),
+    good("tasks-done", "An agent in a browser completed <<count>>: <<tasks>>."),
+    good("rendered-same", "All readable text is in the HTML as sent: scripts add nothing to <<readable>>."),
+)
+
+
+def task_entries(observations: Observations, pillar: Pillar) -> Iterator[Entry]:
+    """Yield the entry of the tasks in the ledger when enough of them count."""
+    runs = runs_of(observations.tasks)
+    points = pillar_points(runs, pillar.maximum)
+    if points is None or observations.unreachable:
+        return
+    counting = [run for run in runs if run.possible]
+    done = sum(run.outcome == DONE for run in counting)
+    yield Entry(
+        component=TASKS,
+        pillar=pillar.key,
+        earned=points,
+        possible=pillar.maximum,
+        reason=f"An agent in a browser completed {done} of {count(len(counting), 'task')}.",
+    )
+
+
+def task_findings(observations: Observations) -> Iterator[Finding]:
+    """Yield what the run of the tasks found; nothing without a run."""
+    if observations.page.rendered is not None:
+        yield _rendered(observations.page.rendered)
+    results = observations.tasks.results if observations.tasks is not None else ()
+    for result in results:
+        facts = {"task": TASK[result.task].label, "note": clause(result.note)}
+        if result.outcome == BLOCKED:
+            yield Finding("task-read" if result.task == "read" else "task-blocked", facts)
+        elif result.outcome == INCONCLUSIVE:
+            yield Finding("task-unclear", facts)
+    done = [TASK[result.task].label for result in results if result.outcome == DONE]
+    if done:
+        yield Finding("tasks-done", {"count": count(len(done), "task"), "tasks": joined(done, len(TASK))})
+
+
+def _rendered(page: Rendered) -> Finding:
+    if not page.share:
+        return Finding("rendered-same", {"readable": count(page.readable, "readable character")})
+    named = [f"the {word} {joined(map(quoted, found), NAMED)}" for word, found in _named(page) if found]
+    which = f", among it {' and '.join(named)}" if named else ""
+    return Finding("rendered-scripts", {"share": str(page.share), "which": which})
+
+
+def _named(page: Rendered) -> Iterator[tuple[str, tuple[str, ...]]]:
+    yield "heading" if len(page.headings) == 1 else "headings", page.headings
+    yield "price" if len(page.prices) == 1 else "prices", page.prices
+
+
+TOGETHER: Final = (("robots", "signal"), ("ssr", "landmarks", "jsonld"), ("llms",), ("protocols",))
+"""Components that are measured, or not measured, by the same request."""
+
+
+def ledger(observations: Observations, method: Method, judgement: Judgement | None = None) -> Ledger:
+    """Return every component of the score with its reason, and the score itself.
+
+    Of an unreachable site nothing is measured: every component counts on neither side and the score is 0.
+    """
+    verdict = judgement or judge(observations)
+    entries = (
+        *(_entry(check, observations, verdict, method.name) for check in CHECKS),
+        *task_entries(observations, method.task_pillar),
+    )
+    earned = sum(entry.earned for entry in entries)
+    possible = sum(entry.possible for entry in entries if entry.measured)
+    raw = percent(earned, possible)
+    score = capped(raw, verdict.stance)
+    return Ledger(
+        method=method.name,
+        entries=entries,
+        earned=earned,
+        possible=possible,
+        raw=raw,
+        score=score,
+        capped=score < raw,
+        grade=grade_of(score),
+    )
+
+
+def _entry(check: Check, observations: Observations, judgement: Judgement, method: str) -> Entry:
+    possible = check.points[method]
+    if judgement.unreachable:
+        points, reason = None, "The site gave no usable answer, so nothing was measured."
+    else:
+        points, reason = check.earned(observations, judgement, method)
+    return Entry(
+        component=check.component,
+        pillar=check.pillar[method],
+        earned=points or 0,
+        possible=possible,
+        reason=reason,
+        measured=points is not None,
+        fix=check.fix if points is not None and points < possible else "",
+    )
+
+
+def pillars(earned: Mapping[str, int], method: Method, tasks: int | None = None) -> Points:
+    """Return the points per pillar key from those ``earned`` per component and those of the ``tasks``.
+
+    None stands for the pillar of the tasks when they were not run.
+    """
+    return {pillar.key: tasks if pillar.by_tasks else _pillar(earned, method, pillar.key) for pillar in method.pillars}
+
+
+def _pillar(earned: Mapping[str, int], method: Method, key: str) -> int:
+    return sum(earned.get(check.component, 0) for check in CHECKS if check.pillar[method.name] == key)
+
+
+def detail(earned: Mapping[str, int]) -> Points:
+    """Return the numbers of ``detail`` (specification 2.3) from the points ``earned`` per component."""
+    sums: Points = dict.fromkeys(("robots", "door", "signal", "surface", "protocols"), 0)
+    for check in CHECKS:
+        sums[check.detail] = (sums[check.detail] or 0) + earned.get(check.component, 0)
+    return sums
+
+
+def earned(card: ReportCard) -> dict[str, int] | None:
+    """Return the points per component of a card; what was not measured is absent, as is ``door`` without a verdict.
+
+    A card does not name what was not measured. But what was asked together is lost together, and no two sets of it
+    have the same points, so the sums of the pillars say what it was. None when the method is unknown or the card does
+    not add up (a record of another service).
+    """
+    method = METHODS.get(card.method)
+    if method is None:
+        return None
+    left = {BY_FIX[fix.k].component: fix.pts for fix in card.recommendations if fix.k in BY_FIX}
+    points = {check.component: check.points[method.name] - left.get(check.component, 0) for check in CHECKS}
+    if not conclusive(card):
+        del points["door"]
+    if min(points.values()) < 0:
+        return None
+    scored = _scored(card.pillars, method)
+    asked = [part for part in TOGETHER if not left.keys() & set(part)]
+    for lost in chain.from_iterable(combinations(asked, size) for size in range(len(asked) + 1)):
+        gone = set(chain.from_iterable(lost))
+        kept = {component: value for component, value in points.items() if component not in gone}
+        if scored == _scored(pillars(kept, method), method):
+            return kept
+    return None
+
+
+def _scored(points: Points, method: Method) -> Points:
+    """Return the pillars that have a value by a scan alone, without a run of the tasks."""
+    return {key: value for key, value in points.items() if value is not None and key != method.task_pillar.key}
+
+
+UNREACHABLE = (
+    critical("unreachable", "<<host>> could not be judged: <<reasons>>."),
+    critical(
+        "unreachable-tls",
+        "<<host>> could not be judged: <<reasons>>. A browser warns its user there, and an agent stops.",
+    ),
+)
+LIMITS = (
+    warn(
+        "incomplete",
+        "This scan was stopped before its end, so what had not been answered by then is unclear. Scan again for the"
+        " whole card.",
+    ),
+    warn("insecure", "Certificates were not checked (--insecure): nothing proves which server answered."),
+    warn(
+        "credentials",
+        "Header fields of your own, such as a password, went with every request, because you asked for it: an agent"
+        " without them may see another site or none.",
+    ),
+    warn("warning", "<<note>>"),
+    good(
+        "signed",
+        "About this scan: agents that were turned away were asked again with signatures of your key, because you asked"
+        " for it; an agent that a valid signature lets in counts as served.",
+    ),
+    good(
+        "connect-to",
+        "About this scan: connections went to another address (--connect-to), so this card describes the server"
+        " that answered there.",
+    ),
+    good(
+        "private",
+        "About this scan: private addresses were allowed (--allow-private), so agents on the public web may see"
+        " another site or none.",
+    ),
+)
+"""How the scan went: stopped, relaxed as the user asked, and its own warnings."""
+
+
+@cache
+def sentences() -> Mapping[str, tuple[int, Sentence]]:
+    """Return all sentences by id, each with its place in the order of a card."""
+    lines = (*UNREACHABLE, *chain.from_iterable(check.sentences for check in CHECKS), *LIMITS, *TASK_SENTENCES)
+    ordered = sorted(lines, key=lambda line: SEVERITIES.index(line.t))
+    return {line.id: (place, line) for place, line in enumerate(ordered)}
+
+
+def evidence(observations: Observations, judgement: Judgement) -> tuple[Evidence, ...]:
+    """Return the findings of one scan; at least one. Every text is a sentence without markup, given once."""
+    found: list[Finding] = []
+    if judgement.unreachable:
+        found += _unreachable(observations)
+    else:
+        found += chain.from_iterable(check.findings(observations, judgement) for check in CHECKS)
+        found += task_findings(observations)
+    found += [Finding("incomplete")] if observations.incomplete else []
+    found += (Finding(limit) for limit in observations.limits if limit in sentences())
+    found += (Finding("warning", {"note": sentence(note)}) for note in observations.warnings if note.strip())
+    found.sort(key=lambda finding: sentences()[finding.id][0])
+    return tuple(dict.fromkeys(_line(finding) for finding in found))
+
+
+def _line(finding: Finding) -> Evidence:
+    line = sentences()[finding.id][1]
+    return Evidence(t=line.t, text=fill(line.text, finding.facts))
+
+
+def _unreachable(observations: Observations) -> Iterator[Finding]:
+    """Yield why no homepage probe got a usable answer."""
+    reasons = joined(_no_use(probe) for probe in observations.homepages)
+    broken = any(probe.error == "tls" for probe in observations.homepages)
+    yield Finding("unreachable-tls" if broken else "unreachable", {"host": observations.host, "reasons": reasons})
+
+
+def _no_use(probe: Exchange) -> str:
+    return silence(probe) if probe.outcome == INCONCLUSIVE else f"status {status(probe.status)}"
+
+
+class Section(NamedTuple):
+    """A heading, paragraphs, and a table whose first column names what the second explains."""
+
+    title: str
+    paragraphs: tuple[str, ...] = ()
+    rows: tuple[tuple[str, str], ...] = ()
+
+
+@cache
+def _explanation() -> list[dict[str, Any]]:
+    """Return the packaged sections (``method.toml``)."""
+    text = files("aui_tui.checks").joinpath("method.toml").read_text(encoding="utf-8")
+    found: list[dict[str, Any]] = tomllib.loads(text)["section"]
+    return found
+
+
+def sections(method: str) -> tuple[Section, ...]:
+    """Return the explanation of ``method``. Raises BadValue naming the known methods."""
+    chosen = method_called(method)
+    facts = {
+        "name": chosen.name,
+        "live": ", ".join(agent.label for agent in registry().live),
+        "agents": str(AGENTS_TOTAL),
+        "crawlers": str(CRAWLERS_TOTAL),
+        "probed": str(LIVE_TOTAL),
+        "most": str(MOST_AGENTS),
+        "ceiling": str(WALLED_CEILING),
+        "unscored": chosen.task_pillar.label,
+        "grades": ", ".join(f"{letter} from {floor}" if floor else f"{letter} below" for floor, letter in GRADE_FLOORS),
+    }
+    return tuple(
+        Section(
+            fill(section["title"], facts),
+            tuple(fill(text, facts) for text in section.get("paragraphs", ())),
+            _points(chosen)
+            if section.get("points")
+            else tuple((word, fill(meaning, facts)) for word, meaning in section.get("rows", ())),
+        )
+        for section in _explanation()
+    )
+
+
+def _points(method: Method) -> tuple[tuple[str, str], ...]:
+    rows = []
+    for check in CHECKS:
+        name = f"{method.pillar(check.pillar[method.name]).label} {check.points[method.name]}"
+        earns = check.earns.replace("{part}", str(check.part.get(method.name, "")))
+        rows.append((f"{name}, {check.fix}", earns))
+    return tuple(rows)

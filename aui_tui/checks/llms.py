@@ -1,0 +1,87 @@
+"""llms.txt: a short index in Markdown that tells an agent where to start (llmstxt.org)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from aui_tui.checks.base import Advice, Check, Earned, Finding, Piece, Site, good, warn
+from aui_tui.checks.judge import Judgement
+from aui_tui.checks.wording import sentence, status
+from aui_tui.model.observations import Observations
+
+POINTS = {"v0.1": 5, "v0.2": 3}
+ABSENT = frozenset({404, 410})
+SENTENCES = (
+    warn("llms-note", "<<note>>"),
+    warn("llms-none", "There is no /llms.txt to tell an agent where to start."),
+    good("llms", "/llms.txt tells agents where to start."),
+)
+
+
+def llms_notes(observations: Observations) -> list[str]:
+    """Return why an /llms.txt that answers was not counted."""
+    return [note for note in observations.files.notes if "llms" in note]
+
+
+class LlmsTxt(Check):
+    component = "llms"
+    fix = "llms"
+    label = "llms.txt"
+    earns = "a valid /llms.txt file"
+    lacking = "no llms.txt"
+    title = "Add an /llms.txt file"
+    effort = 3
+    takes = "an hour"
+    file = "llms.txt"
+    proof = 'curl -sSi {origin}/llms.txt answers 200 and its first line begins with "# ".'
+    points = POINTS
+    sentences = SENTENCES
+    names_site = True
+
+    def measure(self, observations: Observations, _: Judgement, method: str) -> Earned:
+        if observations.files.llms:
+            return Earned(POINTS[method], "/llms.txt was found.")
+        return Earned.unmeasured(observations, "/llms.txt", "llms") or Earned(0, "No usable /llms.txt was found.")
+
+    def findings(self, observations: Observations, _: Judgement) -> Iterator[Finding]:
+        if observations.exchange("llms").unmeasured:
+            return
+        notes = llms_notes(observations)
+        for note in notes:
+            yield Finding("llms-note", {"note": sentence(note)})
+        if observations.files.llms:
+            yield Finding("llms")
+        elif not notes:
+            yield Finding("llms-none")
+
+    def fixed(self, observations: Observations) -> Observations:
+        return replace(observations, files=replace(observations.files, llms=True))
+
+    def advise(self, site: Site) -> Advice:
+        code = site.observations.exchange("llms").status
+        notes = llms_notes(site.observations)
+        missing = f"/llms.txt answers {status(code)}." if code in ABSENT else "There is none yet."
+        body = (
+            f"{sentence(notes[0]) if notes else missing} Publish a short Markdown index at {site.origin}/llms.txt, as"
+            " text/plain and without a redirect to another path: one heading, one sentence on what the site is for,"
+            " then the pages an agent needs. Replace the example lines with pages of yours."
+        )
+        text = f"""\
+# {site.title}
+
+> {site.about}
+
+## Start here
+
+- [Home]({site.origin}/): what {site.hostname} offers and how to begin
+
+## Optional
+
+- [Sitemap]({site.origin}/sitemap.xml): every public page"""
+        place = f"{site.origin}/llms.txt, as text/plain"
+        return Advice(body, text, lambda: (Piece("llms.txt", place, text),))
+
+
+CHECK = LlmsTxt()

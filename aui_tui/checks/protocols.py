@@ -1,0 +1,146 @@
+"""The front door for agents: a commerce manifest (UCP) or an MCP server card under /.well-known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from msgspec.structs import replace
+
+from aui_tui.checks.base import Advice, CardPoints, Check, Earned, Finding, Piece, Site, good, script_json, warn
+from aui_tui.checks.judge import Judgement
+from aui_tui.checks.wording import sentence
+from aui_tui.model.observations import Observations
+
+POINTS = {"v0.1": 15, "v0.2": 10}
+PLUGIN_POINTS = {"v0.1": 5, "v0.2": 3}
+"""Points when only a legacy ai-plugin.json is found."""
+COMMERCE = frozenset({"Travel", "Grocery & food", "Retail", "Tickets"})
+"""Categories whose front door is a commerce manifest; the others get an MCP server card."""
+UCP_VERSION = "2026-04-08"
+MCP_SCHEMA = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json"
+MCP_PATH = "/.well-known/mcp.json"
+PILLAR = {"v0.1": "protocols", "v0.2": "built"}
+SENTENCES = (
+    warn("protocol-note", "<<note>>"),
+    warn("plugin-only", "Only the legacy ai-plugin.json was found, and no current agent reads it."),
+    warn(
+        "protocols-none",
+        "There is no front door for agents, neither /.well-known/ucp nor an MCP card at /.well-known/mcp.json:"
+        " they must click through pages as a person does.",
+    ),
+    good("ucp", "A commerce manifest for agents is at /.well-known/ucp."),
+    good("mcp", "An MCP server card is at <<path>>."),
+)
+
+
+def _ucp(site: Site) -> object:
+    """Return a commerce profile with one service over REST and the checkout capability (ucp.dev)."""
+    schemas = f"https://ucp.dev/{UCP_VERSION}"
+    service = {
+        "version": UCP_VERSION,
+        "spec": f"{schemas}/specification/overview",
+        "transport": "rest",
+        "endpoint": f"{site.origin}/ucp/v1",
+        "schema": f"{schemas}/services/shopping/rest.openapi.json",
+    }
+    checkout = {
+        "version": UCP_VERSION,
+        "spec": f"{schemas}/specification/checkout",
+        "schema": f"{schemas}/schemas/shopping/checkout.json",
+    }
+    return {
+        "ucp": {
+            "version": UCP_VERSION,
+            "services": {"dev.ucp.shopping": [service]},
+            "capabilities": {"dev.ucp.shopping.checkout": [checkout]},
+        }
+    }
+
+
+def _mcp_card(site: Site) -> object:
+    """Return an MCP server card (SEP-2127) with one remote."""
+    return {
+        "$schema": MCP_SCHEMA,
+        "name": f"{'.'.join(reversed(site.hostname.split('.')))}/mcp",
+        "title": site.title,
+        "description": site.about,
+        "version": "1.0.0",
+        "remotes": [{"type": "streamable-http", "url": f"{site.origin}/mcp"}],
+    }
+
+
+class FrontDoor(Check):
+    component = "protocols"
+    fix = "front-door"
+    label = "Front door (UCP or MCP)"
+    earns = "a UCP profile or an MCP server card: all; only an old ai-plugin.json: {part}"
+    part = PLUGIN_POINTS
+    lacking = "no UCP profile or MCP card"
+    title = "Publish a front door for agents"
+    effort = 6
+    takes = "days"
+    file = "by-hand/front-door.json"
+    proof = "curl -sSi {origin}/.well-known/mcp.json (or /ucp) answers 200 with JSON."
+    points = POINTS
+    pillar = PILLAR
+    sentences = SENTENCES
+    names_site = True
+    detail = "protocols"
+
+    def measure(self, observations: Observations, _: Judgement, method: str) -> Earned:
+        files = observations.files
+        if files.ucp:
+            return Earned(POINTS[method], "A commerce manifest was found at /.well-known/ucp.")
+        if files.mcp:
+            return Earned(POINTS[method], "An MCP server card was found under /.well-known.")
+        unknown = Earned.unmeasured(observations, "The UCP manifest or the MCP server card", "ucp", "mcp")
+        if unknown is not None:
+            return unknown
+        if files.ai_plugin:
+            return Earned(PLUGIN_POINTS[method], "Only the legacy ai-plugin.json was found.")
+        return Earned(0, "Neither a UCP manifest nor an MCP server card was found.")
+
+    def findings(self, observations: Observations, _: Judgement) -> Iterator[Finding]:
+        facts = observations.files
+        for note in facts.notes:
+            if note.strip() and "llms" not in note:
+                yield Finding("protocol-note", {"note": sentence(note)})
+        if facts.ucp:
+            yield Finding("ucp")
+        if facts.mcp:
+            yield Finding("mcp", {"path": urlsplit(observations.exchange("mcp").url).path or MCP_PATH})
+        unmeasured = any(observations.exchange(name).unmeasured for name in ("ucp", "mcp"))
+        if not facts.ucp and not facts.mcp and not unmeasured:
+            yield Finding("plugin-only" if facts.ai_plugin else "protocols-none")
+
+    def fixed(self, observations: Observations) -> Observations:
+        return replace(observations, files=replace(observations.files, ucp=True))
+
+    def advise(self, site: Site) -> Advice:
+        if site.category in COMMERCE:
+            body = (
+                f"Publish a commerce manifest (UCP) at {site.origin}/.well-known/ucp, as application/json: a shopping"
+                " agent reads there which services it may call instead of clicking through pages. Put it online"
+                " together with the endpoint that it names; an MCP server card at /.well-known/mcp.json earns the same"
+                " points."
+            )
+            path, code = ".well-known/ucp", script_json(_ucp(site))
+        else:
+            body = (
+                f"Publish an MCP server card at {site.origin}/.well-known/mcp.json, as application/json: an agent reads"
+                " there which server offers this site's functions as tools. Put it online together with the server that"
+                " it names; for a shop, a commerce manifest at /.well-known/ucp earns the same points."
+            )
+            path, code = ".well-known/mcp.json", script_json(_mcp_card(site))
+        if site.observations.files.ai_plugin:
+            body += " The ai-plugin.json of this site belongs to a programme that has ended; no current agent reads it."
+        return Advice(body, code, lambda: (Piece(path, f"{site.origin}/{path}, as application/json", code),))
+
+    def convert(self, known: CardPoints, to: str) -> int:
+        if 0 < known.points < POINTS[known.was]:
+            return PLUGIN_POINTS[to]
+        return POINTS[to] if known.points else 0
+
+
+CHECK = FrontDoor()

@@ -1,0 +1,290 @@
+"""robots.txt: which agents it keeps out, by which line, and the groups that would let them in (RFC 9309)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from msgspec.structs import replace
+
+from aui_tui.checks import robots_edit
+from aui_tui.checks.base import (
+    WELCOME,
+    Advice,
+    CardPoints,
+    Check,
+    Earned,
+    Finding,
+    Site,
+    critical,
+    edges,
+    good,
+    robots_pieces,
+    warn,
+)
+from aui_tui.checks.judge import Judgement
+from aui_tui.checks.wording import at_lines, by_line, joined, name_of, out_of, quoted, silence, status
+from aui_tui.model.methods import round_half_up
+from aui_tui.model.observations import INCONCLUSIVE, Exchange, Observations, RobotsPolicy
+from aui_tui.model.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL
+from aui_tui.text import count
+
+POINTS = {"v0.1": 16, "v0.2": 9}
+QUARTERS: Final = 4
+"""A path-level restriction weighs a quarter of a disallowed agent."""
+WITHHELD: Final = frozenset({401, 403, 429, 451})
+"""Statuses that RFC 9309 reads as no rules although the site may want to keep clients out."""
+TOKEN: Final = re.compile(r"[A-Za-z_-]+")
+SENTENCES = (
+    critical(
+        "robots-wildcard",
+        "robots.txt line <<line>> (<<rule>> for User-agent: *) disallows every agent without a group of its own:"
+        " <<count>> tested. An agent that obeys it cannot open the site for its user.",
+    ),
+    critical(
+        "robots-blocked",
+        "robots.txt disallows <<count>> tested agents by name: <<agents>>. An agent that obeys it cannot open the"
+        " site for its user.",
+    ),
+    warn(
+        "robots-unknown",
+        "robots.txt <<what>>: agents that follow RFC 9309 must then stay away from the whole site. Serve it with"
+        " status 200, or 404 where there is none.",
+    ),
+    warn(
+        "robots-html",
+        "A web page is served as robots.txt (status <<status>>), so it holds no rules. Serve a text file, or"
+        " status 404 where there is none.",
+    ),
+    warn(
+        "robots-withheld",
+        "robots.txt answers <<status>>, which RFC 9309 reads as no rules at all. If agents are to stay out, that must"
+        " be written as rules with status 200.",
+    ),
+    warn("robots-cut", "robots.txt is longer than the part that is read; later rules are not in this card."),
+    warn("robots-partial", "robots.txt keeps <<count>> by name from some paths: <<agents>>."),
+    warn(
+        "robots-partial-wildcard",
+        "The path rules for User-agent: * (line <<line>>, <<rule>>) hold for <<count>> without a group of their"
+        " own; they cost no points.",
+    ),
+    warn("crawlers", "robots.txt blocks <<count>> training and search crawlers by name (not scored): <<crawlers>>."),
+    good("robots-named", "robots.txt names <<agent>> (<<where>>) and does not restrict it."),
+    good("robots-open", "robots.txt disallows none of the <<total>> tested agents."),
+    good("robots-none", "There is no robots.txt (status <<status>>), so no agent is disallowed."),
+)
+
+
+def _share(full: int, disallowed: int, partial: int) -> int:
+    """Return the points of a file that disallows and restricts these numbers of the tested agents."""
+    whole = QUARTERS * AGENTS_TOTAL
+    return round_half_up(full * max(0, whole - QUARTERS * disallowed - partial), whole)
+
+
+def _file(observations: Observations) -> Iterator[Finding]:
+    facts, probe = observations.robots, observations.exchange("robots")
+    if facts.kind == "unknown":
+        yield Finding("robots-unknown", {"what": _fetched(probe)})
+    elif facts.kind == "html":
+        yield Finding("robots-html", {"status": str(probe.status)})
+    elif facts.kind == "none":
+        kind = "robots-withheld" if probe.status in WITHHELD else "robots-none"
+        yield Finding(kind, {"status": status(probe.status)})
+    if facts.cut:
+        yield Finding("robots-cut")
+
+
+def _blocked(judgement: Judgement) -> Iterator[Finding]:
+    default = [policy for policy in judgement.blocked if policy.policy == "unlisted"]
+    named = [policy for policy in judgement.blocked if policy.policy != "unlisted"]
+    if default:
+        first = default[0]
+        facts = {"line": str(first.line), "rule": quoted(first.rule)}
+        yield Finding("robots-wildcard", facts | {"count": out_of(len(default), AGENTS_TOTAL)})
+    if named:
+        facts = {"count": out_of(len(named), AGENTS_TOTAL), "agents": by_line(named)}
+        yield Finding("robots-blocked", facts)
+
+
+def _partial(judgement: Judgement) -> Iterator[Finding]:
+    named = judgement.restricted
+    if named:
+        yield Finding("robots-partial", {"count": count(len(named), "agent"), "agents": by_line(named, rules=True)})
+    default = [policy for policy in judgement.agents if policy.policy == "unlisted" and policy.effective == "partial"]
+    if default:
+        facts = {"line": str(default[0].line), "rule": quoted(default[0].rule)}
+        yield Finding("robots-partial-wildcard", facts | {"count": count(len(default), "tested agent")})
+
+
+def _named(judgement: Judgement) -> Iterator[Finding]:
+    for policy in judgement.agents:
+        if policy.policy == "allowed":
+            where = f"line {policy.line}, {quoted(policy.rule)}" if policy.rule else f"as {quoted(policy.spelling)}"
+            yield Finding("robots-named", {"agent": f"{name_of(policy)} ({policy.token})", "where": where})
+
+
+def _crawlers(judgement: Judgement) -> Iterator[Finding]:
+    blocked = [policy.token for policy in judgement.crawlers if policy.policy == "blocked"]
+    if blocked:
+        facts = {"count": out_of(len(blocked), CRAWLERS_TOTAL), "crawlers": joined(blocked)}
+        yield Finding("crawlers", facts)
+
+
+def _fetched(probe: Exchange) -> str:
+    """Return the outcome of the fetch of robots.txt, as a predicate."""
+    if probe.outcome == INCONCLUSIVE:
+        return f"could not be fetched ({silence(probe)})"
+    return f"answers {status(probe.status)}"
+
+
+def _open(policy: RobotsPolicy) -> RobotsPolicy:
+    own = "unlisted" if policy.policy == "unlisted" else "allowed"
+    return replace(policy, policy=own, effective="open", line=0, rule="")
+
+
+def _file_remedy(blocked: Sequence[RobotsPolicy]) -> str:
+    """Return what the corrected file changes, in words."""
+    text = "The file below is your own without these agents in the groups that shut them out; every other line stays."
+    if any(policy.policy == "unlisted" for policy in blocked):
+        text += " The group at its end lets in the agents that User-agent: * shuts out; repeat the path rules you keep."
+    return text
+
+
+def _spelling(policy: RobotsPolicy) -> str:
+    """Return the name as the site writes it where that is a product token (RFC 9309, 2.2.1), else the agent's own."""
+    return policy.spelling if TOKEN.fullmatch(policy.spelling) else policy.token
+
+
+def _rules(blocked: Sequence[RobotsPolicy], partial: Sequence[RobotsPolicy]) -> str:
+    default = [policy for policy in blocked if policy.policy == "unlisted"]
+    named = [policy for policy in blocked if policy.policy != "unlisted"]
+    found = []
+    if default:
+        found.append(
+            f"Line {default[0].line} of robots.txt ({quoted(default[0].rule)} for User-agent: *) keeps out"
+            f" {out_of(len(default), AGENTS_TOTAL)} tested agents."
+        )
+    if named:
+        found.append(f"robots.txt disallows {by_line(named, rules=True)}.")
+    if partial:
+        found.append(f"It keeps {by_line(partial, rules=True)} from some paths.")
+    return " ".join(found)
+
+
+def _remedy(blocked: Sequence[RobotsPolicy], partial: Sequence[RobotsPolicy]) -> str:
+    own = [policy for policy in (*blocked, *partial) if policy.policy != "unlisted"]
+    default = len(own) < len(blocked) + len(partial)
+    found = []
+    if own:
+        where = at_lines(policy.line for policy in own)
+        found.append(f"Replace the groups that hold these rules{where} by the group below.")
+    if default:
+        found.append("The group below also covers the others." if own else "Add the group below.")
+        found.append("An agent with a group of its own no longer reads User-agent: *; repeat the path rules you keep.")
+    return " ".join(found)
+
+
+class RobotsTxt(Check):
+    component = "robots"
+    fix = "robots"
+    label = "robots.txt rules for agents"
+    earns = "the share of tested agents that robots.txt lets in; a path restriction costs a quarter of a ban"
+    lacking = "robots.txt shuts agents out"
+    title = "Let agents in by robots.txt"
+    effort = 2
+    takes = "minutes"
+    file = "by-hand/robots-robots.txt"
+    proof = "curl -sS {origin}/robots.txt shows the new file, also through the CDN."
+    points = POINTS
+    pillar = WELCOME
+    sentences = SENTENCES
+    detail = "robots"
+    judged = True
+    rests_on = ("robots.txt", "robots")
+
+    def measure(self, observations: Observations, judgement: Judgement, method: str) -> Earned:
+        full = POINTS[method]
+        match observations.robots.kind:
+            case "unknown":
+                return Earned(
+                    0, "robots.txt could not be fetched, and agents that follow RFC 9309 must then stay away."
+                )
+            case "none":
+                return Earned(full, "There is no robots.txt, so no agent is disallowed.")
+            case "html":
+                return Earned(full, "A web page is served as robots.txt, so it holds no rules.")
+        blocked, partial = ([policy.line for policy in found] for found in (judgement.blocked, judgement.restricted))
+        paths = f"; path rules restrict {len(partial)}{at_lines(partial)}, a quarter each" if partial else ""
+        disallowed = out_of(len(blocked), AGENTS_TOTAL) if blocked else f"none of the {AGENTS_TOTAL}"
+        return Earned(
+            _share(full, len(blocked), len(partial)),
+            f"robots.txt disallows {disallowed} tested agents{at_lines(blocked)}{paths}.",
+        )
+
+    def findings(self, observations: Observations, judgement: Judgement) -> Iterator[Finding]:
+        """Yield what robots.txt says to the tested agents and crawlers."""
+        if observations.exchange("robots").unmeasured:
+            return
+        yield from _file(observations)
+        if observations.robots.kind == "rules":
+            yield from _blocked(judgement)
+            yield from _partial(judgement)
+            yield from _named(judgement)
+            yield from _crawlers(judgement)
+        if observations.robots.kind in ("rules", "html") and not judgement.blocked:
+            yield Finding("robots-open", {"total": str(AGENTS_TOTAL)})
+
+    def fixed(self, observations: Observations) -> Observations:
+        robots = observations.robots
+        opened = replace(
+            robots,
+            kind="rules" if robots.kind == "unknown" else robots.kind,
+            agents=tuple(_open(policy) for policy in robots.agents),
+            wildcard_block=False,
+            wildcard_line=0,
+        )
+        changed = replace(observations, robots=opened)
+        if robots.kind != "unknown":
+            return changed
+        exchanges = tuple(
+            replace(exchange, status=200, error="", detail="") if exchange.name == "robots" else exchange
+            for exchange in observations.exchanges
+        )
+        return replace(changed, exchanges=exchanges)
+
+    def advise(self, site: Site) -> Advice:
+        """Return body and the whole corrected file; of a file that is not kept, a group under the names
+        as the file spells them.
+        """
+        step, facts = edges().for_robots(site.edges).step, site.observations.robots
+        if facts.kind == "unknown":
+            fetched = _fetched(site.observations.exchange("robots"))
+            body = (
+                f"robots.txt {fetched}. Agents that follow RFC 9309 must then treat the whole site as disallowed. Serve"
+                " this file with status 200, from a path that needs neither login nor application; even a plain 404"
+                f" would let agents in. {step}"
+            )
+            return Advice(body, robots_edit.OPEN_FILE.strip(), lambda: robots_pieces(site, "robots"))
+        blocked, partial = site.judgement.blocked, site.judgement.restricted
+        remedy = _file_remedy(blocked) if facts.text else _remedy(blocked, partial)
+        body = (
+            f"{_rules(blocked, partial)} {remedy} These agents fetch a page because a person asked for it; rules for"
+            f" training crawlers such as GPTBot or CCBot stay as they are. {step}"
+        )
+        if facts.text:
+            code = robots_edit.corrected(site.observations, ["robots"]).strip("\n")
+            return Advice(body, code, lambda: robots_pieces(site, "robots"))
+        names = dict.fromkeys(_spelling(policy) for policy in (*blocked, *partial))
+        group = {name.lower(): name for name in reversed(names)}
+        rows = [f"User-agent: {name}" for name in reversed(group.values())]
+        code = "\n".join([*rows, "Allow: /"])
+        return Advice(body, code, lambda: robots_pieces(site, "robots", code))
+
+    def convert(self, known: CardPoints, to: str) -> int:
+        counts = known.card.agents_disallowed, known.card.agents_partial
+        unknown = known.points == 0 and _share(POINTS[known.was], *counts) > 0
+        return 0 if unknown else _share(POINTS[to], *counts)
+
+
+CHECK = RobotsTxt()

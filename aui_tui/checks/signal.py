@@ -1,0 +1,112 @@
+"""Content-Signal: a line of robots.txt that says what the content may be used for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from aui_tui.checks.base import Advice, CardPoints, Check, Earned, Finding, Site, good, robots_pieces, warn
+from aui_tui.checks.judge import Judgement
+from aui_tui.checks.robots_edit import OPEN_SIGNAL, signal_for
+from aui_tui.checks.wording import quoted
+from aui_tui.model.methods import round_half_up
+from aui_tui.model.observations import Observations
+
+POINTS = {"v0.1": 10, "v0.2": 4}
+PILLAR = {"v0.1": "consent", "v0.2": "welcome"}
+SENTENCES = (
+    warn(
+        "signal-no-input",
+        "Content-Signal on line <<line>> of robots.txt says ai-input=no: an agent may not read the page to answer"
+        " its user, which is what it comes for.",
+    ),
+    warn(
+        "signal-none",
+        "There is no Content-Signal line in robots.txt, so the site does not say whether an agent may read it to"
+        " answer its user.",
+    ),
+    good("signal", "robots.txt says what the content may be used for: Content-Signal on line <<line>>, <<value>>."),
+)
+
+
+def _refuses_input(value: str) -> bool:
+    """Return whether a Content-Signal value says ``ai-input=no``."""
+    pairs = (part.partition("=") for part in value.lower().split(","))
+    return any(key.strip() == "ai-input" and answer.strip() == "no" for key, _, answer in pairs)
+
+
+def _half(method: str) -> int:
+    return round_half_up(POINTS[method], 2)
+
+
+class ContentSignal(Check):
+    component = "signal"
+    fix = "signal"
+    label = "Content-Signal"
+    earns = "a Content-Signal line in robots.txt: all; with ai-input=no: half; none: nothing"
+    lacking = "no full Content-Signal"
+    title = "State a Content-Signal in robots.txt"
+    effort = 1
+    takes = "minutes"
+    file = "by-hand/robots-signal.txt"
+    proof = "curl -sS {origin}/robots.txt shows the Content-Signal line."
+    points = POINTS
+    pillar = PILLAR
+    sentences = SENTENCES
+    detail = "signal"
+    rests_on = ("robots.txt", "robots")
+
+    def measure(self, observations: Observations, _: Judgement, method: str) -> Earned:
+        robots = observations.robots
+        if not robots.signal_line:
+            return Earned(0, "There is no Content-Signal line in robots.txt.")
+        where = f"line {robots.signal_line}"
+        if _refuses_input(robots.signal):
+            return Earned(_half(method), f"Content-Signal on {where} says ai-input=no, which earns half.")
+        return Earned(POINTS[method], f"robots.txt has a Content-Signal on {where}.")
+
+    def findings(self, observations: Observations, _: Judgement) -> Iterator[Finding]:
+        facts = observations.robots
+        line = str(facts.signal_line)
+        if not facts.signal_line:
+            if facts.kind != "unknown":
+                yield Finding("signal-none")
+        elif _refuses_input(facts.signal):
+            yield Finding("signal-no-input", {"line": line})
+        else:
+            yield Finding("signal", {"line": line, "value": quoted(facts.signal)})
+
+    def fixed(self, observations: Observations) -> Observations:
+        robots = observations.robots
+        return replace(observations, robots=replace(robots, signal=OPEN_SIGNAL, signal_line=robots.signal_line or 1))
+
+    def advise(self, site: Site) -> Advice:
+        robots = site.observations.robots
+        value = signal_for(robots.signal)
+        if not _refuses_input(robots.signal):
+            where = (
+                "Publish a robots.txt with" if robots.kind in ("none", "html") else "Give User-agent: * in robots.txt"
+            )
+            body = (
+                f"{site.observations.host} does not say what its content may be used for. {where} a Content-Signal:"
+                " search, ai-input (reading it live to answer or act for a person) and ai-train. The values below are a"
+                " proposal; only ai-input=no costs points."
+            )
+            code = f"User-agent: *\nContent-Signal: {value}\nDisallow:"
+        else:
+            body = (
+                f"Line {robots.signal_line} of robots.txt says ai-input=no: do not feed this content to an AI model,"
+                " not even live for the user who asked. Put the line below in its place; the other values stay as they"
+                " are."
+            )
+            code = f"Content-Signal: {value}"
+        return Advice(body, code, lambda: robots_pieces(site, "signal", code))
+
+    def convert(self, known: CardPoints, to: str) -> int:
+        if 0 < known.points < POINTS[known.was]:
+            return _half(to)
+        return POINTS[to] if known.points else 0
+
+
+CHECK = ContentSignal()

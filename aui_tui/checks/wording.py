@@ -1,0 +1,158 @@
+"""Small pieces of the sentences in evidence and advice. Pure; words of a site are quoted short."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from http import HTTPStatus
+from importlib.resources import files
+from typing import Final
+from urllib.parse import urlsplit
+
+import msgspec
+
+from aui_tui.model.decoding import convert
+from aui_tui.model.observations import CHALLENGED, Exchange, RobotsPolicy
+from aui_tui.model.registry import registry
+from aui_tui.text import clean
+
+QUOTE: Final = 60
+"""Characters kept of a quoted word of the site."""
+NAMED: Final = 5
+"""Names spelled out in a list before the rest is counted."""
+LINES: Final = 8
+"""The same of line numbers."""
+PLACE: Final = re.compile(r"<<(\w+)>>")
+
+
+class Vendor(msgspec.Struct, frozen=True, kw_only=True):
+    """A bot wall or edge in words: ``name``, and what it calls the id to quote to it."""
+
+    name: str
+    reference: str = "reference"
+
+
+@cache
+def vendors() -> Mapping[str, Vendor]:
+    """Return the packaged names of walls and edges (``vendors.toml``) by the key used in observations."""
+    data = tomllib.loads(files("aui_tui.checks").joinpath("vendors.toml").read_text(encoding="utf-8"))
+    return convert(data, dict[str, Vendor])
+
+
+def vendor(key: str) -> Vendor:
+    """Return the words for a wall or edge, its own key when it has none."""
+    return vendors().get(key) or Vendor(name=key)
+
+
+def fill(template: str, facts: Mapping[str, str]) -> str:
+    """Return ``template`` with each ``<<name>>`` replaced by its fact; what a fact holds is not read again."""
+    return PLACE.sub(lambda place: facts[place[1]], template)
+
+
+def joined(items: Iterable[str], limit: int = NAMED) -> str:
+    """Return ``a, b and c``, each once; past ``limit`` the rest is counted."""
+    words = list(dict.fromkeys(items))
+    if len(words) > limit:
+        words = [*words[: limit - 1], f"{len(words) - limit + 1} more"]
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def out_of(number: int, total: int) -> str:
+    """Return ``3 of the 19``, ``all 19``."""
+    return f"all {total}" if number == total else f"{number} of the {total}"
+
+
+def at_lines(lines: Iterable[int]) -> str:
+    """Return `` (line 4)``, `` (lines 4 and 9)``; empty when no line is known."""
+    known = sorted({line for line in lines if line})
+    if not known:
+        return ""
+    return f" ({'line' if len(known) == 1 else 'lines'} {joined(map(str, known), LINES)})"
+
+
+def quoted(text: str) -> str:
+    """Return words of the site, cleaned, cut and in quotation marks."""
+    return f"“{clean(text, QUOTE).strip()}”"
+
+
+def clause(text: str) -> str:
+    """Return a sentence or clause without its final full stop, cut to the length of a line of evidence."""
+    return clean(text, 300).strip().rstrip(".")
+
+
+def sentence(text: str) -> str:
+    """Return ``text`` as a sentence: a capital first, one full stop last."""
+    words = clause(text)
+    return f"{words[:1].upper()}{words[1:]}."
+
+
+def status(code: int) -> str:
+    """Return a status with its standard phrase: ``403 Forbidden``."""
+    try:
+        return f"{code} {HTTPStatus(code).phrase}"
+    except ValueError:
+        return str(code)
+
+
+def answer(probe: Exchange) -> str:
+    """Return what a probe that was not served got: ``a Cloudflare challenge page (403)``, ``403 Forbidden``."""
+    if probe.another_page:
+        place = urlsplit(probe.url).path
+        where = f" at {quoted(place)}" if place not in ("", "/") else ""
+        title = f", {quoted(probe.title)}" if probe.title else ""
+        return f"{'another page' if probe.readable else 'an empty page'}{title}{where} ({probe.status})"
+    if probe.outcome == CHALLENGED and probe.challenge is not None:
+        name = vendor(probe.challenge.vendor).name
+        return f"{_article(name)} {name} challenge page ({probe.status})"
+    return status(probe.status) if probe.status else no_answer(probe)
+
+
+def _article(name: str) -> str:
+    return "an" if name[:1].lower() in "aeiou" or name.startswith("F5") else "a"
+
+
+DROPPED: Final = "a dropped connection"
+
+
+def no_answer(probe: Exchange) -> str:
+    """Return how a probe was left without an answer: ``no answer``, ``a dropped connection``."""
+    return "no answer" if probe.error in ("", "timeout") else DROPPED
+
+
+def answers(probes: Sequence[Exchange]) -> str:
+    """Return what several probes got, each kind once."""
+    return joined(answer(probe) for probe in probes)
+
+
+def silence(probe: Exchange) -> str:
+    """Return why an inconclusive probe has no usable answer, as a clause."""
+    if probe.error in ("", "timeout") and probe.status == 0:
+        return "no answer in 12 s"
+    return clause(probe.detail) or probe.error.replace("-", " ")
+
+
+def name_of(policy: RobotsPolicy) -> str:
+    """Return the label of the agent that a policy is about."""
+    agent = registry().agent(policy.token)
+    return agent.short if agent else policy.token
+
+
+def by_line(policies: Iterable[RobotsPolicy], *, rules: bool = False) -> str:
+    """Return the agents with the lines that decide: ``Claude (line 12, as “claude-user”), Kimi and Devin (line 20)``.
+
+    ``rules`` adds the line as written. The spelling is given for an agent that stands alone and is written otherwise.
+    """
+    groups: dict[int, list[RobotsPolicy]] = {}
+    for policy in policies:
+        groups.setdefault(policy.line, []).append(policy)
+    named = []
+    for line, group in groups.items():
+        rule = f", {quoted(group[0].rule)}" if rules else ""
+        alone = len(group) == 1 and group[0].spelling not in ("", group[0].token)
+        spelling = f", as {quoted(group[0].spelling)}" if alone else ""
+        named.append(f"{joined(map(name_of, group))} (line {line}{rule}{spelling})")
+    return joined(named)

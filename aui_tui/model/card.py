@@ -1,0 +1,266 @@
+"""The report card and its parts, how its score adds up, its time stamps, and the summary that the index lists.
+
+Fields as in specification 2. A time is ISO 8601 in UTC with milliseconds (2.2).
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+from msgspec.structs import replace
+
+from aui_tui.model.observations import CHALLENGED, INCONCLUSIVE, REDIRECTS, REFUSED, SERVED, Declared
+from aui_tui.model.tasks import TaskRun
+
+Count = Annotated[int, Meta(ge=0, le=2**53 - 1)]
+"""A count; the largest is the largest integer that every JSON reader keeps exact (RFC 8259 section 6)."""
+Percent = Annotated[int, Meta(ge=0, le=100)]
+Grade = Annotated[str, Meta(pattern=r"^[A-F][+-]?$")]
+Timestamp = Annotated[str, Meta(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")]
+Points = dict[str, int | float | None]
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """One finding: ``t`` is critical, warn or good (2.2)."""
+
+    t: str
+    text: str
+
+
+class Semantic(msgspec.Struct, frozen=True):
+    """Counts of landmarks, labels and forms on the homepage (2.2)."""
+
+    main: Count
+    nav: Count
+    aria: Count
+    forms: Count
+
+
+class AgentAccess(msgspec.Struct, frozen=True):
+    """What one live-probed agent got; status 0 means no response (2.5)."""
+
+    status: Count
+    challenged: bool
+    title: str
+
+    @property
+    def outcome(self) -> str:
+        """``inconclusive``, ``challenged``, ``refused`` or ``served``, as far as the record alone shows it."""
+        if self.status == 0:
+            return INCONCLUSIVE
+        if self.challenged:
+            return CHALLENGED
+        if 200 <= self.status <= 299:
+            return SERVED
+        return INCONCLUSIVE if self.status in REDIRECTS else REFUSED
+
+
+class Recommendation(msgspec.Struct, frozen=True):
+    """One fix and the points it would gain (2.6)."""
+
+    k: str
+    pillar: str
+    pts: Count
+    title: str
+    body: str
+    code: str
+
+
+class ReportCard(msgspec.Struct, frozen=True, kw_only=True):
+    """The full record (2.2), fields in the specification's order; the three after them belong to v0.2 (2.3).
+
+    ``declared`` is there only when it was asked for; the specification does not name it.
+    """
+
+    found: bool
+    method: str
+    host: str
+    input_host: str
+    name: str
+    category: str
+    scanned_at: Timestamp
+    vantage: str
+    elapsed_ms: Count
+    score: Percent
+    grade: Grade
+    stance: str
+    pillars: Points
+    pillar_max: Points
+    evidence: tuple[Evidence, ...]
+    matrix: dict[str, str]
+    files: tuple[str, ...]
+    jsonld: Count
+    semantic: Semantic
+    noscript_shell: bool
+    content_signal: bool
+    wildcard_block: bool
+    robots_status: Count
+    robots_ua_rules: Count
+    agents_disallowed: Count
+    agents_partial: Count
+    agents_total: Count
+    crawlers_blocked: Count
+    crawlers_total: Count
+    ua_policy: dict[str, str]
+    crawler_policy: dict[str, str]
+    live_served: Count
+    live_total: Count
+    agent_access: dict[str, AgentAccess]
+    human_status: Count
+    human_title: str
+    human_challenged: bool
+    edge: str
+    probe_dead: bool
+    seed: bool
+    url: str
+    recommendations: tuple[Recommendation, ...]
+    detail: Points | UnsetType = UNSET
+    provisional: bool | UnsetType = UNSET
+    task_runs: tuple[TaskRun, ...] | UnsetType = UNSET
+    declared: Declared | UnsetType = UNSET
+
+    @property
+    def unreachable(self) -> bool:
+        """No homepage probe got a page, a challenge or a refusal: only inconclusive answers or plain 5xx.
+
+        Follows from the record alone, so that a card of another index sorts into the right list.
+        """
+        human = AgentAccess(self.human_status, self.human_challenged, self.human_title)
+        return all(
+            access.outcome == INCONCLUSIVE or (access.outcome == REFUSED and 500 <= access.status <= 599)
+            for access in (human, *self.agent_access.values())
+        )
+
+    @property
+    def top_evidence(self) -> str:
+        """The text of the first evidence line; empty when there is none."""
+        return self.evidence[0].text if self.evidence else ""
+
+    def summary(self) -> SiteSummary:
+        """Return the row that the index shows for this card (2.1)."""
+        return SiteSummary(**{field: getattr(self, field) for field in SiteSummary.__struct_fields__})
+
+
+class SiteSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """An element of ``ranked`` and ``unreachable`` in the Index (2.1)."""
+
+    host: str
+    name: str
+    category: str
+    score: Percent
+    grade: Grade
+    stance: str
+    pillars: Points
+    matrix: dict[str, str]
+    scanned_at: Timestamp
+    top_evidence: str
+    url: str
+
+
+class Index(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole Index as one record (4.1)."""
+
+    scanned_at: Timestamp
+    ranked: tuple[SiteSummary, ...]
+    unreachable: tuple[SiteSummary, ...]
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """One component of the score: points ``earned`` of ``possible`` in ``pillar`` (its wire key), and the ``reason``.
+
+    ``measured`` is False when no probe was conclusive: then the component counts on neither side.
+    ``fix`` is the recommendation key that would complete it, empty when nothing is left to gain.
+    """
+
+    component: str
+    pillar: str
+    earned: int
+    possible: int
+    reason: str
+    measured: bool = True
+    fix: str = ""
+
+
+class Ledger(msgspec.Struct, frozen=True, kw_only=True):
+    """All components of a score under one method, their sums, and what the sums became.
+
+    ``raw`` is round half up of 100 x earned / possible; ``score`` is ``raw``, at most 59 when ``capped``.
+    """
+
+    method: str
+    entries: tuple[Entry, ...]
+    earned: int
+    possible: int
+    raw: int
+    score: int
+    capped: bool
+    grade: str
+
+    @property
+    def points(self) -> dict[str, int]:
+        """Points earned per component."""
+        return {entry.component: entry.earned for entry in self.entries}
+
+
+_QUOTED: Final = re.compile(r"; the [^;]{1,60} to quote (?:is|are) (.+?)\.?$")
+"""The ids of requests to quote to a vendor, at the end of an evidence text."""
+
+
+def text_without_volatile(text: str) -> str:
+    """Return an evidence text without the ids of the requests that it quotes."""
+    return _QUOTED.sub(".", text)
+
+
+def card_without_volatile(card: ReportCard) -> ReportCard:
+    """Return ``card`` with its evidence and snippets without volatile parts; ``scanned_at`` and ``elapsed_ms`` stay."""
+    found = (_QUOTED.search(item.text) for item in card.evidence)
+    quoted = {word for match in found if match for word in re.split(r", | and ", match[1])}
+    ids = "|".join(map(re.escape, sorted(quoted, key=len, reverse=True)))
+    named = re.compile(rf"^(- .* )(?:{ids})$", re.MULTILINE) if ids else None
+
+    def of(code: str) -> str:
+        code = code.replace(card.scanned_at, "(time)")
+        return named.sub(r"\1(id)", code) if named else code
+
+    return replace(
+        card,
+        evidence=tuple(replace(item, text=text_without_volatile(item.text)) for item in card.evidence),
+        recommendations=tuple(replace(fix, code=of(fix.code)) for fix in card.recommendations),
+    )
+
+
+def summary_without_volatile(summary: SiteSummary) -> SiteSummary:
+    """Return ``summary`` with its evidence without volatile parts."""
+    return replace(summary, top_evidence=text_without_volatile(summary.top_evidence))
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_EARLIEST, _LATEST = -62135596800.0, 253402300799.0
+
+
+def stamp(epoch: float) -> str:
+    """Return ``epoch`` seconds as a record writes them, such as ``2026-07-25T10:00:00.000Z``.
+
+    A time outside the years 1 to 9999 becomes the nearest one inside.
+    """
+    moment = datetime.fromtimestamp(round(min(max(epoch, _EARLIEST), _LATEST) * 1000) / 1000, UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def epoch_ms(scanned_at: str) -> int:
+    """Return a record's time as whole milliseconds since the epoch; 0 for a text that is not such a time."""
+    try:
+        moment = datetime.fromisoformat(scanned_at)
+    except ValueError:
+        return 0
+    since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH
+    return (since.days * 86_400 + since.seconds) * 1000 + since.microseconds // 1000
+
+
+def age(scanned_at: str, now: float) -> float:
+    """Return the seconds from ``scanned_at`` to ``now`` (epoch seconds); never negative."""
+    return max(now - epoch_ms(scanned_at) / 1000, 0.0)

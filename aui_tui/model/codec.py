@@ -1,0 +1,406 @@
+"""Records to bytes and back: JSON as the specification names its fields, in the specification's order.
+
+Reading is strict about what makes a record broken (a missing or mistyped field, a number out of range, a map of the
+wrong size) and tolerant about what makes it foreign: other key names, unknown extra fields, future words.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import cache, lru_cache
+from typing import Annotated, Any, Final, Literal, TypeVar
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from aui_tui.errors import RecordError
+from aui_tui.model.card import Index, Percent, Points, ReportCard, SiteSummary
+from aui_tui.model.decoding import convert, json_decoder
+from aui_tui.model.observations import Declared
+from aui_tui.model.registry import registry, surfaces
+from aui_tui.model.tasks import TaskRun
+from aui_tui.model.vocabulary import (
+    AGENTS_TOTAL,
+    CRAWLERS_TOTAL,
+    LIVE_TOTAL,
+    STANCES,
+    SURFACES_TOTAL,
+    UNCATEGORIZED,
+    VERDICTS,
+)
+from aui_tui.text import clean
+
+Keys = Literal["names", "slots"]
+T = TypeVar("T", bound=ReportCard | SiteSummary | Index)
+V = TypeVar("V")
+
+MAX_POINTS: Final = 1000
+"""More points than this on one pillar are refused, and so are NaN and infinity."""
+MAX_BYTES: Final = 512 * 1024 * 1024
+"""A record or index larger than this is refused."""
+
+TEXT_LIMITS: Final = {"body": 4000, "code": 20_000, "text": 2000, "top_evidence": 2000}
+"""Longest text kept per field, in characters; other fields keep SHORT."""
+SHORT: Final = 500
+BLOCKS: Final = frozenset({"body", "code"})
+"""Fields that may have several lines."""
+
+MAPS: Final = {
+    "matrix": ("matrix_key_", 1, SURFACES_TOTAL),
+    "ua_policy": ("agent_", 2, AGENTS_TOTAL),
+    "crawler_policy": ("crawler_", 2, CRAWLERS_TOTAL),
+    "agent_access": ("agent_", 2, LIVE_TOTAL),
+}
+"""The maps whose keys are product names: slot prefix, digits, number of entries."""
+
+
+@cache
+def names_of(field: str) -> tuple[str, ...]:
+    """Return our literal keys of a map (``matrix``, ``ua_policy``, ``crawler_policy``, ``agent_access``) in order."""
+    if field == "matrix":
+        return tuple(surface.slug for surface in surfaces())
+    known = registry()
+    if field == "crawler_policy":
+        return tuple(crawler.token for crawler in known.crawlers)
+    agents = known.live if field == "agent_access" else known.agents
+    return tuple(agent.token for agent in agents)
+
+
+@cache
+def slots_of(field: str) -> tuple[str, ...]:
+    """Return the positional keys of a map, such as ``agent_01`` or ``matrix_key_1``, in order."""
+    prefix, digits, count = MAPS[field]
+    return tuple(f"{prefix}{number:0{digits}d}" for number in range(1, count + 1))
+
+
+def encode_card(card: ReportCard, keys: Keys = "names") -> bytes:
+    """Return ``card`` as JSON; ``keys="slots"`` writes positional keys instead of names."""
+    return _encode(keyed(card, keys))
+
+
+def encode_summary(summary: SiteSummary, keys: Keys = "names") -> bytes:
+    """Return one row of the Index as JSON."""
+    return _encode(keyed(summary, keys))
+
+
+def encode_index(index: Index, keys: Keys = "names") -> bytes:
+    """Return the whole Index as JSON."""
+    if keys == "slots":
+        index = msgspec.structs.replace(
+            index,
+            ranked=tuple(keyed(row, keys) for row in index.ranked),
+            unreachable=tuple(keyed(row, keys) for row in index.unreachable),
+        )
+    return _encode(index)
+
+
+def decode_card(data: bytes) -> ReportCard:
+    """Return the report card in ``data``. Raises RecordError with one sentence that names the field at fault."""
+    return _decode(data, ReportCard, _check_card, "report card")
+
+
+def decode_summary(data: bytes) -> SiteSummary:
+    """Return the index row in ``data``. Raises RecordError with one sentence that names the field at fault."""
+    return _decode(data, SiteSummary, _check_summary, "index row")
+
+
+class _PlainRow(msgspec.Struct, kw_only=True):
+    """An index row whose texts are judged afterwards, all at once; missing texts that decide nothing are empty."""
+
+    host: str
+    name: str | UnsetType = UNSET
+    category: str = UNCATEGORIZED
+    score: Percent
+    grade: str
+    stance: str
+    pillars: dict[str, Annotated[int, Meta(ge=0, le=MAX_POINTS)] | None]
+    matrix: dict[str, str]
+    scanned_at: str
+    top_evidence: str = ""
+    url: str = ""
+
+
+_PLAIN_ROWS: Final = json_decoder(list[_PlainRow])
+
+
+def decode_plain_rows(data: bytes) -> list[SiteSummary] | None:
+    """Return the rows of the JSON array ``data``; None when one of them is not plain and must be read with care.
+
+    A plain row has our names, short printable texts and whole numbers. A fifth of the time of ``decode_summary``.
+    """
+    try:
+        rows = _PLAIN_ROWS.decode(data)
+    except (ValueError, RecursionError):
+        return None
+    return [_summary(row) for row in rows] if all(map(_is_sound, rows)) else None
+
+
+def _summary(row: _PlainRow) -> SiteSummary:
+    return SiteSummary(
+        host=row.host,
+        name=row.host if row.name is UNSET else row.name,
+        category=row.category,
+        score=row.score,
+        grade=row.grade,
+        stance=row.stance,
+        pillars=row.pillars,  # type: ignore[arg-type]  # whole numbers are Points
+        matrix=row.matrix,
+        scanned_at=row.scanned_at,
+        top_evidence=row.top_evidence,
+        url=row.url,
+    )
+
+
+def _is_sound(row: _PlainRow) -> bool:
+    name, time = row.host if row.name is UNSET else row.name, row.scanned_at
+    texts = f"{row.host}{name}{row.category}{row.url}{row.top_evidence}{time}"
+    return (
+        len(texts) <= SHORT
+        and texts.isascii()
+        and texts.isprintable()
+        and row.host != ""
+        and row.grade in _GRADES
+        and row.stance in STANCES
+        and len(time) == 24
+        and time[4] + time[7] + time[10] + time[19] + time[23] == "--T.Z"
+        and _is_time(time)
+        and _is_matrix(tuple(row.matrix), tuple(row.matrix.values()))
+        and _is_plain_key("".join(row.pillars))
+    )
+
+
+_GRADES: Final = frozenset(letter + sign for letter in "ABCDEF" for sign in ("", "+", "-"))
+
+
+@lru_cache(maxsize=65536)
+def _is_matrix(slugs: tuple[str, ...], words: tuple[str, ...]) -> bool:
+    return slugs == names_of("matrix") and all(word in VERDICTS for word in words)
+
+
+@lru_cache(maxsize=1024)
+def _is_plain_key(names: str) -> bool:
+    return _is_plain(names, SHORT)
+
+
+def decode_index(data: bytes) -> Index:
+    """Return the Index in ``data``. Raises RecordError with one sentence that names the row and field at fault."""
+    return _decode(data, Index, _check_index, "index")
+
+
+def _is_plain(text: str, limit: int) -> bool:
+    if text.isascii() and text.isprintable():
+        return len(text) <= limit
+    return clean(text, limit) == text
+
+
+def _encode(record: object) -> bytes:
+    return msgspec.json.encode(record)
+
+
+def keyed(record: V, keys: Keys) -> V:
+    """Return ``record`` with its maps under names or under slots; a foreign map keeps its names under ``names``."""
+    if keys == "names":
+        return record
+    changes: dict[str, Any] = {}
+    for field in MAPS:
+        values = getattr(record, field, None)
+        if isinstance(values, dict):
+            changes[field] = dict(zip(slots_of(field), values.values(), strict=False))
+    declared = getattr(record, "declared", None)
+    if isinstance(declared, Declared) and (agent := registry().agent(declared.agent)) is not None:
+        changes["declared"] = msgspec.structs.replace(declared, agent=agent.key)
+    return msgspec.structs.replace(record, **changes)  # type: ignore[type-var]  # one of our structs
+
+
+def _decode(data: bytes, kind: type[T], check: Callable[[T], None], what: str) -> T:
+    if len(data) > MAX_BYTES:
+        raise RecordError(f"The {what} is larger than {MAX_BYTES // 1024 // 1024} MiB.")
+    try:
+        raw = _parse(data)
+    except RecursionError:
+        raise RecordError(f"The {what} is nested too deep.") from None
+    except ValueError as error:
+        raise RecordError(f"The {what} is not JSON: {clean(str(error).partition(';')[0], 120)}.") from None
+    if not isinstance(raw, dict):
+        raise RecordError(f"The {what} is not a JSON object.")
+    try:
+        record = convert(_ours(_clean_text(_known(raw, kind), "")), kind)
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise RecordError(f"Broken {what}: {_sentence(error)}.") from None
+    check(record)
+    return record
+
+
+def _known(raw: dict[str, Any], kind: type[msgspec.Struct]) -> dict[str, Any]:
+    """Drop the fields that the specification does not name, whatever lies in them."""
+    kept = {name: raw[name] for name in kind.__struct_fields__ if name in raw}
+    if kind is Index:
+        for name, rows in kept.items():
+            if isinstance(rows, list):
+                kept[name] = [_known(row, SiteSummary) if isinstance(row, dict) else row for row in rows]
+    return kept
+
+
+def _ours(cleaned: dict[str, Any]) -> dict[str, Any]:
+    """Drop ``declared`` and the elements of ``task_runs`` that are not ours: what others put there is open."""
+    runs = cleaned.get("task_runs")
+    if isinstance(runs, list):
+        cleaned = cleaned | {"task_runs": [run for run in runs if _is_a(TaskRun, run)]}
+    if "declared" in cleaned and not _is_a(Declared, cleaned["declared"]):
+        del cleaned["declared"]
+    return cleaned
+
+
+def _is_a(kind: type[msgspec.Struct], value: Any) -> bool:
+    try:
+        convert(value, kind)
+    except msgspec.ValidationError:
+        return False
+    return True
+
+
+def _parse(data: bytes) -> Any:
+    try:
+        return msgspec.json.decode(data)
+    except msgspec.DecodeError:
+        return json.loads(data, parse_constant=_no_constant)
+    except UnicodeDecodeError:
+        return json.loads(data.decode("utf-8", "replace"), parse_constant=_no_constant)
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(name + " is not a number of JSON")
+
+
+@lru_cache(maxsize=4096)
+def _key(name: str) -> str:
+    return clean(name, SHORT)
+
+
+def _clean_text(value: Any, field: str, depth: int = 0) -> Any:
+    if isinstance(value, str):
+        if field == "scanned_at":
+            return _instant(value)
+        limit = TEXT_LIMITS.get(field, SHORT)
+        if len(value) <= limit and value.isascii() and value.isprintable():
+            return value
+        return clean(value, limit, block=field in BLOCKS)
+    if depth > 12:
+        raise RecursionError("nested too deep")
+    if isinstance(value, Mapping):
+        cleaned = {
+            _key(str(key)) if len(key) < 64 else clean(str(key), SHORT): _clean_text(item, str(key), depth + 1)
+            for key, item in value.items()
+        }
+        return _ordered(field, cleaned) if field in MAPS else cleaned
+    if isinstance(value, list):
+        return [_clean_text(item, field, depth + 1) for item in value]
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
+
+
+_INSTANT: Final = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(?:Z|\+00:00)", re.ASCII)
+
+
+def _instant(value: str) -> str:
+    """Give a UTC time its milliseconds; anything else stays for the validation to refuse."""
+    found = _INSTANT.fullmatch(value)
+    return f"{found[1]}.{(found[2] or '')[:3]:0<3}Z" if found and _is_time(found[1]) else clean(value, 40) + "?"
+
+
+def _is_time(value: str) -> bool:
+    try:
+        datetime.fromisoformat(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _ordered(field: str, values: dict[str, Any]) -> dict[str, Any]:
+    """Rename slots to names and put known names in order; a foreign map keeps its keys and its order."""
+    names, slots = names_of(field), slots_of(field)
+    if len(values) != len(names):
+        return values
+    found = {name: key for name, slot in zip(names, slots, strict=True) for key in (slot, name) if key in values}
+    return {name: values[found[name]] for name in names} if len(found) == len(names) else values
+
+
+_PATH: Final = re.compile(r" - at `\$\.?(.*?)`$")
+_FORMS: Final = {
+    "scanned_at": "expected a UTC time such as 2026-11-20T10:00:00.000Z",
+    "grade": "expected a letter from A to F, with a + or - at most",
+}
+"""What the fields with a pattern must look like, in words."""
+
+
+def _sentence(error: Exception) -> str:
+    text = clean(str(error), 300)
+    found = _PATH.search(text)
+    if found is None:
+        return text[:1].lower() + text[1:]
+    problem = text[: found.start()]
+    if "matching regex" in problem:
+        problem = _FORMS.get(found[1].rpartition(".")[2], problem)
+    path = (found[1] or "the record").replace("[...]", " (one of its entries)").replace(").", "), ")
+    return path + ": " + problem[:1].lower() + problem[1:]
+
+
+def _check_summary(summary: SiteSummary | ReportCard) -> None:
+    _one_of("stance", summary.stance, STANCES)
+    _sized(summary, ("matrix",))
+    _points("pillars", summary.pillars)
+    if not summary.host:
+        raise RecordError("Broken record: host is empty.")
+
+
+def _check_card(card: ReportCard) -> None:
+    if not card.found:
+        raise RecordError("Broken report card: found is false, so there is no card.")
+    _check_summary(card)
+    _sized(card, MAPS)
+    totals = {"agents_total": AGENTS_TOTAL, "crawlers_total": CRAWLERS_TOTAL, "live_total": LIVE_TOTAL}
+    for field, total in totals.items():
+        if getattr(card, field) != total:
+            raise RecordError(f"Broken report card: {field} must be {total}, not {getattr(card, field)}.")
+    agents = dict.fromkeys(("agents_disallowed", "agents_partial"), AGENTS_TOTAL)
+    for part, total in (agents | {"crawlers_blocked": CRAWLERS_TOTAL, "live_served": LIVE_TOTAL}).items():
+        if getattr(card, part) > total:
+            raise RecordError(f"Broken report card: {part} must be at most {total}, not {getattr(card, part)}.")
+    if set(card.pillars) != set(card.pillar_max):
+        raise RecordError("Broken report card: pillars and pillar_max do not name the same pillars.")
+    _points("pillar_max", card.pillar_max)
+    if card.detail is not UNSET:
+        _points("detail", card.detail)
+
+
+def _check_index(index: Index) -> None:
+    for name, rows in (("ranked", index.ranked), ("unreachable", index.unreachable)):
+        for number, row in enumerate(rows):
+            try:
+                _check_summary(row)
+            except RecordError as error:
+                raise RecordError(f"{name}[{number}]: {error}") from None
+
+
+def _one_of(field: str, value: str, allowed: Sequence[str]) -> None:
+    if value not in allowed:
+        raise RecordError(f"Broken record: {field} must be one of {', '.join(allowed)}, not {clean(value, 40)!r}.")
+
+
+def _points(field: str, points: Points) -> None:
+    for name, value in points.items():
+        if value is not None and not 0 <= value <= MAX_POINTS:
+            raise RecordError(
+                f"Broken record: {field}.{name} must be from 0 to {MAX_POINTS} points, not {clean(str(value), 20)}."
+            )
+
+
+def _sized(record: SiteSummary | ReportCard, fields: Iterable[str]) -> None:
+    for field in fields:
+        count, wanted = len(getattr(record, field)), MAPS[field][2]
+        if count != wanted:
+            raise RecordError(f"Broken record: {field} must have {wanted} entries, not {count}.")

@@ -1,0 +1,267 @@
+"""What was asked and what came back, browser and agent side by side: the rows behind a verdict. Pure."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from http import HTTPStatus
+from shlex import quote
+from typing import Final, Literal
+from urllib.parse import urlsplit
+
+import msgspec
+
+from aui_tui.errors import BadValue
+from aui_tui.model import labels
+from aui_tui.model.observations import BROWSER, FILE_PROBES, Exchange, Observations
+from aui_tui.model.registry import registry
+
+HIDDEN: Final = "…"
+"""Value of a private field, which is never recorded."""
+NOT_SENT: Final = "not sent"
+NONE: Final = "–"
+REFERENCES: Final = frozenset(
+    {
+        "cf-ray",
+        "x-request-id",
+        "x-amz-cf-id",
+        "x-amzn-requestid",
+        "x-akamai-request-id",
+        "akamai-grn",
+        "x-iinfo",
+        "x-sucuri-id",
+        "x-vercel-id",
+        "x-nf-request-id",
+        "x-azure-ref",
+        "x-datadome-cid",
+    }
+)
+"""Response fields that hold the id by which a CDN or server finds this request again."""
+VOLATILE: Final = frozenset({"date", "age", "expires", "last-modified", "etag"})
+"""Response fields that differ from one answer to the next without meaning anything."""
+_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+")
+Part = Literal["asked", "answered", "page"]
+PARTS: Final[tuple[Part, ...]] = ("asked", "answered", "page")
+
+
+class FieldRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing on both sides. ``differs`` is None where a difference would mean nothing; ``note`` explains the row."""
+
+    part: Part
+    name: str
+    left: str
+    right: str
+    differs: bool | None
+    note: str = ""
+
+
+class TextLine(msgspec.Struct, frozen=True):
+    """One sentence of the readable text: of both sides (``=``), of the left (``-``) or of the right alone (``+``)."""
+
+    side: Literal["=", "-", "+"]
+    text: str
+
+
+class Compared(msgspec.Struct, frozen=True, kw_only=True):
+    """Two exchanges held against one another: the browser's at the left, as far as there is one."""
+
+    name: str
+    left_label: str
+    right_label: str
+    rows: tuple[FieldRow, ...]
+    text: tuple[TextLine, ...]
+    left: Exchange
+    right: Exchange
+
+    @property
+    def differing(self) -> int:
+        """How many rows differ."""
+        return sum(row.differs is True for row in self.rows)
+
+    @property
+    def alike(self) -> int:
+        """How many rows are the same on both sides."""
+        return sum(row.differs is False for row in self.rows)
+
+
+def names(seen: Observations) -> tuple[str, ...]:
+    """Return the probes that can be held against the browser, in the order of the scan."""
+    return tuple(one.name for one in seen.exchanges if one.name != BROWSER)
+
+
+def compared(seen: Observations, name: str) -> Compared:
+    """Return the browser's exchange beside the one called ``name``; a file has no other side. Raises BadValue."""
+    known = (BROWSER, *names(seen))
+    if name not in known:
+        raise BadValue(f"There is no exchange {name!r}; there are: {', '.join(known)}.", allowed=known)
+    right = seen.exchange(name)
+    left = seen.browser if name not in FILE_PROBES else right
+    texts = (left.text, left.text if right.same_text else right.text)
+    return Compared(
+        name=name,
+        left_label=labels.probe(left.name),
+        right_label=labels.probe(name),
+        rows=(*_ordered(_asked(left, right)), *_ordered(_answered(left, right)), *_page(left, right, texts)),
+        text=tuple(_difference(*texts)),
+        left=left,
+        right=right,
+    )
+
+
+def _ordered(rows: Iterator[FieldRow]) -> list[FieldRow]:
+    """Return the first row, then what differs, then what is alike."""
+    first, *rest = rows
+    return [first, *sorted(rest, key=lambda row: row.differs is not True)]
+
+
+def _row(part: Part, name: str, left: str, right: str, note: str = "") -> FieldRow:
+    return FieldRow(part=part, name=name, left=left, right=right, differs=left != right, note=note)
+
+
+def _asked(left: Exchange, right: Exchange) -> Iterator[FieldRow]:
+    yield _row("asked", "request", _request_line(left), _request_line(right))
+    if not left.request and not right.request:
+        yield _row("asked", "User-Agent", _user_agent(left), _user_agent(right))
+        return
+    here, there = dict(left.request), dict(right.request)
+    for name in dict.fromkeys((*here, *there)):
+        yield _row("asked", name, here.get(name, NOT_SENT), there.get(name, NOT_SENT))
+
+
+def _request_line(one: Exchange) -> str:
+    parts = urlsplit(one.url)
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    return f"GET {path} {one.http_version or 'HTTP/1.1'}"
+
+
+def _user_agent(one: Exchange) -> str:
+    agent = registry().agent(one.name)
+    sent = next((value for name, value in one.request if name.lower() == "user-agent"), "")
+    return sent or (agent.user_agent if agent is not None else registry().browser_user_agent)
+
+
+def _answered(left: Exchange, right: Exchange) -> Iterator[FieldRow]:
+    yield _row("answered", "status", status_line(left), status_line(right), _again(right))
+    yield _row("answered", "hops", _hops(left), _hops(right))
+    yield FieldRow(part="answered", name="size, time", left=_size(left), right=_size(right), differs=None)
+    here, there = joined_fields(left.headers), joined_fields(right.headers)
+    for name in dict.fromkeys((*here, *there)):
+        values = here.get(name, NONE), there.get(name, NONE)
+        yield FieldRow(
+            part="answered",
+            name="-".join(word.capitalize() for word in name.split("-")),
+            left=values[0],
+            right=values[1],
+            differs=None if name in VOLATILE else values[0] != values[1],
+            note="the id to quote" if name in REFERENCES else "",
+        )
+
+
+def status_line(one: Exchange) -> str:
+    """Return ``403 Forbidden``, or why there is no usable answer."""
+    if not one.status:
+        return one.detail or "no answer"
+    try:
+        phrase = HTTPStatus(one.status).phrase
+    except ValueError:
+        phrase = ""
+    return f"{one.status} {phrase}".strip() + (f" ({one.detail})" if one.detail else "")
+
+
+def _again(one: Exchange) -> str:
+    before = [str(attempt.status) for attempt in one.attempts]
+    return f"asked again; before it was {', '.join(before)}" if before else ""
+
+
+def _size(one: Exchange) -> str:
+    return f"{one.bytes:,} B{' (cut)' if one.cut else ''}  {one.elapsed_ms / 1000:.2f} s" if one.status else NONE
+
+
+def _hops(one: Exchange) -> str:
+    return " → ".join(f"{hop.status} {hop.location}" for hop in one.hops) or "none"
+
+
+def joined_fields(fields: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return header ``fields`` as a mapping, the values of one name joined by a comma (RFC 9110 5.3)."""
+    found: dict[str, str] = {}
+    for name, value in fields:
+        found[name] = f"{found[name]}, {value}" if name in found else value
+    return found
+
+
+def _page(left: Exchange, right: Exchange, texts: tuple[str, str]) -> Iterator[FieldRow]:
+    if right.name in FILE_PROBES:
+        return
+    yield _row("page", "title", left.title or NONE, right.title or NONE)
+    if any(texts):
+        mine, other = (text.split() for text in texts)
+        shared = len(set(mine) & set(other))
+        note = "" if texts[0] == texts[1] else f"{shared} of them shared"
+        yield FieldRow(
+            part="page", name="text", left=_words(mine), right=_words(other), differs=texts[0] != texts[1], note=note
+        )
+    if left.challenge or right.challenge:
+        yield _row("page", "wall", _wall(left), _wall(right))
+        quoted = [one.challenge.reference if one.challenge else "" for one in (left, right)]
+        if any(quoted):
+            yield _row("page", "reference", quoted[0] or NONE, quoted[1] or NONE, "the id to quote")
+
+
+def _words(words: Sequence[str]) -> str:
+    return "1 word" if len(words) == 1 else f"{len(words)} words"
+
+
+def _wall(one: Exchange) -> str:
+    return f"{one.challenge.vendor}: {one.challenge.signal}" if one.challenge else "none"
+
+
+def _difference(left: str, right: str) -> Iterator[TextLine]:
+    mine, other = (_SENTENCE.split(text) if text else [] for text in (left, right))
+    for kind, a, b, c, d in difflib.SequenceMatcher(None, mine, other, autojunk=False).get_opcodes():
+        if kind == "equal":
+            yield from (TextLine("=", text) for text in mine[a:b])
+        else:
+            yield from (TextLine("-", text) for text in mine[a:b])
+            yield from (TextLine("+", text) for text in other[c:d])
+
+
+def curl(one: Exchange) -> str:
+    """Return a command that asks the same, without cookies, passwords or fields of the user's own."""
+    words = ["curl", "-sS", "--compressed", "-D", "-"]
+    if one.http_version == "HTTP/1.1":
+        words.append("--http1.1")
+    fields = [(name, value) for name, value in one.request if value != HIDDEN and name.lower() != "cookie"]
+    if not fields:
+        fields = [("User-Agent", _user_agent(one))]
+    for name, value in fields:
+        if name.lower() == "accept-encoding":
+            continue
+        words += ["-H", quote(f"{name}: {value}")]
+    return " ".join((*words, quote(one.hops[0].url if one.hops else one.url)))
+
+
+def encode_exchanges(seen: Observations) -> bytes:
+    """Return a JSON array of the exchanges of a scan, each with the curl command that asks the same."""
+    rows = [msgspec.to_builtins(one) | {"curl": curl(one)} for one in seen.exchanges]
+    return msgspec.json.encode(rows)
+
+
+def as_text(found: Compared) -> str:
+    """Return both sides as lines of text: a mark, the name, browser, agent."""
+    out = [f"{found.left_label} and {found.right_label}: {found.differing} differ, {found.alike} are alike"]
+    part = ""
+    for row in found.rows:
+        if row.part != part:
+            part = row.part
+            out += ["", "the page" if part == "page" else part]
+        mark = {True: "≠", False: "=", None: " "}[row.differs]
+        note = f"   ({row.note})" if row.note else ""
+        if found.left is found.right or row.differs is False:
+            out.append(f"  {mark} {row.name:<16} {row.right}{note}")
+        else:
+            out.append(f"  {mark} {row.name:<16} {row.left:<44}  {mark}  {row.right}{note}")
+    if any(one.side != "=" for one in found.text):
+        out += ["", "the page, as text: - browser only, + agent only"]
+        out += [f"  {one.side} {one.text}" for one in found.text if one.side != "="]
+    return "\n".join((*out, "", "ask it yourself", f"  {curl(found.right)}", ""))

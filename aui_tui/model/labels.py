@@ -1,0 +1,182 @@
+"""What the keys of a record are called by people; foreign and future words stay as they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from types import MappingProxyType
+from typing import Final
+
+from aui_tui.model.card import AgentAccess, ReportCard
+from aui_tui.model.methods import METHODS
+from aui_tui.model.observations import (
+    ABSENT,
+    CHALLENGED,
+    DECLARED,
+    DISALLOWED,
+    INCONCLUSIVE,
+    PAYMENT,
+    REFUSED,
+    SERVED,
+    Declaration,
+    Declared,
+    Observations,
+)
+from aui_tui.model.registry import registry
+
+SIGNS: Final = MappingProxyType({"critical": "✗", "warn": "!", "good": "✓"})
+"""A sign beside the word of each severity."""
+_HOST: Final = re.compile(
+    r"(?:(https?)://)?((?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:[0-9]{1,5})?)", re.ASCII
+)
+WEEKS_FROM: Final = 60
+"""Shorter times are given in days, longer ones in weeks."""
+PROBES: Final = MappingProxyType(
+    {
+        "cache": "cache",
+        "browser": "browser",
+        "robots": "robots.txt",
+        "llms": "llms.txt",
+        "ai-plugin": "ai-plugin.json",
+        "ucp": "UCP profile",
+        "mcp": "MCP card",
+    }
+)
+"""Names of the probes that are not agents."""
+
+
+def surface(key: str, *, short: bool = False) -> str:
+    """Return the label of a matrix key, or its short one; a foreign key as it is."""
+    known = registry().surface(key)
+    return (known.short if short else known.label) if known else key
+
+
+def agent(key: str) -> str:
+    """Return the label of an agent by slot or token; a foreign name as it is."""
+    known = registry().agent(key)
+    return known.label if known else key
+
+
+def probe(name: str) -> str:
+    """Return what a probe is called: an agent by its label, a file by its name."""
+    return PROBES.get(name) or agent(name)
+
+
+def pillar(method: str, key: str) -> str:
+    """Return the label of a pillar key under ``method``; of an unknown one the key with a capital."""
+    for known in METHODS[method].pillars if method in METHODS else ():
+        if known.key == key:
+            return known.label
+    return key[:1].upper() + key[1:]
+
+
+def method(card: ReportCard) -> str:
+    """Return the method of ``card`` and whether its score is provisional, such as ``v0.2, provisional``."""
+    return f"{card.method}, provisional" if card.provisional is True else card.method
+
+
+def points(value: float | None, maximum: float | None) -> str:
+    """Return points such as ``18/25``; a pillar without value is ``not scored``."""
+    return "not scored" if value is None else f"{value:g}/{maximum or 0:g}"
+
+
+def pillars(card: ReportCard) -> Iterator[tuple[str, str]]:
+    """Yield label and points of each pillar of ``card``, such as ``Agent-ready surface`` and ``18/25``."""
+    for key, value in card.pillars.items():
+        yield pillar(card.method, key), points(value, card.pillar_max.get(key))
+
+
+def answer(access: AgentAccess) -> str:
+    """Return what a live probe got: ``no answer``, ``200`` or ``403 challenge``."""
+    if access.status == 0:
+        return "no answer"
+    return f"{access.status} challenge" if access.challenged else str(access.status)
+
+
+def answers(card: ReportCard) -> dict[str, str]:
+    """Return, per matrix key with a live probe behind it, what that probe got; positions count."""
+    known = registry()
+    got = dict(zip((agent.key for agent in known.live), card.agent_access.values(), strict=False))
+    return {
+        key: answer(got[entry.live])
+        for key, entry in zip(card.matrix, known.surfaces, strict=False)
+        if entry.live in got
+    }
+
+
+def origin(host: str) -> str:
+    """Return the address of a canonical host, such as ``https://shop.example``.
+
+    Empty for anything else, and for one with a port but without a scheme: the record does not say which.
+    """
+    found = _HOST.fullmatch(host)
+    if found is None or (found[3] and not found[1]):
+        return ""
+    return f"{found[1] or 'https'}://{found[2]}"
+
+
+def address(host: str, seen: Observations | None) -> str:
+    """Return what to type to scan ``host`` again as it was scanned in ``seen``.
+
+    A site that answered over plain http is asked over http: https would be another site, or none.
+    """
+    return seen.origin if seen is not None and seen.origin.startswith("http://") else host
+
+
+def web_address(text: str) -> str:
+    """Return the address to open in a browser for a host or an address; empty for what is neither."""
+    found = _HOST.fullmatch(text)
+    return f"{found[1] or 'https'}://{found[2]}/" if found is not None else ""
+
+
+def moment(scanned_at: str) -> str:
+    """Return a time of a record as ``2026-11-20 10:00 UTC``."""
+    return f"{scanned_at[:10]} {scanned_at[11:16]} UTC"
+
+
+def span(seconds: float) -> str:
+    """Return a length of time in its largest unit: ``40s``, ``5m``, ``2h``, ``12d``; from WEEKS_FROM days on ``9w``."""
+    days = int(seconds // 86_400)
+    if days >= WEEKS_FROM:
+        return f"{days // 7}w"
+    for size, unit in ((86_400, "d"), (3600, "h"), (60, "m")):
+        if seconds >= size:
+            return f"{int(seconds // size)}{unit}"
+    return f"{int(seconds)}s"
+
+
+def declared(found: Declared) -> Iterator[tuple[str, str]]:
+    """Yield what a site declares for agents as a severity (empty for a neutral line) and a clause without full stop."""
+    name = agent(found.agent)
+    for entry in sorted(found.of(DECLARED), key=lambda entry: not entry.contradicted):
+        yield "critical" if entry.contradicted else "good", _declaration(entry, name)
+    reasons: dict[str, list[str]] = {}
+    for entry in found.of(INCONCLUSIVE):
+        reasons.setdefault(entry.why, []).append(entry.name)
+    for why, names in reasons.items():
+        yield "", f"inconclusive: {', '.join(names)} ({why})"
+    absent = ", ".join(entry.name for entry in found.of(ABSENT))
+    if absent:
+        yield "", f"not found: {absent}"
+
+
+def declared_names(found: Declared) -> str:
+    """Return what a site declares for agents in one clause, such as for one line of the dashboard."""
+    names = ", ".join(entry.name for entry in found.of(DECLARED)) or "nothing"
+    closed = ", ".join(entry.name for entry in found.entries if entry.contradicted)
+    return names + (f"; but closed to {agent(found.agent)}: {closed}" if closed else "") + " (not scored)"
+
+
+def _declaration(entry: Declaration, name: str) -> str:
+    """Return what is declared, where, and whether the agent called ``name`` gets it."""
+    status = str(entry.status) if entry.status else "no answer"
+    gets = {
+        SERVED: f"{name} gets it",
+        REFUSED: f"declared, but {name} is turned away there ({status}) while the browser gets it",
+        CHALLENGED: f"declared, but {name} meets a challenge there ({status}) while the browser gets it",
+        DISALLOWED: f"robots.txt disallows it for {name}, but {name} gets it",
+        PAYMENT: f"{name} is asked to pay ({status})",
+        INCONCLUSIVE: f"whether {name} gets it is inconclusive: {entry.why}",
+    }.get(entry.agent, entry.why)
+    detail = f" ({entry.detail})" if entry.detail else ""
+    return f"{entry.name}: {entry.where}{detail}" + (f"; {gets}" if gets else "")

@@ -1,0 +1,598 @@
+"""What one scan saw: frozen facts between the network and the judgement, the events of a scan, and its recording.
+
+Everything before this record touches the network, everything after it is a pure function of it. It is kept with
+the card, so that a scan can be graded under another method, replayed, shown or attached to a report. Every
+string in it has passed ``text.clean``.
+
+A recording is what one scan saw as a file, to be replayed without the network or sent with a report. It is JSON:
+``{"recording": 1, "name": ..., "category": ..., "seed": ..., "observations": {...}}``. Reading trusts nothing: sizes,
+words and numbers are checked, every text passes ``clean`` again, and what is broken is refused with one sentence that
+names the field.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from types import MappingProxyType
+from typing import Any, Final
+
+import msgspec
+
+from aui_tui.errors import RecordError
+from aui_tui.model.decoding import convert, from_json
+from aui_tui.model.registry import registry
+from aui_tui.model.tasks import Rendered, TaskReport
+from aui_tui.model.vocabulary import CATEGORIES, CRAWLER_POLICIES
+from aui_tui.text import clean
+
+BROWSER = "browser"
+FILE_PROBES = ("robots", "llms", "ai-plugin", "ucp", "mcp")
+"""Names of the probes that are not homepage fetches; agents are named by slot, ``agent_01`` to ``agent_04``."""
+
+INCONCLUSIVE, CHALLENGED, REFUSED, SERVED = "inconclusive", "challenged", "refused", "served"
+ANOTHER_PAGE = "another-page"
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+"""Statuses that send the client on (RFC 9110 15.4); as a last status they mean a redirect that was not followed."""
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Base of the observation types: absent fields of a stored record read as their defaults."""
+
+
+class Hop(Record, frozen=True):
+    """One redirect that was followed or refused: the address that answered, its status and its Location."""
+
+    url: str
+    status: int
+    location: str
+
+
+class Challenge(Record, frozen=True):
+    """A recognised block or challenge page.
+
+    ``vendor`` is the name used in ``walls.toml``, or ``ANOTHER_PAGE`` for a 2xx that is another page than the
+    browser's; ``signal`` the words that decided; ``tier`` ``A`` or ``B``, empty for another page; ``reference`` is the
+    id to quote to the vendor (Ray ID, Reference number), or empty.
+    """
+
+    vendor: str
+    signal: str
+    tier: str
+    reference: str = ""
+
+
+class Attempt(Record, frozen=True):
+    """An earlier answer, replaced when the client was asked again."""
+
+    status: int
+    outcome: str
+    elapsed_ms: int = 0
+    challenge: Challenge | None = None
+
+
+VERIFIED, ACCEPTS_ANYTHING, NOT_VERIFIED, UNCLEAR = "verified", "accepts anything", "not verified", "unclear"
+"""Results of the signed probes of one agent."""
+SIGNED_FORMS: Final = MappingProxyType(
+    {
+        "string": "Signature-Agent written as a string",
+        "dictionary": "Signature-Agent written as a dictionary",
+        "none": "a signature of the authority alone",
+        "request": "a signature of method, authority and path",
+    }
+)
+"""The valid forms of a signed probe in the order of their probes, in words."""
+
+
+class SignedProbe(Record, frozen=True):
+    """One signed probe: ``string`` and ``dictionary`` (forms of Signature-Agent) are valid.
+
+    So are, without it, ``none`` (the authority is covered) and ``request`` (method and path too).
+    ``forged`` and ``expired`` must not be accepted, ``unsigned`` is the control.
+    """
+
+    name: str
+    status: int
+    outcome: str
+
+
+class SignedResult(Record, frozen=True):
+    """What signed probes of one agent showed.
+
+    ``result``: ``verified``, ``accepts anything``, ``not verified`` or ``unclear``; ``served``: valid forms that were.
+    """
+
+    result: str
+    served: tuple[str, ...] = ()
+    probes: tuple[SignedProbe, ...] = ()
+
+
+class Exchange(Record, frozen=True):
+    """One probe and its final answer.
+
+    ``name``: ``browser``, an agent slot or a name of FILE_PROBES. ``status``: HTTP status, 0 when none came in
+    12 s. ``error``: empty, or why there is no usable answer, one word of ERRORS; ``detail``: the same for a
+    person, one sentence without a final full stop. ``headers``: at most 64 fields, names in lower case.
+    ``bytes``: decoded body bytes kept. ``cut``: the body was longer, broke off or ran out of time.
+    ``terms``: the answer is a 402 with machine-readable terms. ``attempts``: answers replaced by this one.
+    ``request``: the fields of the last request in sending order, Host left out, private values hidden. ``text``: the
+    first readable characters of a homepage; ``same_text``: they are the browser's, and kept there alone.
+    ``controls``: rounds in which the client was asked again alone and turned away while the browser, asked alone
+    right after it, was served. ``limited``: the site's limits left the probe without a verdict: the browser was turned
+    away too, or the file was refused again when asked alone; a homepage is then inconclusive, a file not measured.
+    ``readable``: readable characters of an agent's page where they are much fewer than the browser's, or it is another
+    page; else None.
+    ``signed``: what signed probes showed after this name was turned away; where that is ``verified``, this is the
+    answer to one of them.
+    """
+
+    name: str
+    url: str
+    status: int = 0
+    headers: tuple[tuple[str, str], ...] = ()
+    title: str = ""
+    error: str = ""
+    detail: str = ""
+    elapsed_ms: int = 0
+    bytes: int = 0
+    cut: bool = False
+    http_version: str = ""
+    hops: tuple[Hop, ...] = ()
+    challenge: Challenge | None = None
+    terms: bool = False
+    attempts: tuple[Attempt, ...] = ()
+    request: tuple[tuple[str, str], ...] = ()
+    text: str = ""
+    same_text: bool = False
+    controls: int = 0
+    limited: bool = False
+    readable: int | None = None
+    signed: SignedResult | None = None
+
+    @property
+    def unmeasured(self) -> bool:
+        """The probe ended without a verdict: the site limits requests, or the scan was stopped before its end."""
+        return self.limited or self.error == STOPPED
+
+    @property
+    def another_page(self) -> bool:
+        """A 2xx whose page is another one than the browser's: a block page in all but its status."""
+        return self.challenge is not None and self.challenge.vendor == ANOTHER_PAGE
+
+    @property
+    def dropped(self) -> bool:
+        """Silence or a dropped connection, again when asked alone, while the browser was served."""
+        return self.status == 0 and self.controls > 0
+
+    @property
+    def outcome(self) -> str:
+        """``inconclusive``, ``challenged``, ``refused`` or ``served``; the first that matches."""
+        if self.limited or self.status == 0 or self.error in UNFOLLOWED:
+            return INCONCLUSIVE
+        if self.challenge is not None:
+            return CHALLENGED
+        return SERVED if 200 <= self.status <= 299 else REFUSED
+
+
+STOPPED = "stopped"
+ERRORS = (
+    "timeout",
+    "dns",
+    "address",
+    "connect",
+    "tls",
+    "protocol",
+    "redirect-loop",
+    "redirect-target",
+    "redirect-scheme",
+    "redirect-address",
+    STOPPED,
+)
+"""Words of ``Exchange.error``. ``address``: the name leads to an address that must not be dialled. ``stopped``: the
+scan was stopped before this probe had a verdict."""
+
+UNFOLLOWED = frozenset({"redirect-loop", "redirect-target", "redirect-scheme", "redirect-address"})
+"""Errors of a redirect that cannot or must not be followed: the last real status is kept, nothing is dialled."""
+
+
+class RobotsPolicy(Record, frozen=True):
+    """What robots.txt says of one tested token.
+
+    ``policy``: ``unlisted``, ``blocked``, ``partial`` or ``allowed``, from the token's own groups alone.
+    ``effective``: ``open``, ``partial`` or ``blocked`` by the own group, else by ``*``; ``unknown`` when robots.txt
+    could not be fetched. ``line``: number (from 1) of the deciding line, 0 when none. ``rule``: that line as written.
+    ``spelling``: the User-agent value as written, empty when unlisted.
+    """
+
+    token: str
+    policy: str = "unlisted"
+    effective: str = "open"
+    line: int = 0
+    rule: str = ""
+    spelling: str = ""
+
+
+class RobotsFacts(Record, frozen=True):
+    """What robots.txt is and says.
+
+    ``kind``: ``rules`` (2xx), ``none`` (4xx: no rules), ``unknown`` (5xx or no answer), ``html`` (a page was served).
+    ``names``: distinct User-agent values, case ignored, ``*`` included. ``signal``: the value of the first
+    Content-Signal line; ``signal_line`` its number, 0 when there is none. ``cut``: longer than was read. ``text``: the
+    file itself, lines ended by LF; empty when it is longer than 64 KiB, is not clean UTF-8, or was not kept.
+    """
+
+    kind: str = "none"
+    names: int = 0
+    agents: tuple[RobotsPolicy, ...] = ()
+    crawlers: tuple[RobotsPolicy, ...] = ()
+    wildcard_block: bool = False
+    wildcard_line: int = 0
+    signal: str = ""
+    signal_line: int = 0
+    cut: bool = False
+    text: str = ""
+
+    def policies(self, tokens: Iterable[str]) -> tuple[RobotsPolicy, ...]:
+        """Return what the file says of each of ``tokens``, in their order; without rules the same of them all."""
+        known = {policy.token: policy for policy in (*self.agents, *self.crawlers)} if self.kind == "rules" else {}
+        effective = "unknown" if self.kind == "unknown" else "open"
+        return tuple(known.get(token) or RobotsPolicy(token=token, effective=effective) for token in tokens)
+
+
+class Landmarks(Record, frozen=True):
+    """Counts on the homepage: ``main`` and ``nav`` landmarks, ``aria`` labels, ``forms``."""
+
+    main: int = 0
+    nav: int = 0
+    aria: int = 0
+    forms: int = 0
+
+
+class PageFacts(Record, frozen=True):
+    """Facts of the homepage body that the browser identity got.
+
+    ``jsonld``: JSON-LD blocks; ``jsonld_broken`` of them do not parse. ``forms_unlabelled``: forms with a visible
+    control without a label. ``readable``: readable characters without scripts. ``noscript_shell``: under 200 of
+    them, at least one script, and nothing to read or act on. ``problem``: why the page was not analysed (then all
+    counts are 0), or empty.
+    ``rendered``: what a browser made of it, None when no tasks were run.
+    """
+
+    title: str = ""
+    site_name: str = ""
+    jsonld: int = 0
+    jsonld_broken: int = 0
+    semantic: Landmarks = Landmarks()
+    forms_unlabelled: int = 0
+    readable: int = 0
+    scripts: int = 0
+    noscript_shell: bool = False
+    problem: str = ""
+    rendered: Rendered | None = None
+
+
+class FileFacts(Record, frozen=True):
+    """Agent-facing files that were found and are of the right kind; ``notes`` say why one was not counted."""
+
+    llms: bool = False
+    ai_plugin: bool = False
+    ucp: bool = False
+    mcp: bool = False
+    notes: tuple[str, ...] = ()
+
+
+CAUSES = ("name", "field", "fields", "together", "either")
+
+
+class Cause(Record, frozen=True):
+    """By what the site decides when it turns ``agents`` (slots) away; it never changes a verdict.
+
+    ``by``: ``name`` (the User-Agent alone), ``field`` (one of ``fields`` alone, whatever the name), ``fields`` (others
+    than the name, of which ``fields`` could decide), ``together`` (name and other fields, neither alone), ``either``
+    (each of them alone). ``fields``: names of header fields, or ``HTTP version``.
+    """
+
+    agents: tuple[str, ...]
+    by: str
+    fields: tuple[str, ...] = ()
+
+
+DECLARED, ABSENT = "declared", "absent"
+"""What a site may do with a declaration; ``INCONCLUSIVE`` where that could not be settled."""
+DISALLOWED, PAYMENT = "disallowed", "payment"
+"""What may meet an agent at a declared place besides the outcomes of a probe: robots.txt, or an offer (402)."""
+
+
+class Declaration(Record, frozen=True):
+    """Whether a site makes one of the declarations of ``scan/declared.toml``; never scored.
+
+    ``key``, ``name``: of the row. ``state``: ``declared``, ``absent`` or ``inconclusive``. ``where``: the path, line,
+    field or page that declares it. ``detail``: a few words of it. ``agent``: what the agent got at that path:
+    ``served``, ``refused``, ``challenged``, ``disallowed`` (by robots.txt alone), ``payment`` (a 402 with terms) or
+    ``inconclusive``; empty where there is no path to ask or it was not asked. ``status``: the agent's last status
+    there, 0 when none came. ``why``: what was not settled, a clause without a full stop.
+    """
+
+    key: str
+    name: str
+    state: str
+    where: str = ""
+    detail: str = ""
+    agent: str = ""
+    status: int = 0
+    why: str = ""
+
+    @property
+    def contradicted(self) -> bool:
+        """Declared, yet an agent was turned away there in two rounds while the browser got it each time."""
+        return self.state == DECLARED and self.agent in (REFUSED, CHALLENGED)
+
+
+class Declared(Record, frozen=True):
+    """What a site declares for agents: one entry per row of ``scan/declared.toml``.
+
+    ``at``: ISO 8601 UTC with milliseconds. ``agent``: the product token that the places were asked under.
+    ``requests``: how many were sent.
+    """
+
+    at: str
+    agent: str
+    requests: int
+    entries: tuple[Declaration, ...]
+
+    def of(self, state: str) -> tuple[Declaration, ...]:
+        """Return the entries in ``state``."""
+        return tuple(entry for entry in self.entries if entry.state == state)
+
+
+class Observations(Record, frozen=True):
+    """One scan of one host.
+
+    ``host`` is the canonical key under which the card is kept: the A-label, with scheme and port where they were
+    given and differ from the default. ``input_host``: as typed. ``origin``: scheme, host and port that were asked.
+    ``scanned_at``: ISO 8601 UTC with milliseconds, the start. ``elapsed_ms``: whole scan. ``exchanges``: the browser
+    first, then the four agents, then robots, llms, ai-plugin, ucp, mcp. ``limits``: what was relaxed as
+    the user asked (``insecure``, ``credentials``, ``private``, ``connect-to``). ``random``: it failed at random: a
+    client got a 5xx and was served at another time. ``unsettled``: the time of the scan ended before a refusal could
+    be settled, although the browser was served. ``cause``: what a refusal goes by, None when nobody looked.
+    ``incomplete``: the scan was stopped before its end; a probe without a verdict has the error ``stopped``.
+    ``declared``: what the site declares for agents, None when nobody asked.
+    """
+
+    host: str
+    input_host: str
+    origin: str
+    scanned_at: str
+    elapsed_ms: int
+    exchanges: tuple[Exchange, ...]
+    vantage: str = "local-node"
+    edge: str = ""
+    robots: RobotsFacts = RobotsFacts()
+    page: PageFacts = PageFacts()
+    files: FileFacts = FileFacts()
+    limits: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    random: bool = False
+    unsettled: bool = False
+    cause: Cause | None = None
+    tasks: TaskReport | None = None
+    incomplete: bool = False
+    declared: Declared | None = None
+
+    def with_tasks(self, report: TaskReport, rendered: Rendered | None) -> Observations:
+        """Return this scan with a run of the tasks; what the browser rendered decides ``noscript_shell``.
+
+        A page is a shell when scripts bring over four fifths of at least 200 readable characters. A shorter page that
+        passed for a shell stays one unless its text was in the HTML.
+        """
+        page = self.page
+        if rendered is not None and not page.problem:
+            few = page.noscript_shell and 5 * rendered.sent <= rendered.readable
+            shell = few or (rendered.readable >= 200 and 5 * rendered.sent < rendered.readable)
+            page = msgspec.structs.replace(page, rendered=rendered, noscript_shell=shell)
+        return msgspec.structs.replace(self, tasks=report, page=page)
+
+    def exchange(self, name: str) -> Exchange:
+        """Return the exchange called ``name``; one with status 0 when that probe was not made."""
+        for exchange in self.exchanges:
+            if exchange.name == name:
+                return exchange
+        return Exchange(name=name, url=self.origin)
+
+    @property
+    def browser(self) -> Exchange:
+        """The homepage fetched as a browser."""
+        return self.exchange(BROWSER)
+
+    @property
+    def live(self) -> tuple[Exchange, ...]:
+        """The homepage fetched as ``agent_01`` to ``agent_04``."""
+        return tuple(e for e in self.exchanges if e.name.startswith("agent_"))
+
+    @property
+    def homepages(self) -> tuple[Exchange, ...]:
+        """Browser and agents: the probes whose difference is the verdict."""
+        return (self.browser, *self.live)
+
+    @property
+    def unreachable(self) -> bool:
+        """Every homepage probe ended inconclusive, or with a 5xx that is not a challenge."""
+        return all(
+            e.outcome == INCONCLUSIVE or (e.outcome == REFUSED and 500 <= e.status <= 599) for e in self.homepages
+        )
+
+    @property
+    def unresolved(self) -> bool:
+        """The name of the host leads nowhere: no probe found an address for it."""
+        return all(e.error == "dns" for e in self.exchanges)
+
+    @property
+    def probe_dead(self) -> bool:
+        """No probe of the scan got any HTTP answer."""
+        return all(e.status == 0 and not e.hops for e in self.exchanges)
+
+
+class ProbeEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """A probe changed its state.
+
+    ``name``: ``cache`` or the name of an ``Exchange`` (``browser``, ``agent_01``, ``robots``, ...).
+    ``state``: ``started``, ``retrying`` (asked again, alone, after ``wait`` seconds; ``note`` says why) or ``done``.
+    ``status``: HTTP status, 0 when none. ``outcome``: ``served``, ``challenged``, ``refused`` or ``inconclusive`` of a
+    homepage probe; ``found`` or ``absent`` of a file; ``hit`` or ``miss`` of the cache; empty before ``done``.
+    ``note``: a few clean words.
+    """
+
+    name: str
+    state: str
+    status: int = 0
+    elapsed_ms: int = 0
+    outcome: str = ""
+    note: str = ""
+    wait: float = 0.0
+
+
+Progress = Callable[[ProbeEvent], None]
+
+
+def silence(event: ProbeEvent) -> None:
+    """Report nothing: the progress of a scan that nobody watches."""
+
+
+RECORDING: Final = 1
+MAX_RECORDING: Final = 16 << 20
+"""A recording larger than this is refused; a real one has some tens of kilobytes."""
+MAX_TEXT: Final = 4000
+MAX_NAME: Final = 200
+"""Longest text and longest display name kept, in characters."""
+MAX_FILE: Final = 1 << 20
+"""Longest file that is kept whole, such as robots.txt, in characters."""
+
+_HOST: Final = re.compile(r"[a-z0-9.:\[\]-]{1,300}")
+_ORIGIN: Final = re.compile(r"https?://[a-z0-9.:\[\]-]{1,300}")
+_STAMP: Final = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z")
+_EFFECTIVE: Final = ("open", "partial", "blocked", "unknown")
+_KINDS: Final = ("rules", "none", "unknown", "html")
+_OUTCOMES: Final = (INCONCLUSIVE, CHALLENGED, REFUSED, SERVED)
+_LARGEST: Final = 2**31
+
+
+class Recording(msgspec.Struct, frozen=True, kw_only=True):
+    """One scan: what was seen, and what the card says of the site that no scan can see."""
+
+    observations: Observations
+    name: str = ""
+    category: str = "Uncategorized"
+    seed: bool = False
+
+
+class _Envelope(msgspec.Struct, kw_only=True):
+    recording: int
+    name: str = ""
+    category: str = "Uncategorized"
+    seed: bool = False
+    observations: msgspec.Raw
+
+
+def encode_recording(found: Recording) -> bytes:
+    """Return ``found`` as JSON, indented, with a final line feed."""
+    envelope = {"recording": RECORDING} | msgspec.to_builtins(found)
+    return msgspec.json.format(msgspec.json.encode(envelope), indent=1) + b"\n"
+
+
+def decode_recording(data: bytes) -> Recording:
+    """Return what a recording holds. Raises RecordError."""
+    if len(data) > MAX_RECORDING:
+        raise RecordError(f"The recording is larger than {MAX_RECORDING >> 20} MiB.")
+    try:
+        envelope = from_json(data, _Envelope)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise RecordError("The file is not a recording of a scan.") from error
+    if envelope.recording != RECORDING:
+        raise RecordError(f"The recording has version {envelope.recording}; this program reads version {RECORDING}.")
+    try:
+        plain = msgspec.json.decode(envelope.observations)
+        _check_numbers(plain)
+        found = convert(cleaned(plain, MAX_TEXT, MAX_FILE), Observations)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise RecordError(f"The recording is broken: {clean(str(error), 200)}.") from error
+    _check(found)
+    _one_of(CATEGORIES, envelope.category, "category")
+    return Recording(
+        observations=found, name=clean(envelope.name, MAX_NAME), category=envelope.category, seed=envelope.seed
+    )
+
+
+def cleaned(value: Any, text: int, file: int) -> Any:
+    """Return plain JSON with every string clean and cut to ``text`` characters.
+
+    The text of a file that is kept whole has up to ``file``, and its lines: a robots.txt without them says something
+    else.
+    """
+    match value:
+        case str():
+            return clean(value, text)
+        case dict():
+            done = {key: cleaned(item, text, file) for key, item in value.items() if key != "text"}
+            if "text" in value:
+                whole = value["text"]
+                done["text"] = clean(whole, file, block=True) if isinstance(whole, str) else cleaned(whole, text, file)
+            return done
+        case list():
+            return [cleaned(item, text, file) for item in value]
+    return value
+
+
+def _check_numbers(value: Any) -> None:
+    """Raise ValueError when a number is out of range."""
+    match value:
+        case dict():
+            _check_numbers(list(value.values()))
+        case list():
+            for item in value:
+                _check_numbers(item)
+        case int() if not 0 <= value < _LARGEST:
+            raise ValueError(f"the number {str(value)[:20]} is out of range")
+
+
+def _check(found: Observations) -> None:
+    names = (BROWSER, *(agent.key for agent in registry().live), *FILE_PROBES)
+    if tuple(exchange.name for exchange in found.exchanges) != names:
+        raise RecordError(f"The recording is broken: exchanges must be {', '.join(names)} in this order.")
+    _match(_HOST, found.host, "host")
+    _match(_ORIGIN, found.origin, "origin")
+    _match(_STAMP, found.scanned_at, "scanned_at")
+    _one_of(_KINDS, found.robots.kind, "robots.kind")
+    for exchange in found.exchanges:
+        _check_exchange(exchange)
+    if found.cause is not None:
+        _one_of(CAUSES, found.cause.by, "cause.by")
+        for name in found.cause.agents:
+            _one_of(names[1:5], name, "cause.agents")
+    for field, tokens in (("agents", registry().agents), ("crawlers", registry().crawlers)):
+        policies: tuple[RobotsPolicy, ...] = getattr(found.robots, field)
+        if policies and len(policies) != len(tokens):
+            raise RecordError(f"The recording is broken: robots.{field} must have {len(tokens)} entries.")
+        for policy in policies:
+            _one_of(CRAWLER_POLICIES, policy.policy, f"robots.{field}.policy")
+            _one_of(_EFFECTIVE, policy.effective, f"robots.{field}.effective")
+
+
+def _check_exchange(exchange: Exchange) -> None:
+    where = f"exchanges.{exchange.name}"
+    _one_of(("", *ERRORS), exchange.error, f"{where}.error")
+    for status in (exchange.status, *(attempt.status for attempt in exchange.attempts)):
+        if not (status == 0 or 200 <= status <= 999):
+            raise RecordError(f"The recording is broken: {where}.status is {status}, which no exchange ends with.")
+    for attempt in exchange.attempts:
+        _one_of(_OUTCOMES, attempt.outcome, f"{where}.attempts.outcome")
+
+
+def _match(pattern: re.Pattern[str], value: str, field: str) -> None:
+    if not pattern.fullmatch(value):
+        raise RecordError(f"The recording is broken: {field} is “{clean(value, 60)}”.")
+
+
+def _one_of(words: tuple[str, ...], value: str, field: str) -> None:
+    if value not in words:
+        known = ", ".join(word for word in words if word)
+        raise RecordError(f"The recording is broken: {field} is “{clean(value, 60)}”; known are {known}.")

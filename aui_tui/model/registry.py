@@ -1,0 +1,209 @@
+"""The tested agents, crawlers and matrix surfaces (specification 2.2, 2.4), and the starter list of hosts.
+
+Every agent, crawler and surface has a position (``key``), a word that records carry (``token`` or ``slug``), the name
+of the product (``label``), a shorter one (``short``) and the company (``operator``). :meth:`Registry.named` finds it by
+any of them. The starter list holds well-known public hosts with display name and category: facts only, no opinion and
+no ranking.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from aui_tui.model.decoding import convert
+
+FILE: Final = Path(__file__).with_name("registry.toml")
+_HEADING: Final = re.compile(r"^\[+([a-z_]+)", re.MULTILINE)
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """What every entry has: its position, its names and the company."""
+
+    key: str
+    label: str
+    operator: str
+    short: str = ""
+
+
+class Agent(Entry, frozen=True, kw_only=True):
+    """A user-directed agent: its slot (``agent_01``), robots.txt product token, names and User-Agent string."""
+
+    token: str
+    user_agent: str = ""
+    live_probe: bool = False
+    aliases: tuple[str, ...] = ()
+    kind: str = ""
+    status: str = "active"
+    ip_ranges: str = ""
+    signature_directory: str = ""
+    matrix: str = ""
+
+
+class Crawler(Entry, frozen=True, kw_only=True):
+    """A training or search crawler: reported, not scored."""
+
+    token: str
+    role: str = ""
+    kind: str = "crawler"
+    ip_ranges: str = ""
+
+
+class Surface(Entry, frozen=True, kw_only=True):
+    """A matrix key: ``source`` is ``none``, ``live`` (probe ``live``) or ``robots`` (policy of ``agents``)."""
+
+    slug: str
+    surface: str
+    source: str
+    live: str = ""
+    agents: tuple[str, ...] = ()
+
+
+class Registry(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that the records name, in positions."""
+
+    version: str
+    browser_user_agent: str
+    chrome_version: str
+    agents: tuple[Agent, ...]
+    crawlers: tuple[Crawler, ...]
+    surfaces: tuple[Surface, ...]
+
+    @property
+    def live(self) -> tuple[Agent, ...]:
+        """The live-probed agents, ``agent_01`` to ``agent_04``."""
+        return tuple(agent for agent in self.agents if agent.live_probe)
+
+    def agent(self, name: str) -> Agent | None:
+        """Return the agent whose slot, token or alias is ``name`` (exact spelling first, then case ignored)."""
+        return _agents_by_name(self).get(name) or _agents_by_name(self).get(name.lower())
+
+    def surface(self, name: str) -> Surface | None:
+        """Return the matrix surface whose slot or slug is ``name``."""
+        return next((s for s in self.surfaces if name in (s.key, s.slug)), None)
+
+    def named(self, word: str) -> tuple[Surface | Agent, ...]:
+        """Return what ``word`` names: one surface, else one agent, else every entry of a company; empty for nothing.
+
+        Accepted are slot, slug, token, alias, label and short label. Case does not count, and a space, a hyphen and
+        an underscore are alike; of two casings of one token the exact spelling wins.
+        """
+        exact = self.agent(word) if word in _agents_by_name(self) else None
+        if exact is not None:
+            return (exact,)
+        wanted = fold(word)
+        entries: tuple[Surface | Agent, ...] = (*self.surfaces, *self.agents)
+        for entry in entries:
+            if wanted in names_of(entry):
+                return (entry,)
+        return tuple(entry for entry in entries if wanted == fold(entry.operator))
+
+    def surfaces_of(self, word: str) -> tuple[Surface, ...]:
+        """Return the matrix surfaces that ``word`` names: itself, the one of an agent, the tested ones of a company."""
+        found = self.named(word)
+        surfaces = [entry for entry in found if isinstance(entry, Surface)]
+        if len(found) > 1:
+            surfaces = [surface for surface in surfaces if surface.source != "none"]
+        if not surfaces:
+            keys = {entry.key for entry in found}
+            surfaces = [surface for surface in self.surfaces if keys & set(surface.agents)]
+        return tuple(surfaces)
+
+
+def fold(name: str) -> str:
+    """Return ``name`` as it is compared: case, and the difference of space, hyphen and underscore, left out."""
+    return " ".join(name.replace("-", " ").replace("_", " ").casefold().split())
+
+
+@cache
+def names_of(entry: Surface | Agent | Crawler) -> frozenset[str]:
+    """Return every name of one entry as :func:`fold` compares it, its company left out."""
+    words = (entry.slug,) if isinstance(entry, Surface) else (entry.token,)
+    aliases = entry.aliases if isinstance(entry, Agent) else ()
+    return frozenset(fold(name) for name in (entry.key, entry.label, entry.short, *words, *aliases))
+
+
+@cache
+def _agents_by_name(registry: Registry) -> dict[str, Agent]:
+    found: dict[str, Agent] = {}
+    for agent in registry.agents:
+        for name in (agent.token, agent.key, *agent.aliases):
+            found.setdefault(name, agent)
+    for agent in registry.agents:
+        for name in (agent.token, *agent.aliases):
+            found.setdefault(name.lower(), agent)
+    return found
+
+
+@cache
+def surfaces() -> tuple[Surface, ...]:
+    """Return the matrix surfaces alone: a list needs no more of the registry, and this much is read quickly."""
+    return convert(_entries(_read("matrix")["matrix"]), tuple[Surface, ...])
+
+
+@cache
+def registry() -> Registry:
+    """Return the packaged registry (``registry.toml``), read once."""
+    data = _read("registry", "identity", "agent", "crawler")
+    chrome: str = data["identity"]["chrome_version"]
+    for entry in (*data["agent"], *data["crawler"]):
+        entry["user_agent"] = entry["user_agent"].replace("{chrome}", chrome)
+    return Registry(
+        version=data["registry"]["version"],
+        chrome_version=chrome,
+        browser_user_agent=data["identity"]["browser_user_agent"].replace("{chrome}", chrome),
+        agents=convert(_entries(data["agent"]), tuple[Agent, ...]),
+        crawlers=convert(_entries(data["crawler"]), tuple[Crawler, ...]),
+        surfaces=surfaces(),
+    )
+
+
+def _entries(tables: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{"short": table["label"], **table} for table in tables]
+
+
+def _read(*names: str) -> dict[str, Any]:
+    """Return the top-level tables ``names`` of the file; every heading in it begins a line."""
+    text = FILE.read_text(encoding="utf-8")
+    headings = list(_HEADING.finditer(text))
+    ends = [heading.start() for heading in headings[1:]] + [len(text)]
+    parts = [text[heading.start() : end] for heading, end in zip(headings, ends, strict=True) if heading[1] in names]
+    return tomllib.loads("".join(parts))
+
+
+class Known(NamedTuple):
+    """What the starter list says of a host; ``seed`` is true for its members."""
+
+    name: str = ""
+    category: str = ""
+    seed: bool = False
+
+
+@cache
+def starter() -> Mapping[str, Known]:
+    """Return the packaged list by host, in its order."""
+    import csv
+    from importlib.resources import files
+
+    lines = files("aui_tui.model").joinpath("starter.csv").read_text(encoding="utf-8").splitlines()
+    return MappingProxyType({host: Known(name, category, True) for host, name, category in csv.reader(lines)})
+
+
+class Starter(Mapping[str, Known]):
+    """The starter list as a mapping that is read when it is first asked."""
+
+    def __getitem__(self, host: str) -> Known:
+        return starter()[host]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(starter())
+
+    def __len__(self) -> int:
+        return len(starter())

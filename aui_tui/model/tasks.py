@@ -1,0 +1,307 @@
+"""Tasks that an agent tried in a browser: the table of tasks, the transcript of a run, and what it earns. Pure.
+
+A run is kept with what the scan saw (``Observations.tasks``). The card carries one :class:`TaskRun` per task.
+Every string of a transcript has passed ``text.clean``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from aui_tui.errors import RecordError
+from aui_tui.model.decoding import convert
+from aui_tui.model.methods import V02, round_half_up
+from aui_tui.text import clean
+
+DONE, BLOCKED, ABSENT, INCONCLUSIVE = "done", "blocked", "absent", "inconclusive"
+OUTCOMES: Final = (DONE, BLOCKED, ABSENT, INCONCLUSIVE)
+LEAST: Final = 2
+"""Fewer tasks than this that count leave the pillar unmeasured."""
+
+LONGEST: Final = 2000
+"""Characters kept of a text of a transcript that comes from elsewhere."""
+DEEPEST: Final = 12
+
+ALLOWED, WALLED, REFUSED, CLOSED, UNKNOWN = "allowed", "walled", "blocked", "closed", ""
+"""Words of ``TaskReport.door``."""
+
+
+class Task(NamedTuple):
+    """One task: its key on the wire, its points out of 50, and what it is called."""
+
+    key: str
+    weight: int
+    label: str
+
+
+TASKS: Final = (
+    Task("read", 15, "Read the homepage"),
+    Task("follow", 10, "Follow a link"),
+    Task("search", 10, "Search"),
+    Task("contact", 5, "Find a contact"),
+    Task("form", 5, "Fill a form (not sent)"),
+    Task("offer", 5, "Find an offer"),
+)
+"""The tasks in the order in which they run."""
+TASK: Final = MappingProxyType({task.key: task for task in TASKS})
+
+
+class TaskRun(msgspec.Struct, frozen=True, kw_only=True):
+    """An element of ``task_runs`` on a card.
+
+    ``outcome`` is one of OUTCOMES. ``points`` of ``possible``; both are 0 for an outcome that does not count.
+    ``steps`` is their number. ``note`` is one sentence.
+    """
+
+    task: str
+    outcome: str
+    points: int
+    possible: int
+    steps: int
+    elapsed_ms: int
+    note: str
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Base of the transcript types: absent fields of a stored record read as their defaults."""
+
+
+class Step(Record, frozen=True):
+    """One thing that the agent did, and the element it was done to.
+
+    ``mark``: ``done``, ``part`` or ``stuck``. ``verb``: one word in the past tense (``found``, ``typed``, ``pressed``).
+    ``role`` and ``name`` are those of the accessibility tree, empty where no element was involved. ``url``: the page.
+    ``outline``: lines of the accessibility tree on which the decision was made.
+    """
+
+    verb: str
+    mark: str = "done"
+    role: str = ""
+    name: str = ""
+    note: str = ""
+    url: str = ""
+    elapsed_ms: int = 0
+    outline: tuple[str, ...] = ()
+
+
+class TaskResult(Record, frozen=True):
+    """How one task ended.
+
+    ``half``: a named candidate was found and operated, so a blocked task earns half. ``reason``: key of the sentence
+    in ``note``. ``change``: what a developer would change, empty when there is nothing to change. ``url``, ``role``,
+    ``name`` and ``snippet`` (HTML) are those of the element at fault, as far as there is one.
+    """
+
+    task: str
+    outcome: str
+    note: str
+    half: bool = False
+    reason: str = ""
+    change: str = ""
+    url: str = ""
+    role: str = ""
+    name: str = ""
+    snippet: str = ""
+    steps: tuple[Step, ...] = ()
+    elapsed_ms: int = 0
+
+
+class TaskReport(Record, frozen=True):
+    """One run of the tasks on one site, with its transcript.
+
+    ``door``: how the browser was received: ALLOWED, WALLED (a challenge), REFUSED, CLOSED (robots.txt lets ``*`` open
+    no page) or UNKNOWN. ``status``: of the homepage document, 0 when there was none. ``robots``: what robots.txt leaves
+    ``*``: ``open``, ``partial``, ``blocked`` or ``unknown``. ``acted``: "add to cart" might be pressed (``--act``).
+    ``stopped``: the run was cancelled; tasks that had not begun are missing. ``warnings`` are sentences.
+    """
+
+    ran_at: str
+    origin: str
+    results: tuple[TaskResult, ...] = ()
+    browser: str = ""
+    door: str = UNKNOWN
+    status: int = 0
+    robots: str = "open"
+    acted: bool = False
+    stopped: bool = False
+    elapsed_ms: int = 0
+    requests: int = 0
+    bytes: int = 0
+    warnings: tuple[str, ...] = ()
+
+
+class Rendered(Record, frozen=True):
+    """What the homepage holds once its scripts have run, against the HTML that was sent.
+
+    ``readable`` and ``sent``: readable characters of either. ``share``: percentage of the rendered readable text that
+    only scripts bring. ``headings`` and ``prices``: those that only scripts bring, in the order of the page.
+    ``text``: the beginning of the rendered text.
+    """
+
+    readable: int = 0
+    sent: int = 0
+    share: int = 0
+    headings: tuple[str, ...] = ()
+    prices: tuple[str, ...] = ()
+    text: str = ""
+
+
+class TaskEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run reports while it is under way.
+
+    ``state``: ``started`` (a task begins), ``step`` (``step`` was made), ``ended`` (``result`` is known) or ``browser``
+    (the browser has started; ``note`` names it). ``elapsed_ms`` counts from the beginning of the run.
+    """
+
+    state: str
+    task: str = ""
+    step: Step | None = None
+    result: TaskResult | None = None
+    note: str = ""
+    elapsed_ms: int = 0
+    requests: int = 0
+    bytes: int = 0
+
+
+TaskProgress = Callable[[TaskEvent], None]
+
+
+def encode_report(report: TaskReport) -> bytes:
+    """Return a run with its transcript as JSON."""
+    return msgspec.json.encode(report)
+
+
+def decode_report(data: bytes) -> TaskReport:
+    """Return the run in ``data``, its texts cleaned. Raises RecordError."""
+    try:
+        return convert(_clean_text(msgspec.json.decode(data), 0), TaskReport)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise RecordError(f"Broken transcript: {clean(str(error), 160)}.") from None
+
+
+def _clean_text(value: Any, depth: int) -> Any:
+    if depth > DEEPEST:
+        raise RecursionError("nested too deep")
+    if isinstance(value, str):
+        return clean(value, LONGEST)
+    if isinstance(value, dict):
+        return {key: _clean_text(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_clean_text(item, depth + 1) for item in value]
+    return value
+
+
+def points_of(result: TaskResult) -> tuple[int, int]:
+    """Return the points earned and possible; (0, 0) when the outcome does not count."""
+    if result.outcome not in (DONE, BLOCKED):
+        return 0, 0
+    weight = TASK[result.task].weight
+    if result.outcome == DONE:
+        return weight, weight
+    return (round_half_up(weight, 2) if result.half else 0), weight
+
+
+def run_of(result: TaskResult) -> TaskRun:
+    """Return what the card says of ``result``."""
+    points, possible = points_of(result)
+    return TaskRun(
+        task=result.task,
+        outcome=result.outcome,
+        points=points,
+        possible=possible,
+        steps=len(result.steps),
+        elapsed_ms=result.elapsed_ms,
+        note=result.note,
+    )
+
+
+def runs_of(report: TaskReport | None) -> tuple[TaskRun, ...]:
+    """Return the ``task_runs`` of a card; empty without a run."""
+    return () if report is None else tuple(run_of(result) for result in report.results)
+
+
+def pillar_points(runs: Iterable[TaskRun], maximum: int) -> int | None:
+    """Return the points of the pillar that tasks fill, out of ``maximum``: in proportion to the tasks that count.
+
+    None when fewer than two count.
+    """
+    counting = [run for run in runs if run.possible > 0]
+    if len(counting) < LEAST:
+        return None
+    return round_half_up(maximum * sum(run.points for run in counting), sum(run.possible for run in counting))
+
+
+class TaskRow(NamedTuple):
+    """One line of the list of tasks, in words.
+
+    ``mark``: ``done``, ``half``, ``stuck``, ``absent``, ``unclear`` or, of a task that has not ended, ``waiting``.
+    ``outcome``: the mark in words. ``points``: ``5/10``, a dash when it does not count. ``note``: what happened.
+    """
+
+    key: str
+    label: str
+    mark: str
+    outcome: str
+    points: str
+    steps: int
+    note: str
+
+
+WORDS: Final = MappingProxyType(
+    {
+        "done": "done",
+        "half": "half",
+        "stuck": "stuck",
+        "absent": "none offered",
+        "unclear": "unclear",
+        "waiting": "waiting",
+    }
+)
+"""Each mark of a task in words."""
+MEANINGS: Final = MappingProxyType(
+    {
+        "done": "The task was completed: all of its points.",
+        "half": "Offered and found, not completed: half the points.",
+        "stuck": "There is nothing that an agent could operate: no points.",
+        "absent": "The site does not offer it: it does not count.",
+        "unclear": "The run could not decide it: it does not count.",
+        "waiting": "It has not started.",
+    }
+)
+"""Each mark of a task explained in one sentence."""
+
+
+def mark_of(result: TaskResult) -> str:
+    """Return the mark of ``result``, a key of WORDS."""
+    if result.outcome == BLOCKED:
+        return "half" if result.half else "stuck"
+    return {DONE: "done", ABSENT: "absent"}.get(result.outcome, "unclear")
+
+
+def rows(report: TaskReport | None) -> tuple[TaskRow, ...]:
+    """Return one row per task in their order; tasks that did not run are waiting."""
+    found = {result.task: result for result in report.results} if report is not None else {}
+    return tuple(_row(task, found.get(task.key)) for task in TASKS)
+
+
+def _row(task: Task, result: TaskResult | None) -> TaskRow:
+    if result is None:
+        return TaskRow(task.key, task.label, "waiting", WORDS["waiting"], "–", 0, "")
+    points, possible = points_of(result)
+    mark = mark_of(result)
+    shown = f"{points}/{possible}" if possible else "–"
+    return TaskRow(task.key, task.label, mark, WORDS[mark], shown, len(result.steps), result.note)
+
+
+def summary(report: TaskReport) -> str:
+    """Return the sum in words, such as ``35 of 40 points → Works 44/50``."""
+    runs = runs_of(report)
+    got, possible = sum(run.points for run in runs), sum(run.possible for run in runs)
+    maximum = V02.task_pillar.maximum
+    total = pillar_points(runs, maximum)
+    works = f"Works {total}/{maximum}" if total is not None else "too few tasks count to fill Works"
+    return f"{got} of {possible} points → {works}"

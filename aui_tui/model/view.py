@@ -1,0 +1,204 @@
+"""What a list shows: rows, windows over them, and the counts behind the filters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple, Protocol
+
+import msgspec
+
+from aui_tui.model.card import Ledger, ReportCard, SiteSummary
+from aui_tui.model.observations import Observations
+from aui_tui.model.query import Query
+from aui_tui.model.visits import Visits
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of the index: the summary of the specification (2.1) and what a list needs beside it.
+
+    ``rank``: competition rank ("1, 2, 2, 4") in the ranked list of the whole index, 0 for an unreachable host.
+    ``change``: score minus the score of the scan before, None without one. ``scans``: scans kept.
+    ``best_fix`` and ``best_points``: title and points of the first recommendation. ``live``: statuses of the four
+    live-probed agents. What a source does not know keeps its default.
+    """
+
+    summary: SiteSummary
+    rank: int = 0
+    change: int | None = None
+    scans: int = 1
+    method: str = ""
+    edge: str = ""
+    best_fix: str = ""
+    best_points: int = 0
+    live: tuple[int, ...] = ()
+
+
+class Window(Protocol):
+    """A list that is read in slices, never whole: ``len(window)`` rows, ``window[a:b]`` reads some."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, span: slice, /) -> Sequence[Row]: ...
+
+
+PAGE: Final = 500
+"""Rows that are asked of a window at a time."""
+
+
+def rows(window: Window, limit: int = 0) -> Iterator[Row]:
+    """Yield the rows of ``window``, at most ``limit`` of them (0: all), reading PAGE at a time."""
+    total = min(len(window), limit) if limit else len(window)
+    for start in range(0, total, PAGE):
+        batch = window[start : min(start + PAGE, total)]
+        yield from batch
+        if not batch:
+            return
+
+
+class Facets(msgspec.Struct, frozen=True, kw_only=True):
+    """How many rows each choice would give under the other filters: of a stance, of a category; all choices listed."""
+
+    stance: dict[str, int]
+    category: dict[str, int]
+
+
+class Overview(msgspec.Struct, frozen=True, kw_only=True):
+    """Figures over the rows of a query: hosts per grade, per category and stance, and per failing check (fix key).
+
+    What a source does not count keeps its default. ``verdicts``: hosts per verdict of each matrix surface, by slug.
+    ``scores``: hosts per ten points, the last of 90 to 100. ``edges``: hosts per value of the card's ``edge``, the
+    most frequent ones. ``risen`` and ``fallen``: hosts whose score changed since the scan before. ``unreachable``:
+    hosts of the other list. ``shut``: by slug and category, the hosts that keep a surface out, and all that say.
+    ``disagree``: by slug of a live-probed surface, the hosts whose robots.txt lets agents in and that turn it away, and
+    those whose robots.txt keeps it out and that serve agents. ``refusing``: hosts per value of ``edges`` that refuse or
+    challenge an assistant.
+    """
+
+    grades: dict[str, int]
+    stances: dict[str, dict[str, int]]
+    failing: dict[str, int]
+    hosts: int
+    verdicts: dict[str, dict[str, int]] = {}
+    scores: tuple[int, ...] = ()
+    edges: dict[str, int] = {}
+    contradictions: int = 0
+    risen: int = 0
+    fallen: int = 0
+    unreachable: int = 0
+    shut: dict[str, dict[str, tuple[int, int]]] = {}
+    disagree: dict[str, tuple[int, int]] = {}
+    refusing: dict[str, int] = {}
+
+
+class Move(NamedTuple):
+    """A host whose score changed: what it was, and what it is. Where only one scan ran the tasks, both without."""
+
+    host: str
+    before: int
+    after: int
+
+
+class Moves(msgspec.Struct, frozen=True, kw_only=True):
+    """How many hosts rose, fell and stayed, and those that rose and fell most.
+
+    ``unknown``: hosts without an earlier scan under the same method, or without an answer in one of the two.
+    ``agents``: for each matrix surface, by slug, how many hosts let it in that kept it out before, and the other way
+    round; empty where a source did not count that. ``weeks``: by slug, the percentage of hosts that let it in at the
+    end of each of the last 12 weeks, -1 where none was known; empty where a source did not count that.
+    """
+
+    risen: int = 0
+    fallen: int = 0
+    same: int = 0
+    unknown: int = 0
+    up: tuple[Move, ...] = ()
+    down: tuple[Move, ...] = ()
+    agents: dict[str, tuple[int, int]] = {}
+    weeks: dict[str, tuple[int, ...]] = {}
+
+
+def decades(per_score: Sequence[int]) -> tuple[int, ...]:
+    """Return hosts per ten points from hosts per score (0 to 100); the last ten holds 100 too."""
+    return tuple(sum(per_score[low : 101 if low == 90 else low + 10]) for low in range(0, 100, 10))
+
+
+class IndexView(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer to a query: two windows, the counts behind the filters, and the time of the newest card.
+
+    ``scanned_at`` of an empty index is the time of asking. ``position`` of a host in a window is found by
+    ``Service.position``. ``notice`` is one sentence on where the answer comes from (a copy of last week), or empty.
+    ``counting``: the windows hold their first rows alone, and the facets are still zero.
+    """
+
+    query: Query
+    scanned_at: str
+    ranked: Window
+    unreachable: Window
+    facets: Facets
+    notice: str = ""
+    counting: bool = False
+
+
+class HistoryPoint(msgspec.Struct, frozen=True, kw_only=True):
+    """One kept scan of a host. ``plain``: where tasks were run, the score without them, else None.
+
+    ``incomplete``: it was stopped before its end.
+    """
+
+    scanned_at: str
+    score: int
+    grade: str
+    stance: str
+    unreachable: bool = False
+    plain: int | None = None
+    incomplete: bool = False
+
+
+def comparable_scores(points: Sequence[HistoryPoint]) -> list[int]:
+    """Return the scores of ``points`` for one curve: without tasks, unless all of them or none have tasks."""
+    points = [point for point in points if not point.incomplete] or points
+    mixed = len({point.plain is None for point in points}) > 1
+    return [point.plain if mixed and point.plain is not None else point.score for point in points]
+
+
+class Dossier(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything known of one host: the card, and where the source keeps them, what was seen, why, and the history.
+
+    ``history`` is oldest first and ends with this card. ``previous`` is the card of the scan before.
+    ``notice`` is one sentence on where the answer comes from (a copy of last week), or empty. ``visits``: what the
+    access logs said when they were last read, with the latest card alone, whose evidence mentions them.
+    """
+
+    card: ReportCard
+    observations: Observations | None = None
+    ledger: Ledger | None = None
+    previous: ReportCard | None = None
+    history: tuple[HistoryPoint, ...] = ()
+    notice: str = ""
+    visits: Visits | None = None
+
+
+class Quota(msgspec.Struct, frozen=True, kw_only=True):
+    """Scans ``left`` of the hourly ``limit`` (specification 8).
+
+    ``next_slot``: epoch seconds at which the next one frees, 0 when all are free.
+    """
+
+    left: int
+    limit: int
+    next_slot: float = 0.0
+
+
+class ScanAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """The outcome of a scan request.
+
+    ``source``: ``scan`` (made now), ``cache`` (at most 24 h old, cost nothing) or ``shared`` (another caller's scan of
+    the same host, waited for). ``age``: seconds since the scan. ``warnings``: sentences such as a card not saved.
+    ``observations``: what was seen, None where the source does not say.
+    """
+
+    card: ReportCard
+    source: str = "scan"
+    age: float = 0.0
+    warnings: tuple[str, ...] = ()
+    observations: Observations | None = None

@@ -1,0 +1,500 @@
+"""What a site's own access logs say of agents, set beside what the probes got. Pure.
+
+A probe borrows an agent's name without its network address. The owner's log holds the real visits: this record keeps
+their figures per agent, and nothing of any visitor, no address, query or user.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, timedelta
+from typing import Final, Literal, NamedTuple
+
+import msgspec
+
+from aui_tui.errors import RecordError
+from aui_tui.model.card import AgentAccess, Count, Evidence, ReportCard, Timestamp, age, epoch_ms
+from aui_tui.model.decoding import convert
+from aui_tui.model.observations import CHALLENGED, INCONCLUSIVE, REFUSED, SERVED
+from aui_tui.model.registry import Agent, registry
+from aui_tui.model.vocabulary import SEVERITIES
+from aui_tui.text import clean
+
+Kind = Literal["edge", "origin", "unknown"]
+Addresses = Literal["checked", "not fetched", "none published", "off"]
+"""Whether a client's addresses were compared with its vendor's list: yes; the list is not here; there is none;
+the log does not show client addresses."""
+Together = Literal["confirmed", "contradicted", "cannot tell", "no visits", ""]
+"""Log and probe: they agree; they disagree; nothing follows; the agent did not come; it was not probed."""
+
+CONFIRMED: Final = "confirmed"
+CONTRADICTED: Final = "contradicted"
+CANNOT_TELL: Final = "cannot tell"
+NO_VISITS: Final = "no visits"
+
+MOSTLY: Final = 0.9
+"""Share of visits with one outcome from which an agent counts as served, or as refused."""
+LONG_BEFORE: Final = 30 * 86400.0
+"""Seconds between the last visit and the scan above which the log says nothing about the scan."""
+CDNS: Final = ("cloudflare", "cloudfront", "fastly", "akamai", "vercel", "netlify", "imperva", "sucuri", "bunny")
+"""Words of a card's ``edge`` that mean: another server answers before the origin does."""
+LIMIT: Final = "Limit of this test: "
+"""How the line of a card begins that says what a probe cannot know."""
+PROBE_WORDS: Final = {SERVED: "in", REFUSED: "refused", CHALLENGED: "challenged", INCONCLUSIVE: "unclear"}
+NOT_ASKED: Final = "not asked"
+
+
+class PathCount(msgspec.Struct, frozen=True, kw_only=True):
+    """Requests for one path; mail addresses and long tokens in it are masked."""
+
+    path: str
+    requests: Count
+
+
+class Visitor(msgspec.Struct, frozen=True, kw_only=True):
+    """The figures of one client; the two casings of a name are one client.
+
+    ``first`` and ``last``: times of its first and last request; ``per_day``: requests by UTC day. ``status``: requests
+    by class (``2xx``). ``served``: answers 2xx or 304, without robots.txt, which many edges serve to everybody.
+    ``refused``: answers 401, 402, 403, 405, 406, 429, 451 and 503. ``bytes``: as logged. ``median_seconds``: None when
+    the log has no times. ``paths``, ``refused_paths``: the most frequent ones, exact unless ``paths_exact`` is false.
+    ``markdown``: requests for paths ending in .md, or with text/markdown in Accept where that is logged.
+    ``verified``: requests from the ranges that the vendor publishes, ``outside``: from elsewhere, ``unchecked``: the
+    rest; ``verified_served`` and ``verified_refused`` split the verified ones. ``shared_with``: other clients of the
+    same list, which verifies the operator and not the product.
+    """
+
+    token: str
+    label: str
+    kind: Literal["agent", "crawler", "other"]
+    requests: Count
+    first: Timestamp
+    last: Timestamp
+    per_day: dict[str, Count]
+    status: dict[str, Count]
+    served: Count
+    refused: Count
+    bytes: Count
+    median_seconds: float | None = None
+    paths: tuple[PathCount, ...] = ()
+    refused_paths: tuple[PathCount, ...] = ()
+    paths_exact: bool = True
+    robots_txt: Count = 0
+    llms_txt: Count = 0
+    markdown: Count = 0
+    addresses: Addresses = "not fetched"
+    verified: Count = 0
+    verified_served: Count = 0
+    verified_refused: Count = 0
+    outside: Count = 0
+    unchecked: Count = 0
+    shared_with: tuple[str, ...] = ()
+
+    @property
+    def refused_share(self) -> float:
+        """Refused requests of all, 0 to 1."""
+        return self.refused / self.requests if self.requests else 0.0
+
+    @property
+    def verified_share(self) -> float | None:
+        """Verified requests of those that could be checked, 0 to 1; None when none could."""
+        checked = self.verified + self.outside
+        return self.verified / checked if checked else None
+
+
+class Gap(msgspec.Struct, frozen=True, kw_only=True):
+    """A stretch of over an hour without any line."""
+
+    first: Timestamp
+    last: Timestamp
+
+
+class RangeList(msgspec.Struct, frozen=True, kw_only=True):
+    """A list of ranges that visits were compared with: its address, and when it was fetched."""
+
+    url: str
+    fetched_at: Timestamp
+
+
+class Visits(msgspec.Struct, frozen=True, kw_only=True):
+    """What the access logs of one site say. Aggregates only.
+
+    ``host``: key of the site, empty when none was named. ``log`` is the name of the first file, ``files`` how many were
+    read. ``kind``: whether the log is written where requests arrive (edge), behind another server (origin), or unknown;
+    ``kind_reason`` says why. ``first`` and ``last``: the period, empty when no line has a time. ``lines``: all lines;
+    ``examined``: those that were parsed, ``unparsable``: those of them that could not be; ``agent_lines``: those that
+    name a client of the registry. ``sampled``: counts were multiplied by it. ``verification``: why addresses were not
+    checked, empty when they were. ``silent``: robots.txt tokens that send no requests. ``notes``: sentences.
+    """
+
+    version: Literal[1] = 1
+    host: str
+    read_at: Timestamp
+    log: str
+    files: Count
+    formats: tuple[str, ...]
+    kind: Kind
+    kind_reason: str
+    first: Timestamp | Literal[""]
+    last: Timestamp | Literal[""]
+    lines: Count
+    examined: Count
+    unparsable: Count
+    agent_lines: Count
+    sampled: Count = 1
+    verification: str = ""
+    ranges: tuple[RangeList, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    silent: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    visitors: tuple[Visitor, ...] = ()
+
+    @property
+    def period(self) -> str:
+        """The days of the log, such as ``2026-11-08 to 2026-11-21``; empty when no line has a time."""
+        first, last = self.first[:10], self.last[:10]
+        return first if first == last else f"{first} to {last}"
+
+    def visitor(self, token: str) -> Visitor | None:
+        """Return the figures of the client called ``token``, case ignored; None when it did not come."""
+        wanted = token.casefold()
+        return next((one for one in self.visitors if one.token.casefold() == wanted), None)
+
+
+def encode_visits(record: Visits) -> bytes:
+    """Return ``record`` as JSON."""
+    return msgspec.json.encode(record)
+
+
+def decode_visits(data: bytes) -> Visits:
+    """Return the record in ``data``, every text cleaned. Raises RecordError with one sentence."""
+    try:
+        return convert(_cleaned(msgspec.json.decode(data)), Visits)
+    except (ValueError, RecursionError) as error:
+        raise RecordError(f"Broken visits record: {clean(str(error), 200)}.") from None
+
+
+def _cleaned(value: object) -> object:
+    if isinstance(value, str):
+        return clean(value, 500)
+    if isinstance(value, dict):
+        return {clean(str(key), 100): _cleaned(item) for key, item in value.items()}
+    return [_cleaned(item) for item in value] if isinstance(value, list) else value
+
+
+class Comparison(NamedTuple):
+    """What log and probe say together about one live-probed agent.
+
+    ``probe``: ``served``, ``refused``, ``challenged`` or ``inconclusive``. ``gets_in``: whether the real agent gets in
+    as far as the log shows; None when it does not. ``sentence`` says how it is known.
+    """
+
+    agent: Agent
+    probe: str
+    together: Together
+    gets_in: bool | None
+    sentence: str
+
+
+def compare(record: Visits, card: ReportCard) -> tuple[Comparison, ...]:
+    """Return what ``record`` and ``card`` say together, per live-probed agent; verdict and score stay the probe's."""
+    probes = zip(registry().live, card.agent_access.values(), strict=False)
+    return tuple(_together(record, card, agent, access) for agent, access in probes)
+
+
+def beside(card: ReportCard, record: Visits) -> ReportCard:
+    """Return ``card`` with the evidence that the visits add; verdict and score stay the probe's.
+
+    For each agent that was turned away, one line says what the log shows. The line on the limit of the test goes when
+    the log answers it for all of them.
+    """
+    turned_away = [one for one in compare(record, card) if one.probe in (REFUSED, CHALLENGED)]
+    answered = [one for one in turned_away if one.gets_in is not None]
+    if not answered:
+        return card
+    kept = [line for line in card.evidence if len(answered) < len(turned_away) or not line.text.startswith(LIMIT)]
+    added = [Evidence("good" if one.gets_in else "warn", f"Access log: {one.sentence}") for one in answered]
+    lines = sorted((*added, *kept), key=lambda line: SEVERITIES.index(line.t) if line.t in SEVERITIES else 0)
+    return msgspec.structs.replace(card, evidence=tuple(lines))
+
+
+def is_behind_cdn(card: ReportCard) -> bool:
+    """Say whether the answers of the scan came by way of a content delivery network."""
+    return any(word in card.edge.casefold() for word in CDNS)
+
+
+def _together(record: Visits, card: ReportCard, agent: Agent, access: AgentAccess) -> Comparison:
+    probe, found, name = access.outcome, record.visitor(agent.token), agent.label
+    origin = record.kind == "origin" or (record.kind == "unknown" and is_behind_cdn(card))
+
+    def said(together: Together, gets_in: bool | None, sentence: str) -> Comparison:
+        return Comparison(agent, probe, together, gets_in, sentence)
+
+    if found is None or not found.requests:
+        if origin and probe != SERVED:
+            return said(
+                CANNOT_TELL,
+                None,
+                f"No visit of {name} is in the log, and a request that the edge refuses never reaches an origin's log: "
+                "read the edge's log.",
+            )
+        return said(NO_VISITS, None, f"No visit of {name} is in the log ({record.period}).")
+    if age(found.last, epoch_ms(card.scanned_at) / 1000) > LONG_BEFORE:
+        day = found.last[:10]
+        return said(CANNOT_TELL, None, f"The last visit of {name} ({day}) is over 30 days older than the scan.")
+    if found.verified:
+        return said(*_verified(record, found, probe, origin=origin))
+    return said(*_unverified(record, found, probe, origin=origin))
+
+
+def _verified(record: Visits, found: Visitor, probe: str, *, origin: bool) -> tuple[Together, bool | None, str]:
+    """Judge visits whose address is known."""
+    name, period = found.label, record.period
+    counted = found.verified_served + found.verified_refused
+    if not counted:
+        return CANNOT_TELL, None, f"The verified visits of {name} ({period}) were neither served a page nor refused."
+    who = f"{name} came from the published ranges ({period})"
+    if found.verified_served >= MOSTLY * counted:
+        served = f"{found.verified_served:,} of {counted:,} verified visits were served"
+        if probe == SERVED:
+            return CONFIRMED, True, f"{who}: {served}, as the probe was."
+        if probe == INCONCLUSIVE:
+            return CANNOT_TELL, True, f"{who}: {served}; the probe had no clear answer."
+        return (
+            CONTRADICTED,
+            True,
+            f"{who}: {served}, while the probe was turned away. "
+            f"The site checks addresses, and the real {name} gets in.",
+        )
+    if found.verified_refused >= MOSTLY * counted:
+        refused = f"{found.verified_refused:,} of {counted:,} verified visits were refused"
+        if probe == SERVED:
+            return CONTRADICTED, False, f"{who}: {refused}, while the probe was served."
+        return CONFIRMED if probe != INCONCLUSIVE else CANNOT_TELL, False, f"{who}: {refused}."
+    behind = " behind the edge" if origin else ""
+    return (
+        CANNOT_TELL,
+        None,
+        f"{who}: {found.verified_served:,} of {counted:,} verified visits were served{behind}, the others refused.",
+    )
+
+
+def _unverified(record: Visits, found: Visitor, probe: str, *, origin: bool) -> tuple[Together, bool | None, str]:
+    """Judge visits that carry the name from addresses that are not known to be the vendor's."""
+    name = found.label
+    who = f"{found.served + found.refused:,} requests under the name of {name} ({record.period})"
+    why = {
+        "not fetched": "the vendor's ranges were not fetched (aui-tui visits --update-ranges)",
+        "none published": "the vendor publishes no ranges",
+        "off": record.verification.rstrip(".") or "addresses were not checked",
+    }.get(found.addresses, "none came from the published ranges")
+    counted = found.served + found.refused
+    if counted and found.served >= MOSTLY * counted and probe == SERVED and found.addresses != "checked":
+        return CONFIRMED, True, f"{who} were served, as the probe was; {why}."
+    if counted and found.refused >= MOSTLY * counted and probe in (REFUSED, CHALLENGED) and not origin:
+        return CONFIRMED, None, f"{who} were refused, as the probe was; {why}."
+    return CANNOT_TELL, None, f"{who}: {found.served:,} served, {found.refused:,} refused; {why}."
+
+
+class VisitRow(NamedTuple):
+    """One row of a table of visits; None stands for a dash.
+
+    Shares of the requests are 0 to 1, ``served``: answered 2xx or 3xx. ``days``: requests of each day of the log in
+    turn, days without any included. ``probe``: what the probe got, in one word (``in``, ``refused``, ``challenged``,
+    ``unclear``, ``not asked``). ``together``: the word for log and probe, ``crawler`` or ``other client`` for what is
+    never probed. ``agrees``: False where they disagree, True where they agree, else None. ``gets_in``: whether the real
+    agent gets in, as far as the log shows.
+    """
+
+    token: str
+    label: str
+    kind: str
+    requests: int = 0
+    days: tuple[int, ...] = ()
+    served: float | None = None
+    refused: float | None = None
+    address_ok: float | None = None
+    addresses: str = ""
+    median_seconds: float | None = None
+    robots_txt: int = 0
+    markdown: int = 0
+    probe: str = NOT_ASKED
+    together: str = ""
+    agrees: bool | None = None
+    gets_in: bool | None = None
+    sentence: str = ""
+
+
+def visit_rows(record: Visits, card: ReportCard | None = None) -> tuple[VisitRow, ...]:
+    """Return the rows of a table: disagreements first, then the live-probed agents, other agents, crawlers, others.
+
+    The four live-probed agents are always there, with or without visits.
+    """
+    compared = {one.agent.token: one for one in compare(record, card)} if card is not None else {}
+    rows = [_row(record, one, compared.get(one.token)) for one in record.visitors]
+    seen = {row.token for row in rows}
+    rows += [_absent(record, agent, compared.get(agent.token)) for agent in registry().live if agent.token not in seen]
+    order = {"agent": 1, "crawler": 2, "other": 3} | {agent.token: 0 for agent in registry().live}
+
+    def place(row: VisitRow) -> tuple[bool, int, int, str]:
+        return row.agrees is not False, order.get(row.token, order[row.kind]), -row.requests, row.label
+
+    return tuple(sorted(rows, key=place))
+
+
+def _row(record: Visits, found: Visitor, said: Comparison | None) -> VisitRow:
+    answered = found.status.get("2xx", 0) + found.status.get("3xx", 0)
+    return _compared(found.token, found.label, found.kind, said)._replace(
+        requests=found.requests,
+        days=tuple(_per_day(record, found)),
+        served=answered / found.requests,
+        refused=found.refused_share,
+        address_ok=found.verified_share,
+        addresses=found.addresses,
+        median_seconds=found.median_seconds,
+        robots_txt=found.robots_txt,
+        markdown=found.markdown,
+    )
+
+
+def _absent(record: Visits, agent: Agent, said: Comparison | None) -> VisitRow:
+    row = _compared(agent.token, agent.label, "agent", said)
+    no_visit = f"No visit of {agent.label} is in the log ({record.period})."
+    return row._replace(together=row.together or NO_VISITS, sentence=row.sentence or no_visit)
+
+
+def _compared(token: str, label: str, kind: str, said: Comparison | None) -> VisitRow:
+    """Return the row of a client without its figures: what log and probe say together."""
+    if said is None:
+        return VisitRow(token, label, kind, together={"crawler": "crawler", "other": "other client"}.get(kind, ""))
+    word: str = said.together
+    if said.together == CONTRADICTED:
+        word = "really let in" if said.gets_in else "really turned away"
+    return VisitRow(
+        token,
+        label,
+        kind,
+        probe=PROBE_WORDS[said.probe],
+        together=word,
+        agrees={CONFIRMED: True, CONTRADICTED: False}.get(said.together),
+        gets_in=said.gets_in,
+        sentence=said.sentence,
+    )
+
+
+def _per_day(record: Visits, found: Visitor) -> Iterator[int]:
+    """Yield the requests of each day of the log, at most the last 366 days."""
+    if not record.first:
+        return
+    last = date.fromisoformat(record.last[:10])
+    day = max(date.fromisoformat(record.first[:10]), last - timedelta(days=365))
+    while day <= last:
+        yield found.per_day.get(day.isoformat(), 0)
+        day += timedelta(days=1)
+
+
+HEADER: Final = (
+    "Agent",
+    "Requests",
+    "Served",
+    "Refused",
+    "Address ok",
+    "Median",
+    "robots.txt",
+    "Markdown",
+    "The probe",
+    "Together",
+)
+ADDRESS_NOTE: Final = (
+    "Address ok: the share of requests from the ranges that the vendor publishes. Outside them is not forged: some "
+    "clients run on their users' machines."
+)
+
+
+def percent(share: float | None) -> str:
+    """Return a share as ``99.8 %``; a dash for None. Only all is 100 %, only none is 0 %."""
+    if share is None:
+        return "–"
+    shown = f"{100 * share:.1f}"
+    if shown == "100.0" and share < 1:
+        shown = "99.9"
+    elif shown == "0.0" and share > 0:
+        shown = "0.1"
+    return f"{shown.removesuffix('.0') if shown in ('100.0', '0.0') else shown} %"
+
+
+def seconds(value: float | None) -> str:
+    """Return a time as ``0.21 s``; a dash for None."""
+    return "–" if value is None else f"{value:.2f} s" if value >= 0.01 or not value else f"{value:.4f} s"
+
+
+def address(row: VisitRow) -> str:
+    """Return the share of verified requests, or why there is none."""
+    if not row.requests or row.addresses == "":
+        return "–"
+    return (
+        percent(row.address_ok)
+        if row.addresses == "checked"
+        else {"off": "not checked"}.get(row.addresses, row.addresses)
+    )
+
+
+def cells(row: VisitRow) -> tuple[str, ...]:
+    """Return the cells of a row under HEADER."""
+    if not row.requests:
+        return (row.label, *("–",) * 7, row.probe, row.together)
+    return (
+        row.label,
+        f"{row.requests:,}",
+        percent(row.served),
+        percent(row.refused),
+        address(row),
+        seconds(row.median_seconds),
+        f"{row.robots_txt:,}",
+        f"{row.markdown:,}",
+        row.probe,
+        row.together,
+    )
+
+
+def heading(record: Visits) -> Iterator[str]:
+    """Yield the sentences that stand above the figures: period, files, lines, and what the log is."""
+    more = f" and {record.files - 1:,} more" if record.files > 1 else ""
+    period = f"{record.period} (UTC), " if record.period else ""
+    yield f"{period}{record.log}{more}, {', '.join(record.formats) or 'no lines'}."
+    unclear = f", {record.unparsable:,} not understood" if record.unparsable else ""
+    clients = f"{record.agent_lines:,} of them by known clients"
+    yield f"{record.lines:,} lines, {clients}; {record.examined:,} examined{unclear}."
+    yield f"Kind of log: {record.kind}{f' ({record.kind_reason})' if record.kind_reason else ''}."
+    if record.sampled > 1:
+        yield f"Sampled: one of {record.sampled:,} requests was logged, and every count is multiplied by that."
+
+
+def remarks(record: Visits) -> Iterator[str]:
+    """Yield the sentences that stand below the figures."""
+    if record.verification:
+        yield f"Addresses were not checked. {record.verification}"
+    elif record.ranges:
+        oldest = min(found.fetched_at for found in record.ranges)[:10]
+        yield f"{ADDRESS_NOTE} The ranges were fetched on {oldest}; visits before that may have come from earlier ones."
+    yield from _about_clients(record)
+    for gap in record.gaps[:5]:
+        yield f"No line from {gap.first[:16].replace('T', ' ')} to {gap.last[:16].replace('T', ' ')} UTC."
+    if len(record.gaps) > 5:
+        yield f"{len(record.gaps) - 5:,} more pauses of over an hour."
+    if record.silent:
+        yield f"{', '.join(record.silent)}: names for robots.txt alone, which send no requests."
+    yield from record.notes
+
+
+def _about_clients(record: Visits) -> Iterator[str]:
+    """Yield what limits the figures of single clients."""
+    missing = [one.label for one in record.visitors if one.addresses == "not fetched"]
+    if missing and not record.verification:
+        yield f"Ranges not fetched: {', '.join(missing)}. aui-tui visits --update-ranges fetches them."
+    for one in record.visitors:
+        if one.shared_with and one.verified:
+            yield f"{one.label}: its list serves {', '.join(one.shared_with)} too, so it verifies the operator."
+    approximate = [one.label for one in record.visitors if not one.paths_exact]
+    if approximate:
+        yield f"Paths of {', '.join(approximate)}: too many to count each, so rare ones are missing."

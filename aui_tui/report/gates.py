@@ -1,0 +1,331 @@
+"""Conditions that a card must meet, for scripts and CI; what could not be measured never passes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+import msgspec
+
+from aui_tui.errors import BadValue
+from aui_tui.model import labels, points
+from aui_tui.model.card import ReportCard
+from aui_tui.model.codec import names_of, slots_of
+from aui_tui.model.methods import FLOORS, round_half_up
+from aui_tui.model.registry import Agent, Surface, registry
+from aui_tui.model.vocabulary import (
+    GRADES,
+    LIVE_TOTAL,
+    POLICY_RANK,
+    SEVERITIES,
+    STANCE_RANK,
+    STANCES,
+    VERDICT_RANK,
+    choose,
+)
+from aui_tui.text import count
+
+PASSED, FAILED, INCONCLUSIVE = 0, 1, 3
+"""Exit codes of an outcome."""
+_NO_BASELINE: Final = (
+    "There is no earlier card to compare with. Keep one in a file and name it (--no-regress FILE), "
+    "or let a first run pass (--first-run pass)."
+)
+
+
+class Gates(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked for. A gate that is empty or None asks for nothing.
+
+    ``fail_under``: least score that passes. ``fail_grade``: least grade that passes, plus and minus ignored.
+    ``require_stance``: least open stance that passes. ``must_serve``: slugs of matrix surfaces and tokens of agents
+    that the site must let in. ``fail_on``: findings of this severity (``critical``; ``warn`` means both) fail.
+    ``no_regress``: nothing may be worse than in the baseline card.
+    """
+
+    fail_under: int | None = None
+    fail_grade: str = ""
+    require_stance: str = ""
+    must_serve: tuple[str, ...] = ()
+    fail_on: str = ""
+    no_regress: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        fail_under: int | None = None,
+        fail_grade: str | None = None,
+        require_stance: str | None = None,
+        must_serve: str | None = None,
+        fail_on: str | None = None,
+        no_regress: bool = False,
+    ) -> Gates:
+        """Return checked gates; None asks for nothing, ``must_serve`` is a list separated by commas.
+
+        Raises BadValue naming what was wrong and what is allowed, also for an empty text.
+        """
+        if fail_under is not None and not 0 <= fail_under <= 100:
+            raise BadValue(f"fail-under takes a score from 0 to 100, not {fail_under}.")
+        return cls(
+            fail_under=fail_under,
+            fail_grade="" if fail_grade is None else choose("grade", fail_grade, GRADES),
+            require_stance="" if require_stance is None else choose("stance", require_stance, STANCES),
+            must_serve=() if must_serve is None else _served(must_serve),
+            fail_on="" if fail_on is None else choose("severity", fail_on, SEVERITIES[:2]),
+            no_regress=no_regress,
+        )
+
+    def __bool__(self) -> bool:
+        return self != Gates()
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
+    """One gate that did not pass: its option, one sentence, and ``by`` how much (points, grades, agents, findings).
+
+    ``inconclusive``: it is not known whether the gate passes.
+    """
+
+    gate: str
+    message: str
+    by: int = 0
+    inconclusive: bool = False
+
+    @property
+    def sign(self) -> str:
+        """The sign that stands before the failure."""
+        return "?" if self.inconclusive else labels.SIGNS["critical"]
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What the gates said of one host; ``unreachable``: no probe was answered, which never is a success."""
+
+    host: str
+    failures: tuple[Failure, ...] = ()
+    unreachable: bool = False
+
+    @property
+    def exit_code(self) -> int:
+        """0 when all passed, 1 when one failed for sure, else 3 when one is inconclusive or nothing answered."""
+        if any(not failure.inconclusive for failure in self.failures):
+            return FAILED
+        return INCONCLUSIVE if self.failures or self.unreachable else PASSED
+
+
+def check(card: ReportCard, gates: Gates, baseline: ReportCard | None = None) -> Outcome:
+    """Return which of ``gates`` ``card`` fails, and by how much; ``baseline`` is the card of ``no_regress``."""
+    if not gates:
+        return Outcome(host=card.host, unreachable=card.unreachable)
+    if card.unreachable:
+        message = "The site could not be measured: no probe of its homepage got an answer that counts."
+        return Outcome(host=card.host, failures=(Failure(gate="reachable", message=message, inconclusive=True),))
+    failures = [
+        *_score(card, gates),
+        *_grade(card, gates),
+        *_stance(card, gates),
+        *(failure for name in gates.must_serve for failure in _serves(card, name)),
+        *_findings(card, gates),
+    ]
+    if gates.no_regress:
+        failures.extend(_regress(card, baseline))
+    return Outcome(host=card.host, failures=tuple(failures))
+
+
+def worst(codes: Iterable[int]) -> int:
+    """Return the exit code of several outcomes: a failed gate before an inconclusive one, before the others."""
+    order = {FAILED: 3, INCONCLUSIVE: 2, PASSED: 0}
+    return max(codes, key=lambda code: order.get(code, 1), default=PASSED)
+
+
+def _served(names: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for word in names.split(",") for name in _asked(word)))
+
+
+def _asked(word: str) -> list[str]:
+    """Return the surface slugs and agent tokens that ``word`` names, a company with all of its active agents.
+
+    Raises BadValue for a name that is unknown or cannot be tested.
+    """
+    known = registry()
+    found = known.named(word)
+    testable = [surface for surface in known.surfaces if surface.source != "none"]
+    allowed = (*(surface.short for surface in testable), *(agent.token for agent in known.agents))
+    if not found:
+        choose("agent", word, allowed)
+    names = _tested(found, testable)
+    if not names:
+        untested = found[0].label
+        raise BadValue(f"No gate can ask for {untested}: it cannot be tested over plain HTTP.", allowed=allowed)
+    return names
+
+
+def _tested(found: Sequence[Surface | Agent], testable: Sequence[Surface]) -> list[str]:
+    """Return the slugs of the ``testable`` surfaces among ``found`` or of its agents, then tokens of other agents.
+
+    One agent counts whatever its status; of several, those that are active.
+    """
+    agents = [entry for entry in found if isinstance(entry, Agent) and (len(found) == 1 or entry.status == "active")]
+    probed = {agent.key for agent in agents}
+    surfaces = [surface for surface in testable if surface in found]
+    surfaces += [surface for surface in testable if surface.live in probed]
+    covered = {key for surface in surfaces for key in surface.agents}
+    return [*(surface.slug for surface in surfaces), *(agent.token for agent in agents if agent.key not in covered)]
+
+
+def _lowest(card: ReportCard) -> int | None:
+    """Return the score if every agent without an answer had been refused; None when that cannot be said."""
+    answered = points.conclusive(card)
+    if answered == LIVE_TOTAL:
+        return card.score
+    from aui_tui.checks import BY_COMPONENT
+    from aui_tui.checks.ledger import earned
+
+    known = earned(card)
+    if known is None or not answered:
+        return None
+    got, possible = points.totals(card)
+    door = round_half_up(BY_COMPONENT["door"].points[card.method] * card.live_served, LIVE_TOTAL)
+    return min(card.score, points.percent(got - known["door"] + door, possible))
+
+
+def _score(card: ReportCard, gates: Gates) -> Iterator[Failure]:
+    least = gates.fail_under
+    if least is None:
+        return
+    if card.score < least:
+        by = least - card.score
+        message = f"The score is {card.score}, {count(by, 'point')} under {least}."
+        yield Failure(gate="fail-under", message=message, by=by)
+    else:
+        yield from _doubt(card, "fail-under", least, f"a score of {least}")
+
+
+def _grade(card: ReportCard, gates: Gates) -> Iterator[Failure]:
+    if not gates.fail_grade:
+        return
+    by = _grade_rank(card.grade) - _grade_rank(gates.fail_grade)
+    if by > 0:
+        message = f"The grade is {card.grade}, {count(by, 'grade')} below {gates.fail_grade}."
+        yield Failure(gate="fail-grade", message=message, by=by)
+    else:
+        yield from _doubt(card, "fail-grade", FLOORS[gates.fail_grade], f"grade {gates.fail_grade}")
+
+
+def _doubt(card: ReportCard, gate: str, least: int, wanted: str) -> Iterator[Failure]:
+    lowest = _lowest(card)
+    if lowest is None or lowest < min(least, card.score):
+        mute = LIVE_TOTAL - points.conclusive(card)
+        message = f"{count(mute, 'agent')} of {LIVE_TOTAL} gave no answer, so {wanted} is inconclusive."
+        yield Failure(gate=gate, message=message, inconclusive=True)
+
+
+def _grade_rank(grade: str) -> int:
+    return GRADES.index(grade[0]) if grade[0] in GRADES else len(GRADES) - 1
+
+
+def _stance(card: ReportCard, gates: Gates) -> Iterator[Failure]:
+    wanted = gates.require_stance
+    if not wanted or STANCE_RANK[card.stance] >= STANCE_RANK[wanted]:
+        return
+    by = STANCE_RANK[wanted] - STANCE_RANK[card.stance]
+    answered = points.conclusive(card)
+    if wanted == "Open" and answered < LIVE_TOTAL and card.live_served == answered and not card.agents_disallowed:
+        mute = LIVE_TOTAL - answered
+        message = f"The stance is {card.stance}: {count(mute, 'agent')} of {LIVE_TOTAL} gave no answer."
+        yield Failure(gate="require-stance", message=message, by=by, inconclusive=True)
+    else:
+        yield Failure(gate="require-stance", message=f"The stance is {card.stance}, not {wanted}.", by=by)
+
+
+def _serves(card: ReportCard, name: str) -> Iterator[Failure]:
+    surface = registry().surface(name)
+    if surface is None:
+        policy = (
+            card.ua_policy.get(name) or dict(zip(names_of("ua_policy"), card.ua_policy.values(), strict=False))[name]
+        )
+        if policy == "blocked" or (policy == "unlisted" and card.wildcard_block):
+            yield Failure(gate="must-serve", message=f"robots.txt disallows {name}.", by=1)
+        elif card.robots_status == 0 or card.robots_status >= 500:
+            yield Failure(
+                gate="must-serve",
+                message=f"robots.txt could not be fetched, so {name} is inconclusive.",
+                inconclusive=True,
+            )
+        return
+    verdict = card.matrix.get(surface.slug) or list(card.matrix.values())[registry().surfaces.index(surface)]
+    shut = _shut_out(card, surface) if verdict == "partial" else []
+    if verdict == "untested":
+        message = f"{surface.label}: inconclusive, because there was no answer."
+        yield Failure(gate="must-serve", message=message, inconclusive=True)
+    elif shut:
+        yield Failure(gate="must-serve", message=f"robots.txt disallows {', '.join(shut)} ({surface.label}).", by=1)
+    elif VERDICT_RANK.get(verdict, 0) == 0:
+        yield Failure(gate="must-serve", message=f"{surface.label}: {verdict}.", by=1)
+
+
+def _shut_out(card: ReportCard, surface: Surface) -> list[str]:
+    """Return the agents behind a robots-only surface whose own rules block them."""
+    if surface.source != "robots":
+        return []
+    by_slot = dict(zip(slots_of("ua_policy"), card.ua_policy.items(), strict=False))
+    return [by_slot[key][0] for key in surface.agents if by_slot[key][1] == "blocked"]
+
+
+def _findings(card: ReportCard, gates: Gates) -> Iterator[Failure]:
+    if not gates.fail_on:
+        return
+    counted = SEVERITIES[: SEVERITIES.index(gates.fail_on) + 1]
+    found = [item for item in card.evidence if item.t in counted]
+    if found:
+        message = f"{count(len(found), 'finding')} of severity {' or '.join(counted)}; the first: {found[0].text}"
+        yield Failure(gate="fail-on", message=message, by=len(found))
+    elif points.conclusive(card) < LIVE_TOTAL:
+        mute = LIVE_TOTAL - points.conclusive(card)
+        message = f"{count(mute, 'agent')} of {LIVE_TOTAL} gave no answer, so findings may be missing."
+        yield Failure(gate="fail-on", message=message, inconclusive=True)
+
+
+def _regress(card: ReportCard, baseline: ReportCard | None) -> Iterator[Failure]:
+    gate = "no-regress"
+    if baseline is None or baseline.unreachable:
+        why = "The card to compare with is of a site that did not answer." if baseline else _NO_BASELINE
+        yield Failure(gate=gate, message=why, inconclusive=True)
+        return
+    if baseline.method != card.method:
+        message = f"The baseline is graded under {baseline.method}, this card under {card.method}; grade one again."
+        yield Failure(gate=gate, message=message, inconclusive=True)
+        return
+    was, now_is = points.comparable(baseline, card)
+    note = points.uneven(baseline, card)
+    if now_is < was:
+        by = was - now_is
+        message = f"The score fell by {count(by, 'point')}, from {was} to {now_is}."
+        yield Failure(gate=gate, message=f"{message} {note}".rstrip(), by=by)
+    else:
+        yield from _doubt(card, gate, was, f"a score of {was}")
+    if STANCE_RANK[card.stance] < STANCE_RANK[baseline.stance]:
+        by = STANCE_RANK[baseline.stance] - STANCE_RANK[card.stance]
+        yield Failure(gate=gate, message=f"The stance fell from {baseline.stance} to {card.stance}.", by=by)
+    yield from _lost(card, baseline, compare_tasks=not note)
+
+
+def _lost(card: ReportCard, baseline: ReportCard, *, compare_tasks: bool) -> Iterator[Failure]:
+    """Yield a failure for each assistant and each agent of robots.txt that gets less than before."""
+    gate = "no-regress"
+    for (key, now), old in zip(card.matrix.items(), baseline.matrix.values(), strict=False):
+        label = labels.surface(key)
+        if not compare_tasks and _driven(key):
+            continue
+        if now == "untested" and VERDICT_RANK.get(old):
+            message = f"{label}: was {old} and is inconclusive now."
+            yield Failure(gate=gate, message=message, inconclusive=True)
+        elif now in VERDICT_RANK and VERDICT_RANK[now] < VERDICT_RANK.get(old, 0):
+            yield Failure(gate=gate, message=f"{label}: went from {old} to {now}.", by=1)
+    for (key, now), old in zip(card.ua_policy.items(), baseline.ua_policy.values(), strict=False):
+        if POLICY_RANK.get(now, 2) < POLICY_RANK.get(old, 0):
+            yield Failure(gate=gate, message=f"robots.txt: {key} went from {old} to {now}.", by=1)
+
+
+def _driven(slug: str) -> bool:
+    """Say whether a surface is judged by a run of the tasks alone."""
+    surface = registry().surface(slug)
+    return surface is not None and surface.source == "none"

@@ -1,0 +1,323 @@
+"""The cheapest way to a grade: the fewest fixes that reach it, the easier ones first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from aui_tui.checks import BY_FIX, Piece, Site
+from aui_tui.checks.judge import judge
+from aui_tui.checks.scoring import Labels, grade_card, site_of, what_if
+from aui_tui.errors import BadValue, Unavailable
+from aui_tui.model.card import Recommendation, ReportCard
+from aui_tui.model.methods import FLOORS, GRADE_FLOORS
+from aui_tui.model.methods import method as method_called
+from aui_tui.model.points import Standing, estimate, gain_words
+from aui_tui.model.view import Dossier
+from aui_tui.model.vocabulary import GRADES, choose
+from aui_tui.report.atomic import create
+from aui_tui.report.markdown import escape, with_code
+from aui_tui.text import wrap
+
+README: Final = "README.md"
+WIDTH: Final = 78
+"""Columns of a plan in plain text."""
+
+
+WhatIf = Callable[[frozenset[str]], Standing]
+"""Reckons where a site would stand with the named fixes done."""
+
+
+class Step(msgspec.Struct, frozen=True, kw_only=True):
+    """One fix of a plan, and where the site stands with it and those before it."""
+
+    fix: Recommendation
+    score: int
+    grade: str
+    stance: str
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """The steps from where a site stands to ``target`` points; ``reached`` is False when no fixes lead there."""
+
+    host: str
+    method: str
+    score: int
+    grade: str
+    stance: str
+    target: int
+    goal: str
+    steps: tuple[Step, ...] = ()
+    reached: bool = True
+
+    @property
+    def after(self) -> tuple[int, str, str]:
+        """Score, grade and stance with all steps done."""
+        last = self.steps[-1] if self.steps else self
+        return last.score, last.grade, last.stance
+
+
+class Planned(NamedTuple):
+    """A plan, and the site as it was seen; None where the source keeps the card alone."""
+
+    plan: Plan
+    site: Site | None
+
+
+def plan_for(
+    dossier: Dossier, *, grade: str = "", score: int | None = None, public_url: str = "", tester: str = ""
+) -> Planned:
+    """Return the plan for what is kept of a host, with advice for the given addresses.
+
+    ``public_url``: the address by which the public reaches a site that was scanned under another. ``tester``: the
+    address from which the scan is repeated. Raises as :func:`plan`.
+    """
+    card, seen = dossier.card, dossier.observations
+    if seen is None:
+        return Planned(plan(card, grade=grade, score=score), None)
+    method = method_called(card.method)
+    words = Labels(name=card.name, category=card.category, seed=card.seed, public_url=public_url, tester=tester)
+    fresh = grade_card(seen, card.method, labels=words)
+    advised = msgspec.structs.replace(card, recommendations=fresh.recommendations)
+    found = plan(advised, grade=grade, score=score, what_if=lambda fixes: what_if(seen, fixes, method))
+    return Planned(found, site_of(seen, judge(seen), card.name, words))
+
+
+def plan(card: ReportCard, *, grade: str = "", score: int | None = None, what_if: WhatIf | None = None) -> Plan:
+    """Return the cheapest plan from ``card`` to ``grade`` or ``score``; to the next grade when neither is named.
+
+    ``what_if`` reckons exactly, from the observations; without it the card's own points are used.
+    Raises BadValue for a wrong target and Unavailable for a card without a measurement.
+    """
+    if card.unreachable:
+        raise Unavailable(f"{card.host} could not be measured, so there is nothing to plan from.")
+    target, goal = _target(card, grade, score)
+    reckon = what_if or (lambda fixes: estimate(card, fixes))
+    chosen, reached = _cheapest(card, target, reckon)
+    return Plan(
+        host=card.host,
+        method=card.method,
+        score=card.score,
+        grade=card.grade,
+        stance=card.stance,
+        target=target,
+        goal=goal,
+        steps=tuple(_steps(chosen, reckon)),
+        reached=reached,
+    )
+
+
+def _target(card: ReportCard, grade: str, score: int | None) -> tuple[int, str]:
+    if grade and score is not None:
+        raise BadValue("A plan has one target: a grade or a score.")
+    if score is not None:
+        if not 0 <= score <= 100:
+            raise BadValue(f"A plan takes a score from 0 to 100, not {score}.")
+        return score, f"score {score}"
+    if grade:
+        letter = choose("grade", grade, GRADES)
+        return FLOORS[letter], f"grade {letter}"
+    better = [(floor, letter) for floor, letter in GRADE_FLOORS if floor > card.score]
+    return (better[-1][0], f"grade {better[-1][1]}") if better else (100, "score 100")
+
+
+def _cheapest(card: ReportCard, target: int, reckon: WhatIf) -> tuple[list[Recommendation], bool]:
+    """Return the fewest fixes that reach ``target``, of these the least work; all that help when none do."""
+    if card.score >= target:
+        return [], True
+    fixes = sorted((fix for fix in card.recommendations if fix.k in BY_FIX), key=_effort)
+    for size in range(1, len(fixes) + 1):
+        enough = [group for group in combinations(fixes, size) if reckon(_keys(group)).score >= target]
+        if enough:
+            return list(min(enough, key=lambda group: sum(map(_effort, group)))), True
+    return fixes, False
+
+
+def _effort(fix: Recommendation) -> int:
+    return BY_FIX[fix.k].effort
+
+
+def _keys(fixes: Iterable[Recommendation]) -> frozenset[str]:
+    return frozenset(fix.k for fix in fixes)
+
+
+def _steps(fixes: list[Recommendation], reckon: WhatIf) -> Iterator[Step]:
+    for number, fix in enumerate(fixes, 1):
+        standing = reckon(_keys(fixes[:number]))
+        yield Step(fix=fix, score=standing.score, grade=standing.grade, stance=standing.stance)
+
+
+def lines(found: Plan) -> Iterator[str]:
+    """Yield the plan as plain text."""
+    yield f"{found.host}: score {found.score}, grade {found.grade}, {found.stance}; goal {found.goal}"
+    if not found.steps:
+        yield "The goal is reached already." if found.reached else "No fix gains points here."
+        return
+    for number, (step, gain) in enumerate(zip(found.steps, _gains(found), strict=True), 1):
+        yield f"{number}. {step.fix.title} ({step.fix.k}): {gain}"
+        for line in wrap(step.fix.body, WIDTH - 3):
+            yield f"   {line}"
+        yield f"   then grade {step.grade}, {step.stance}"
+    if not found.reached:
+        yield f"All fixes together lead to a score of {found.after[0]}; {found.goal} cannot be reached."
+
+
+def _gains(found: Plan) -> Iterator[str]:
+    """Yield what each step gains after those before it: points of its pillar, and what the score becomes."""
+    score = found.score
+    for step in found.steps:
+        yield gain_words(step.fix.pts, score, step.score)
+        score = step.score
+
+
+class Action(NamedTuple):
+    """What a program does with a file of a plan.
+
+    ``write`` puts it at ``target``, a path on the site. ``insert`` puts it ``position`` (before, after) the ``anchor``
+    in the page at ``target``. ``configure`` is for the settings of a server, ``by-hand`` for a person; where it goes
+    is then in words.
+    """
+
+    name: str
+    target: str = ""
+    position: str = ""
+    anchor: str = ""
+
+
+INSERTED: Final = {
+    "homepage/head.html": Action("insert", "/", "before", "</head>"),
+    "homepage/body-start.html": Action("insert", "/", "after", "<body>"),
+    "homepage/body-end.html": Action("insert", "/", "before", "</body>"),
+}
+
+
+LEFT_OUT: Final = (
+    "HTML allows a page to leave these tags out. Then put what belongs before `</head>` directly after `</title>`, what"
+    " belongs after `<body>` directly before the first element that people see, and what belongs before `</body>` at"
+    " the end of the file."
+)
+
+
+def action_of(path: str) -> Action:
+    """Return what to do with the file of a plan at ``path`` (see ``Piece``)."""
+    folder = path.rpartition("/")[0]
+    if path in INSERTED:
+        return INSERTED[path]
+    if folder in ("", ".well-known"):
+        return Action("write", f"/{path}")
+    return Action("configure" if folder == "server" else "by-hand")
+
+
+def as_json(found: Plan, site: Site | None = None) -> str:
+    """Return the plan as one JSON object that a program can carry out."""
+    return msgspec.json.encode(members(found, site)).decode() + "\n"
+
+
+def members(found: Plan, site: Site | None = None) -> dict[str, Any]:
+    """Return the plan as plain members: the steps with a way to check each, the files, and how to scan again."""
+    plain: dict[str, Any] = msgspec.to_builtins(found)
+    plain |= dict(zip(("score_after", "grade_after", "stance_after"), found.after, strict=True))
+    files = pieces(found, site)
+    owners = {path: [fix for fix, paths in _paths(found, site).items() if path in paths] for path in files}
+    plain["files"] = [_file(piece, owners[path]) for path, piece in files.items()]
+    for step, made in zip(found.steps, plain["steps"], strict=True):
+        made["check"] = _proof(step.fix.k, found, site)
+        made["files"] = [path for path, fixes in owners.items() if step.fix.k in fixes]
+    plain["scan_again"] = f"aui-tui scan {_again(found, site)} --force"
+    return plain
+
+
+def _file(piece: Piece, fixes: list[str]) -> dict[str, Any]:
+    action = action_of(piece.path)
+    return {
+        "path": piece.path,
+        "fixes": fixes,
+        "action": action.name,
+        "target": action.target,
+        "position": action.position,
+        "anchor": action.anchor,
+        "place": piece.place,
+        "content": piece.text.strip("\n") + "\n",
+    }
+
+
+def _proof(fix: str, found: Plan, site: Site | None) -> str:
+    origin = site.observations.origin.rstrip("/") if site is not None else f"https://{found.host}"
+    return BY_FIX[fix].proof.replace("{origin}", origin)
+
+
+def pieces(found: Plan, site: Site | None = None) -> dict[str, Piece]:
+    """Return the files of the plan by their path.
+
+    ``site`` is what was seen; with it whole files are written that agree with one another. Without it each fix gives
+    the snippet that its card names.
+    """
+    return {path: piece for parts in _paths(found, site).values() for path, piece in parts.items()}
+
+
+def _paths(found: Plan, site: Site | None) -> dict[str, dict[str, Piece]]:
+    """Return the files of each step by their path; steps that share a file have the same one."""
+    every = frozenset(step.fix.k for step in found.steps)
+    made: dict[str, dict[str, Piece]] = {}
+    for step in found.steps:
+        check = BY_FIX[step.fix.k]
+        if site is not None:
+            parts = check.advise(replace(site, together=every)).pieces()
+        else:
+            parts = (Piece(check.file, "as the text of the fix says", step.fix.code),)
+        made[step.fix.k] = {piece.path: piece for piece in parts if piece.text.strip()}
+    return made
+
+
+def write_files(found: Plan, folder: Path, site: Site | None = None, *, force: bool = False) -> list[Path]:
+    """Write the files of the plan and a README to ``folder`` and return their paths.
+
+    None is written when one is there already. Raises BadValue naming the file that is there (``force`` replaces it),
+    or a link that leads out of the folder, and ConfigError when a file cannot be written.
+    """
+    wanted = {path: piece.text.strip("\n") + "\n" for path, piece in pieces(found, site).items()}
+    wanted |= {README: "\n".join(readme(found, site)) + "\n"}
+    for name in wanted:
+        path = folder / name
+        if path.parent != folder and path.parent.is_symlink():
+            raise BadValue(f"{path.parent} is a link; name a folder that is not there yet, or remove the link.")
+        if not force and path.is_symlink() | path.exists():
+            raise BadValue(f"{path} is already there; --force replaces it.")
+    return [
+        create((folder / name).parent, Path(name).name, [text], force=force) for name, text in sorted(wanted.items())
+    ]
+
+
+def readme(found: Plan, site: Site | None = None) -> Iterator[str]:
+    """Yield the lines of a text in Markdown: which file goes where, why, and how to check it."""
+    score, grade, stance = found.after
+    host = site.hostname if site is not None else found.host
+    yield from (f"# Fixes for {escape(host)}", "")
+    yield f"Score {found.score} ({found.grade}, {found.stance}) before, {score} ({grade}, {stance}) with all of them."
+    if site is not None and site.is_local:
+        yield ""
+        yield "The site was scanned on this machine, so the files name a local address. Give `--public-url`"
+        yield "to write the address by which the public reaches it."
+    yield from ("", "| file | where it goes |", "| --- | --- |")
+    files = list(pieces(found, site).values())
+    for piece in files:
+        yield f"| `{piece.path}` | {with_code(piece.place)} |"
+    if any(piece.path in INSERTED for piece in files):
+        yield from ("", LEFT_OUT)
+    for number, (step, gain) in enumerate(zip(found.steps, _gains(found), strict=True), 1):
+        yield from ("", f"## {number}. {escape(step.fix.title)}: {gain}", "", with_code(step.fix.body))
+    yield ""
+    yield f"Then scan again: `aui-tui scan {_again(found, site)} --force`"
+
+
+def _again(found: Plan, site: Site | None) -> str:
+    """Return what to scan again, as it was scanned."""
+    if site is None:
+        return found.host
+    private = " --allow-private" if "private" in site.observations.limits else ""
+    return site.observations.origin + private

@@ -1,0 +1,109 @@
+"""By what a site decides when it turns agents away: the name, another header field, or the HTTP version. Pure.
+
+One agent stands for those turned away alike. Its name with the browser's fields and the browser's name with its fields
+say whether the name or the rest decides; then the fields that could decide are restored by halves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Generator, Mapping
+from typing import Final, NamedTuple
+
+from aui_tui.model.observations import BROWSER, Cause
+from aui_tui.scan import probes
+from aui_tui.scan.probes import Fields, Profile
+
+NAME: Final = "user-agent"
+VERSION: Final = "HTTP version"
+GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
+    "Accept-Language": ("accept-language",),
+    "Sec-Fetch": ("sec-fetch-site", "sec-fetch-mode", "sec-fetch-user", "sec-fetch-dest"),
+    VERSION: (),
+    "Accept": ("accept",),
+    "sec-ch-ua": ("sec-ch-ua", "sec-ch-ua-mobile", "sec-ch-ua-platform"),
+    "Upgrade-Insecure-Requests": ("upgrade-insecure-requests",),
+    "Accept-Encoding": ("accept-encoding",),
+    "priority": ("priority",),
+}
+"""Header fields that filters go by together, the likeliest first."""
+
+
+class Trial(NamedTuple):
+    """One request to be sent alone: ``profile``, and in words what it is."""
+
+    profile: Profile
+    what: str
+
+
+Trials = Generator[Trial, bool, Cause]
+
+
+def representative(turned_away: Collection[str], http2: bool) -> str:
+    """Return who of the agents ``turned_away`` alike differs least from the browser, which spoke ``http2`` or not."""
+    return min(turned_away, key=lambda name: (len(_different(name, http2)), name))
+
+
+def trials(name: str, alike: Collection[str], served: Collection[str], http2: bool, most: int) -> Trials:
+    """Yield at most ``most`` trials for the agent ``name`` and take whether each was served; return the cause.
+
+    ``alike``: the agents that it stands for, ``served``: those that got the homepage.
+    """
+    agent, browser = probes.profile(name), probes.profile(BROWSER)
+    agents = tuple(sorted(alike))
+    by_name = not (yield Trial(_named(browser, agent), "the agent's name with a browser's fields"))
+    by_fields = not (yield Trial(_named(agent, browser), "a browser's name with the agent's fields"))
+    if by_name or not by_fields:
+        found = "either" if by_name and by_fields else "name" if by_name else "together"
+        return Cause(agents=agents, by=found)
+    left = [group for group in _different(name, http2) if _fits(group, name, alike, served, http2)]
+    left = candidates = left or _different(name, http2)
+    for _ in range(most - 2):
+        half = left[: max(1, len(left) // 2)]
+        what = f"a browser's name with the agent's fields but {' and '.join(half)} of a browser"
+        served_now = yield Trial(_restored(_named(agent, browser), browser, half), what)
+        left = half if served_now else left[len(half) :]
+        if served_now and len(half) == 1:
+            return Cause(agents=agents, by="field", fields=tuple(half))
+        if not left:
+            break
+    return Cause(agents=agents, by="fields", fields=tuple(left or candidates))
+
+
+def _different(name: str, http2: bool) -> list[str]:
+    """Return the groups in which what the agent ``name`` sends differs from what the browser sends."""
+    return [group for group in GROUPS if _value(group, name, http2) != _value(group, BROWSER, http2)]
+
+
+def _value(group: str, name: str, http2: bool) -> Fields | bool:
+    profile = probes.profile(name)
+    if group == VERSION:
+        return http2 and profile.http2
+    if group == "priority" and not (http2 and profile.http2):
+        return ()
+    return tuple((field, value) for field, value in profile.fields if field.lower() in GROUPS[group])
+
+
+def _fits(group: str, name: str, alike: Collection[str], served: Collection[str], http2: bool) -> bool:
+    """Return whether ``group`` could decide: nobody who sends it as ``name`` does was served."""
+    own = _value(group, name, http2)
+    return all(_value(group, other, http2) != own for other in served) and all(
+        _value(group, other, http2) != _value(group, BROWSER, http2) for other in alike
+    )
+
+
+def _named(profile: Profile, other: Profile) -> Profile:
+    """Return ``profile`` under the User-Agent of ``other``."""
+    agent = next(value for field, value in other.fields if field.lower() == NAME)
+    fields = tuple((field, agent if field.lower() == NAME else value) for field, value in profile.fields)
+    return profile._replace(fields=fields)
+
+
+def _restored(profile: Profile, browser: Profile, groups: Collection[str]) -> Profile:
+    """Return ``profile`` with the fields of ``groups`` as the browser sends them, in the browser's order."""
+    names = {name for group in groups for name in GROUPS[group]}
+    own = {field.lower(): (field, value) for field, value in profile.fields}
+    restored = {field.lower(): (field, value) for field, value in browser.fields if field.lower() in names}
+    merged = own | restored
+    order = [field.lower() for field, _ in browser.fields]
+    fields = sorted(merged, key=lambda field: order.index(field) if field in order else len(order))
+    return Profile(tuple(merged[field] for field in fields), profile.http2 or VERSION in groups)

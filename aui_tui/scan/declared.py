@@ -1,0 +1,583 @@
+"""What a site declares for agents, and whether an agent gets it there. Asked for by ``scan --declared``, never scored.
+
+``declared.toml`` says what there is, where it is asked for and how an honest answer is recognised. At most
+``MAX_REQUESTS`` requests are sent, one at a time; none follows a redirect. A place is asked under the name of an agent,
+and as the browser when the agent is turned away; where agents are shut out anyway, as the browser first. Declared, yet
+closed to the agent: that is said after two rounds in which the browser, asked right after the agent, got the thing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+import tomllib
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files as packaged
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from aui_tui.checks.judge import is_turned_away
+from aui_tui.model.card import stamp
+from aui_tui.model.decoding import convert
+from aui_tui.model.observations import (
+    ABSENT,
+    BROWSER,
+    CHALLENGED,
+    DECLARED,
+    DISALLOWED,
+    FILE_PROBES,
+    INCONCLUSIVE,
+    PAYMENT,
+    REFUSED,
+    SERVED,
+    Declaration,
+    Declared,
+    Observations,
+    ProbeEvent,
+    Progress,
+    silence,
+)
+from aui_tui.model.registry import registry
+from aui_tui.scan import exchanges, markup, probes, robots, target, walls
+from aui_tui.scan.network import Network
+from aui_tui.scan.policy import ScanPolicy
+from aui_tui.scan.probes import Answer, Plan, Profile, Unfollowed, Url, probe
+from aui_tui.scan.recheck import LEAST, LIMIT_STATUS, ROUNDS
+from aui_tui.scan.target import Origin
+from aui_tui.text import clean, count
+
+MAX_REQUESTS: Final = 16
+_CERTAIN: Final = 2
+"""Places that turned the agent alone away, after which places are asked as the browser first: fewer requests then."""
+_STEADY: Final = 0.2
+"""Part of ``Limits.pause`` that lies between two requests."""
+_SHORT: Final = 80
+"""Characters kept of what a site says of itself."""
+OK, PAYMENT_STATUS, MISSING = 200, 402, (404, 405, 406, 410)
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One declaration of ``declared.toml``, which explains the fields."""
+
+    key: str
+    name: str
+    what: str
+    recognised: str
+    source: str
+    places: tuple[str, ...] = ()
+    shapes: tuple[dict[str, str], ...] = ()
+    begins: str = ""
+    types: tuple[str, ...] = ()
+    heading: bool = False
+    root: str = ""
+    detail: str = ""
+    within: str = ""
+    list: str = ""
+    uri: str = ""
+    accept: str = ""
+    header: str = ""
+    markup: bool = False
+    terms: bool = False
+    robots: str = ""
+    value: str = ""
+    link: tuple[str, ...] = ()
+    link_type: str = ""
+    place_only: bool = False
+
+
+@cache
+def rows() -> tuple[Row, ...]:
+    """Return the table."""
+    text = packaged("aui_tui.scan").joinpath("declared.toml").read_text(encoding="utf-8")
+    return convert(tomllib.loads(text)["declaration"], tuple[Row, ...])
+
+
+class Got(NamedTuple):
+    """One answer: ``outcome`` as of a probe, ``moved`` when it was a redirect; ``data`` is its JSON object, if any."""
+
+    status: int
+    outcome: str
+    content_type: str
+    headers: Mapping[str, str]
+    body: bytes
+    cut: bool = False
+    moved: bool = False
+    data: dict[str, Any] | None = None
+
+    @property
+    def limited(self) -> bool:
+        """What a limit on requests may answer with: 429 or 5xx."""
+        return self.outcome == REFUSED and (self.status == LIMIT_STATUS or self.status >= 500)
+
+    @property
+    def missing(self) -> bool:
+        """Nothing is there: 404 and the like, a redirect, or a page that is not what was asked for."""
+        return self.moved or self.outcome == SERVED or self.status in MISSING
+
+    @property
+    def kind(self) -> object:
+        """What the answers to paths of which a site has nothing have in common; of a 404 its status alone."""
+        return (self.status, False, "") if self.status in MISSING else (self.status, self.moved, self.content_type)
+
+    @property
+    def markup(self) -> bool:
+        """The body is HTML or XML, whatever its type says."""
+        return exchanges.is_markup(exchanges.text_of(self.body, self.content_type))
+
+    @property
+    def signature(self) -> object:
+        """What two answers of a catch-all have in common: the names in a JSON object, else the first line."""
+        return frozenset(self.data) if self.data is not None else self.body.strip()[:_SHORT].partition(b"\n")[0]
+
+
+def read(answer: Answer, access: ScanPolicy) -> Got:
+    """Return ``answer`` as far as recognition goes by it."""
+    judged = exchanges.exchange(answer, access.limits, judged=True)
+    data = None if answer.hops else exchanges.json_object(answer)
+    return Got(
+        status=answer.status,
+        outcome=judged.outcome,
+        content_type=exchanges.media_type(answer.content_type),
+        headers=answer.mapping(),
+        body=answer.body,
+        cut=answer.cut,
+        moved=bool(answer.hops),
+        data=data,
+    )
+
+
+def recognised(row: Row, got: Got) -> bool:
+    """Tell whether ``got``, the answer at a place of ``row``, is what the place promises."""
+    if row.terms and payment_terms(got):
+        return True
+    if got.status != OK or got.moved or got.outcome != SERVED:
+        return False
+    if row.types and got.content_type not in row.types:
+        return False
+    if row.shapes and got.data is not None:
+        return any(exchanges.fits(shape, got.data) for shape in row.shapes)
+    return _reads_as(row, got)
+
+
+def _reads_as(row: Row, got: Got) -> bool:
+    """Tell whether the text of ``got`` begins, or is marked up, as a document of ``row``."""
+    text = exchanges.text_of(got.body, got.content_type)
+    if row.begins and got.cut:
+        return re.match(row.begins, text, re.DOTALL) is not None
+    if row.root:
+        found = _PROLOG.match(text[:20_000])
+        return found is not None and found[1] == row.root
+    if row.heading:
+        return exchanges.check_llms(got.body, got.content_type, got.status).found and not _ERROR.match(text)
+    return False
+
+
+_ERROR: Final = re.compile(r"#\s+(?:\W*(?:error\W*)?(?:404|403)\b|(?:page\s+)?not\s+found\b|error\b)", re.IGNORECASE)
+"""The heading of an error page that is served with 200."""
+_PROLOG: Final = re.compile(
+    r"(?:\s++|<\?[^>]{0,500}+>|<!--(?:(?!-->).)*+-->)*+<(?:[a-z][\w.-]{0,40}:)?([a-z]+)", re.DOTALL
+)
+
+
+def payment_terms(got: Got) -> bool:
+    """Tell whether ``got`` is a 402 with x402 terms, in the field of version 2 or the body of version 1."""
+    if got.status != PAYMENT_STATUS:
+        return False
+    return walls.x402(got.headers.get("payment-required", "")) or (
+        got.data is not None and exchanges.fits({"x402Version": "number", "accepts": "list"}, got.data)
+    )
+
+
+def short(value: object) -> str:
+    """Return a text of a site fit to be kept, or the length of a list; empty for anything else."""
+    if isinstance(value, list):
+        return count(len(value), "entry", "entries")
+    return clean(" ".join(value[:2000].split()), _SHORT) if isinstance(value, str) else ""
+
+
+class Line(NamedTuple):
+    """A line of robots.txt, or a link: where it stands, and what it says or leads to."""
+
+    where: str
+    value: str
+
+
+def robots_lines(text: str) -> dict[str, Line]:
+    """Return by row the first line of robots.txt that declares it; a comment or a line without a proper value does not.
+
+    One pass, whatever the file is like.
+    """
+    wanted = {row.robots.encode(): row for row in rows() if row.robots}
+    found: dict[str, Line] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        key, value = robots.record(line.encode()) if ":" in line else (b"", b"")
+        row = wanted.get(key)
+        if row is not None and row.key not in found:
+            said = value.decode("utf-8", "replace")
+            if re.search(row.value, said, re.IGNORECASE):
+                found[row.key] = Line(f"robots.txt, line {number}", said)
+    return found
+
+
+@dataclass
+class _Place:
+    """A path that has its declaration: what came back there, and the rounds in which the agent was turned away."""
+
+    row: Row
+    url: Url
+    got: Got
+    agent: Got | None = None
+    rounds: int = 0
+    verdict: str = ""
+    why: str = ""
+
+
+@dataclass
+class _Found:
+    """What is known of one row."""
+
+    line: Line | None = None
+    place: _Place | None = None
+    detail: str = ""
+    why: str = ""
+
+
+async def look(
+    seen: Observations, *, access: ScanPolicy, progress: Progress | None = None, spent: float = 0.0
+) -> Declared:
+    """Return what the site of ``seen`` declares for agents. ``spent``: seconds of the scan's time that are used up.
+
+    Raises Unavailable when this machine has no room for its connections. Cancelling closes every connection.
+    """
+    deadline = time.monotonic() + access.limits.longest - spent
+    async with Network(access) as network:
+        looking = _Looking(seen, network, access, progress or silence, deadline)
+        await looking.run()
+    found = Declared(at=stamp(time.time()), agent=looking.token, requests=looking.requests, entries=looking.entries())
+    return exchanges.without(found, access.secrets)
+
+
+def _field_line(row: Row, fields: Sequence[Mapping[str, str]]) -> Line | None:
+    """Return the header field of the homepage that declares ``row``."""
+    value = next((some[row.header] for some in fields if row.header and some.get(row.header)), "")
+    declares = value and re.search(row.value, value, re.IGNORECASE)
+    return Line(f"{row.header.title()} field of the homepage", value) if declares else None
+
+
+def _links(fields: Sequence[Mapping[str, str]], elements: Sequence[markup.Link]) -> list[tuple[markup.Link, str]]:
+    """Return the links of the homepage, each with the words for where it stands."""
+    named = [link for some in fields for link in markup.header_links(some.get("link", ""))]
+    return [(link, "Link field of the homepage") for link in named] + [
+        (link, "link element of the homepage") for link in elements
+    ]
+
+
+def _link_line(row: Row, links: Sequence[tuple[markup.Link, str]]) -> Line | None:
+    """Return the link of the homepage that declares ``row``."""
+    for (relations, kind, href), where in links:
+        if set(relations.split()) & set(row.link) and row.link_type in ("", kind) and href:
+            return Line(where, href)
+    return None
+
+
+def _lacking(row: Row, url: Url, got: Got, *, promised: bool) -> str:
+    """Return why ``got``, the answer at a place of ``row``, is not what it promises; empty where nobody said it is."""
+    if not got.missing:
+        return f"{url.path} answers the browser {_status(got)}"
+    if got.cut and got.outcome == SERVED and row.shapes and not got.moved and not got.markup:
+        return f"{url.path} is longer than is read"
+    return f"{url.path} does not have it" if promised else ""
+
+
+class _Looking:
+    """The requests of one look, and what they brought."""
+
+    def __init__(
+        self, seen: Observations, network: Network, access: ScanPolicy, tell: Progress, deadline: float
+    ) -> None:
+        self._seen, self._network, self._tell, self._deadline = seen, network, tell, deadline
+        self._limits = access.limits
+        self._access = replace(access, limits=replace(access.limits, redirects=0))
+        self._robots = robots.parse(seen.robots.text.encode()) if seen.robots.text else None
+        live = {probe.name: is_turned_away(probe) for probe in seen.live}
+        self._agent = next((name for name, away in live.items() if away), registry().live[0].key)
+        self._refusals = _CERTAIN if live.get(self._agent) else 0
+        self._url = self._homepage()
+        self._found = {row.key: _Found() for row in rows()}
+        self._answers: dict[tuple[str, str], Got] = {}
+        self._nothing: set[object] = {(status, False, "") for status in MISSING}
+        self._terms: list[Line] = []
+        self._end = ""
+        self.requests = 0
+        self.token = next(agent.token for agent in registry().live if agent.key == self._agent)
+
+    def _homepage(self) -> Url:
+        """Return where the homepage is, past its redirects within the site."""
+        start = Url(target.parse(self._seen.origin, allow_private=True).origin, "/")
+        if self._access.private_fields():
+            return start  # the user's own fields go to the scanned origin alone
+        try:
+            last = probes.follow(start, self._seen.browser.url, self._access)
+        except Unfollowed:
+            return start
+        return last if _same_site(start.origin, last.origin) else start
+
+    async def run(self) -> None:
+        """Ask: the homepage, the first place of each row, the agent again where it was turned away, older places."""
+        self._take_lines()
+        await self._ask_homepage()
+        for row in rows():
+            for url in self._first_places(row):
+                await self._visit(row, url)
+        await self._settle()
+        for row in rows():
+            for path in row.places[1:]:
+                if self._found[row.key].line is None:
+                    await self._visit(row, Url(self._url.origin, path))
+        await self._settle()
+        self._take_parts()
+
+    async def _ask(self, name: str, url: Url, profile: Profile, cap: int, pause: float = 0.0) -> Got | None:
+        """Return the answer to ``name``, the browser or the agent's slot; None when no request is left (``_end``)."""
+        wait = max(self._limits.pace or _STEADY * self._limits.pause, pause)
+        if self.requests >= MAX_REQUESTS:
+            self._end = f"the limit of {MAX_REQUESTS} requests was reached"
+        elif time.monotonic() + wait + min(LEAST, self._limits.probe) > self._deadline:
+            self._end = "the time of the scan ended"
+        if self._end:
+            return None
+        event = ProbeEvent(name=clean(url.path, 200), state="started")
+        self._tell(event)
+        await asyncio.sleep(wait)
+        self.requests += 1
+        limit = min(self._limits.probe, self._deadline - time.monotonic())
+        async with self._network.client(http2=profile.http2) as client:
+            answer = await probe(client, Plan(name, url, profile.fields, cap), self._access, limit=limit)
+        got = read(answer, self._access)
+        self._tell(
+            msgspec.structs.replace(
+                event,
+                state="done",
+                status=got.status,
+                elapsed_ms=answer.elapsed_ms,
+                outcome="" if got.missing else got.outcome,
+                note=f"as {self.token if name == self._agent else name}",
+            )
+        )
+        if got.status == LIMIT_STATUS:
+            self._end = "the site limits requests (429)"
+        elif payment_terms(got):
+            self._terms.append(Line(f"{url.path} (402)", ""))
+        return got
+
+    async def _ask_place(self, name: str, url: Url, pause: float = 0.0) -> Got | None:
+        """Return what ``name`` gets at a place."""
+        profile = probes.profile(self._agent if name == self._agent else FILE_PROBES[0])
+        return await self._ask(name, url, profile, self._limits.file, pause)
+
+    def _take_lines(self) -> None:
+        """Take what the scan has seen already: robots.txt, and terms of a 402."""
+        for key, line in robots_lines(self._seen.robots.text).items():
+            self._found[key].line = line
+        for exchange in self._seen.homepages:
+            if exchange.status == PAYMENT_STATUS and walls.x402(dict(exchange.headers).get("payment-required", "")):
+                self._terms.append(Line("the homepage (402)", ""))
+
+    async def _ask_homepage(self) -> None:
+        """Ask for the homepage in another format; mostly the page itself comes, and else it is asked for too."""
+        row = next(row for row in rows() if row.accept)
+        usual = probes.profile(BROWSER)
+        accept = ("Accept", f"{row.accept}, text/html;q=0.8")
+        other = usual._replace(fields=tuple(accept if field[0] == "Accept" else field for field in usual.fields))
+        first = await self._ask(BROWSER, self._url, other, self._limits.page)
+        html = first is not None and first.outcome == SERVED and first.content_type == "text/html"
+        page = first if html else await self._ask(BROWSER, self._url, usual, self._limits.page)
+        served = page if page is not None and page.outcome == SERVED else None
+        self._take_format(row, first, served)
+        self._take_page(served, [got.headers for got in (page, first) if got is not None])
+
+    def _take_format(self, row: Row, first: Got | None, page: Got | None) -> None:
+        """Take whether the homepage came in the format of ``row``; ``page``: as a browser gets it."""
+        found = self._found[row.key]
+        if first is not None and first.outcome == SERVED:
+            text = exchanges.text_of(first.body, first.content_type)
+            if first.content_type == row.accept and text and not exchanges.is_markup(text):
+                found.line = Line("the homepage", row.accept)
+        elif page is None:
+            found.why = "the homepage was not served"
+
+    def _take_page(self, page: Got | None, headers: Sequence[Mapping[str, str]]) -> None:
+        """Take what the homepage and its header fields declare."""
+        html = page is not None and page.content_type != "text/markdown"
+        read = markup.declares(page.body if page is not None and html else b"")
+        fields = [*headers, dict(self._seen.browser.headers)]
+        links = _links(fields, read.links)
+        for row in rows():
+            found = self._found[row.key]
+            found.line = _field_line(row, fields) or found.line or _link_line(row, links)
+            if row.markup and (read.tools or read.registers):
+                names = ", ".join(map(short, read.tools[:5])) or "registered by a script"
+                found.line, found.detail = Line("the homepage", names), names
+            elif row.markup and page is None:
+                found.why = "the homepage was not served"
+
+    def _first_places(self, row: Row) -> list[Url]:
+        """Return where ``row`` is asked first: where a line says, as far as that is on this site, else at its own."""
+        found, named = self._found[row.key], []
+        if found.line is not None and row.places:
+            with suppress(Unfollowed):
+                url = probes.follow(self._url, found.line.value, self._access)
+                named = [url] if url.origin == self._url.origin else []
+        if row.place_only:
+            found.line = None
+        return named if found.line is not None else [*named, *(Url(self._url.origin, path) for path in row.places[:1])]
+
+    async def _visit(self, row: Row, url: Url) -> None:
+        """Ask for ``url``, and put into ``_found`` what is there."""
+        found = self._found[row.key]
+        if found.place is not None:
+            return
+        place = await self._first_round(row, url)
+        if place is None:
+            return
+        self._answers[row.key, url.path] = got = place.got
+        if recognised(row, got):
+            found.place, found.why = place, ""
+        else:
+            found.why = _lacking(row, url, got, promised=found.line is not None) or found.why
+
+    async def _first_round(self, row: Row, url: Url) -> _Place | None:
+        """Ask for ``url`` as the agent, then as the browser unless the agent got it; None when no request is left.
+
+        Where agents are shut out anyway, the browser alone is asked.
+        """
+        found, agent_first = self._found[row.key], self._refusals < _CERTAIN
+        got = await self._ask_place(self._agent if agent_first else BROWSER, url)
+        if got is None:
+            found.why = found.why or f"not asked everywhere: {self._end}"
+            return None
+        place = _Place(row, url, got)
+        if not agent_first:
+            return place
+        place.agent = got
+        if recognised(row, got) or got.kind in self._nothing:
+            return place
+        control = await self._ask_place(BROWSER, url)
+        if control is None:
+            found.why = f"{url.path} answers the agent {_status(got)}; {self._end}"
+            return None
+        if control.kind != got.kind:
+            self._refusals += control.missing or recognised(row, control)
+        elif got.missing:
+            self._nothing.add(got.kind)
+        place.got, place.rounds = control, 1
+        return place
+
+    def _drop_catch_all(self) -> None:
+        """Drop what the site answers at another row's place too: a site that has one answer declares nothing by it."""
+        for key, found in self._found.items():
+            if found.place is not None and found.place.got.status == OK:
+                mine = found.place.got.signature
+                others = (got for (row, _), got in self._answers.items() if row != key and got.status == OK)
+                if any(got.signature == mine for got in others):
+                    found.place = None
+
+    async def _settle(self) -> None:
+        """Settle what the agent gets at each declared place, in rounds with the browser as the control."""
+        self._drop_catch_all()
+        for found in self._found.values():
+            place = found.place
+            if place is None or place.verdict:
+                continue
+            if place.agent is not None and place.rounds == 0:
+                place.verdict = _welcome(place.agent)
+            while not place.verdict and not (place.agent is not None and self._judged(place)):
+                await self._round(place)
+
+    async def _round(self, place: _Place) -> None:
+        """Ask as the agent, and as the browser when that is turned away."""
+        got = await self._ask_place(self._agent, place.url, self._limits.pause if place.rounds else 0.0)
+        if got is None:
+            place.verdict, place.why = INCONCLUSIVE, self._end
+            return
+        place.agent = got
+        if recognised(place.row, got):
+            place.verdict = _welcome(got)
+        elif not self._judged(place):
+            control = await self._ask_place(BROWSER, place.url)
+            if control is not None and recognised(place.row, control):
+                place.rounds += 1
+                return
+            place.verdict = INCONCLUSIVE
+            place.why = self._end if control is None else "the browser was turned away too when it was asked again"
+
+    def _judged(self, place: _Place) -> bool:
+        """Tell whether the agent's last answer and the rounds so far give a verdict, and put it into ``place``."""
+        got = place.agent
+        assert got is not None
+        if got.status == PAYMENT_STATUS and walls.terms(got.status, got.headers):
+            place.verdict = PAYMENT
+        elif got.limited:
+            place.verdict, place.why = INCONCLUSIVE, f"it answers {got.status}, as a limit on requests may"
+        elif got.moved:
+            place.verdict, place.why = INCONCLUSIVE, "it is sent to another address, and the browser is not"
+        elif got.outcome == SERVED:
+            place.verdict, place.why = INCONCLUSIVE, "it gets another answer than the browser"
+        elif place.rounds >= ROUNDS:
+            place.verdict = CHALLENGED if got.outcome == CHALLENGED else REFUSED
+        return bool(place.verdict)
+
+    def _take_parts(self) -> None:
+        """Take what is part of another row's document, and terms that were met at any path."""
+        for row in rows():
+            found = self._found[row.key]
+            if row.terms and self._terms and found.place is None:
+                found.line = self._terms[0]
+            whole = self._found[row.within].place if row.within else None
+            listed = exchanges.value_at(whole.got.data, row.list) if whole is not None else None
+            for entry in listed if isinstance(listed, list) else ():
+                said = exchanges.value_at(entry, "uri")
+                if whole is not None and isinstance(said, str) and row.uri in said.lower():
+                    found.line = Line(whole.url.path, said)
+
+    def entries(self) -> tuple[Declaration, ...]:
+        """Return what was found, in the order of the table."""
+        return tuple(self._entry(row) for row in rows())
+
+    def _entry(self, row: Row) -> Declaration:
+        found, place = self._found[row.key], self._found[row.key].place
+        made = Declaration(key=row.key, name=row.name, state=DECLARED, why=clean(found.why, 300))
+        if place is None and found.line is None:
+            return msgspec.structs.replace(made, state=INCONCLUSIVE if found.why else ABSENT)
+        where, detail = [], found.detail
+        if place is not None:
+            where, detail = [place.url.path], short(exchanges.value_at(place.got.data, row.detail)) or detail
+        if found.line is not None:
+            where, detail = [*where, found.line.where], detail or short(found.line.value)
+        made = msgspec.structs.replace(made, where=clean(", named in ".join(dict.fromkeys(where)), 300), detail=detail)
+        if place is None:
+            return made
+        agent = place.verdict
+        if agent == SERVED and self._robots is not None and not self._robots.allows(self.token, place.url.path):
+            agent = DISALLOWED
+        status = place.agent.status if place.agent is not None else 0
+        return msgspec.structs.replace(made, agent=agent, status=status, why=clean(place.why, 300))
+
+
+def _welcome(got: Got) -> str:
+    """Return the verdict of an agent that got what a place promises; terms come as a 402."""
+    return PAYMENT if got.status == PAYMENT_STATUS else SERVED
+
+
+def _status(got: Got) -> str:
+    return str(got.status) if got.status else "nothing"
+
+
+def _same_site(first: Origin, last: Origin) -> bool:
+    """Whether ``last`` is ``first`` or the same site with another scheme or ``www.``."""
+    return first.host.removeprefix("www.") == last.host.removeprefix("www.")

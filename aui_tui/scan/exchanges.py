@@ -1,0 +1,435 @@
+"""From raw answers to recorded exchanges: what was served, recognised and cleaned, and who got another page. Pure.
+
+The browser's page is the yardstick. A healthy site pays nothing: an answer that is the browser's, or has its title, its
+address and about its length, is not read at all. One that looks like another page is marked, so that the agent is asked
+again with the browser as the control; at the end the mark stays only where the browser's answers agree with each other,
+and where no agent that was marked got the browser's page when it was asked again: a site that serves two pages by
+chance proves nothing.
+
+A file for agents counts where it is what its address promises. Each check takes the decoded body, the Content-Type, the
+final status and whether the final path is the one that was asked for; it returns whether the file counts, and otherwise
+a note in words, empty where there was simply nothing. A catch-all that answers 200 with a page has none of the files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Final, NamedTuple, TypeVar
+from urllib.parse import quote, urlsplit
+
+import msgspec
+from msgspec.structs import replace
+
+from aui_tui.model.decoding import convert
+from aui_tui.model.observations import ANOTHER_PAGE, SERVED, Attempt, Challenge, Exchange
+from aui_tui.scan import charset, markup, page, walls
+from aui_tui.scan.page import PageText
+from aui_tui.scan.parser_pool import Parser
+from aui_tui.scan.policy import Limits
+from aui_tui.scan.probes import HIDDEN, MAX_URL, Answer
+from aui_tui.text import clean
+
+MAX_TITLE: Final = 300
+MAX_VALUE: Final = 512
+"""Characters of a header value that are recorded."""
+MAX_REQUEST: Final = 40
+"""Fields of a request that are recorded."""
+MAX_TEXT: Final = 1500
+"""Characters of a page's readable text that are recorded."""
+_BEGINNING: Final = 1 << 16
+"""Octets of a body that are looked at first for its text."""
+_FOREIGN: Final = frozenset(
+    {"headers", "request", "text", "url", "location", "title", "site_name", "detail", "signal", "reference"}
+    | {"rule", "spelling", "notes", "where"}
+)
+"""Fields of the observation types whose texts come from a site."""
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+
+def exchange(answer: Answer, limits: Limits, *, judged: bool) -> Exchange:
+    """Return the record of ``answer``; with ``judged`` walls, terms and the title are looked for in it."""
+    readable = judged and answer.status != 0 and not answer.error
+    headers = answer.mapping()
+    return Exchange(
+        name=answer.name,
+        url=clean(str(answer.url), MAX_URL),
+        status=answer.status,
+        headers=tuple(_kept(name, value) for name, value in answer.headers[: limits.kept]),
+        title=clean(page.title(answer.body, answer.content_type), MAX_TITLE) if readable else "",
+        error=answer.error,
+        detail=clean(answer.detail, 400),
+        elapsed_ms=answer.elapsed_ms,
+        bytes=len(answer.body),
+        cut=answer.cut,
+        http_version=answer.http_version,
+        hops=tuple(answer.hops),
+        challenge=walls.recognise(answer.status, headers, answer.body, str(answer.url)) if readable else None,
+        terms=readable and walls.terms(answer.status, headers),
+        request=tuple(_cleaned(name, value) for name, value in answer.request[:MAX_REQUEST]),
+        text=_text(answer.body) if readable and _is_text(answer) else "",
+    )
+
+
+def _text(body: bytes) -> str:
+    """Return the readable text of ``body`` as it is recorded; most bodies begin with enough of it."""
+    found = _text_of(body[:_BEGINNING])
+    return found if len(found) == MAX_TEXT or len(body) <= _BEGINNING else _text_of.__wrapped__(body)
+
+
+@lru_cache(maxsize=64)
+def _text_of(body: bytes) -> str:
+    """Return the readable text of ``body``. Many sites give every identity the same one, within half a second."""
+    return clean(markup.text(body, MAX_TEXT), MAX_TEXT)
+
+
+def _is_text(answer: Answer) -> bool:
+    kind = media_type(answer.content_type)
+    return not kind or kind.startswith("text/") or kind.endswith(("xml", "json"))
+
+
+def shared_text(found: Sequence[Exchange]) -> tuple[Exchange, ...]:
+    """Return ``found``, the browser first, with the text of a page kept once where a probe got the browser's."""
+    browser = found[0].text if found else ""
+    return tuple(
+        msgspec.structs.replace(one, text="", same_text=True) if number and one.text and one.text == browser else one
+        for number, one in enumerate(found)
+    )
+
+
+def replaced(first: Exchange, second: Exchange) -> Exchange:
+    """Return ``second`` with the answer that it stands for, ``first``, listed in ``attempts``."""
+    attempt = Attempt(
+        status=first.status, outcome=first.outcome, elapsed_ms=first.elapsed_ms, challenge=first.challenge
+    )
+    return msgspec.structs.replace(second, attempts=(*first.attempts, *second.attempts, attempt))
+
+
+def without(record: T, secrets: Sequence[str]) -> T:
+    """Return ``record`` with every secret hidden in the texts that come from a site, however the site echoed it.
+
+    Case is ignored: a host name in a URL is lower case whatever was echoed.
+    """
+    if not secrets:
+        return record
+    forms = {
+        form for secret in secrets for form in (secret, quote(secret, safe=""), quote(secret), clean(secret)) if form
+    }
+    ordered = "|".join(re.escape(form) for form in sorted(forms, key=len, reverse=True))
+    pattern = re.compile(ordered, re.IGNORECASE)
+    return convert(_hidden(msgspec.to_builtins(record), pattern, own=True), type(record))
+
+
+def _hidden(value: Any, forms: re.Pattern[str], *, own: bool) -> Any:
+    """Return ``value`` with ``forms`` hidden; ``own`` texts are the product's words and stay as they are."""
+    if isinstance(value, dict):
+        return {key: _hidden(item, forms, own=own and key not in _FOREIGN) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_hidden(item, forms, own=own) for item in value]
+    return forms.sub(HIDDEN, value) if isinstance(value, str) and not own else value
+
+
+def _kept(name: str, value: str) -> tuple[str, str]:
+    if name == "set-cookie":
+        value = value.partition("=")[0] + "=" + HIDDEN
+    return _cleaned(name, value)
+
+
+def _cleaned(name: str, value: str) -> tuple[str, str]:
+    """Return a header field, fit to be kept."""
+    short = len(name) + len(value) <= MAX_VALUE
+    return _field(name, value) if short else _field.__wrapped__(name, value)
+
+
+@lru_cache(maxsize=1024)
+def _field(name: str, value: str) -> tuple[str, str]:
+    """Return a header field, fit to be kept; the answers of one site have most of theirs in common."""
+    return clean(name, 100), clean(value, MAX_VALUE)
+
+
+_ABOUT: Final = 2
+"""A body of at least this fraction (one half) of the browser's has about its length."""
+_FOR_AGENTS: Final = "text/markdown"
+"""A page in this format was made for agents, whatever it says (unless it says that it blocks)."""
+_QUOTED: Final = 60
+"""Characters quoted of a page without a title."""
+_ENOUGH: Final = 1 << 16
+"""Octets of a browser's page that broke off which are enough of it to compare with."""
+
+
+class PageComparison:
+    """The browser's answers of one scan, and what each agent was served beside them."""
+
+    def __init__(self, reader: Parser) -> None:
+        self._reader = reader
+        self._first: Answer | None = None
+        self._title = ""
+        self._texts: list[PageText] = []
+        self._bodies: dict[bytes, PageText] = {}
+        self._marked: dict[str, PageText] = {}
+        self._varies = False
+
+    def take(self, found: Exchange, answer: Answer) -> None:
+        """Take the browser's page when it is served; only the first counts."""
+        if self._first is None and _is_page(found, answer):
+            self._first, self._title = answer, found.title
+
+    async def control(self, found: Exchange, answer: Answer) -> None:
+        """Take what the browser got when it was asked again, where an agent is marked."""
+        if self._marked and _is_page(found, answer):
+            self._texts.append(await self._read(answer))
+
+    async def mark(self, found: Exchange, answer: Answer) -> Exchange:
+        """Return ``found``, marked as challenged when ``answer`` looks like another page than the browser's."""
+        before = self._marked.pop(found.name, None)
+        first = self._first
+        if first is None or found.outcome != SERVED or answer.cut:
+            return found
+        marked = await self._compared(found, answer, first)
+        self._varies = self._varies or (before is not None and marked.challenge is None)
+        return marked
+
+    async def _compared(self, found: Exchange, answer: Answer, first: Answer) -> Exchange:
+        if self._alike(found, answer, first):
+            return found
+        browser, text = await self._of_browser(first), await self._read(answer)
+        if not self._is_other(found, answer, first, (browser, text)):
+            return replace(found, readable=text.readable) if page.much_less(text, browser) else found
+        self._marked[found.name] = text
+        signal = _signal(found.title, text, browser)
+        challenge = Challenge(vendor=ANOTHER_PAGE, signal=signal, tier="")
+        return replace(found, readable=text.readable, challenge=challenge)
+
+    async def serves(self, found: Exchange, answer: Answer) -> bool:
+        """Tell whether a request that looks for the cause of a refusal was served the browser's page; marks nobody."""
+        if found.outcome != SERVED:
+            return False
+        first = self._first
+        if first is None or answer.cut or self._alike(found, answer, first):
+            return True
+        texts = await self._of_browser(first), await self._read(answer)
+        return not self._is_other(found, answer, first, texts)
+
+    def _is_other(self, found: Exchange, answer: Answer, first: Answer, texts: tuple[PageText, PageText]) -> bool:
+        """Tell whether an answer is another page than the browser's ``first``; ``texts``: that of both."""
+        browser, text = texts
+        paths = [urlsplit(str(url)).path for url in (answer.url, first.url)]
+        if page.says_blocked(text, browser, (found.title, paths[0]), (self._title, paths[1])):
+            return True
+        made_for_agents = answer.content_type.lower().startswith(_FOR_AGENTS) and text.readable > 0
+        return not made_for_agents and page.is_another(text, browser)
+
+    async def _of_browser(self, first: Answer) -> PageText:
+        if not self._texts:
+            self._texts.append(await self._read(first))
+        return self._texts[0]
+
+    def settle(self, done: Mapping[str, Exchange]) -> dict[str, Exchange]:
+        """Return those of ``done`` whose mark does not hold: the browser differs from itself, or got that page too."""
+        agree = not self._varies and len(self._texts) > 1 and page.agree(self._texts)
+        return {
+            name: replace(done[name], challenge=None, controls=0, limited=False, attempts=())
+            for name, text in self._marked.items()
+            if not (agree and all(page.share(text, other) < page.HALF for other in self._texts))
+        }
+
+    def _alike(self, found: Exchange, answer: Answer, first: Answer) -> bool:
+        if answer.body == first.body:
+            return True
+        same = found.title == self._title and bool(found.title) and answer.url == first.url
+        return same and len(answer.body) * _ABOUT >= len(first.body)
+
+    async def _read(self, answer: Answer) -> PageText:
+        known = self._bodies.get(answer.body)
+        if known is None:
+            known = self._bodies[answer.body] = await self._reader.text(answer.body, answer.content_type)
+        return known
+
+
+def _is_page(found: Exchange, answer: Answer) -> bool:
+    """Whether the browser was served a page, and enough of it came."""
+    return found.outcome == SERVED and (not answer.cut or len(answer.body) >= _ENOUGH)
+
+
+def _signal(title: str, text: PageText, browser: PageText) -> str:
+    if text.readable == 0:
+        return "nothing to read"
+    start = "" if title else f"“{clean(text.start, _QUOTED)}”, "
+    return f"{start}{text.readable:,} readable characters where the browser’s page has {browser.readable:,}"
+
+
+_MARKUP: Final = ("<!doctype", "<html", "<head", "<body", "<script", "<title", "<meta", "<?xml", "<svg", "<div", "<p>")
+_BLANK: Final = "\ufeff \t\r\n"
+_HTML_TYPES: Final = ("text/html", "application/xhtml+xml")
+_ABSENT: Final = frozenset((0, 401, 403, 404, 405, 410, 451))
+
+
+class FileCheck(NamedTuple):
+    """Whether the file counts, and a note on why it does not; the note is empty where nothing was there."""
+
+    found: bool
+    note: str = ""
+
+
+def check_llms(body: bytes, content_type: str, status: int, path_unchanged: bool = True) -> FileCheck:
+    """Check /llms.txt: text that is not HTML and whose first heading is ``# `` (llmstxt.org)."""
+    name = "/llms.txt"
+    refused = _refuse(name, content_type, status, path_unchanged)
+    if refused is not None:
+        return refused
+    text = text_of(body, content_type)
+    if is_markup(text) or media_type(content_type) in _HTML_TYPES:
+        return FileCheck(False, f"{name} answers 200 with an HTML page")
+    if not text:
+        return FileCheck(False, f"{name} answers 200 with an empty body")
+    heading = _first_heading(text)
+    if not heading.startswith("# ") or not heading[2:].strip():
+        return FileCheck(False, f"{name} has no first heading that begins with '# '")
+    return FileCheck(True)
+
+
+def check_ai_plugin(body: bytes, content_type: str, status: int, path_unchanged: bool = True) -> FileCheck:
+    """Check /.well-known/ai-plugin.json: an object with schema_version, name_for_model and api."""
+
+    def problem(data: Mapping[str, Any]) -> str:
+        missing = [key for key in ("schema_version", "name_for_model", "api") if key not in data]
+        return f"has no {' and no '.join(missing)}" if missing else ""
+
+    return _check_object("/.well-known/ai-plugin.json", problem, body, content_type, status, path_unchanged)
+
+
+def check_ucp(body: bytes, content_type: str, status: int, path_unchanged: bool = True) -> FileCheck:
+    """Check /.well-known/ucp: ``ucp.version`` like YYYY-MM-DD and ``ucp.services`` an object."""
+
+    def problem(data: Mapping[str, Any]) -> str:
+        root = data.get("ucp")
+        if not isinstance(root, dict):
+            return "has no object ucp"
+        if not _is_date(root.get("version")):
+            return "has no ucp.version of the form YYYY-MM-DD"
+        return "" if isinstance(root.get("services"), dict) else "has no object ucp.services"
+
+    return _check_object("/.well-known/ucp", problem, body, content_type, status, path_unchanged)
+
+
+def check_mcp(
+    body: bytes, content_type: str, status: int, path_unchanged: bool = True, name: str = "/.well-known/mcp.json"
+) -> FileCheck:
+    """Check an MCP server card: ``name`` with ``remotes`` or ``version``, or another key that names servers."""
+
+    def problem(data: Mapping[str, Any]) -> str:
+        card = "name" in data and ("remotes" in data or "version" in data)
+        known = card or any(key in data for key in ("serverInfo", "servers", "mcpServers"))
+        return "" if known else "is not an MCP server card: it has no name, serverInfo, servers or mcpServers"
+
+    return _check_object(name, problem, body, content_type, status, path_unchanged)
+
+
+def _refuse(name: str, content_type: str, status: int, path_unchanged: bool) -> FileCheck | None:
+    if status in _ABSENT:
+        return FileCheck(False)
+    if status != 200:
+        return FileCheck(False, f"{name} answers {status}")
+    if not path_unchanged:
+        return FileCheck(False, f"{name} is redirected to another path")
+    return None
+
+
+def _check_object(
+    name: str,
+    problem: Callable[[Mapping[str, Any]], str],
+    body: bytes,
+    content_type: str,
+    status: int,
+    path_unchanged: bool,
+) -> FileCheck:
+    """Check a file that is a JSON object; ``problem`` says what is wrong with the object, empty for nothing."""
+    refused = _refuse(name, content_type, status, path_unchanged)
+    if refused is not None:
+        return refused
+    text = charset.decode(body, content_type)
+    if is_markup(text):
+        return FileCheck(False, f"{name} answers 200 with an HTML page")
+    try:
+        data = msgspec.json.decode(text)
+    except (ValueError, RecursionError):
+        return FileCheck(False, f"{name} is not valid JSON")
+    wrong = problem(data) if isinstance(data, dict) else "is not a JSON object"
+    return FileCheck(False, f"{name} {wrong}") if wrong else FileCheck(True)
+
+
+def media_type(content_type: str) -> str:
+    """Return the media type of a Content-Type, in lower case and without parameters."""
+    return content_type.partition(";")[0].strip().lower()
+
+
+def text_of(body: bytes, content_type: str) -> str:
+    """Return the text of a body without the byte order mark and the blanks that it begins with."""
+    return charset.decode(body, content_type).lstrip(_BLANK)
+
+
+def is_markup(text: str) -> bool:
+    """Tell whether a text begins as HTML or XML does, white space before it passed over."""
+    head = text.lstrip(_BLANK)[:256].lower()
+    return head.startswith(_MARKUP) or (
+        head.startswith("<!--") and any(mark in head for mark in ("<html", "<!doctype"))
+    )
+
+
+def _first_heading(text: str) -> str:
+    """Return the first line that is a Markdown heading, or an empty string."""
+    fenced = False
+    for line in text.splitlines():
+        if line.startswith(("```", "~~~")):
+            fenced = not fenced
+        elif not fenced and line.startswith("#") and line.lstrip("#")[:1] in (" ", "\t"):
+            return line
+    return ""
+
+
+def _is_date(value: object) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", value, re.ASCII) is not None
+
+
+def json_object(answer: Answer) -> dict[str, Any] | None:
+    """Return the JSON object in the body, or in the first event of a stream of events."""
+    text = text_of(answer.body, answer.content_type)
+    if media_type(answer.content_type) == "text/event-stream":
+        text = next((line[5:] for line in text.splitlines() if line.startswith("data:")), "")
+    try:
+        data = msgspec.json.decode(text)
+    except (ValueError, RecursionError):
+        return None
+    return data if isinstance(data, dict) else None
+
+
+def fits(shape: Mapping[str, str], data: object) -> bool:
+    """Tell whether ``data`` has every value that ``shape`` asks for (``declared.toml`` explains the words)."""
+    return all(_is(wanted, value_at(data, path)) for path, wanted in shape.items())
+
+
+def _is(wanted: str, value: object) -> bool:
+    if wanted == "number":
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    if wanted in ("list", "object"):
+        return isinstance(value, list if wanted == "list" else dict) and bool(value)
+    if not isinstance(value, str) or not value.strip():
+        return False
+    if wanted[:1] in ("=", "^"):
+        folded, word = value.strip().lower(), wanted[1:].lower()
+        return folded == word if wanted[0] == "=" else folded.startswith(word)
+    return True
+
+
+def value_at(data: object, path: str) -> object:
+    """Return what lies at ``path`` (``a.0.b``) in ``data``; None where there is nothing."""
+    for step in path.split("."):
+        if isinstance(data, dict):
+            data = data.get(step)
+        elif isinstance(data, list) and step.isdigit() and int(step) < len(data):
+            data = data[int(step)]
+        else:
+            return None
+    return data

@@ -1,0 +1,269 @@
+"""One identity's HTTP client: HTTP/1.1 and HTTP/2, own connections, no cookies, no redirects, nothing decoded."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import ssl
+import time
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, Final
+
+import certifi
+import h2.events
+import h2.exceptions
+import httpcore
+
+from aui_tui.errors import ConfigError, Unavailable
+from aui_tui.scan.network.fast import OriginClient
+from aui_tui.scan.network.routes import Routes
+from aui_tui.scan.network.streams import (
+    FINAL_STATUSES,
+    HTTP2_ONLY,
+    ConnectFailed,
+    Field,
+    Flooded,
+    NetworkError,
+    Reply,
+    Stream,
+    answer_failure,
+    paced,
+)
+from aui_tui.scan.policy import ScanPolicy
+from aui_tui.scan.target import Origin
+from aui_tui.text import clean
+
+
+class RequestLimiter:
+    """One request at a time over HTTP/1.1, all at once after :meth:`widen` (HTTP/2) or with no ``patience``.
+
+    A site that answers sees one connection for a page and its files, and not a burst that its limits may punish; one
+    that holds a request back delays the others by ``patience`` seconds at most.
+    """
+
+    def __init__(self, patience: float) -> None:
+        self._patience = patience
+        self._free = 1
+        self._wide = patience <= 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    @asynccontextmanager
+    async def place(self) -> AsyncIterator[float]:
+        """Hold a place while a request is under way, and yield the seconds waited for it; first come, first served."""
+        began = time.monotonic()
+        if self._free:
+            self._free -= 1
+        elif not self._wide:
+            await self._wait()
+        try:
+            yield time.monotonic() - began
+        finally:
+            self._give()
+
+    def widen(self) -> None:
+        """Let everybody through: the connection carries many requests at once."""
+        self._wide = True
+        while self._waiting:
+            self._waiting.popleft().set_result(None)
+
+    async def _wait(self) -> None:
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        try:
+            await asyncio.wait([turn], timeout=self._patience)
+        except asyncio.CancelledError:
+            if turn.done():
+                self._give()
+            raise
+        finally:
+            with suppress(ValueError):
+                self._waiting.remove(turn)
+
+    def _give(self) -> None:
+        if self._waiting:
+            self._waiting.popleft().set_result(None)
+        else:
+            self._free += 1
+
+
+MAX_CONNECTIONS: Final = 12
+
+
+@lru_cache(maxsize=8)
+def ssl_context(cafile: str = "", insecure: bool = False, http2: bool = True) -> ssl.SSLContext:
+    """Return the TLS settings shared by the whole process: system and Mozilla roots, and those in ``cafile``.
+
+    Clients with and without ``http2`` need settings of their own: the offer of protocols (ALPN) is part of them.
+
+    Raises ConfigError when ``cafile`` cannot be read.
+    """
+    context = ssl.create_default_context(cafile=certifi.where())
+    context.load_default_certs()
+    if cafile:
+        try:
+            context.load_verify_locations(cafile=cafile)
+        except OSError as error:
+            raise ConfigError(f"The certificate file {clean(cafile, 200)} cannot be used.") from error
+    if insecure:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def load(access: ScanPolicy) -> None:
+    """Do what a first request would keep the event loop for: httpcore's own imports, and the TLS contexts."""
+    for name in ("sniffio", "anyio", "anyio._backends._asyncio"):
+        with suppress(ImportError):
+            importlib.import_module(name)
+    with suppress(ConfigError):  # reported by the scan
+        for http2 in (True, False):
+            ssl_context(access.cafile, access.insecure, http2)
+
+
+class Client:
+    """Connections of one identity; an async context manager that leaves none open.
+
+    ``origin_client``: another client for some origin, tried first; what it does not bring back is asked here.
+    ``http2``: whether HTTP/2 is offered.
+    """
+
+    def __init__(
+        self, access: ScanPolicy, routes: Routes, origin_client: OriginClient | None = None, *, http2: bool = True
+    ) -> None:
+        self._origin_client = origin_client
+        self._http2 = http2
+        self._access = access
+        self._backend = Backend(routes)
+        self._limiter = RequestLimiter(access.limits.patience)
+        self._pool: httpcore.AsyncConnectionPool | None = None
+
+    def _connections(self) -> httpcore.AsyncConnectionPool:
+        if self._pool is None:
+            self._pool = httpcore.AsyncConnectionPool(
+                ssl_context=ssl_context(self._access.cafile, self._access.insecure, self._http2),
+                max_connections=MAX_CONNECTIONS,
+                http1=True,
+                http2=self._http2,
+                network_backend=self._backend,
+            )
+        return self._pool
+
+    async def __aenter__(self) -> Client:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._pool is not None:
+            with suppress(Exception):  # as for one answer
+                await self._pool.aclose()
+        self._backend.abort()
+
+    @asynccontextmanager
+    async def get(self, origin: Origin, path: str, fields: Sequence[Field]) -> AsyncIterator[Reply]:
+        """Send GET ``path`` with Host and ``fields`` in that order, when there is a place (``RequestLimiter``).
+
+        Raises NetworkError when no final status comes; a request that a kept connection had already dropped is sent
+        once more on a fresh one (RFC 9112 9.5), and Unavailable when this machine has no room for a connection. Errors
+        of the body come out of ``Reply.chunks`` as NetworkError.
+        """
+        async with self._limiter.place() as waited, AsyncExitStack() as stack:
+            reply = (
+                await self._origin_client.get(stack, origin, path, fields) if self._origin_client is not None else None
+            )
+            if reply is None:
+                response = await self._send(origin, path, fields)
+                stack.push_async_callback(_close, response)
+                version = response.extensions.get("http_version", b"").decode("ascii", "replace")
+                reply = Reply(response.status, response.headers, version, self._chunks(response))
+            if reply.http_version == "HTTP/2":
+                self._limiter.widen()
+            yield replace(reply, waited=waited, chunks=paced(reply.chunks))
+
+    async def _send(self, origin: Origin, path: str, fields: Sequence[Field]) -> httpcore.Response:
+        url = httpcore.URL(scheme=origin.scheme, host=origin.host, port=origin.port, target=path)
+        headers = [(b"Host", origin.authority.encode("ascii")), *fields]
+        fresh = False
+
+        async def trace(event: str, info: dict[str, Any]) -> None:
+            nonlocal fresh
+            fresh = fresh or event == "connection.connect_tcp.started"
+            if event == "http11.send_request_headers.started":
+                sent: httpcore.Request = info["request"]
+                sent.headers = [field for field in sent.headers if field[0].lower() not in HTTP2_ONLY]
+
+        while True:
+            request = httpcore.Request("GET", url, headers=headers, extensions={"trace": trace})
+            try:
+                response = await self._connections().handle_async_request(request)
+            except Unavailable:
+                raise
+            # httpcore lets what hostile bytes do to its parsers through: ValueError, h2's own errors, ...
+            except Exception as error:
+                self._drop_broken(error)
+                if fresh or isinstance(error, Flooded):
+                    raise answer_failure(error) from error
+                fresh = True
+                continue
+            if not FINAL_STATUSES[0] <= response.status <= FINAL_STATUSES[1]:
+                await _close(response)
+                raise NetworkError("protocol", f"the answer has the status {response.status}, which is not final")
+            return response
+
+    async def _chunks(self, response: httpcore.Response) -> AsyncGenerator[bytes, None]:
+        try:
+            async for chunk in response.aiter_stream():
+                yield chunk
+        except Exception as error:  # whatever the library raises: one error of ours says it
+            self._drop_broken(error)
+            raise answer_failure(error) from error
+
+    def _drop_broken(self, error: Exception) -> None:
+        """Drop HTTP/2 sessions after an error that is not of one stream alone: httpcore lets the others wait on."""
+        if isinstance(error, httpcore.ProtocolError | h2.exceptions.ProtocolError | ValueError):
+            cause = error.args[0] if error.args else None
+            if not isinstance(cause, h2.events.StreamReset):
+                self._backend.abort("h2")
+
+
+async def _close(response: httpcore.Response) -> None:
+    with suppress(Exception):  # a session that hostile bytes broke; its socket ends with the network
+        await response.aclose()
+
+
+class Backend(httpcore.AsyncNetworkBackend):
+    """Opens connections for one client and can drop them all."""
+
+    def __init__(self, routes: Routes) -> None:
+        self._routes = routes
+        self._opened: list[Stream] = []
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        """Return a connection to a checked address of ``host`` (httpcore's interface). Raises ConnectFailed."""
+        try:
+            stream = await self._routes.connect(host, port)
+        except NetworkError as error:
+            raise ConnectFailed(error) from error
+        self._opened.append(stream)
+        return stream
+
+    async def connect_unix_socket(
+        self, path: str, timeout: float | None = None, socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None
+    ) -> httpcore.AsyncNetworkStream:
+        """Refuse: a scan has no use for local sockets."""
+        raise ConnectFailed(NetworkError("address", "local sockets are never dialled"))
+
+    def abort(self, protocol: str = "") -> None:
+        """Drop every connection, or those that negotiated ``protocol`` (ALPN) alone."""
+        for stream in self._opened:
+            if not protocol or stream.protocol == protocol:
+                stream.abort()

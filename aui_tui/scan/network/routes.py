@@ -1,0 +1,251 @@
+"""Where a scan may connect: names looked up once, every address checked, the checked one dialled (threats 1 to 7).
+
+``getaddrinfo`` has no time limit and cannot be cancelled. Every look-up starts in the quick tier of threads; one that
+takes longer than ``patience`` moves, with its thread, into the slow tier and frees its place, so that names with dead
+servers never queue in front of others. Threads are daemons: none keeps the process from ending.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import socket
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from itertools import chain, zip_longest
+from typing import Final, TypeVar
+from weakref import WeakKeyDictionary
+
+from aui_tui.errors import Unavailable
+from aui_tui.scan import target
+from aui_tui.scan.network import streams
+from aui_tui.scan.network.streams import NetworkError
+from aui_tui.scan.policy import ScanPolicy
+
+QUICK: Final = 64
+SLOW: Final = 256
+SLOW_AFTER: Final = 1.0
+"""Seconds after which a look-up counts as slow."""
+
+T = TypeVar("T")
+Lookup = Callable[[str], Sequence[str]]
+
+
+def system_lookup(host: str) -> tuple[str, ...]:
+    """Return the addresses of ``host`` in the system's order (RFC 6724), each once. Raises OSError; may block."""
+    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+class TieredResolver:
+    """Look-ups for one event loop; at most ``quick`` fresh and ``slow`` overdue ones run at a time."""
+
+    def __init__(
+        self, lookup: Lookup = system_lookup, *, quick: int = QUICK, slow: int = SLOW, patience: float = SLOW_AFTER
+    ) -> None:
+        self._lookup = lookup
+        self._patience = patience
+        self._places = asyncio.Semaphore(quick)
+        self._slow_places = slow
+
+    async def __call__(self, host: str) -> Sequence[str]:
+        """Return the addresses of ``host``. Raises OSError (``socket.gaierror`` when there is no such name)."""
+        await self._places.acquire()
+        return await asyncio.shield(self._start(host))
+
+    def _start(self, host: str) -> asyncio.Future[Sequence[str]]:
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Sequence[str]] = loop.create_future()
+        slow = False
+
+        def overdue() -> None:
+            nonlocal slow
+            if self._slow_places > 0 and not answer.done():
+                slow = True
+                self._slow_places -= 1
+                self._places.release()
+
+        def ended(future: asyncio.Future[Sequence[str]]) -> None:
+            timer.cancel()
+            if slow:
+                self._slow_places += 1
+            else:
+                self._places.release()
+            _consume(future)
+
+        def work() -> None:
+            result: Sequence[str] = ()
+            error: OSError | None = None
+            try:
+                result = self._lookup(host)
+            except OSError as caught:
+                error = caught
+            except UnicodeError as caught:
+                error = OSError(str(caught))
+            with suppress(RuntimeError):  # the loop has ended: nobody waits any more
+                loop.call_soon_threadsafe(settle, answer, result, error)
+
+        timer = loop.call_later(self._patience, overdue)
+        answer.add_done_callback(ended)
+        threading.Thread(target=work, name="aui-lookup", daemon=True).start()
+        return answer
+
+
+def settle(future: asyncio.Future[T], result: T, error: Exception | None = None) -> None:
+    """End ``future`` with ``error``, else with ``result``, unless nobody waits for it any more."""
+    if future.done():
+        return
+    if error is None:
+        future.set_result(result)
+    else:
+        future.set_exception(error)
+
+
+_resolvers: WeakKeyDictionary[asyncio.AbstractEventLoop, TieredResolver] = WeakKeyDictionary()
+
+
+def system_resolver() -> TieredResolver:
+    """Return the running event loop's resolver, shared by all its scans."""
+    loop = asyncio.get_running_loop()
+    return _resolvers.get(loop) or _resolvers.setdefault(loop, TieredResolver())
+
+
+STAGGER: Final = 0.25
+"""Seconds before the next address is tried beside one that has not answered (RFC 8305 5)."""
+NO_ROOM: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+"""What the system says when it is out of open files or memory."""
+MAX_ADDRESSES: Final = 8
+"""Checked addresses of one name that are tried."""
+
+
+class Routes:
+    """What all clients of a scan share: its look-ups, and its knowledge of ports that do not answer."""
+
+    def __init__(self, access: ScanPolicy) -> None:
+        self._access = access
+        self._names: dict[str, asyncio.Future[tuple[str, ...]]] = {}
+        self._dead: dict[tuple[str, int], NetworkError] = {}
+
+    def close(self) -> None:
+        """Drop the look-ups that nobody waits for."""
+        for pending in self._names.values():
+            pending.cancel()
+
+    async def connect(self, host: str, port: int) -> streams.Stream:
+        """Return a connection to a checked address of ``host``.
+
+        Raises NetworkError, and Unavailable when this machine cannot open one: that says nothing about the host.
+        """
+        try:
+            if (host, port) in self._dead:
+                raise self._dead[host, port]
+            found, to_port = await self.resolve(host, port)
+            return await self._dial(found, to_port)
+        except NetworkError as error:
+            if error.silent:
+                self._dead[host, port] = error
+            raise
+
+    async def resolve(self, host: str, port: int) -> tuple[Sequence[str], int]:
+        """Return the addresses and the port to dial for ``host``; one bad address refuses the name.
+
+        Raises NetworkError of kind ``dns`` or ``address``.
+        """
+        rule = self._access.rule_for(host, port)
+        if rule is not None and rule.to_host:
+            return await self._addresses(rule.to_host), rule.to_port or port
+        found = await self._addresses(host)
+        if not all(self._access.may_dial(address) for address in found):
+            raise NetworkError("address", f"{host} leads to an address outside the public Internet")
+        return found, (rule.to_port if rule is not None else None) or port
+
+    async def _addresses(self, host: str) -> tuple[str, ...]:
+        if target.parse_address(host) is not None:
+            return (host,)
+        pending = self._names.get(host)
+        if pending is None:
+            pending = self._names[host] = asyncio.ensure_future(self._look_up(host))
+            pending.add_done_callback(_consume)
+        return await asyncio.shield(pending)
+
+    async def _look_up(self, host: str) -> tuple[str, ...]:
+        limit = self._access.limits.lookup
+        resolver = self._access.resolver or system_resolver()
+        try:
+            async with asyncio.timeout(limit):
+                found = tuple(await resolver(host))
+        except TimeoutError as error:
+            raise NetworkError("dns", f"the name servers gave no answer for {host} within {limit:g} s") from error
+        except OSError as error:
+            if isinstance(error, socket.gaierror) and error.errno == socket.EAI_AGAIN:
+                raise NetworkError("dns", f"the name servers could not be asked for {host}") from error
+            raise NetworkError("dns", f"the name {host} does not resolve") from error
+        if not found:
+            raise NetworkError("dns", f"the name {host} does not resolve")
+        return found
+
+    async def _dial(self, found: Sequence[str], port: int) -> streams.Stream:
+        """Return the first connection that is made."""
+        limit = self._access.limits.connect
+        running: set[asyncio.Task[streams.Stream]] = set()
+        try:
+            async with asyncio.timeout(limit):
+                return await _race(_interleave(found)[:MAX_ADDRESSES], port, running)
+        except TimeoutError as error:
+            raise NetworkError("connect", f"no connection to port {port} within {limit:g} s", silent=True) from error
+        except OSError as error:
+            what = "refuses connections" if _refused(error) else "cannot be reached"
+            raise NetworkError("connect", f"port {port} {what}", silent=True) from error
+        finally:
+            for task in running:
+                task.add_done_callback(_abort)
+                task.cancel()
+
+
+async def _race(waiting: list[str], port: int, running: set[asyncio.Task[streams.Stream]]) -> streams.Stream:
+    """Return the first connection that is made; a further address joins in every STAGGER seconds (RFC 8305).
+
+    ``running`` holds the attempts that are under way. Raises OSError: ConnectionRefusedError when an address refused.
+    """
+    if len(waiting) == 1:
+        return await streams.connect(waiting[0], port)
+    refused = False
+    while waiting or running:
+        if waiting:
+            running.add(asyncio.create_task(streams.connect(waiting.pop(0), port)))
+        done, _ = await asyncio.wait(running, timeout=STAGGER if waiting else None, return_when=asyncio.FIRST_COMPLETED)
+        running -= done
+        stood = [task.result() for task in done if task.exception() is None]
+        for late in stood[1:]:
+            late.abort()
+        if stood:
+            return stood[0]
+        for task in done:
+            refused = _refused(task.exception()) or refused
+    raise ConnectionRefusedError if refused else OSError("no address can be reached")
+
+
+def _refused(error: BaseException | None) -> bool:
+    """Say whether a connection was refused. Raises Unavailable where this machine had no room for one."""
+    if isinstance(error, OSError) and error.errno in NO_ROOM:
+        raise Unavailable(f"This machine has no room for another connection: {error.strerror}.")
+    return isinstance(error, ConnectionRefusedError)
+
+
+def _interleave(found: Sequence[str]) -> list[str]:
+    """Return ``found`` with the address families taking turns, the first one's leading (RFC 8305 4)."""
+    first = ":" in found[0]
+    same = [address for address in found if (":" in address) == first]
+    other = [address for address in found if (":" in address) != first]
+    return [address for address in chain.from_iterable(zip_longest(same, other)) if address is not None]
+
+
+def _consume(future: asyncio.Future[T]) -> None:
+    if not future.cancelled():
+        future.exception()
+
+
+def _abort(task: asyncio.Task[streams.Stream]) -> None:
+    if not task.cancelled() and task.exception() is None:
+        task.result().abort()

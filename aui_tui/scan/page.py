@@ -1,0 +1,487 @@
+"""What an agent finds on a page, and whether it is the page that a browser got. Pure.
+
+Landmarks by HTML-AAM and ARIA, labels, structured data as JSON-LD script blocks, text without scripts: one walk over
+one tree (lexbor).
+
+A block page may come with status 200. What gives it away is the browser's page beside it: it has nothing to read, or
+hardly any text of which most is not in that page. The browser's difference from itself is the yardstick: a site that
+differs from itself proves nothing, and less text that the browser's page holds is a light version.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from aui_tui.model.observations import Landmarks, PageFacts
+from aui_tui.scan import charset, markup
+from aui_tui.scan.markup import READABLE_ENOUGH, letters
+
+_TITLE_START: Final = 1 << 12
+"""Octets in which a title is looked for first, if they are ASCII: their meaning hangs on no charset further on."""
+_TITLE_HEAD: Final = 1 << 16
+"""Octets in which a title is looked for before the whole page is."""
+_HTML_TYPES: Final = ("text/html", "application/xhtml+xml", "text/xml", "application/xml")
+_TEXT_TYPES: Final = ("json", "xml", "markdown", "javascript")
+_MARKUP: Final = re.compile(rb"<[!a-zA-Z]")
+_ADDRESS: Final = re.compile(r"\]\([^()\s]{0,2000}+\)|https?://[^\s<>\"')]{0,2000}+", re.IGNORECASE)
+"""Addresses in a plain text or Markdown, which are not for reading."""
+_ESCAPE: Final = b"\x1b"  # ISO-2022-JP writes with it
+LINKS_ENOUGH: Final = 2
+"""Links with text that make a short page more than a shell: a table of contents."""
+
+_ROLE_WORDS: Final = """
+alert alertdialog application article banner blockquote button caption cell checkbox code columnheader combobox
+complementary contentinfo definition deletion dialog directory document emphasis feed figure form generic grid gridcell
+group heading img image insertion link list listbox listitem log main mark marquee math menu menubar menuitem
+menuitemcheckbox menuitemradio meter navigation none note option paragraph presentation progressbar radio radiogroup
+region row rowgroup rowheader scrollbar search searchbox separator slider spinbutton status strong subscript suggestion
+superscript switch tab table tablist tabpanel term textbox time timer toolbar tooltip tree treegrid treeitem
+"""
+ROLES: Final = frozenset(_ROLE_WORDS.split())
+"""Roles of WAI-ARIA 1.3 that may be written; of several tokens the first one recognised counts."""
+
+_IMPLICIT: Final = {"main": "main", "nav": "navigation"}
+_CONTROLS: Final = frozenset(("input", "select", "textarea"))
+_NO_LABEL: Final = frozenset(("hidden", "submit", "reset", "button", "image"))
+_UNREAD: Final = frozenset(("script", "style", "noscript", "template", "head", "title"))
+_DRAWING: Final = frozenset(("svg", "math"))
+_HEADINGS: Final = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+_HEADING: Final = -1
+_OFFERS: Final = _HEADINGS | _CONTROLS | {"a", "img", "button"}
+"""Elements that may make a short page more than a shell."""
+_CHANGING: Final = _UNREAD | _DRAWING | {"label"}
+_DOCUMENT: Final = frozenset(("meta", "script", "template", "title"))
+_COUNTED: Final = _CHANGING | _CONTROLS | _IMPLICIT.keys() | {"form", "meta", "dialog"}
+_TELLING: Final = frozenset(
+    ("hidden", "inert", "aria-hidden", "popover", "style", "role", "aria-label", "aria-labelledby")
+)
+"""An element that is none of ``_COUNTED`` and has none of these attributes counts for nothing itself."""
+_SCRIPT_WORDS: Final = ("javascript", "ecmascript", "module", "babel", "jsx", "jscript")
+
+
+def read(body: bytes, content_type: str = "") -> PageFacts:
+    """Return the facts of a homepage body. Never raises; ``problem`` says why a body was not analysed.
+
+    ``content_type`` is the value of the Content-Type header. The time is linear in the body except for what the
+    parser does with tag soup, so that untrusted pages are read in a process that can be killed.
+    """
+    html = _utf8(body, content_type)
+    walk = _walked(html)
+    return walk.facts() if isinstance(walk, _Walk) else PageFacts(title=markup.title(html), problem=walk)
+
+
+def text(body: bytes, content_type: str = "") -> PageText:
+    """Return what there is to read in any answer to a request for a page. Never raises.
+
+    HTML without scripts, styles, noscript and templates; of other text, such as Markdown, everything.
+    """
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind and not (kind.startswith("text/") or kind.endswith(_TEXT_TYPES)):
+        return PageText(acts=True, problem=f"it is not text but {kind}")
+    if kind not in _HTML_TYPES and (kind or not _MARKUP.search(body[:_TITLE_START])):
+        return of_text(_ADDRESS.sub(" ", charset.decode(body, content_type)))
+    walk = _walked(_utf8(body, content_type))
+    if not isinstance(walk, _Walk):
+        return PageText(acts=True, problem=walk)
+    return of_text(" ".join(walk.texts), acts=walk.scripts > 0 or walk.offers)
+
+
+def _walked(html: bytes) -> _Walk | str:
+    """Return the walk over the tree of a page, or why there is none."""
+    problem = markup.trouble(html)
+    if problem:
+        return problem
+    try:
+        root = LexborHTMLParser(html).root
+    except (ValueError, RuntimeError, MemoryError):
+        return "the parser failed"
+    walk = _Walk()
+    if root is not None:
+        walk.run(root)
+    return walk
+
+
+def title(body: bytes, content_type: str = "") -> str:
+    """Return the title of any body, cleaned, without building a tree: cheap and safe on hostile input."""
+    start = body[:_TITLE_START]
+    if len(start) < len(body) and start.isascii() and _ESCAPE not in start and b"</title" in start.lower():
+        found = markup.title(_utf8(start, content_type))
+        if found:
+            return found
+    head = _utf8(body[:_TITLE_HEAD], content_type)
+    if len(body) <= _TITLE_HEAD or b"</title" in head.lower():
+        found = markup.title(head)
+        if found or len(body) <= _TITLE_HEAD:
+            return found
+    return markup.title(_utf8(body, content_type))
+
+
+def _utf8(body: bytes, content_type: str) -> bytes:
+    return charset.decode(body, content_type).encode("utf-8", "replace")
+
+
+@dataclass(slots=True)
+class _Context:
+    """What an element passes on to its descendants."""
+
+    gone: bool = False
+    invisible: bool = False
+    unread: bool = False
+    labelled: bool = False
+    drawing: bool = False
+    form: int = -1
+    holder: int = 0
+
+    def within(self, tag: str, gone: bool, invisible: bool, form: int, holder: int) -> _Context:
+        """Return the context of the children of ``tag``; this one where nothing changes."""
+        same = gone is self.gone and invisible is self.invisible and form == self.form and holder == self.holder
+        if same and tag not in _CHANGING:
+            return self
+        return _Context(
+            gone,
+            invisible,
+            self.unread or tag in _UNREAD,
+            self.labelled or tag == "label",
+            self.drawing or tag in _DRAWING,
+            form,
+            holder,
+        )
+
+
+class _Walk:
+    """One walk over the tree, counting as it goes."""
+
+    def __init__(self) -> None:
+        self.title: str | None = None
+        self.site_name = ""
+        self.jsonld = self.broken = self.scripts = 0
+        self.main = self.nav = self.aria = self.forms = 0
+        self.offers = False
+        self.links = 0
+        self.linked: set[int] = set()
+        self.texts: list[str] = []
+        self.form_ids: dict[str, int] = {}
+        self.label_for: set[str] = set()
+        self.unlabelled: list[tuple[int, str, str]] = []
+
+    def run(self, root: LexborNode) -> None:
+        node: LexborNode | None = root
+        context = _Context()
+        above: list[tuple[LexborNode | None, _Context]] = []
+        while node is not None:
+            child = below = None
+            if node.is_text_node:
+                if not context.unread:
+                    text = node.text_content or ""
+                    self.texts.append(text)
+                    if context.holder and not self.offers and text.strip():
+                        self.held(context.holder)
+            elif node.is_element_node:
+                below = self.element(node, node.tag or "", context)
+                child = node.child
+            following = None if node is root else node.next
+            if child is not None and below is not None:
+                above.append((following, context))
+                node, context = child, below
+            else:
+                node = following
+            while node is None and above:
+                node, context = above.pop()
+
+    def element(self, node: LexborNode, tag: str, context: _Context) -> _Context | None:
+        """Count one element; return the context of its children, or None when they count for nothing."""
+        attributes = node.attributes
+        offering = tag in _OFFERS and not self.offers
+        if not offering and tag not in _COUNTED and _TELLING.isdisjoint(attributes):
+            return context
+        if tag in _DOCUMENT and not self.document(node, tag, attributes, context.drawing):
+            return None
+        gone, invisible, role = context.gone, context.invisible, ""
+        if attributes or tag == "dialog":
+            gone, invisible = _hidden(tag, attributes, context)
+            role = _role(attributes)
+            self.aria += _is_named(attributes)
+        hidden = gone or invisible
+        holder = context.holder
+        if (offering or role == "heading") and not (hidden or context.unread):
+            holder = self.offer(tag, role, attributes, holder)
+        if not hidden:
+            self.landmark(tag, role)
+        form = self.form_part(tag, attributes, context, hidden)
+        return context.within(tag, gone, invisible, form, holder)
+
+    def document(self, node: LexborNode, tag: str, attributes: dict[str, str | None], drawing: bool) -> bool:
+        """Read a title, a script or the name of the site; return whether the element's children count."""
+        if tag == "script":
+            self.script(node, attributes.get("type") or "")
+            return drawing
+        if tag == "template":
+            return drawing
+        if tag == "title" and not drawing and self.title is None:
+            self.title = markup.tidy(_text(node))
+        elif tag == "meta" and not self.site_name:
+            self.meta(attributes)
+        return True
+
+    def landmark(self, tag: str, role: str) -> None:
+        """Count a main part or a navigation."""
+        role = role or _IMPLICIT.get(tag, "")
+        if role:
+            self.main += role == "main"
+            self.nav += role == "navigation"
+
+    def form_part(self, tag: str, attributes: dict[str, str | None], context: _Context, hidden: bool) -> int:
+        """Count a form, a label or a control; return the number of the form that the element's children are in."""
+        if tag == "form":
+            number = self.forms
+            self.forms += 1
+            if attributes.get("id"):
+                self.form_ids.setdefault(attributes["id"] or "", number)
+            return number
+        if tag == "label":
+            self.label_for.add(attributes.get("for") or "")
+        elif tag in _CONTROLS and not hidden:
+            self.control(tag, attributes, context)
+        return context.form
+
+    def offer(self, tag: str, role: str, attributes: dict[str, str | None], holder: int) -> int:
+        """Note what a reader finds on a page however short; return the holder of the text in it.
+
+        A holder is 0, ``_HEADING`` or the number of a link: its text decides whether it is something to read.
+        """
+        if self.offers:
+            return holder
+        if role == "heading" or tag in _HEADINGS:
+            return _HEADING
+        if tag == "img":
+            self.offers = _filled(attributes, "alt")
+        elif tag != "a":
+            self.offers = (attributes.get("type") or "").strip().lower() != "hidden"
+        elif "href" in attributes and holder == 0:
+            self.links += 1
+            return self.links
+        return holder
+
+    def held(self, holder: int) -> None:
+        """Note text in a heading or a link."""
+        self.linked.add(holder)
+        self.offers = holder == _HEADING or len(self.linked) >= LINKS_ENOUGH
+
+    def script(self, node: LexborNode, kind: str) -> None:
+        kind = kind.partition(";")[0].strip().lower()
+        if kind == "application/ld+json":
+            self.jsonld += 1
+            self.broken += not _parses(_text(node))
+        elif not kind or any(word in kind for word in _SCRIPT_WORDS):
+            self.scripts += 1
+
+    def meta(self, attributes: dict[str, str | None]) -> None:
+        if (attributes.get("property") or attributes.get("name") or "").strip().lower() == "og:site_name":
+            self.site_name = markup.tidy(attributes.get("content") or "", 100)
+
+    def control(self, tag: str, attributes: dict[str, str | None], context: _Context) -> None:
+        if tag == "input" and (attributes.get("type") or "").strip().lower() in _NO_LABEL:
+            return
+        if context.labelled or any(_filled(attributes, name) for name in ("aria-label", "aria-labelledby", "title")):
+            return
+        self.unlabelled.append((context.form, attributes.get("form") or "", attributes.get("id") or ""))
+
+    def facts(self) -> PageFacts:
+        bare = {
+            self.form_ids.get(owner, -1) if owner else form
+            for form, owner, name in self.unlabelled
+            if not (name and name in self.label_for)
+        }
+        bare.discard(-1)
+        readable = max(markup.letters(" ".join(self.texts)) - 1, 0)
+        return PageFacts(
+            title=self.title or "",
+            site_name=self.site_name,
+            jsonld=self.jsonld,
+            jsonld_broken=self.broken,
+            semantic=Landmarks(main=self.main, nav=self.nav, aria=self.aria, forms=self.forms),
+            forms_unlabelled=len(bare),
+            readable=readable,
+            scripts=self.scripts,
+            noscript_shell=readable < READABLE_ENOUGH and self.scripts > 0 and not self.offers,
+        )
+
+
+def _text(node: LexborNode) -> str:
+    parts: list[str] = []
+    child = node.child
+    while child is not None:
+        parts.append(child.text_content or "")
+        child = child.next
+    return "".join(parts)
+
+
+def _filled(attributes: dict[str, str | None], name: str) -> bool:
+    return bool((attributes.get(name) or "").strip())
+
+
+def _is_named(attributes: dict[str, str | None]) -> bool:
+    return _filled(attributes, "aria-label") or _filled(attributes, "aria-labelledby")
+
+
+def _role(attributes: dict[str, str | None]) -> str:
+    for word in (attributes.get("role") or "").lower().split():
+        if word in ROLES:
+            presentational = word in ("none", "presentation")
+            return "" if presentational and _exposed(attributes) else word
+    return ""
+
+
+def _exposed(attributes: dict[str, str | None]) -> bool:
+    """Tell whether an element keeps its meaning whatever its role says (WAI-ARIA, presentational role conflicts)."""
+    return "tabindex" in attributes or any(name.startswith("aria-") for name in attributes)
+
+
+def _hidden(tag: str, attributes: dict[str, str | None], context: _Context) -> tuple[bool, bool]:
+    """Tell whether an element is out of the accessibility tree: with everything in it, and until it turns visible.
+
+    HTML-AAM 3.1, ARIA 7.1, HTML 15.3.1 (closed dialogs and popovers); a display of the style attribute wins over those.
+    """
+    style = attributes.get("style")
+    declared = markup.styles(style) if style else {}
+    gone = context.gone or "inert" in attributes or (attributes.get("aria-hidden") or "").strip().lower() == "true"
+    display = declared.get("display", "")
+    if display:
+        gone = gone or display == "none"
+    elif "popover" in attributes or (tag == "dialog" and "open" not in attributes):
+        gone = True
+    elif "hidden" in attributes:
+        gone = gone or (attributes["hidden"] or "").strip().lower() != "until-found"
+    visibility = declared.get("visibility", "inherit")
+    if visibility in ("hidden", "collapse"):
+        return gone, True
+    return gone, context.invisible and visibility not in ("visible", "initial")
+
+
+def _parses(text: str) -> bool:
+    """Tell whether a JSON-LD block is a JSON object or array (JSON-LD 1.1, section 9)."""
+    try:
+        return isinstance(msgspec.json.decode(text), (dict, list))
+    except (ValueError, RecursionError):
+        return False
+
+
+MUCH_LESS: Final = 5
+"""A page with less than one fifth of the browser's text has much less."""
+HALF: Final = 0.5
+"""Share of the words of a page that must be in another one for it to be a version of that."""
+LESS: Final = 2
+"""A page with less than one half of the browser's text is reported."""
+SHORT: Final = 2000
+"""Readable characters below which a page that says that it blocks is taken at its word."""
+MAX_WORDS: Final = 20_000
+"""Distinct words kept of a page."""
+START: Final = 160
+"""Characters kept of the beginning of a text."""
+
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_UNSPACED: Final = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]+")
+"""Scripts that put no spaces between words: pairs of their characters stand for words."""
+_BLOCKING: Final = re.compile(
+    r"\b(?:blocked|denied|forbidden|not allowed|unauthori[sz]ed|captcha|unusual (?:traffic|activity)|suspicious"
+    r"|automated (?:access|queries|requests|traffic|tools?)|not an? (?:ro)?bot|bots?(?: is| are)? (?:not|detected)"
+    r"|are you (?:an? )?(?:human|(?:ro)?bot)|(?:that )?you are (?:an? )?(?:human|(?:ro)?bot)|verify(?:ing)? you"
+    r"|request (?:was |has been )?rejected)\b"
+)
+"""How a page says that it blocks, in its title, its path or its first words."""
+
+
+class PageText(msgspec.Struct, frozen=True, array_like=True):
+    """What there is to read in one answer.
+
+    ``readable``: characters outside scripts and styles; ``words``: hashes of its distinct words; ``start``: how the
+    text begins; ``acts``: it has scripts, pictures or controls. ``problem``: why it was not read, or empty.
+    """
+
+    readable: int = 0
+    words: frozenset[int] = frozenset()
+    start: str = ""
+    acts: bool = False
+    problem: str = ""
+
+    @property
+    def nothing(self) -> bool:
+        """An answer without any content."""
+        return self.readable == 0 and not self.acts and not self.problem
+
+
+def of_text(text: str, *, acts: bool = False) -> PageText:
+    """Return the facts of a readable ``text``; the time is linear in it."""
+    words: set[int] = set()
+    for word in _words(text):
+        words.add(zlib.crc32(word.encode("utf-8", "surrogatepass")))
+        if len(words) >= MAX_WORDS:
+            break
+    start = " ".join(text[: 16 * START].split())[:START]
+    return PageText(max(letters(text) - 1, 0), frozenset(words), start, acts)
+
+
+def share(page: PageText, other: PageText) -> float:
+    """Return which share of the words of ``page`` is in ``other``, from 0 to 1; 0 for a page without words."""
+    return len(page.words & other.words) / len(page.words) if page.words else 0.0
+
+
+def agree(pages: Sequence[PageText]) -> bool:
+    """Tell whether several answers to one client are the same page, as far as their words show."""
+    first, *others = pages
+    return not first.problem and all(_agree(first, other) for other in others)
+
+
+def is_another(page: PageText, browser: PageText) -> bool:
+    """Tell whether ``page`` is another page than the ``browser``'s: nothing to read, or far less and other text."""
+    if page.problem or browser.problem:
+        return False
+    if page.readable == 0 and page.acts and browser.readable < READABLE_ENOUGH:
+        return False
+    if page.nothing:
+        return not browser.nothing
+    return page.readable * MUCH_LESS < browser.readable and share(page, browser) < HALF
+
+
+def says_blocked(page: PageText, browser: PageText, words: Iterable[str], browser_words: Iterable[str]) -> bool:
+    """Tell whether a short ``page`` with other text than the ``browser``'s says that it blocks, and that one does not.
+
+    ``words``, ``browser_words``: title and path of each, looked at beside the beginning of its text.
+    """
+    if page.problem or browser.problem or page.readable >= SHORT or share(page, browser) >= HALF:
+        return False
+    return _blocks((*words, page.start)) and not _blocks((*browser_words, browser.start))
+
+
+def much_less(page: PageText, browser: PageText) -> bool:
+    """Tell whether ``page`` has so much less text that its owner may want to know."""
+    return not page.problem and not browser.problem and page.readable * LESS < browser.readable
+
+
+def _blocks(texts: Iterable[str]) -> bool:
+    return any(_BLOCKING.search(re.sub(r"[\W_]+", " ", text.lower())) for text in texts)
+
+
+def _agree(one: PageText, other: PageText) -> bool:
+    less, more = sorted((one, other), key=lambda page: page.readable)
+    if other.problem or less.readable * LESS < more.readable:
+        return False
+    return share(less, more) >= HALF or not (less.words or more.words)
+
+
+def _words(text: str) -> Iterator[str]:
+    for found in _WORD.finditer(text.casefold()):
+        word = found.group()
+        if word.isascii() or not _UNSPACED.search(word):
+            if len(word) > 1:
+                yield word
+            continue
+        for run in _UNSPACED.findall(word):
+            yield from (run[at : at + 2] for at in range(max(len(run) - 1, 1)))

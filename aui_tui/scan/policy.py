@@ -1,0 +1,211 @@
+"""What the user allows a scan to do, and the limits that hold for everybody."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from aui_tui.errors import BadValue, InvalidHost
+from aui_tui.scan.signing import Signer
+from aui_tui.scan.target import Origin, Target, is_public, parse, parse_address
+from aui_tui.text import clean
+
+Resolver = Callable[[str], Awaitable[Sequence[str]]]
+"""A name look-up: host in, addresses out; raises OSError when the name has none."""
+
+_FIELD_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}")
+_FIELD_VALUE: Final = re.compile(r"[\x20-\x7e\t]{0,4096}")
+_RESERVED_FIELDS: Final = re.compile(
+    r"host|user-agent|accept.*|connection|content-.*|transfer-encoding|te|upgrade.*|sec-.*|expect|trailer",
+    re.IGNORECASE,
+)
+
+
+REQUESTS: Final = 11
+"""Requests of a scan that meets no refusal and no redirect."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Bounds of one scan: times in seconds, sizes in bytes (specification 8, method.md "Probes of one scan").
+
+    ``probe``: one probe in all, redirects included. ``connect``: until a TCP connection is made. ``lookup``: a name
+    look-up. ``pause``: before a client that was turned away is asked again; waits that grow begin with it. ``again``:
+    for a client that got no answer before, at least. ``budget``: asking again in all; ``whole``: the scan. ``pace``:
+    requests go one at a time, ``pace`` seconds apart, with ``paced`` paces added to ``budget``; 0: all at once.
+    ``retry_after``: the longest wait that a site may ask for. ``causes``: requests that look for the cause of a
+    refusal. ``patience``: for which a file waits for the browser's connection
+    (HTTP/1.1) before it gets one of its own. ``fields``: header fields considered; ``kept``: recorded.
+    """
+
+    probe: float = 12.0
+    connect: float = 5.0
+    lookup: float = 4.0
+    pause: float = 1.0
+    again: float = 3.0
+    budget: float = 60.0
+    whole: float = 75.0
+    pace: float = 0.0
+    paced: int = 30
+    retry_after: float = 30.0
+    causes: int = 4
+    patience: float = 0.0
+    redirects: int = 10
+    page: int = 1 << 20
+    robots: int = 1 << 20
+    file: int = 256 << 10
+    fields: int = 256
+    kept: int = 64
+
+    @property
+    def longest(self) -> float:
+        """Seconds that a scan takes at most: ``whole``, and with a ``pace`` what the pace needs."""
+        if not self.pace:
+            return self.whole
+        return REQUESTS * (self.pace + self.probe) + self.budget + self.paced * self.pace
+
+
+class ConnectTo(NamedTuple):
+    """A ``--connect-to HOST:PORT:ADDR:PORT`` rule as curl's: an empty HOST or PORT matches any, or keeps it."""
+
+    host: str
+    port: int | None
+    to_host: str
+    to_port: int | None
+
+    @classmethod
+    def parse(cls, text: str) -> ConnectTo:
+        """Return the rule written as ``text``. Raises BadValue."""
+        found = re.fullmatch(r"(\[[^\]]*\]|[^:\[\]]*):(\d*):(\[[^\]]*\]|[^:\[\]]*):(\d*)", text)
+        ports = [int(digits) if digits else None for digits in (found[2], found[4])] if found else [0]
+        if found is None or any(port is not None and not 1 <= port <= 65535 for port in ports):
+            raise BadValue(f"“{clean(text, 80)}” is not a connection rule; write HOST:PORT:ADDRESS:PORT.")
+        hosts = [parse(host, allow_private=True).host if host else "" for host in (found[1], found[3])]
+        return cls(hosts[0], ports[0], hosts[1], ports[1])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScanPolicy:
+    """What the local user allows; the default is what a stranger gets.
+
+    ``allow_private``: private hosts and any port. ``connect_to``: where connections really go; the user asks for it, so
+    the address of a rule may be private. ``remote``: somebody else names the site, so no rule excuses a private host or
+    another port. ``headers`` and ``basic_auth`` (user, password) go to the scanned origin alone and never into a
+    record. ``cafile``: certificates trusted besides the usual ones. ``insecure``: certificates are not checked.
+    ``no_limit``: scans of the user's own hosts (see :meth:`owns`) cost none of the scans of the hour. ``resolver``:
+    instead of the system's. ``signer``: signs the probes of agents that were turned away, at the user's word.
+    """
+
+    allow_private: bool = False
+    connect_to: tuple[ConnectTo, ...] = ()
+    remote: bool = False
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    basic_auth: tuple[str, str] | None = field(default=None, repr=False)
+    cafile: str = ""
+    insecure: bool = False
+    no_limit: bool = False
+    resolver: Resolver | None = None
+    limits: Limits = Limits()
+    signer: Signer | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        for name, value in self.headers:
+            if not _FIELD_NAME.fullmatch(name) or not _FIELD_VALUE.fullmatch(value):
+                raise BadValue(f"“{clean(name, 40)}” is not a valid header field; write NAME: VALUE in plain ASCII.")
+            if _RESERVED_FIELDS.fullmatch(name):
+                raise BadValue(f"The header {clean(name, 40)} belongs to the probe and cannot be set.")
+
+    def target(self, url: str) -> Target:
+        """Return the site that ``url`` names; where a rule of ``connect_to`` says its address, it may be private.
+
+        Raises InvalidHost.
+        """
+        try:
+            return parse(url, allow_private=self.allow_private)
+        except InvalidHost:
+            if not self.connect_to or self.remote:
+                raise
+            target = parse(url, allow_private=True)
+            if not any(self._vouched(origin) for origin in target.origins):
+                raise
+            return target
+
+    async def owns(self, target: Target, resolver: Resolver) -> bool:
+        """Return whether ``target`` is a host of the user's own: private by name or address, or under ``connect_to``.
+
+        A public name counts as private where every address that ``resolver`` finds for it is.
+        """
+        if self.remote:
+            return False
+        if all(self._vouched(origin) for origin in target.origins):
+            return True
+        if not self.allow_private:
+            return False
+        try:
+            parse(f"https://{target.origin._replace(scheme='https', port=443).authority}/")
+        except InvalidHost:
+            return True
+        if parse_address(target.host) is not None:
+            return False
+        try:
+            async with asyncio.timeout(self.limits.lookup):
+                found = await resolver(target.host)
+        except OSError:
+            return False
+        return bool(found) and not any(is_public(address) for address in found)
+
+    def rule_for(self, host: str, port: int) -> ConnectTo | None:
+        """Return the first rule that covers connections to ``host`` and ``port``."""
+        for rule in self.connect_to:
+            if rule.host in ("", host) and rule.port in (None, port):
+                return rule
+        return None
+
+    def check(self, origin: Origin) -> None:
+        """Raise InvalidHost when ``origin`` is nothing a redirect may lead to (threat 5)."""
+        if self.allow_private or self._vouched(origin):
+            return
+        parse(f"{origin.scheme}://{origin.authority}/")
+
+    def _vouched(self, origin: Origin) -> bool:
+        """Return whether the user has named the address that connections to ``origin`` go to."""
+        rule = None if self.remote else self.rule_for(origin.host, origin.port)
+        return rule is not None and bool(rule.to_host)
+
+    def may_dial(self, address: str) -> bool:
+        """Return whether a look-up's ``address`` may be dialled."""
+        return parse_address(address) is not None if self.allow_private else is_public(address)
+
+    def private_fields(self) -> tuple[tuple[str, str], ...]:
+        """Return the header fields that go to the scanned origin alone."""
+        if self.basic_auth is None:
+            return self.headers
+        token = base64.b64encode(":".join(self.basic_auth).encode()).decode("ascii")
+        return (*self.headers, ("Authorization", f"Basic {token}"))
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Return the strings that must not reach a record, the longest first."""
+        found = {value.strip() for _, value in self.private_fields()}
+        if self.basic_auth is not None:
+            found |= {self.basic_auth[1], *(value.partition(" ")[2] for _, value in self.private_fields())}
+        return tuple(sorted((value for value in found if len(value) >= 4), key=len, reverse=True))
+
+    @property
+    def relaxed(self) -> tuple[str, ...]:
+        """Return what was relaxed, in the words of ``Observations.limits``."""
+        marks = (
+            ("insecure", self.insecure),
+            ("credentials", bool(self.private_fields())),
+            ("private", self.allow_private),
+            ("connect-to", bool(self.connect_to)),
+        )
+        return tuple(word for word, on in marks if on)
+
+
+PUBLIC: Final = ScanPolicy()
+"""What a remote client gets."""

@@ -1,0 +1,448 @@
+"""One probe: who asks, redirects, and the body as far as it may be read, within one time limit (method.md "Probes").
+
+A probe sends what the client under its name is known to send (``profiles.toml``). An agent's name with a browser's
+other fields would be neither of the two: a filter may refuse the mixture and let the agent in, or the reverse.
+
+Redirects are resolved as browsers do it (WHATWG URL 4.4; RFC 9110 15.4): backslashes are slashes, any number of slashes
+begins an authority, dot segments go. Stricter than they are in what is dialled (threats 5, 16): user names (also after
+a backslash, where parsers disagree on the host), control characters and numbers that stand for addresses are refused.
+Some sites redirect a visitor until a cookie sticks (RFC 6265). A jar lives as long as one probe: no cookie reaches
+another probe, identity or scan.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+import tomllib
+from collections.abc import Iterable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote, unquote
+
+from aui_tui.errors import InvalidHost
+from aui_tui.model.exchanges import joined_fields
+from aui_tui.model.observations import BROWSER, FILE_PROBES, REDIRECTS, Hop
+from aui_tui.model.registry import registry
+from aui_tui.scan import decode, target
+from aui_tui.scan.network import Client, NetworkError, Reply
+from aui_tui.scan.policy import ScanPolicy
+from aui_tui.scan.target import DEFAULT_PORTS, Origin
+from aui_tui.text import clean
+
+Fields = tuple[tuple[str, str], ...]
+
+FILE_PROFILE: Final = "file"
+_PLATFORMS: Final = (("Android", "Android"), ("Windows", "Windows"), ("Macintosh", "macOS"), ("Linux", "Linux"))
+_CHROME: Final = re.compile(r"\bChrome/(\d+)")
+_GREASE_CHARACTERS: Final = (" ", "(", ":", "-", ".", "/", ")", ";", "=", "?", "_")
+_GREASE_VERSIONS: Final = ("8", "99", "24")
+_BRAND_ORDERS: Final = ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))
+
+
+class Profile(NamedTuple):
+    """What one client sends: ``fields`` in sending order without Host; ``http2``: it speaks HTTP/2 where offered."""
+
+    fields: Fields
+    http2: bool
+
+
+def user_agent(name: str) -> str:
+    """Return the User-Agent of the probe ``name``: the agent's own for an agent slot, else the browser's."""
+    return next((agent.user_agent for agent in registry().live if agent.key == name), registry().browser_user_agent)
+
+
+@cache
+def profile(name: str) -> Profile:
+    """Return what the probe ``name`` sends: ``browser``, an agent slot or a name of FILE_PROBES."""
+    tables = _tables()
+    key = next((agent.token for agent in registry().live if agent.key == name), BROWSER)
+    table = tables[FILE_PROFILE if name in FILE_PROBES else key]
+    table = tables[table["like"]] if "like" in table else table
+    agent = user_agent(name)
+    facts = {"{user-agent}": agent, "{brands}": brands(_major(agent)), "{platform}": f'"{_platform(agent)}"'}
+    fields: list[tuple[str, str]] = []
+    for line in table["fields"]:
+        field, _, value = line.partition(": ")
+        fields.append((field, facts.get(value, value)))
+    return Profile(tuple(fields), table["http2"])
+
+
+def versions() -> tuple[bool, ...]:
+    """Return, for the browser and each live-probed agent in slot order, whether it speaks HTTP/2."""
+    return tuple(profile(name).http2 for name in (BROWSER, *(agent.key for agent in registry().live)))
+
+
+def brands(major: int) -> str:
+    """Return ``sec-ch-ua`` of Chrome ``major``: the made-up brand and the order change with each version.
+
+    The rule is Chromium's (``components/embedder_support/user_agent_utils.cc``, ``GenerateBrandVersionList``).
+    """
+    first, second = (_GREASE_CHARACTERS[(major + step) % len(_GREASE_CHARACTERS)] for step in (0, 1))
+    made_up = (f"Not{first}A{second}Brand", _GREASE_VERSIONS[major % len(_GREASE_VERSIONS)])
+    listed = [made_up] * 3
+    for entry, place in zip(
+        (made_up, ("Chromium", str(major)), ("Google Chrome", str(major))),
+        _BRAND_ORDERS[major % len(_BRAND_ORDERS)],
+        strict=True,
+    ):
+        listed[place] = entry
+    return ", ".join(f'"{brand}";v="{version}"' for brand, version in listed)
+
+
+def _major(agent: str) -> int:
+    found = _CHROME.search(agent)
+    return int(found[1]) if found else 0
+
+
+def _platform(agent: str) -> str:
+    return next((label for word, label in _PLATFORMS if word in agent), "Unknown")
+
+
+@cache
+def _tables() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(files("aui_tui.scan").joinpath("profiles.toml").read_text(encoding="utf-8"))
+
+
+MAX_LOCATION: Final = 8192
+_PATH_SAFE: Final = "/%:@!$&'()*+,;=-._~[]|"
+"""Characters of a path that stay as they are (WHATWG URL 1.3, path percent-encode set)."""
+_QUERY_SAFE: Final = _PATH_SAFE.replace("'", "") + "?\\^`{}"
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
+_SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):")
+_HOST_ENDS: Final = re.compile(r"[/\\?#@:\[\]%]")
+_DOT: Final = re.compile(r"\.|%2e", re.IGNORECASE)
+
+
+class Url(NamedTuple):
+    """An address to fetch: ``path`` with its query, in ASCII, without a fragment."""
+
+    origin: Origin
+    path: str
+
+    def __str__(self) -> str:
+        return f"{self.origin}{self.path}"
+
+
+class Unfollowed(Exception):
+    """A redirect that cannot or must not be followed: ``kind`` is one word of ``observations.UNFOLLOWED``."""
+
+    def __init__(self, kind: str, detail: str) -> None:
+        super().__init__(detail)
+        self.kind = kind
+        self.detail = detail
+
+
+def follow(base: Url, location: str, access: ScanPolicy) -> Url:
+    """Return where ``location``, sent by ``base``, leads. Raises Unfollowed."""
+    location = location.strip(" \t")
+    if not location:
+        raise Unfollowed("redirect-target", "it redirects without saying where to")
+    shown = clean(location, 120)
+    if len(location) > MAX_LOCATION or _CONTROL.search(location):
+        raise Unfollowed("redirect-target", f"it redirects to “{shown}”, which is not a valid address")
+    rest = location.partition("#")[0]
+    kind = base.origin.scheme
+    scheme = _SCHEME.match(rest)
+    if scheme is not None:
+        if scheme[1].lower() not in DEFAULT_PORTS:
+            raise Unfollowed("redirect-scheme", f"it redirects to “{shown}”, whose scheme is neither http nor https")
+        kind, rest = scheme[1].lower(), rest[scheme.end() :]
+    slashes = len(rest) - len(rest.lstrip("/\\"))
+    if slashes < len("//") and (scheme is None or kind == base.origin.scheme):
+        return Url(base.origin, _resolve(base.path, rest))
+    authority = re.split(r"[/\\?]", rest[slashes:], maxsplit=1)[0]
+    try:
+        if "@" in re.split(r"[/?]", rest[slashes:], maxsplit=1)[0]:
+            raise ValueError(authority)
+        origin = target.parse(f"{kind}://{_decoded(authority)}", allow_private=True).origin
+    except (InvalidHost, ValueError) as error:
+        raise Unfollowed("redirect-target", f"it redirects to “{shown}”, which is not a valid address") from error
+    try:
+        access.check(origin)
+    except InvalidHost as error:
+        outside = "redirect-address"
+        raise Unfollowed(outside, f"it redirects to “{shown}”, which is not on the public web") from error
+    return Url(origin, _resolve("/", rest[slashes + len(authority) :]))
+
+
+def _decoded(authority: str) -> str:
+    """Return ``authority`` with the escapes of its host decoded and an empty port dropped. Raises ValueError."""
+    if authority != authority.strip():
+        raise ValueError(authority)
+    if "%" not in authority:
+        return authority.removesuffix(":")
+    host, colon, port = authority.partition(":")
+    host = unquote(host, errors="strict")
+    if _HOST_ENDS.search(host):
+        raise ValueError(authority)
+    return host + colon + port if port else host
+
+
+def _resolve(base: str, reference: str) -> str:
+    """Return path and query of ``reference`` (no scheme, no authority) beside ``base``, normal and escaped."""
+    path, mark, query = reference.partition("?")
+    path = path.replace("\\", "/")
+    kept, base_mark, base_query = base.partition("?")
+    if not path:
+        path = kept
+        if not mark:
+            mark, query = base_mark, base_query
+    elif not path.startswith("/"):
+        path = kept.rpartition("/")[0] + "/" + path
+    return quote(_without_dots(path), safe=_PATH_SAFE) + mark + quote(query, safe=_QUERY_SAFE)
+
+
+def _without_dots(path: str) -> str:
+    """Return an absolute ``path`` without dot segments, also those written ``%2e`` (WHATWG URL 4.4, path state)."""
+    segments: list[str] = []
+    *inner, last = path[1:].split("/")
+    for segment in inner:
+        dots = _DOT.sub(".", segment)
+        if dots == "..":
+            del segments[-1:]
+        elif dots != ".":
+            segments.append(segment)
+    dots = _DOT.sub(".", last)
+    if dots == "..":
+        del segments[-1:]
+    segments.append("" if dots in (".", "..") else last)
+    return "/" + "/".join(segments)
+
+
+MAX_COOKIES: Final = 50
+MAX_COOKIE: Final = 4096
+MAX_HEADER: Final = 8192
+"""Limits in cookies and bytes (RFC 6265 6.1 asks for at least 50 and 4,096)."""
+
+_PAIR: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+=[\x21-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e ]*")
+
+
+class _Key(NamedTuple):
+    name: str
+    domain: str
+    path: str
+
+
+class _Cookie(NamedTuple):
+    pair: str
+    host_only: bool
+    secure: bool
+
+
+class CookieJar:
+    """The cookies of one probe."""
+
+    def __init__(self) -> None:
+        self._cookies: dict[_Key, _Cookie] = {}
+
+    def take(self, origin: Origin, path: str, fields: Iterable[tuple[str, str]]) -> None:
+        """Keep what the Set-Cookie ``fields`` of an answer from ``origin`` and ``path`` set (RFC 6265 5.3)."""
+        for name, value in fields:
+            if name == "set-cookie":
+                self._set(origin, path, value)
+
+    def header(self, origin: Origin, path: str) -> str:
+        """Return the Cookie header for a request, empty when there is none (RFC 6265 5.4)."""
+        pairs: list[str] = []
+        size = 0
+        for key, cookie in self._cookies.items():
+            fits = origin.host == key.domain or (not cookie.host_only and origin.host.endswith(f".{key.domain}"))
+            below = path.startswith(key.path) and (
+                len(path) == len(key.path) or key.path.endswith("/") or path[len(key.path)] in "/?"
+            )
+            size += len(cookie.pair) + 2
+            if fits and below and (origin.scheme == "https" or not cookie.secure) and size <= MAX_HEADER:
+                pairs.append(cookie.pair)
+        return "; ".join(pairs)
+
+    def _set(self, origin: Origin, path: str, value: str) -> None:
+        first, *rest = value.split(";")
+        pair = first.strip()
+        if len(pair) > MAX_COOKIE or not _PAIR.fullmatch(pair):
+            return
+        attributes: dict[str, str] = {}
+        for part in rest:
+            name, _, given = part.partition("=")
+            attributes[name.strip().lower()] = given.strip()
+        domain = attributes.get("domain", "").lstrip(".").lower()
+        if domain and not (origin.host == domain or ("." in domain and origin.host.endswith(f".{domain}"))):
+            return
+        where = attributes.get("path", "")
+        if not where.startswith("/"):
+            where = path.partition("?")[0].rpartition("/")[0] or "/"
+        key = _Key(pair.partition("=")[0], domain or origin.host, where)
+        if re.fullmatch(r"-\d+|0+", attributes.get("max-age", "")):
+            self._cookies.pop(key, None)
+        elif key in self._cookies or len(self._cookies) < MAX_COOKIES:
+            self._cookies[key] = _Cookie(pair, not domain, "secure" in attributes)
+
+
+MAX_URL: Final = 500
+"""Characters of an address that are recorded."""
+_RAW_FACTOR: Final = 2
+"""Bytes read from the network for each byte of body that may be kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to ask: ``name`` of the probe, first ``url``, header ``fields`` and ``cap``, the body's limit in bytes.
+
+    ``whole_lines``: a body that is cut ends with its last whole line.
+    """
+
+    name: str
+    url: Url
+    fields: Fields
+    cap: int
+    whole_lines: bool = False
+
+
+HIDDEN: Final = "…"
+"""What stands for the value of a private field in a record."""
+
+
+@dataclass(slots=True)
+class Answer:
+    """What came back, not yet judged: ``url`` is the last address asked, ``headers`` are raw with lower-case names.
+
+    ``silent``: nothing listened at the first address; ``waited``: seconds before requests were sent, which are not part
+    of ``elapsed_ms``. ``request``: the fields of the last request, the values of private ones hidden.
+    ``flooded``: the server sent more small things than an answer needs. The rest as in ``observations.Exchange``.
+    """
+
+    name: str
+    url: Url
+    status: int = 0
+    headers: list[tuple[str, str]] = field(default_factory=list)
+    body: bytes = b""
+    error: str = ""
+    detail: str = ""
+    elapsed_ms: int = 0
+    cut: bool = False
+    http_version: str = ""
+    hops: list[Hop] = field(default_factory=list)
+    silent: bool = False
+    waited: float = 0.0
+    request: list[tuple[str, str]] = field(default_factory=list)
+    flooded: bool = False
+
+    def mapping(self) -> Mapping[str, str]:
+        """Return the headers with the values of one name joined by a comma (RFC 9110 5.3)."""
+        return joined_fields(self.headers)
+
+    @property
+    def content_type(self) -> str:
+        """The first Content-Type, empty when there is none."""
+        return next((value for name, value in self.headers if name == "content-type"), "")
+
+
+async def probe(client: Client, plan: Plan, access: ScanPolicy, *, limit: float | None = None) -> Answer:
+    """Return the answer to ``plan``; ``limit`` is in seconds, redirects and body included. Never raises for a peer."""
+    answer = Answer(plan.name, plan.url)
+    limit = access.limits.probe if limit is None else limit
+    began = time.monotonic()
+    try:
+        async with asyncio.timeout(limit):
+            await _run(client, plan, access, answer)
+    except TimeoutError:
+        if answer.status == 0:
+            answer.error, answer.detail = "timeout", f"no answer within {access.limits.probe:g} s"
+        else:
+            answer.cut = True
+    except NetworkError as error:
+        answer.error, answer.detail = error.kind, error.detail
+        answer.silent = error.silent and not answer.hops
+        answer.flooded = error.flooded
+        if error.kind == "address" and answer.hops:
+            answer.error, answer.status = "redirect-address", answer.hops[-1].status
+    except Unfollowed as error:
+        answer.error, answer.detail = error.kind, error.detail
+    answer.elapsed_ms = round((time.monotonic() - began - answer.waited) * 1000)
+    return answer
+
+
+async def _run(client: Client, plan: Plan, access: ScanPolicy, answer: Answer) -> None:
+    jar = CookieJar()
+    cookie = ""
+    visited = {(str(plan.url), cookie)}
+    while True:
+        own = access.private_fields() if _same_site(plan.url, answer.url) else ()
+        kept = (("Cookie", cookie),) if cookie else ()
+        answer.request = [*plan.fields, *((name, HIDDEN) for name, _ in (*kept, *own))]
+        fields = [(name.encode("ascii"), value.encode("ascii")) for name, value in (*plan.fields, *kept, *own)]
+        async with client.get(answer.url.origin, answer.url.path, fields) as reply:
+            answer.waited += reply.waited
+            _take_head(reply, access, answer)
+            if answer.status not in REDIRECTS:
+                await _take_body(reply, plan, answer)
+                return
+        location = next((value for name, value in answer.headers if name == "location"), "")
+        answer.hops.append(
+            Hop(url=clean(str(answer.url), MAX_URL), status=answer.status, location=clean(location, MAX_URL))
+        )
+        after = follow(answer.url, location, access)
+        jar.take(answer.url.origin, answer.url.path, answer.headers)
+        cookie = jar.header(after.origin, after.path)
+        if (str(after), cookie) in visited:
+            raise Unfollowed("redirect-loop", "it redirects in a circle")
+        if len(answer.hops) > access.limits.redirects:
+            raise Unfollowed("redirect-loop", f"it redirects more than {access.limits.redirects} times")
+        visited.add((str(after), cookie))
+        answer.url, answer.status, answer.headers = after, 0, []
+
+
+def _same_site(first: Url, now: Url) -> bool:
+    """Whether the user's own header fields may go to ``now``: the scanned origin, or its move from http to https."""
+    return now.origin in (first.origin, first.origin._replace(scheme="https", port=DEFAULT_PORTS["https"]))
+
+
+def _take_head(reply: Reply, access: ScanPolicy, answer: Answer) -> None:
+    answer.status = reply.status
+    answer.http_version = clean(reply.http_version, 10)
+    answer.headers = [
+        (name.decode("latin-1").lower(), _text(value)) for name, value in reply.fields[: access.limits.fields]
+    ]
+
+
+def _text(value: bytes) -> str:
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
+
+
+async def _take_body(reply: Reply, plan: Plan, answer: Answer) -> None:
+    """Read the body into ``answer`` up to the cap; what was read stays when the rest is late, broken or too long."""
+    chain = decode.decoders(answer.mapping().get("content-encoding", ""))
+    if chain is None:
+        answer.cut = True
+        return
+    body = bytearray()
+    raw = 0
+    try:
+        async with aclosing(reply.chunks) as chunks:
+            async for chunk in chunks:
+                raw += len(chunk)
+                body += decode.decode(chain, chunk, plan.cap + 1 - len(body))
+                if len(body) > plan.cap or raw > _RAW_FACTOR * plan.cap:
+                    answer.cut = True
+                    break
+            else:
+                answer.cut = not all(decoder.whole for decoder in chain)
+    except NetworkError as error:
+        answer.cut, answer.flooded = True, error.flooded
+    except decode.DecodeError:
+        answer.cut = True
+    except asyncio.CancelledError:
+        answer.cut = True
+        raise
+    finally:
+        del body[plan.cap :]
+        if answer.cut and plan.whole_lines:
+            del body[max(body.rfind(b"\n"), body.rfind(b"\r")) + 1 :]
+        answer.body = bytes(body)

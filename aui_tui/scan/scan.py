@@ -1,0 +1,540 @@
+"""One scan: all probes at once, the second look at refusals, and the facts of what came back."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack
+from typing import Final
+
+import msgspec
+
+from aui_tui.checks.judge import is_turned_away
+from aui_tui.errors import PrivateHost, Unavailable
+from aui_tui.model.card import stamp
+from aui_tui.model.observations import (
+    BROWSER,
+    FILE_PROBES,
+    SERVED,
+    STOPPED,
+    VERIFIED,
+    Cause,
+    Exchange,
+    FileFacts,
+    Observations,
+    PageFacts,
+    ProbeEvent,
+    Progress,
+    RobotsFacts,
+    SignedProbe,
+    SignedResult,
+    silence,
+)
+from aui_tui.model.registry import registry
+from aui_tui.scan import cause, exchanges, probes, recheck, signing, walls
+from aui_tui.scan.exchanges import PageComparison
+from aui_tui.scan.network import Client, Network, PyreqwestTransport
+from aui_tui.scan.parser_pool import Parser
+from aui_tui.scan.policy import PUBLIC, ScanPolicy
+from aui_tui.scan.probes import Answer, Plan, Url, probe
+from aui_tui.scan.recheck import Ask, Recheck, Seen
+from aui_tui.scan.signing import Signer
+from aui_tui.scan.target import Origin, Target
+
+PATHS: Final = {
+    "robots": "/robots.txt",
+    "llms": "/llms.txt",
+    "ai-plugin": "/.well-known/ai-plugin.json",
+    "ucp": "/.well-known/ucp",
+    "mcp": "/.well-known/mcp.json",
+}
+MCP_PATHS: Final = (PATHS["mcp"], "/.well-known/mcp/server-card.json")
+"""The places of an MCP card; asked at the same time, since one after the other would double the scan."""
+_TRIALS: Final = 2
+"""Requests without which nothing is known of a cause."""
+SIGNED_PAUSE: Final = 0.2
+"""Pause in seconds between two signed probes, unless the user sets the pace."""
+_CHECKS: Final = {"llms": exchanges.check_llms, "ai-plugin": exchanges.check_ai_plugin, "ucp": exchanges.check_ucp}
+
+
+async def observe(
+    target: Target,
+    *,
+    parser: Parser,
+    access: ScanPolicy = PUBLIC,
+    fast: PyreqwestTransport | None = None,
+    progress: Progress | None = None,
+    clock: Callable[[], float] = time.time,
+) -> Observations:
+    """Return what ``target`` answers to the browser, to each live-probed agent, and for each file.
+
+    ``fast``: the extra ``fast``, for crawls; ``progress`` receives an event for every probe; ``clock`` gives seconds
+    since the epoch. Raises PrivateHost when the name leads to a network that must not be dialled, Unavailable when this
+    machine has no room for its connections. Cancelling closes every connection and raises ScanStopped with what was
+    seen until then.
+    """
+    async with Network(access, fast) as network:
+        await network.prepare(target.origins[0])
+        began, started = clock(), time.monotonic()
+        scan = _Scan(target, network, parser, access, progress or silence)
+        stopped = False
+        try:
+            found = await scan.run()
+        except ExceptionGroup as group:
+            raise _unavailable(group) or group from None
+        except asyncio.CancelledError:
+            found, stopped = scan.so_far(), True
+    observed = Observations(
+        host=target.site,
+        input_host=target.input_host,
+        origin=str(scan.origin),
+        scanned_at=stamp(began),
+        elapsed_ms=round((time.monotonic() - started) * 1000),
+        exchanges=exchanges.shared_text(found),
+        edge=scan.edge(),
+        robots=scan.robots,
+        page=scan.page,
+        files=scan.file_facts(),
+        limits=scan.limits(),
+        warnings=tuple(scan.warnings),
+        random=scan.random,
+        unsettled=scan.unsettled,
+        cause=scan.cause,
+        incomplete=stopped,
+    )
+    observed = exchanges.without(observed, access.secrets)
+    if stopped:
+        raise ScanStopped(observed if observed.browser.outcome == SERVED else None)
+    return observed
+
+
+class ScanStopped(asyncio.CancelledError):
+    """A scan was cancelled. ``observations``: what was seen until then, None where that does not make a card."""
+
+    def __init__(self, observations: Observations | None) -> None:
+        super().__init__()
+        self.observations = observations
+
+
+def _unavailable(group: ExceptionGroup[Exception]) -> Unavailable | None:
+    """Return the first Unavailable in ``group``, however deep."""
+    for error in group.exceptions:
+        found = _unavailable(error) if isinstance(error, ExceptionGroup) else error
+        if isinstance(found, Unavailable):
+            return found
+    return None
+
+
+def _seen(found: Exchange, at: float) -> Seen:
+    """Return what the policy goes by; ``at``: seconds of the monotonic clock."""
+    asked = next((value for name, value in found.headers if name == "retry-after"), "")
+    return Seen(
+        found.outcome,
+        found.status,
+        found.error,
+        recheck.retry_after(asked),
+        found.elapsed_ms / 1000,
+        at,
+        found.another_page,
+    )
+
+
+def _may_change(answer: Answer) -> bool:
+    """Whether a file may be there although ``answer`` does not bring it."""
+    return answer.status in (0, 403, 429) or answer.status >= 500
+
+
+class _Scan:
+    def __init__(
+        self, target: Target, network: Network, parser: Parser, access: ScanPolicy, progress: Progress
+    ) -> None:
+        self._target = target
+        self._parser = parser
+        self._access = access
+        self._tell = progress
+        self._network = network
+        self._agents = tuple(agent.key for agent in registry().live)
+        self._names = (BROWSER, *self._agents, *FILE_PROBES)
+        self._found: dict[str, exchanges.FileCheck] = {}
+        self._notes: dict[str, tuple[str, ...]] = {}
+        self._mcp: dict[str, Answer] = {}
+        self._pages: dict[str, Answer] = {}
+        self._taken: dict[str, Exchange] = {}
+        self._flooded = False
+        self._comparison = PageComparison(parser)
+        self.origin: Origin = target.origin
+        self.robots = RobotsFacts()
+        self.page = PageFacts()
+        self._edges: list[Mapping[str, str]] = []
+        self.warnings: list[str] = []
+        self.random = self.unsettled = False
+        self.cause: Cause | None = None
+        self.verified = False
+        """A site that was asked with signatures verifies them."""
+
+    async def run(self) -> tuple[Exchange, ...]:
+        """Return the exchanges in their order; the facts are then in the attributes."""
+        started = time.monotonic()
+        done = await self._first_look()
+        homepages = [done[name] for name in (BROWSER, *self._agents)]
+        if all(found.error == "address" for found in homepages):
+            raise PrivateHost(f"{homepages[0].detail}.")
+        await self._measure(done)
+        await self._look_again(done, started)
+        if self._access.signer is not None and done[BROWSER].outcome == SERVED:
+            for name in self._agents:
+                if is_turned_away(done[name]) and not done[name].limited:
+                    done[name] = await self._signed(done[name], self._access.signer)
+        return tuple(done[name] for name in self._names)
+
+    async def _first_look(self) -> dict[str, Exchange]:
+        """Return every exchange by name, asked at the first origin of the target where something listens."""
+        for name in self._names:
+            self._tell(ProbeEvent(name=name, state="started"))
+        started = time.monotonic()
+        *earlier, last = self._target.origins
+        for origin in earlier:
+            self.origin = origin
+            done = await self._probe_all(self._access.limits.probe, tentative=True)
+            if done is not None:
+                return done
+            self.warnings.append(f"Nothing listens at {origin}; the site was asked at {last}")
+            for name in self._names:
+                self._tell(ProbeEvent(name=name, state="retrying", note=f"at {last}"))
+        self.origin = last
+        done = await self._probe_all(self._access.limits.probe - (time.monotonic() - started))
+        assert done is not None
+        return done
+
+    def so_far(self) -> tuple[Exchange, ...]:
+        """Return the exchanges of a scan that was stopped; one without a verdict says that it was stopped.
+
+        A refusal needs a control, and a page that nobody compared with the browser's proves nothing.
+        """
+        ended = 0
+        out: list[Exchange] = []
+        for name in self._names:
+            found = self._taken.get(name)
+            if found is not None and (name == BROWSER or name in FILE_PROBES or found.outcome == SERVED):
+                ended += 1
+                out.append(found)
+                continue
+            turned_away = found is not None and found.status > 0
+            detail = "the scan was stopped before " + ("it was asked again" if turned_away else "it answered")
+            url = found.url if found is not None else str(Url(self.origin, PATHS.get(name, "/")))
+            out.append(Exchange(name=name, url=url, error=STOPPED, detail=detail))
+            self._notes.pop(name, None)
+        if "robots" not in self._taken:
+            self.robots = RobotsFacts(kind="unknown")
+        self.warnings.append(
+            f"The scan was stopped: {ended} of {len(out)} probes had a verdict; the others do not count"
+        )
+        return tuple(out)
+
+    async def _probe_all(self, limit: float, *, tentative: bool = False) -> dict[str, Exchange] | None:
+        """Return every exchange by name; None when ``tentative`` and nothing listened for any of them."""
+        async with AsyncExitStack() as stack:
+            clients = {
+                name: await stack.enter_async_context(self._network.client(http2=probes.profile(name).http2))
+                for name in (BROWSER, *self._agents)
+            }
+            clients |= dict.fromkeys(FILE_PROBES, clients[BROWSER])
+            if self._access.limits.pace:
+                return await self._one_by_one(clients, tentative)
+            ready = asyncio.Event()
+            listening: list[bool] = []
+
+            async def one(name: str) -> Exchange | None:
+                answer = await self._ask(clients[name], name, limit)
+                listening.append(not answer.silent)
+                if any(listening) or not tentative or len(listening) == len(clients):
+                    ready.set()
+                await ready.wait()
+                if tentative and not any(listening):
+                    return None
+                return await self._take(answer)
+
+            async with asyncio.TaskGroup() as group:
+                tasks = {name: group.create_task(one(name)) for name in clients}
+        done = {name: task.result() for name, task in tasks.items()}
+        return None if None in done.values() else {name: found for name, found in done.items() if found is not None}
+
+    async def _one_by_one(self, clients: Mapping[str, Client], tentative: bool) -> dict[str, Exchange] | None:
+        """Return every exchange by name, each asked ``pace`` seconds after the one before; None as ``_probe_all``."""
+        done: dict[str, Exchange] = {}
+        pace = self._access.limits.pace
+        for name, client in clients.items():
+            if done:
+                note = f"--pace: one request every {pace:g} s"
+                self._tell(ProbeEvent(name=name, state="retrying", wait=pace, note=note))
+                await asyncio.sleep(pace)
+            answer = await self._ask(client, name, self._access.limits.probe)
+            if answer.silent and tentative and not done:
+                return None
+            done[name] = await self._take(answer)
+        return done
+
+    async def _ask(self, client: Client, name: str, limit: float, *, alone: bool = False) -> Answer:
+        if name == "mcp":
+            return await self._ask_mcp(client, limit, alone)
+        return await probe(client, self._plan(name, PATHS.get(name, "/")), self._access, limit=limit)
+
+    async def _ask_mcp(self, client: Client, limit: float, alone: bool) -> Answer:
+        """Ask both places of an MCP card at once; ``alone``: only the first whose answer may yet change.
+
+        The first that holds a card counts, else the one whose answer may yet change, else the first.
+        """
+        wanted = [path for path in MCP_PATHS if path not in self._mcp or _may_change(self._mcp[path])]
+        if alone or self._access.limits.pace:
+            for number, path in enumerate(wanted[:1] if alone else wanted):
+                await asyncio.sleep(self._access.limits.pace if number else 0.0)
+                self._mcp[path] = await probe(client, self._plan("mcp", path), self._access, limit=limit)
+        else:
+            async with asyncio.TaskGroup() as group:
+                asked = {
+                    path: group.create_task(probe(client, self._plan("mcp", path), self._access, limit=limit))
+                    for path in wanted
+                }
+            self._mcp |= {path: task.result() for path, task in asked.items()}
+        self._flooded |= any(answer.flooded for answer in self._mcp.values())
+        findings = {
+            path: exchanges.check_mcp(answer.body, answer.content_type, answer.status, answer.url.path == path, path)
+            for path, answer in self._mcp.items()
+        }
+        ranked = sorted(MCP_PATHS, key=lambda path: (not findings[path].found, not _may_change(self._mcp[path])))
+        self._found["mcp"] = findings[ranked[0]]
+        self._notes["mcp"] = tuple(finding.note for finding in findings.values() if finding.note)
+        return self._mcp[ranked[0]]
+
+    def _plan(self, name: str, path: str) -> Plan:
+        limits = self._access.limits
+        fields = probes.profile(name).fields
+        url = Url(self.origin, path)
+        if name in FILE_PROBES:
+            cap = limits.robots if name == "robots" else limits.file
+            return Plan(name, url, fields, cap, whole_lines=name == "robots")
+        return Plan(name, url, fields, limits.page)
+
+    async def _take(self, answer: Answer) -> Exchange:
+        """Return the record of ``answer`` after its facts are taken."""
+        name = answer.name
+        self._flooded |= answer.flooded
+        found = self._exchange(answer, judged=name not in FILE_PROBES or name == "robots")
+        outcome = found.outcome
+        if name not in FILE_PROBES:
+            self._pages[name] = answer
+        if name == BROWSER:
+            self._edges.insert(0, answer.mapping())
+            if answer.status and not answer.error:
+                self.page = await self._parser.homepage(answer.body, answer.content_type)
+        elif name == "robots":
+            status = answer.status if not answer.error else 0
+            self.robots = await self._parser.robots(answer.body, status, answer.content_type)
+            outcome = "found" if self.robots.kind == "rules" else "absent"
+        elif name in FILE_PROBES:
+            outcome = "found" if self._file(answer) else "absent"
+        else:
+            self._edges.append(answer.mapping())
+        self._taken[name] = found
+        self._done(found, outcome)
+        return found
+
+    def _exchange(self, answer: Answer, *, judged: bool) -> Exchange:
+        """Return the record of ``answer``, fit to be shown and kept: no secret of the user is in it."""
+        return exchanges.without(exchanges.exchange(answer, self._access.limits, judged=judged), self._access.secrets)
+
+    def _file(self, answer: Answer) -> bool:
+        check = _CHECKS.get(answer.name)
+        if check is not None:
+            path = PATHS[answer.name]
+            finding = check(answer.body, answer.content_type, answer.status, answer.url.path == path)
+            self._found[answer.name] = finding
+            self._notes[answer.name] = (finding.note,) if finding.note else ()
+        return self._found[answer.name].found
+
+    async def _measure(self, done: dict[str, Exchange]) -> None:
+        """Mark in ``done`` the agents that were served another page than the browser."""
+        self._comparison.take(done[BROWSER], self._pages[BROWSER])
+        for name in self._agents:
+            done[name] = await self._comparison.mark(done[name], self._pages[name])
+        self._pages.clear()
+
+    async def _look_again(self, done: dict[str, Exchange], began: float) -> None:
+        """Ask those who were turned away again, alone, and put into ``done`` what then holds (``recheck``)."""
+        limits, now = self._access.limits, time.monotonic()
+        end = began + limits.whole if not limits.pace else now + limits.budget + limits.paced * limits.pace
+        deadline = min(now + limits.budget, end) if not limits.pace else end
+        second = Recheck({name: _seen(found, now) for name, found in done.items()}, limits, now, deadline)
+        if self._flooded:
+            self.warnings.append("The site floods its clients with empty or tiny pieces, so no client was asked again")
+        else:
+            await self._ask_again(second, done, end)
+        for name, found in done.items():
+            done[name] = msgspec.structs.replace(
+                found, limited=name in second.limited, controls=second.controls.get(name, 0)
+            )
+        self.random = second.history.random
+        self.unsettled = second.history.served and not (second.tight or self.random)
+        self.unsettled &= not second.limited.isdisjoint(self._agents)
+        for name, found in self._comparison.settle(done).items():
+            done[name] = found
+            self._done(found, found.outcome)
+        if not (self.random or second.tight):
+            await self._look_for_cause(done, end)
+        for name in second.limited:
+            self._notes.pop(name, None)  # what was not measured is not said to be wrong
+        if "robots" in second.limited:
+            self.robots = RobotsFacts(kind="unknown")
+
+    async def _ask_again(self, second: Recheck, done: dict[str, Exchange], end: float) -> None:
+        """Ask whom ``second`` wants to be asked, and put the answers that count into ``done``."""
+        steps, last = second.steps(), None
+        ask = next(steps, None)
+        while ask is not None and not self._flooded:
+            last = found = await self._again(done[ask.name], ask, end)
+            if ask.name != BROWSER or done[BROWSER].outcome != SERVED:
+                done[ask.name] = found
+            try:
+                ask = steps.send(_seen(found, time.monotonic()))
+            except StopIteration:
+                break
+        if last is not None and last.name == BROWSER and last.outcome != done[BROWSER].outcome:
+            self._done(done[BROWSER], done[BROWSER].outcome)  # the answer that counts is shown last
+
+    async def _look_for_cause(self, done: Mapping[str, Exchange], end: float) -> None:
+        """Find out what the site goes by, for those turned away alike; at most ``causes`` requests."""
+        limits = self._access.limits
+        alike: dict[tuple[int, str], list[str]] = {}
+        for name in self._agents:
+            if done[name].controls:
+                alike.setdefault((done[name].status, done[name].outcome), []).append(name)
+        if not alike or limits.causes < _TRIALS:
+            return
+        group = max(alike.values(), key=len)
+        served = [name for name in self._agents if done[name].outcome == SERVED]
+        http2 = done[BROWSER].http_version == "HTTP/2"
+        name = cause.representative(group, http2)
+        silent = done[name].error == "timeout"
+        trials = cause.trials(name, group, served, http2, limits.causes)
+        trial = next(trials)
+        while time.monotonic() + limits.probe < end:
+            wait = max(limits.pace, limits.pause / 4)
+            self._tell(ProbeEvent(name=name, state="retrying", wait=wait, note=f"the cause: {trial.what}"))
+            await asyncio.sleep(wait)
+            async with self._network.client(http2=trial.profile.http2) as client:
+                plan = Plan(name, Url(self.origin, "/"), trial.profile.fields, limits.page)
+                answer = await probe(client, plan, self._access, limit=limits.again if silent else limits.probe)
+            try:
+                found = self._exchange(answer, judged=True)
+                trial = trials.send(await self._comparison.serves(found, answer))
+            except StopIteration as ended:
+                self.cause = ended.value
+                break
+        self._done(done[name], done[name].outcome)
+
+    async def _again(self, first: Exchange, ask: Ask, end: float) -> Exchange:
+        """Return the answer to ``ask``, asked alone on a fresh connection, with ``first`` among its attempts."""
+        name, speaks = ask.name, probes.profile(ask.name).http2
+        again = ProbeEvent(
+            name=name, state="retrying", status=first.status, outcome=first.outcome, wait=ask.pause, note=ask.why
+        )
+        self._tell(again)
+        await asyncio.sleep(ask.pause)
+        limit = max(recheck.LEAST, min(ask.limit, end - time.monotonic()))
+        async with self._network.client(http2=speaks) as client:
+            answer = await self._ask(client, name, limit, alone=True)
+        if name == BROWSER and first.outcome == SERVED:
+            found = self._exchange(answer, judged=True)
+            await self._comparison.control(found, answer)
+            self._done(found, found.outcome)
+            return found
+        found = await self._take(answer)
+        if name == BROWSER:
+            self._comparison.take(found, answer)
+        elif name in self._agents:
+            found = await self._comparison.mark(found, answer)
+        if first.error == "timeout" and found.status == 0:  # it had less time than at first: the first answer stays
+            return exchanges.replaced(found, first)
+        return exchanges.replaced(first, found)
+
+    async def _signed(self, first: Exchange, signer: Signer) -> Exchange:
+        """Ask again with signatures for an agent that was turned away, each time alone and on a fresh connection."""
+        self._tell(ProbeEvent(name=first.name, state="retrying", note="with signatures"))
+        profile = probes.profile(first.name)
+        url = probes.follow(Url(self.origin, "/"), first.url, self._access)
+
+        async def ask(fields: Mapping[str, str]) -> Exchange:
+            plan = Plan(first.name, url, (*profile.fields, *fields.items()), self._access.limits.page)
+            async with self._network.client(http2=profile.http2) as client:
+                return self._exchange(await probe(client, plan, self._access), judged=True)
+
+        pause = self._access.limits.pace or SIGNED_PAUSE
+        found = await ask_signed(first, str(url), signer, ask, pause=pause)
+        if found.signed is not None and found.signed.result == VERIFIED:
+            self.verified, self.cause = True, None
+        self._done(found, found.outcome)
+        return found
+
+    def _done(self, found: Exchange, outcome: str) -> None:
+        wall = found.challenge.vendor if found.challenge is not None else ""
+        self._tell(
+            ProbeEvent(
+                name=found.name,
+                state="done",
+                status=found.status,
+                elapsed_ms=found.elapsed_ms,
+                outcome=outcome,
+                note=wall or found.detail,
+            )
+        )
+
+    def edge(self) -> str:
+        """Return the technologies that the browser's answer names, else those of the first agent's that names one."""
+        return next((found for headers in self._edges if (found := walls.edge(headers))), "")
+
+    def file_facts(self) -> FileFacts:
+        """Return which files count."""
+        has = {name: finding.found for name, finding in self._found.items()}
+        return FileFacts(
+            llms=has.get("llms", False),
+            ai_plugin=has.get("ai-plugin", False),
+            ucp=has.get("ucp", False),
+            mcp=has.get("mcp", False),
+            notes=tuple(sorted({note for notes in self._notes.values() for note in notes})),
+        )
+
+    def limits(self) -> tuple[str, ...]:
+        """Return what the user relaxed and what mattered for this origin."""
+        dialled = self._access.rule_for(self.origin.host, self.origin.port) is not None
+        words = [word for word in self._access.relaxed if word != "connect-to" or dialled]
+        return (*words, "signed") if self.verified else tuple(words)
+
+
+AskWith = Callable[[Mapping[str, str]], Awaitable[Exchange]]
+"""Sends the request once more with further header fields."""
+
+
+async def ask_signed(first: Exchange, url: str, signer: Signer, ask: AskWith, *, pause: float) -> Exchange:
+    """Return what stands for an agent whose unsigned probe ``first`` of ``url`` was turned away.
+
+    That is the answer to a valid signature where the site verifies signatures, else ``first``; the result of the signed
+    probes is part of it. ``pause``: seconds between two of them.
+    """
+    answers: dict[str, Exchange] = {}
+    for name in signing.NAMES if signer.agent else signing.NAMES_WITHOUT_AGENT:
+        await asyncio.sleep(pause)
+        answers[name] = await ask(signing.probe_fields(signer.key, name, url, signer.agent))
+    outcomes = {name: found.outcome for name, found in answers.items()}
+    result, served = signing.result(outcomes)
+    signed = SignedResult(
+        result=result,
+        served=served,
+        probes=tuple(
+            SignedProbe(name=name, status=found.status, outcome=found.outcome) for name, found in answers.items()
+        ),
+    )
+    if result == VERIFIED:
+        valid = next(answers[name] for name in served if answers[name].outcome == SERVED)
+        return msgspec.structs.replace(exchanges.replaced(first, valid), signed=signed)
+    return msgspec.structs.replace(first, signed=signed)

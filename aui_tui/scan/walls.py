@@ -1,0 +1,333 @@
+"""Block and challenge pages, machine-readable terms, and the names of edges and servers.
+
+The signals are data (``walls.toml``); this module only knows how tiers decide. Substring and header tests alone, on
+the title and the first 40 KiB of the body: code apart from text, so that a page about walls is not taken for one.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache, cached_property, lru_cache
+from importlib.resources import files
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from aui_tui.model.decoding import convert
+from aui_tui.model.exchanges import joined_fields
+from aui_tui.model.observations import Challenge
+from aui_tui.scan import charset, markup
+
+REFERENCE_LIMIT: Final = 64
+
+_REFERENCE: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 ._:-")
+
+
+class Signal(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One row of ``walls.toml``: it matches when each test that it has matches."""
+
+    vendor: str
+    tier: str
+    header: str = ""
+    title: str = ""
+    code: tuple[str, ...] = ()
+    text: tuple[str, ...] = ()
+    url: str = ""
+    refusing: bool = False
+
+    @property
+    def beside_body(self) -> bool:
+        """It needs more than strings of the body, which any long page may quote."""
+        return bool(self.header or self.title or self.url)
+
+    def words(self) -> str:
+        """The signal for a person, as it is written in the table."""
+        parts = []
+        if self.header:
+            parts.append(f"header {self.header}")
+        if self.title:
+            parts.append(f"title {self.title}")
+        parts += (*self.code, *self.text)
+        if self.url:
+            parts.append(f"address {self.url}")
+        return " with ".join(parts)
+
+
+class Captcha(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One row of ``walls.toml``: the widget of a captcha, known by one string of each kind and none of ``without``."""
+
+    vendor: str
+    script: tuple[str, ...]
+    widget: tuple[str, ...]
+    without: tuple[str, ...] = ()
+
+
+class Reference(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where a vendor writes the id to quote: a header, or the text ``after`` which it stands."""
+
+    vendor: str
+    header: str = ""
+    after: str = ""
+
+
+class Edge(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A name, and the headers and beginnings of Server by which it is known."""
+
+    name: str
+    server: tuple[str, ...] = ()
+    header: tuple[str, ...] = ()
+
+
+class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The whole of ``walls.toml``."""
+
+    refusing: frozenset[int]
+    bare: int
+    short: int
+    head: int
+    signal: tuple[Signal, ...]
+    captcha: tuple[Captcha, ...]
+    reference: tuple[Reference, ...]
+    edge: tuple[Edge, ...]
+
+
+@cache
+def table() -> Table:
+    """Return the packaged signals, read once."""
+    data: dict[str, Any] = tomllib.loads(files("aui_tui.scan").joinpath("walls.toml").read_text(encoding="utf-8"))
+    return convert(data, Table)
+
+
+def challenged(status: int, headers: Mapping[str, str], body: bytes) -> bool:
+    """Tell whether an answer is a block page or a challenge."""
+    return recognise(status, headers, body) is not None
+
+
+def recognise(status: int, headers: Mapping[str, str], body: bytes, url: str = "") -> Challenge | None:
+    """Return the block or challenge page that an answer is, or None.
+
+    ``headers`` in any case, duplicates joined with commas; ``url``: the final address. Tier A decides alone, by the
+    body only with a refusing status or on a short page; tier B with a refusing status or on a bare page; so does a
+    captcha without another control. Terms (402 with a price) are not a challenge.
+    """
+    if terms(status, headers):
+        return None
+    fields = _fold(headers)
+    page = _Page(status, body, fields.get("content-type", ""))
+    weak: Signal | None = None
+    for signal in table().signal:
+        if (signal.tier == "B" and weak is not None) or not _matches(signal, page, fields, url.lower()):
+            continue
+        if signal.tier == "B":
+            weak = signal
+        elif signal.beside_body or page.refusing or page.under(table().short):
+            return _challenge(signal, fields, page.head.text)
+    if weak is not None and (page.refusing or page.under(table().bare)):
+        return _challenge(weak, fields, page.head.text)
+    return _captcha(page)
+
+
+def terms(status: int, headers: Mapping[str, str]) -> bool:
+    """Tell whether an answer is a 402 that names its price to machines (pay per crawl, x402)."""
+    if status != 402:
+        return False
+    fields = _fold(headers)
+    return any(name in fields for name in ("crawler-price", "crawler-error", "payment-required"))
+
+
+def x402(value: str) -> bool:
+    """Tell whether a PAYMENT-REQUIRED field, perhaps cut short, is base64 of JSON with x402Version."""
+    try:
+        return b'"x402Version"' in base64.b64decode(value[: len(value) // 4 * 4], validate=True)
+    except (binascii.Error, ValueError):
+        return False
+
+
+def edge(headers: Mapping[str, str]) -> str:
+    """Return the names of edges and servers in lower case, CDN first, then server, each once."""
+    fields = _fold(headers)
+    server = fields.get("server", "").lower().strip()
+    return " ".join(
+        known.name
+        for known in table().edge
+        if any(_begins(server, name.lower()) for name in known.server)
+        or any(_has(fields, test) for test in known.header)
+    )
+
+
+class _Head(NamedTuple):
+    """The head of a body: its text, its title folded, and those strings of the table that stand somewhere in it."""
+
+    text: str
+    title: str
+    words: frozenset[str]
+
+
+@lru_cache(maxsize=128)
+def _head(body: bytes, content_type: str) -> _Head:
+    """Return the head of a body. Many sites give every identity the same one, within half a second."""
+    text = charset.decode(body, content_type)
+    folded = _fold_code(text)
+    title = _fold_text(markup.title(text.encode("utf-8", "replace")))
+    return _Head(text, title, frozenset(words for words in _sought() if _fold_code(words) in folded))
+
+
+@cache
+def _sought() -> frozenset[str]:
+    known = table()
+    signals = {words for signal in known.signal for words in (*signal.code, *signal.text)}
+    return frozenset(signals.union(*(captcha.script for captcha in known.captcha)))
+
+
+class _Page:
+    """An answer as the signals see it; what takes a pass over the body is found when it is asked for."""
+
+    def __init__(self, status: int, body: bytes, content_type: str) -> None:
+        self._body = body
+        self._content_type = content_type
+        self.status = status
+        self.refusing = status in table().refusing
+        self.html = not content_type or "html" in content_type.lower()
+        self.head = _head(body[: table().head], content_type)
+
+    @cached_property
+    def parts(self) -> markup.Parts:
+        """Code and text of the head."""
+        return markup.parts(self.head.text.encode("utf-8", "replace"))
+
+    @cached_property
+    def code(self) -> str:
+        """Code of the head, folded."""
+        return _fold_code(self.parts.code.decode("utf-8", "replace"))
+
+    @cached_property
+    def text(self) -> str:
+        """Text of the head in lower case."""
+        return self.parts.text.decode("utf-8", "replace").lower()
+
+    def holds(self, code: Sequence[str], text: Sequence[str]) -> bool:
+        """Tell whether every string stands in the body, and where it must."""
+        if not self.head.words.issuperset((*code, *text)):
+            return False
+        if self.refusing:
+            return True
+        return (
+            self.html
+            and all(_fold_code(words) in self.code for words in code)
+            and all(words.lower() in self.text for words in text)
+        )
+
+    @cached_property
+    def readable(self) -> int:
+        """Readable characters of the whole body, counted up to the largest limit."""
+        text = self.head.text
+        if len(self._body) > table().head:
+            text = charset.decode(self._body, self._content_type)
+        return markup.readable(text.encode("utf-8", "replace"), table().short)
+
+    def under(self, limit: int) -> bool:
+        """Tell whether fewer than ``limit`` characters can be read."""
+        return self.readable < limit
+
+
+def _matches(signal: Signal, page: _Page, fields: dict[str, str], url: str) -> bool:
+    return not (
+        (signal.refusing and not page.refusing)
+        or (signal.header and not _has(fields, signal.header))
+        or (signal.title and not _is_title(page.head.title, _fold_text(signal.title)))
+        or (signal.url and signal.url.lower() not in url)
+        or ((signal.code or signal.text) and not page.holds(signal.code, signal.text))
+    )
+
+
+def _is_title(title: str, pattern: str) -> bool:
+    start, star, end = pattern.partition("*")
+    if not star:
+        return title == pattern
+    return len(title) >= len(start) + len(end) and title.startswith(start) and title.endswith(end)
+
+
+def _captcha(page: _Page) -> Challenge | None:
+    """Return the captcha that is all a page has: hardly any text, and no other control."""
+    if not page.html or not (page.refusing or 200 <= page.status <= 299):
+        return None
+    for captcha in table().captcha:
+        if not page.head.words.isdisjoint(captcha.script) and _shows(captcha, page):
+            name = f"a captcha and nothing else ({captcha.vendor})"
+            return Challenge(vendor=captcha.vendor, signal=name, tier="B")
+    return None
+
+
+def _shows(captcha: Captcha, page: _Page) -> bool:
+    return (
+        page.under(table().bare)
+        and page.parts.controls == 0
+        and any(_fold_code(words) in page.code for words in captcha.script)
+        and any(_fold_code(words) in page.code for words in captcha.widget)
+        and not any(_fold_code(words) in page.code for words in captcha.without)
+    )
+
+
+def _has(fields: dict[str, str], test: str) -> bool:
+    name, colon, words = test.partition(":")
+    if name.endswith("*"):
+        return any(field.startswith(name[:-1].lower()) for field in fields)
+    value = fields.get(name.lower())
+    return value is not None and (not colon or words.strip().lower() in value.lower())
+
+
+def _begins(server: str, name: str) -> bool:
+    return server.startswith(name) and not (name[-1].isalpha() and server[len(name) : len(name) + 1].isalpha())
+
+
+def _challenge(signal: Signal, fields: dict[str, str], text: str) -> Challenge:
+    return Challenge(
+        vendor=signal.vendor, signal=signal.words(), tier=signal.tier, reference=_reference(signal.vendor, fields, text)
+    )
+
+
+def _reference(vendor: str, fields: dict[str, str], text: str) -> str:
+    for place in table().reference:
+        if place.vendor != vendor:
+            continue
+        found = fields.get(place.header, "").split(",")[0] if place.header else _after(place.after, text)
+        found = "".join(char for char in found.strip() if char in _REFERENCE).strip()[:REFERENCE_LIMIT]
+        if found:
+            return found
+    return ""
+
+
+def _after(mark: str, text: str) -> str:
+    """Return the word that follows ``mark`` in a page; tags and punctuation between them are passed over."""
+    plain = markup.unescape(text)
+    at = plain.lower().find(mark.lower())
+    if at < 0:
+        return ""
+    rest = plain[at + len(mark) : at + len(mark) + 400]
+    shown: list[str] = []
+    while rest:
+        before, opening, after = rest.partition("<")
+        shown.append(before)
+        if opening and (after[:1].isalpha() or after[:1] in ("/", "!")):
+            shown.append(" ")
+            rest = after.partition(">")[2]
+        else:
+            rest = after
+    words = "".join(char if char in _REFERENCE else " " for char in "".join(shown)).split()
+    return next((word.strip(".:") for word in words if any(map(str.isalnum, word))), "")
+
+
+def _fold(headers: Mapping[str, str]) -> dict[str, str]:
+    return joined_fields((str(name).lower(), str(value)) for name, value in headers.items())
+
+
+def _fold_text(text: str) -> str:
+    return " ".join(text.split()).lower()
+
+
+def _fold_code(code: str) -> str:
+    """Return code in lower case without quotation marks, which differ from writer to writer."""
+    return code.lower().replace('"', "").replace("'", "")

@@ -1,0 +1,229 @@
+"""Lists of hosts: lines or CSV of host, name, category, from a file, standard input or the starter list.
+
+They are read row by row on a thread of their own; what cannot be read is named by its line.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import threading
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from aui_tui.errors import AuiError, ConfigError
+from aui_tui.model.registry import starter
+from aui_tui.model.vocabulary import CATEGORIES, choose
+from aui_tui.scan.target import Target
+from aui_tui.text import clean
+
+MAX_LINE: Final = 8192
+"""Bytes of the longest line that is read."""
+MAX_NAME: Final = 200
+BOM: Final = b"\xef\xbb\xbf"
+HOST_COLUMNS: Final = ("host", "hostname", "domain", "site", "url", "website")
+"""Words in the first row that make it a header; the columns may then stand in any order."""
+_SHOWN: Final = 60
+
+
+class Row(NamedTuple):
+    """A host to scan: ``line`` in the list, ``url`` as given, ``site`` under which its card is kept."""
+
+    line: int
+    url: str
+    site: str
+    name: str = ""
+    category: str = ""
+
+
+class BadRow(NamedTuple):
+    """A row that is skipped: ``text`` is the beginning of what it says, ``reason`` one sentence."""
+
+    line: int
+    text: str
+    reason: str
+
+
+class _Columns(NamedTuple):
+    host: int = 0
+    name: int = 1
+    category: int = 2
+
+
+def starter_rows() -> Iterator[Row | BadRow]:
+    """Yield the packaged starter list."""
+    for line, (host, known) in enumerate(starter().items(), 1):
+        yield Row(line, host, host, known.name, known.category)
+
+
+def read(chunks: Iterable[bytes], target: Callable[[str], Target]) -> Iterator[Row | BadRow]:
+    """Yield the rows of the list in ``chunks``; ``target`` reads a host and raises InvalidHost.
+
+    Blank lines, lines that begin with ``#`` and a byte-order mark are passed over. A first row that names its columns
+    is a header. A leading column of numbers (a rank) is passed over too.
+    """
+    columns = _Columns()
+    seen: dict[str, int] = {}
+    first = True
+    for number, raw in lines(chunks):
+        if raw is None:
+            yield BadRow(number, "", f"The line is longer than {MAX_LINE:,} bytes.")
+            continue
+        try:
+            text = raw.decode("utf-8").strip()
+        except UnicodeDecodeError:
+            yield BadRow(number, _shown(raw.decode("utf-8", "replace")), "The line is not UTF-8 text.")
+            continue
+        if not text or text.startswith("#"):
+            continue
+        try:
+            cells = [cell.strip() for cell in next(csv.reader([text], strict=True))]
+        except (csv.Error, StopIteration):
+            yield BadRow(number, _shown(text), "The line is not CSV: a quotation mark is left open or misplaced.")
+            continue
+        header = _header(cells) if first else None
+        first = False
+        if header is not None:
+            columns = header
+            continue
+        row = _row(number, text, cells, columns, target)
+        if isinstance(row, Row):
+            earlier = seen.setdefault(row.site, number)
+            if earlier != number:
+                row = BadRow(number, _shown(row.site), f"The same host as in line {earlier}.")
+        yield row
+
+
+def lines(chunks: Iterable[bytes]) -> Iterator[tuple[int, bytes | None]]:
+    """Yield the lines of ``chunks`` with their numbers from 1, without line breaks; None for one that is too long."""
+    number, rest, skipping = 1, b"", False
+    begun = False
+    for chunk in chunks:
+        rest += chunk
+        if not begun:
+            if len(rest) < len(BOM) and BOM.startswith(rest):
+                continue
+            rest, begun = rest.removeprefix(BOM), True
+        *whole, rest = _split(rest)
+        for line in whole:
+            yield number, None if skipping or len(line) > MAX_LINE else line
+            number, skipping = number + 1, False
+        if len(rest) > MAX_LINE + 1:
+            rest, skipping = rest[-1:], True
+    if rest or skipping:
+        rest = rest.removesuffix(b"\r")
+        yield number, None if skipping or len(rest) > MAX_LINE else rest
+
+
+def _split(data: bytes) -> list[bytes]:
+    """Return the lines of ``data`` and what follows the last break; a final CR may be half of a break."""
+    tail = b"\r" if data.endswith(b"\r") else b""
+    found = data.removesuffix(tail).replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+    return [*found[:-1], found[-1] + tail]
+
+
+def _header(cells: list[str]) -> _Columns | None:
+    words = [cell.casefold() for cell in cells]
+    host = next((words.index(word) for word in HOST_COLUMNS if word in words), None)
+    if host is None:
+        return None
+    name, category = (words.index(word) if word in words else len(words) for word in ("name", "category"))
+    return _Columns(host, name, category)
+
+
+def _row(number: int, text: str, cells: list[str], columns: _Columns, target: Callable[[str], Target]) -> Row | BadRow:
+    if columns == _Columns():
+        if len(cells) > 1 and cells[0].isdecimal():
+            cells = cells[1:]
+        if len(cells) > len(columns):
+            return BadRow(number, _shown(text), f"The row has {len(cells)} columns; allowed are host, name, category.")
+    cells = cells + [""] * (1 + max(columns) - len(cells))
+    try:
+        category = cells[columns.category]
+        category = choose("category", category, CATEGORIES) if category else ""
+        url = cells[columns.host]
+        site = target(url).site
+    except AuiError as error:
+        return BadRow(number, _shown(text), str(error))
+    return Row(number, url, site, clean(cells[columns.name], MAX_NAME), category)
+
+
+def _shown(text: str) -> str:
+    return clean(text, _SHOWN)
+
+
+CHUNK: Final = 1 << 16
+GROUP: Final = 64
+"""Rows handed over at a time, at most."""
+WAITING: Final = 4
+"""Groups that wait to be taken, at most."""
+
+Rows = Iterable[Row | BadRow]
+Pause = Callable[[], None]
+"""To be called before each wait for more of a list."""
+
+
+def chunks(path: str, pause: Pause = lambda: None) -> Iterator[bytes]:
+    """Yield the bytes of the file ``path``, of standard input for ``-``. Raises ConfigError."""
+    try:
+        with open(0 if path == "-" else path, "rb", buffering=0, closefd=path != "-") as file:
+            while data := file.read(CHUNK):
+                yield data
+                pause()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigError(f"Cannot read {clean(path, 200)}: {reason}.") from None
+
+
+def count_lines(path: str) -> int | None:
+    """Return the lines of a regular file, None where they can be read but once."""
+    if path == "-" or not Path(path).is_file():
+        return None
+    total, last = 0, b"\n"
+    for data in chunks(path):
+        total += data.count(b"\n")
+        last = data[-1:]
+    return total + (last != b"\n")
+
+
+async def groups(rows_with: Callable[[Pause], Rows]) -> AsyncIterator[list[Row | BadRow]]:
+    """Yield rows in groups as they come, read on a thread of its own, which stops while nobody takes them."""
+    loop = asyncio.get_running_loop()
+    queue: asyncio.Queue[list[Row | BadRow] | Exception | None] = asyncio.Queue()
+    places = threading.Semaphore(WAITING)
+    group: list[Row | BadRow] = []
+
+    def hand(item: list[Row | BadRow] | Exception | None) -> None:
+        with suppress(RuntimeError):  # the loop has ended: nobody takes any more
+            loop.call_soon_threadsafe(queue.put_nowait, item)
+
+    def flush() -> None:
+        nonlocal group
+        if group:
+            places.acquire()
+            hand(group)
+            group = []
+
+    def work() -> None:
+        end: Exception | None = None
+        try:
+            for row in rows_with(flush):
+                group.append(row)
+                if len(group) >= GROUP:
+                    flush()
+        except Exception as error:  # handed on: whoever takes the rows raises it
+            end = error
+        flush()
+        hand(end)
+
+    threading.Thread(target=work, name="aui-list", daemon=True).start()
+    while True:
+        item = await queue.get()
+        if item is None:
+            return
+        if isinstance(item, Exception):
+            raise item
+        places.release()
+        yield item

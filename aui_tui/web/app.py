@@ -1,0 +1,360 @@
+"""The application and its server: routes, layers, the MCP server at ``/mcp``, sockets, workers, an orderly stop.
+
+The ``mcp`` library takes most of a second to import, so it is loaded with the first request to ``/mcp``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import ipaddress
+import logging
+import logging.config
+import multiprocessing
+import signal
+import socket
+import sys
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from types import FrameType
+from typing import TYPE_CHECKING, Final
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.supervisors.multiprocess import Multiprocess, Process
+
+from aui_tui import web
+from aui_tui.errors import AuiError, ConfigError
+from aui_tui.service.protocol import Published
+from aui_tui.text import clean
+from aui_tui.web import ApiConfig, discovery, problems
+from aui_tui.web.guard import LOGGING, Connection, GuardMiddleware, TooLarge
+from aui_tui.web.messages import Representation, is_cross_site
+from aui_tui.web.pages import Pages
+from aui_tui.web.problems import Problem
+from aui_tui.web.routes import JSON, Endpoints, Feeds, fixed
+
+if TYPE_CHECKING:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+EXPOSED: Final = ("ETag", "Last-Modified", "RateLimit", "RateLimit-Policy", "Retry-After", "Cache-Status")
+"""Response fields that a page of a configured origin may read."""
+
+
+def create_app(service: Published, config: ApiConfig) -> ASGIApp:
+    """Return the HTTP API and the web pages over ``service``, which is closed when the application stops."""
+    endpoints = Endpoints(service, config)
+    pages = Pages(endpoints)
+    tools = ToolServer(service, config) if discovery.serves_tools() else None
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        yield
+        if tools is not None:
+            await tools.aclose()
+        await service.aclose()
+
+    async def refuse(request: Request, error: Exception) -> Response:
+        problem = problem_of(request, error)
+        if wants_page(request):
+            return pages.problem(request, problem)
+        return problems.response(problem, config.base_url)
+
+    routes = [*endpoints.routes(), *Feeds(endpoints).routes(), *pages.routes()]
+    if tools is not None:
+        card = Representation(discovery.card(config.base_url), JSON)
+        routes += [Route("/.well-known/mcp.json", fixed(card)), Route("/mcp", tools)]
+    app = Starlette(
+        routes=routes,
+        lifespan=lifespan,
+        exception_handlers=dict.fromkeys((AuiError, TooLarge, HTTPException, Exception), refuse),
+    )
+    app.router.redirect_slashes = False
+    layered: ASGIApp = app
+    if config.readers:
+        layered = CORSMiddleware(
+            app, allow_origins=config.readers, allow_methods=("GET", "HEAD"), expose_headers=EXPOSED, max_age=3600
+        )
+    return GuardMiddleware(layered, config)
+
+
+def problem_of(request: Request, error: Exception) -> Problem:
+    """Return what ``request`` is answered after ``error``."""
+    if isinstance(error, AuiError):
+        return problems.of(error)
+    if isinstance(error, TooLarge):
+        return problems.too_large(413, str(error))
+    if not isinstance(error, HTTPException):
+        return problems.problem("internal-error")
+    if error.status_code == 405:
+        return problems.not_allowed(request.method, (error.headers or {}).get("Allow", "GET"))
+    return problems.not_found()
+
+
+def wants_page(request: Request) -> bool:
+    """Say whether an error is shown as a page for people rather than as problem details."""
+    path = request.url.path
+    if path.startswith(("/api/", "/.well-known/", "/mcp", "/badge/")):
+        return False
+    if path.endswith((".json", ".txt", ".csv", ".atom", ".xml")):
+        return False
+    return "text/html" in request.headers.get("accept", "")
+
+
+class ToolServer:
+    """ASGI application at ``/mcp``: stateless, so that any worker may answer any request."""
+
+    def __init__(self, service: Published, config: ApiConfig) -> None:
+        self._service = service
+        self._config = config
+        self._ready: asyncio.Future[StreamableHTTPSessionManager] | None = None
+        self._stop = asyncio.Event()
+        self._runner: asyncio.Task[None] | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request; one made by another origin's page is refused, as the protocol asks.
+
+        Without sessions there is nothing to listen to, so GET is refused too (streamable HTTP allows a 405).
+        """
+        if scope["method"] != "POST":
+            problem = problems.not_allowed(scope["method"], "POST")
+            await problems.response(problem, self._config.base_url)(scope, receive, send)
+            return
+        if is_cross_site(Request(scope), self._config):
+            problem = problems.cross_site(self._config.base_url)
+            await problems.response(problem, self._config.base_url)(scope, receive, send)
+            return
+        if self._ready is None:
+            self._ready = asyncio.get_running_loop().create_future()
+            self._runner = asyncio.create_task(self._run(self._ready))
+        manager = await asyncio.shield(self._ready)
+        await manager.handle_request(scope, receive, send)
+
+    async def aclose(self) -> None:
+        """Stop the tool server."""
+        self._stop.set()
+        if self._runner is not None:
+            await self._runner
+
+    async def _run(self, ready: asyncio.Future[StreamableHTTPSessionManager]) -> None:
+        try:
+            manager = await asyncio.to_thread(_build, self._service, self._config)
+            async with manager.run():
+                ready.set_result(manager)
+                await self._stop.wait()
+        except Exception as error:  # whatever fails, the waiting requests are answered
+            if ready.done():
+                raise
+            ready.set_exception(error)
+
+
+def _build(service: Published, config: ApiConfig) -> StreamableHTTPSessionManager:
+    from aui_tui.web.toolset import build
+
+    return build(service, config)
+
+
+ServiceFactory = Callable[[], Published]
+
+log = logging.getLogger("aui_tui.serve")
+
+
+INTERRUPTED: Final = 128 + signal.SIGINT
+"""Exit code of a server that ctrl+c ended."""
+
+
+class Server(uvicorn.Server):
+    """A server that ends quietly when it is asked to stop: the signal is not raised again afterwards."""
+
+    interrupted = False
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Stop on SIGINT and SIGTERM; a second SIGINT stops at once."""
+        handled = [signal.SIGINT, signal.SIGTERM]
+        before = {}
+        with contextlib.suppress(ValueError):
+            before = {number: signal.signal(number, self.handle_exit) for number in handled}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Take note of a signal to stop."""
+        if not self.should_exit:
+            log.info("Stopping; running scans finish first.")
+        self.interrupted |= sig == signal.SIGINT
+        super().handle_exit(sig, frame)
+
+
+class Supervisor(Multiprocess):
+    """The parent of several workers."""
+
+    interrupted = False
+
+    def handle_int(self) -> None:
+        """Stop every worker."""
+        self.interrupted = True
+        super().handle_int()
+
+    def keep_subprocess_alive(self) -> None:
+        """Put another worker in the place of each that has died.
+
+        uvicorn's own also asks every worker for a sign of life; while it waits for one that was killed in that moment
+        it receives no signal.
+        """
+        for place, worker in enumerate(self.processes):
+            if self.should_exit.is_set() or worker.process.is_alive():
+                continue
+            worker.kill()
+            worker.join()
+            if worker.exitcode == uvicorn.config.STARTUP_FAILURE:
+                log.error("Worker process %s cannot start; stopping.", worker.pid)
+                self.should_exit.set()
+                return
+            log.warning("Worker process %s has died; another takes its place.", worker.pid)
+            self.processes[place] = Process(self.config, self.sockets)
+            self.processes[place].start()
+
+
+def serve(
+    factory: ServiceFactory,
+    *,
+    host: str,
+    port: int,
+    base_url: str | None,
+    workers: int,
+    trusted_proxies: tuple[str, ...],
+    cors: tuple[str, ...],
+    allow_origin: tuple[str, ...],
+) -> int:
+    """Serve until SIGINT (exit code 130) or SIGTERM (0); return the exit code.
+
+    ``factory`` makes the service of one worker process; with several workers it must be picklable (a function of a
+    module, or a partial of one). Port 0 takes any free one; the real address is written to standard error.
+    ``base_url`` is the public address (default: the bound one). ``trusted_proxies``: networks whose X-Forwarded-For
+    names the client. ``cors``: origins whose pages may read the API; ``allow_origin``: and start scans.
+
+    Raises ConfigError: the address cannot be bound, or a setting is malformed.
+    """
+    if workers < 1:
+        raise ConfigError(f"The number of workers must be at least 1, not {workers}.")
+    listener = listen(host, port)
+    with contextlib.closing(listener):
+        address = address_of(listener)
+        config = web.checked_config(
+            address if base_url is None else base_url,
+            trusted_proxies=trusted_proxies,
+            cors=cors,
+            allow_origin=allow_origin,
+        )
+        logging.config.dictConfig(LOGGING)
+        if base_url is None and not ipaddress.ip_address(listener.getsockname()[0].partition("%")[0]).is_loopback:
+            log.warning(
+                "Others can reach this service, but its links say %s; give its public address with --base-url.", address
+            )
+        log.info("Serving on %s%s", address, "" if address == config.base_url else f" as {config.base_url}")
+        app = functools.partial(build, factory, config)
+        server_config = uvicorn_config(app, workers)
+        running: Server | Supervisor
+        if workers == 1:
+            running = Server(server_config)
+            running.run(sockets=[listener])
+        else:
+            running = Supervisor(server_config, [listener])
+            running.run()
+    log.info("Stopped.")
+    return INTERRUPTED if running.interrupted else 0
+
+
+def build(factory: ServiceFactory, config: ApiConfig) -> ASGIApp:
+    """Return the application of one worker process."""
+    Connection.trusted = config.networks()
+    _follow_parent()
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
+    try:
+        return create_app(factory(), config)
+    except AuiError as error:
+        log.error("%s", error)
+        sys.exit(uvicorn.config.STARTUP_FAILURE)
+
+
+def _follow_parent() -> None:
+    """In a worker process: stop in order when the parent dies without having said so."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+
+    def follow() -> None:
+        parent.join()
+        signal.raise_signal(signal.SIGTERM)
+
+    threading.Thread(target=follow, name="aui-parent", daemon=True).start()
+
+
+def uvicorn_config(app: Callable[[], ASGIApp], workers: int = 1) -> uvicorn.Config:
+    """Return the settings of the HTTP server: our limits, no trust in proxies, no log of its own.
+
+    The event loop is asyncio's own whatever is installed: the engine's sockets and the limits are tested on it.
+    """
+    return uvicorn.Config(
+        app,
+        factory=True,
+        loop="asyncio",
+        http=Connection,
+        ws="none",
+        lifespan="on",
+        log_config=LOGGING,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        workers=workers,
+        backlog=512,
+        timeout_keep_alive=5,
+        timeout_graceful_shutdown=web.SHUTDOWN_SECONDS,
+    )
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a listening socket. Raises ConfigError when the address cannot be bound."""
+    if not host.strip():
+        raise ConfigError("The address to listen on is empty; name one, such as 127.0.0.1, or 0.0.0.0 for every one.")
+    listener: socket.socket | None = None
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, kind, protocol, _, place = found[0]
+        listener = socket.socket(family, kind, protocol)
+        if sys.platform != "win32":
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(place)
+        listener.listen(512)
+        listener.set_inheritable(True)
+    except (OSError, OverflowError) as error:
+        if listener is not None:
+            listener.close()
+        raise ConfigError(f"Cannot listen on {clean(host, 80)} port {port}: {_reason(error)}.") from None
+    return listener
+
+
+def address_of(listener: socket.socket) -> str:
+    """Return the address under which a listening socket is reached, such as http://127.0.0.1:8000.
+
+    One that listens everywhere is reached by the name of this machine: a link to 127.0.0.1 leads others to themselves.
+    """
+    host, port = listener.getsockname()[:2]
+    name = socket.gethostname().lower() if host in ("0.0.0.0", "::") else host  # noqa: S104 - compared, not bound
+    return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
+
+
+def _reason(error: Exception) -> str:
+    return clean((getattr(error, "strerror", None) or str(error)).rstrip("."), 120).lower()

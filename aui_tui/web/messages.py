@@ -1,0 +1,427 @@
+"""HTTP messages of the API: what a request says, and how records are answered (RFC 9110).
+
+Known query parameters of the three endpoints (specification 4) are checked, unknown ones are ignored; the interface
+description says so at each parameter's operation. A client's scans are counted under its address. Whose page asked
+follows from Fetch Metadata, Origin and Referer. Records stand under the service's own address, with validators,
+conditions and compression.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import ipaddress
+import zlib
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from email.utils import format_datetime, parsedate_to_datetime
+from functools import lru_cache
+from typing import Any, Final
+from urllib.parse import parse_qsl, quote
+
+import msgspec
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import Response
+
+from aui_tui.errors import BadValue
+from aui_tui.model import codec
+from aui_tui.model.card import ReportCard, SiteSummary
+from aui_tui.model.view import IndexView, Window
+from aui_tui.text import clean
+from aui_tui.web import ApiConfig, Network, origin_of
+
+TRUE, FALSE = ("true", "1"), ("false", "0")
+
+
+class Parameters:
+    """The parameters of one query string. Raises BadValue when it has over 100 of them."""
+
+    def __init__(self, query: bytes) -> None:
+        try:
+            self._pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True, max_num_fields=100)
+        except ValueError:
+            raise BadValue("The address has more than 100 parameters.") from None
+
+    def one(self, name: str) -> str | None:
+        """Return the value of ``name``, None when absent. Raises BadValue when it is given twice."""
+        values = [value for key, value in self._pairs if key == name]
+        if len(values) > 1:
+            raise BadValue(f"The parameter {name} is given {len(values)} times; once is allowed.")
+        return values[0] if values else None
+
+    def needed(self, name: str, example: str) -> str:
+        """Return the value of ``name``. Raises BadValue when it is missing."""
+        value = self.one(name)
+        if value is None:
+            raise BadValue(f"The parameter {name} is missing, for example {name}={example}.")
+        return value
+
+    def word(self, name: str) -> str:
+        """Return the value of a filter, empty when absent. Raises BadValue when it is given but empty."""
+        value = self.one(name)
+        if value is not None and not value.strip():
+            raise BadValue(f"The parameter {name} is empty; leave it out for no filter.")
+        return value or ""
+
+    def flag(self, name: str) -> bool:
+        """Return a boolean, False when absent. Raises BadValue when it is neither true nor false."""
+        value = (self.one(name) or "").lower() if self.one(name) is not None else "false"
+        if value in TRUE:
+            return True
+        if value in FALSE:
+            return False
+        raise BadValue(
+            f"The parameter {name} must be true or false, not {clean(value, 40)!r}.", allowed=("true", "false")
+        )
+
+
+OWN: Final = frozenset({"same-origin", "none"})
+"""Values of Sec-Fetch-Site that mean our own page, or the user's address bar."""
+
+
+def is_cross_site(request: Request, config: ApiConfig) -> bool:
+    """Return whether another site's page may have caused the request.
+
+    The first field that is there decides: Sec-Fetch-Site, Origin, Referer (no page can set them). Over plain HTTP a
+    browser may send none of them; then every page could have asked. Origins in ``config.allow_origin`` count as ours.
+    """
+    headers = request.headers
+    site = headers.get("sec-fetch-site", "").strip().lower()
+    asking = headers.get("origin", "").strip().lower() or _referring(headers)
+    if asking in config.allow_origin:
+        return False
+    if site:
+        return site not in OWN
+    if asking:
+        return asking not in (config.origin, _asked_origin(headers, asking.partition(":")[0]))
+    return _is_browser(headers) and not _is_secure(headers, config)
+
+
+def _referring(headers: Headers) -> str:
+    """Return the origin of Referer, empty without the field."""
+    referer = headers.get("referer", "").strip()
+    return (origin_of(referer) or "null") if referer else ""
+
+
+def _asked_origin(headers: Headers, scheme: str) -> str:
+    """Return the origin that was asked, taken to be reached by ``scheme``; empty when Host names none."""
+    return origin_of(f"{scheme}://{headers.get('host', '')}") or ""
+
+
+def _is_browser(headers: Headers) -> bool:
+    """Return whether a browser asks. Agents that fetch for a user call themselves "compatible"; no page can do that."""
+    agent = headers.get("user-agent", "").lower()
+    return agent.startswith("mozilla/") and "compatible;" not in agent
+
+
+def _is_secure(headers: Headers, config: ApiConfig) -> bool:
+    """Return whether the service was asked over HTTPS, where every browser sends Sec-Fetch-Site."""
+    forwarded = headers.get("x-forwarded-proto", "https").strip().lower()
+    return (
+        config.origin.startswith("https:") and forwarded == "https" and _asked_origin(headers, "https") == config.origin
+    )
+
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+def identify(peer: str, forwarded: Iterable[str], trusted: Sequence[Network]) -> str:
+    """Return the id of the client behind ``peer``: its IPv4 address, or its IPv6 network by /64.
+
+    ``forwarded`` are the values of X-Forwarded-For in order. They count only when the peer is a trusted proxy; then
+    the right-most hop that is not itself trusted is the client. A hop that is not an address ends the walk.
+    """
+    address = _address(peer)
+    if address is None:
+        return "local"
+    if trusted and _inside(address, trusted):
+        hops = [hop.strip() for value in forwarded for hop in value.split(",")]
+        for hop in reversed(hops):
+            found = _address(_without_port(hop))
+            if found is None:
+                break
+            address = found
+            if not _inside(found, trusted):
+                break
+    return _name(address)
+
+
+@lru_cache(maxsize=4096)
+def _address(text: str) -> Address | None:
+    try:
+        address = ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
+        return address.ipv4_mapped
+    return address
+
+
+def _without_port(hop: str) -> str:
+    if hop.startswith("["):
+        return hop[1:].partition("]")[0]
+    return hop.partition(":")[0] if hop.count(":") == 1 else hop
+
+
+def _inside(address: Address, networks: Sequence[Network]) -> bool:
+    return any(address in network for network in networks)
+
+
+@lru_cache(maxsize=4096)
+def _name(address: Address) -> str:
+    if isinstance(address, ipaddress.IPv6Address):
+        return str(ipaddress.ip_network((address, 64), strict=False))
+    return str(address)
+
+
+REVALIDATE: Final = "no-cache"
+"""Cache-Control of what changes with the next scan: keep it, but ask before using it."""
+GZIP_LEVEL: Final = 5
+WORTH_PACKING: Final = 600
+"""Bytes below which compression gains nothing."""
+WORTH_A_THREAD: Final = 64 * 1024
+
+
+class Representation:
+    """Bytes of one answer with their validators; the compressed form is made once, when first asked for.
+
+    ``etag`` is weak: the plain and the compressed form share it. ``modified`` is a UTC time or None.
+    """
+
+    __slots__ = ("_packed", "body", "etag", "media_type", "modified")
+
+    def __init__(self, body: bytes, media_type: str, *, modified: datetime | None = None) -> None:
+        self.body = body
+        self.media_type = media_type
+        self.etag = tag(body)
+        self.modified = modified
+        self._packed: bytes | None = None
+
+    async def packed(self) -> bytes:
+        """Return the gzip form."""
+        if self._packed is None:
+            long = len(self.body) > WORTH_A_THREAD
+            self._packed = await asyncio.to_thread(pack, self.body) if long else pack(self.body)
+        return self._packed
+
+
+SHELF: Final = 32 * 1024 * 1024
+"""Bytes of the answers that are kept (compressed forms not counted)."""
+LARGEST_KEPT: Final = 8 * 1024 * 1024
+
+
+class Shelf:
+    """The representations made last, at most SHELF bytes of them."""
+
+    def __init__(self) -> None:
+        self._held = 0
+        self._kept: OrderedDict[tuple[str, ...], tuple[str, Representation]] = OrderedDict()
+
+    def get(self, key: tuple[str, ...], stamp: str) -> Representation | None:
+        """Return what was put under ``key`` while the index had this ``stamp``."""
+        found = self._kept.get(key)
+        if found is None or not stamp or found[0] != stamp:
+            return None
+        self._kept.move_to_end(key)
+        return found[1]
+
+    def put(self, key: tuple[str, ...], stamp: str, made: Representation) -> None:
+        """Keep ``made``, unless it is too large or the index has no stamp."""
+        if not stamp or len(made.body) > LARGEST_KEPT:
+            return
+        before = self._kept.pop(key, None)
+        self._held += len(made.body) - (len(before[1].body) if before else 0)
+        self._kept[key] = (stamp, made)
+        while self._held > SHELF:
+            _, (_, dropped) = self._kept.popitem(last=False)
+            self._held -= len(dropped.body)
+
+
+def tag(*parts: bytes | str) -> str:
+    """Return a weak entity tag made of ``parts``."""
+    digest = hashlib.blake2b(digest_size=12)
+    for part in parts:
+        digest.update(part if isinstance(part, bytes) else part.encode())
+        digest.update(b"\0")
+    return f'W/"{digest.hexdigest()}"'
+
+
+def pack(body: bytes) -> bytes:
+    """Return ``body`` in gzip form."""
+    packer = packer_object()
+    return packer.compress(body) + packer.flush()
+
+
+def packer_object() -> zlib._Compress:
+    """Return a compressor that writes the gzip format."""
+    return zlib.compressobj(GZIP_LEVEL, zlib.DEFLATED, 31)
+
+
+def wants_gzip(request: Request) -> bool:
+    """Say whether the client accepts gzip (RFC 9110 section 12.5.3)."""
+    accepted = request.headers.get("accept-encoding", "")
+    if not accepted:
+        return False
+    star = False
+    for item in accepted.lower().split(","):
+        coding, _, parameter = item.partition(";")
+        name, _, value = parameter.partition("=")
+        refused = name.strip() == "q" and value.strip() in ("0", "0.0", "0.00", "0.000")
+        if coding.strip() in ("gzip", "x-gzip"):
+            return not refused
+        if coding.strip() == "*":
+            star = not refused
+    return star
+
+
+@lru_cache(maxsize=4096)
+def http_date(instant: datetime) -> str:
+    """Return an HTTP-date (RFC 9110 section 5.6.7)."""
+    return format_datetime(instant.astimezone(UTC), usegmt=True)
+
+
+def unchanged(request: Request, etag: str, modified: datetime | None) -> bool:
+    """Say whether the client's copy is current: If-None-Match decides, If-Modified-Since only without it."""
+    known = request.headers.getlist("if-none-match")
+    if known:
+        return bool(etag) and _listed(etag, known)
+    since = request.headers.get("if-modified-since")
+    if since is None or modified is None:
+        return False
+    try:
+        limit = parsedate_to_datetime(since)
+    except ValueError:
+        return False
+    if limit.tzinfo is None:
+        limit = limit.replace(tzinfo=UTC)
+    return modified.replace(microsecond=0) <= limit
+
+
+def _listed(etag: str, values: Iterable[str]) -> bool:
+    wanted = etag.removeprefix("W/")
+    tags = [item.strip().removeprefix("W/") for value in values for item in value.split(",")]
+    return wanted in tags or "*" in tags
+
+
+def validators(etag: str, modified: datetime | None, cache: str = REVALIDATE) -> dict[str, str]:
+    """Return the header fields that let a client keep its copy and ask about it."""
+    fields = {"Cache-Control": cache, "Vary": "Accept-Encoding"}
+    if etag:
+        fields["ETag"] = etag
+    if modified is not None:
+        fields["Last-Modified"] = http_date(modified)
+    return fields
+
+
+def not_modified(etag: str, modified: datetime | None, cache: str = REVALIDATE) -> Response:
+    """Return a 304 with the fields that RFC 9110 section 15.4.5 asks for."""
+    return Response(status_code=304, headers=validators(etag, modified, cache))
+
+
+async def answer(
+    request: Request,
+    made: Representation,
+    *,
+    cache: str = REVALIDATE,
+    headers: Mapping[str, str] | None = None,
+    status: int = 200,
+) -> Response:
+    """Return ``made`` as the answer to ``request``: 304 when its copy is current, gzip when it takes that."""
+    if status == 200 and unchanged(request, made.etag, made.modified):
+        return not_modified(made.etag, made.modified, cache)
+    fields = validators(made.etag if status == 200 else "", made.modified if status == 200 else None, cache)
+    if headers:
+        fields.update(headers)
+    body = made.body
+    if len(body) >= WORTH_PACKING and wants_gzip(request):
+        body = await made.packed()
+        fields["Content-Encoding"] = "gzip"
+    return Response(body, status_code=status, media_type=made.media_type, headers=fields)
+
+
+SLICE: Final = 250
+"""Rows read and encoded at once on the event loop."""
+LONG_SLICE: Final = 2000
+"""Rows read and encoded at once on a thread, for a list longer than this."""
+
+
+def site_url(base_url: str, host: str) -> str:
+    """Return the address of the page of ``host`` (specification 2.1)."""
+    return f"{base_url}/site/{quote(host, safe='.:-')}"
+
+
+def record_url(base_url: str, kind: str, host: str) -> str:
+    """Return the address of a record of ``host``: ``kind`` is site (its card, specification 4.2), tasks or visits."""
+    return f"{base_url}/api/{kind}/{quote(host, safe='.:-')}.json"
+
+
+def badge_url(base_url: str, host: str) -> str:
+    """Return the address of the badge of ``host``."""
+    return f"{base_url}/badge/{quote(host, safe='.:-')}.svg"
+
+
+def card_bytes(card: ReportCard, base_url: str) -> bytes:
+    """Return ``card`` as JSON with the service's ``url``."""
+    return codec.encode_card(msgspec.structs.replace(card, url=site_url(base_url, card.host)))
+
+
+def summary_members(summary: SiteSummary, base_url: str) -> dict[str, Any]:
+    """Return an index row as JSON members with the service's ``url``."""
+    members: dict[str, Any] = msgspec.to_builtins(summary)
+    return members | {"url": site_url(base_url, summary.host)}
+
+
+def size(view: IndexView) -> int:
+    """Return the number of rows of both lists."""
+    return len(view.ranked) + len(view.unreachable)
+
+
+async def index_chunks(view: IndexView, base_url: str) -> AsyncIterator[bytes]:
+    """Yield the Index (specification 4.1) as JSON in pieces."""
+    yield b'{"scanned_at":' + msgspec.json.encode(view.scanned_at)
+    for name, window in ((b"ranked", view.ranked), (b"unreachable", view.unreachable)):
+        yield b',"' + name + b'":['
+        between = b""
+        async for part in _parts(window, base_url):
+            yield between + part
+            between = b","
+        yield b"]"
+    yield b"}"
+
+
+async def _parts(window: Window, base_url: str) -> AsyncIterator[bytes]:
+    """Yield the rows of ``window`` slice by slice, letting other requests run in between."""
+    length = len(window)
+    size = LONG_SLICE if length > LONG_SLICE else SLICE
+    for start in range(0, length, size):
+        span = slice(start, start + size)
+        if size == LONG_SLICE:
+            part = await asyncio.to_thread(_rows_json, window, span, base_url)
+        else:
+            part = _rows_json(window, span, base_url)
+            await asyncio.sleep(0)
+        if part:
+            yield part
+
+
+def _rows_json(window: Window, span: slice, base_url: str) -> bytes:
+    summaries = [row.summary for row in window[span]]
+    published = [msgspec.structs.replace(summary, url=site_url(base_url, summary.host)) for summary in summaries]
+    return msgspec.json.encode(published)[1:-1]
+
+
+async def joined(chunks: AsyncIterator[bytes]) -> bytes:
+    """Return all of ``chunks``."""
+    return b"".join([chunk async for chunk in chunks])
+
+
+async def packed(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Yield ``chunks`` in gzip form."""
+    packer = packer_object()
+    async for chunk in chunks:
+        ready = packer.compress(chunk)
+        if ready:
+            yield ready
+    yield packer.flush()

@@ -1,0 +1,185 @@
+"""Errors as RFC 9457 problem details (specification 7)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+import msgspec
+from starlette.responses import Response
+
+from aui_tui.errors import AuiError, BadValue, RateLimited
+from aui_tui.model.view import Quota
+
+MEDIA_TYPE: Final = "application/problem+json"
+POLICY: Final = "scan"
+WINDOW: Final = 3600
+"""Seconds in which the scans of a client are counted (specification 8)."""
+
+
+class Kind(NamedTuple):
+    """A problem type: its usual status, its title and what it means; errors of the program have titles of their own."""
+
+    status: int
+    title: str
+    meaning: str
+
+
+KINDS: Final = MappingProxyType(
+    {
+        "invalid-host": Kind(400, "Invalid host", "The host or address cannot or must not be scanned."),
+        "host-never-scanned": Kind(404, "Host never scanned", "No report card is stored for the host."),
+        "rate-limited": Kind(
+            429,
+            "Rate limited",
+            "The client has used its scans of the hour; retry_after and reset_at say when to try again.",
+        ),
+        "bad-value": Kind(
+            400, "Bad value", "A parameter is missing or has a value outside its list; allowed names the list."
+        ),
+        "unavailable": Kind(503, "Unavailable", "The service cannot answer now; please try again in a moment."),
+        "scans-refused": Kind(
+            403, "Scans refused", "This service does not scan for its visitors; stored report cards can be read."
+        ),
+        "cross-site-request-refused": Kind(
+            403, "Cross-site request refused", "Another site's page may not start a scan or use the tools."
+        ),
+        "misdirected-request": Kind(
+            421, "Misdirected request", "The Host header names another site than this service."
+        ),
+        "not-found": Kind(404, "Not found", "Nothing is published at this address."),
+        "method-not-allowed": Kind(
+            405, "Method not allowed", "The address does not take this method; Allow names those it takes."
+        ),
+        "request-too-large": Kind(
+            413, "Request too large", "The address, the header fields or the body of the request are too large."
+        ),
+        "bad-request": Kind(
+            400,
+            "Bad request",
+            "The request has both Content-Length and Transfer-Encoding, so that its end is uncertain.",
+        ),
+        "internal-error": Kind(500, "Internal error", "The service failed; the fault is on its side."),
+    }
+)
+"""Every problem type."""
+NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+AGAIN: Final = MappingProxyType({"Retry-After": "5"})
+"""The advice to try again in a moment."""
+
+
+class Problem(msgspec.Struct, frozen=True, kw_only=True):
+    """One error: ``kind`` is a key of KINDS, ``extra`` are further members, ``headers`` further fields."""
+
+    kind: str
+    status: int
+    title: str
+    detail: str
+    extra: Mapping[str, Any] = NOTHING
+    headers: Mapping[str, str] = NOTHING
+
+
+def problem(kind: str, detail: str = "", *, status: int = 0, headers: Mapping[str, str] = NOTHING) -> Problem:
+    """Return a problem of ``kind``, with its usual status and its meaning where nothing else is said."""
+    known = KINDS[kind]
+    return Problem(
+        kind=kind, status=status or known.status, title=known.title, detail=detail or known.meaning, headers=headers
+    )
+
+
+def of(error: AuiError) -> Problem:
+    """Return the problem that reports ``error`` to a remote client.
+
+    What failed inside the service stays inside: it may name paths and addresses of the operator.
+    """
+    if isinstance(error, RateLimited):
+        return _limited(error)
+    status = error.http_status
+    if status >= 500:
+        return problem("unavailable", headers=AGAIN)
+    extra: dict[str, Any] = {}
+    if isinstance(error, BadValue) and error.allowed:
+        extra["allowed"] = list(error.allowed)
+    return Problem(
+        kind=error.title.lower().replace(" ", "-"), status=status, title=error.title, detail=str(error), extra=extra
+    )
+
+
+def _limited(error: RateLimited) -> Problem:
+    wait = max(1, error.retry_after)
+    instant = datetime.fromtimestamp(error.reset_at, UTC)
+    reset_at = instant.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return Problem(
+        kind="rate-limited",
+        status=429,
+        title=error.title,
+        detail=str(error),
+        extra={"retry_after": wait, "reset_at": reset_at},
+        headers={"Retry-After": str(wait)},
+    )
+
+
+def not_found(detail: str = "") -> Problem:
+    """Return the problem of an address that is not served."""
+    return problem("not-found", detail)
+
+
+def not_allowed(method: str, allow: str) -> Problem:
+    """Return the problem of a method that an address does not take (RFC 9110 section 15.5.6)."""
+    sentence = f"This address does not take {method}; allowed are: {allow}."
+    return problem("method-not-allowed", sentence, headers={"Allow": allow})
+
+
+def cross_site(base_url: str) -> Problem:
+    """Return the problem of a request that another site's page may have caused and that would run a scan."""
+    sentence = f"A page of another site may have asked for this, so nothing is scanned; scan from {base_url}/ instead."
+    return problem("cross-site-request-refused", sentence)
+
+
+def too_large(status: int, detail: str) -> Problem:
+    """Return the problem of a request that is over a limit: 413, 414 or 431."""
+    return problem("request-too-large", detail, status=status)
+
+
+def crowded() -> Problem:
+    """Return the problem of a connection too many; the answer ends it."""
+    sentence = "Too many connections are open; please try again in a moment."
+    return problem("unavailable", sentence, headers={**AGAIN, "Connection": "close"})
+
+
+def two_lengths() -> Problem:
+    """Return the problem of a request with two framings (RFC 9112 6.3); the answer ends the connection."""
+    sentence = "A request has either Content-Length or Transfer-Encoding, not both."
+    return problem("bad-request", sentence, headers={"Connection": "close"})
+
+
+def response(problem: Problem, base_url: str) -> Response:
+    """Return ``problem`` as an answer of the API."""
+    members: dict[str, Any] = {
+        "type": f"{base_url}/problems#{problem.kind}",
+        "title": problem.title,
+        "status": problem.status,
+        "detail": problem.detail,
+    }
+    if problem.status == 404:
+        members["found"] = False
+    members.update(problem.extra)
+    return Response(
+        msgspec.json.encode(members),
+        status_code=problem.status,
+        media_type=MEDIA_TYPE,
+        headers={"Cache-Control": "no-store", **problem.headers},
+    )
+
+
+def quota_fields(quota: Quota | None, now: float) -> dict[str, str]:
+    """Return RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers) for the scans of a client."""
+    if quota is None:
+        return {}
+    fields = {"RateLimit-Policy": f'"{POLICY}";q={quota.limit};w={WINDOW}', "RateLimit": f'"{POLICY}";r={quota.left}'}
+    if quota.next_slot:
+        fields["RateLimit"] += f";t={max(0, math.ceil(quota.next_slot - now))}"
+    return fields

@@ -1,0 +1,302 @@
+"""The tools for MCP clients, over HTTP and over standard input; importing this module loads the ``mcp`` library."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import inspect
+import json
+import logging
+import os
+import threading
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from typing import Any, Final, ParamSpec, TypeVar
+
+import msgspec
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp.types import CallToolResult, TextContent, Tool, ToolAnnotations
+
+from aui_tui import __version__
+from aui_tui.errors import AuiError, BadValue, Unavailable
+from aui_tui.model.card import ReportCard, SiteSummary
+from aui_tui.model.codec import encode_card
+from aui_tui.model.query import Query
+from aui_tui.model.tasks import encode_report
+from aui_tui.model.visits import encode_visits
+from aui_tui.report import plan as plans
+from aui_tui.report.changes import diff as difference
+from aui_tui.report.diff import as_json as diff_json
+from aui_tui.service.protocol import Published, Service
+from aui_tui.text import clean
+from aui_tui.web import MAX_BODY, ApiConfig, discovery, messages, origin_of, problems
+
+LARGEST_PAGE: Final = 100
+"""Most rows of one answer of the tool ``index``."""
+READING: Final = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+SCANNING: Final = ToolAnnotations(
+    read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=True
+)
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def explained(function: Callable[P, Awaitable[T]], words: Callable[[AuiError], str] = str) -> Callable[P, Awaitable[T]]:
+    """Return a tool whose errors are one sentence for the agent: ``words`` of the error."""
+
+    @functools.wraps(function)
+    async def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return await function(*args, **kwargs)
+        except AuiError as error:
+            raise ToolError(words(error)) from None
+
+    return call
+
+
+class Tools:
+    """What an agent may ask of an index; every method is one tool, its docstring what the agent reads of it.
+
+    ``base`` begins the ``url`` of records; empty leaves it as the source wrote it.
+    """
+
+    def __init__(self, service: Service, base: str = "") -> None:
+        self._service = service
+        self._base = base
+
+    async def index(
+        self, category: str = "", stance: str = "", query: str = "", limit: int = 25, offset: int = 0
+    ) -> CallToolResult:
+        """List graded hosts, best first, and then hosts that could not be reached.
+
+        category and stance filter exactly; query is free text or terms such as "score:<40 agent:claude=out",
+        "grade:a,b OR contradiction:out". limit is 1 to 100 rows of each list. next_offset is the offset of the next
+        page, null on the last one; total_ranked and total_unreachable count all rows.
+        """
+        if not 1 <= limit <= LARGEST_PAGE:
+            raise BadValue(f"limit must be from 1 to {LARGEST_PAGE}, not {limit}; read on with offset.")
+        if offset < 0:
+            raise BadValue(f"offset must be 0 or more, not {offset}.")
+        view = await self._service.index(Query.of(category=category, stance=stance, line=query))
+        ranked = view.ranked[offset : offset + limit]
+        unreachable = view.unreachable[offset : offset + limit]
+        end = offset + limit
+        further = end if end < max(len(view.ranked), len(view.unreachable)) else None
+        found = {
+            "scanned_at": view.scanned_at,
+            "total_ranked": len(view.ranked),
+            "total_unreachable": len(view.unreachable),
+            "next_offset": further,
+            "ranked": [self._row(row.summary) for row in ranked],
+            "unreachable": [self._row(row.summary) for row in unreachable],
+        }
+        lines = [f"{len(view.ranked)} ranked, {len(view.unreachable)} unreachable; next_offset {further}"]
+        lines += [
+            f"{row.rank}. {row.summary.host} {row.summary.score} {row.summary.grade} {row.summary.stance}"
+            for row in ranked
+        ]
+        lines += [f"unreachable: {row.summary.host}" for row in unreachable]
+        return CallToolResult(content=[TextContent(type="text", text="\n".join(lines))], structured_content=found)
+
+    async def site(self, host: str) -> CallToolResult:
+        """Read the latest stored report card of one host: score, verdict per agent, evidence and fixes."""
+        return self._card((await self._service.site(host)).card)
+
+    async def scan(self, url: str, force: bool = False) -> CallToolResult:
+        """Scan a website now and return its report card; answered from a cache for 24 hours unless forced.
+
+        A client may have 10 new scans in an hour.
+        """
+        return self._card((await self._service.scan(url, force=force)).card)
+
+    async def plan(self, host: str, grade: str = "", score: int | None = None, public_url: str = "") -> dict[str, Any]:
+        """Name the cheapest fixes that lead a host to a grade (A to F) or score (0 to 100); default: the next grade.
+
+        Each of files says what to do with it: action write (put content at the path target of the site), insert (put
+        it position of anchor, a tag with whatever attributes, in the page at target), configure and by-hand (place says
+        where; ask the user first). Each step says how to check it; scan_again is the command for a new scan. public_url
+        is the address by which the public reaches a site that was scanned on this machine.
+        """
+        if public_url and not origin_of(public_url):
+            raise BadValue("public_url takes an http or https address such as https://shop.example.")
+        dossier = await self._service.site(host)
+        found, site = plans.plan_for(dossier, grade=grade, score=score, public_url=public_url)
+        return plans.members(found, site)
+
+    async def diff(self, host: str) -> dict[str, Any]:
+        """Say field by field what the last scan of a host changed against the scan before."""
+        dossier = await self._service.site(host)
+        if dossier.previous is None:
+            raise Unavailable(f"{dossier.card.host} was scanned once, so there is nothing to compare with.")
+        return _members(diff_json(difference(dossier.previous, dossier.card)))
+
+    async def tasks(self, host: str) -> dict[str, Any]:
+        """Read the transcript of the last run of the tasks in a browser: each step, where it got stuck, and why."""
+        seen = (await self._service.site(host)).observations
+        if seen is None or seen.tasks is None:
+            raise Unavailable(f"No run of the tasks is kept for {host}; aui-tui scan {host} --tasks makes one.")
+        return _members(encode_report(seen.tasks))
+
+    async def visits(self, host: str) -> dict[str, Any]:
+        """Read what the site's own access log says of real agents: requests, refusals and days per agent."""
+        record = await self._service.visits(host)
+        if record is None:
+            raise Unavailable(f"No access log of {host} was read; aui-tui visits LOG --host {host} reads one.")
+        return _members(encode_visits(record))
+
+    def _row(self, summary: SiteSummary) -> dict[str, Any]:
+        return messages.summary_members(summary, self._base) if self._base else msgspec.to_builtins(summary)
+
+    def _card(self, card: ReportCard) -> CallToolResult:
+        """Return a card as structured content; the text has what matters most of it, so that it is sent once."""
+        members = _members(messages.card_bytes(card, self._base) if self._base else encode_card(card))
+        lines = [f"{card.host}: score {card.score}, grade {card.grade}, {card.stance}; scanned {card.scanned_at}"]
+        lines += [f"{found.t}: {found.text}" for found in card.evidence]
+        lines += [f"fix {fix.k} (+{fix.pts} points): {fix.title}" for fix in card.recommendations]
+        return CallToolResult(content=[TextContent(type="text", text="\n".join(lines))], structured_content=members)
+
+
+def build(service: Published, config: ApiConfig) -> StreamableHTTPSessionManager:
+    """Return the session manager of an MCP server: the tools ``index`` and ``site``, and ``scan`` where clients may."""
+    base = config.base_url
+    server = _server(base + "/")
+    tools = Tools(service, base)
+
+    async def scan(url: str, ctx: Context[Any, Any], force: bool = False) -> CallToolResult:
+        request: Any = ctx.request_context.request
+        return await Tools(service.for_client(request.scope["client_id"]), base).scan(url, force=force)
+
+    scan.__doc__ = Tools.scan.__doc__
+    scans = ((scan, SCANNING),) if service.can_scan else ()
+    for function, hints in ((tools.index, READING), (tools.site, READING), *scans):
+        _add(server, explained(function, lambda error: problems.of(error).detail), hints)
+    server.streamable_http_app(
+        stateless_http=True,
+        json_response=True,
+        max_request_body_size=MAX_BODY,
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )
+    return server.session_manager
+
+
+async def run_stdio(service: Service, *, allow_scan: bool) -> None:
+    """Answer one client over standard input and output until it closes its end; nothing is scanned or changed.
+
+    ``allow_scan`` offers the tool ``scan`` too.
+    """
+    server = _server("")
+    tools = Tools(service)
+    for reading in (tools.index, tools.site, tools.plan, tools.diff, tools.tasks, tools.visits):
+        _add(server, explained(reading), READING)
+    if allow_scan and service.can_scan:
+        _add(server, explained(tools.scan), SCANNING)
+    with _relayed_stdin() as end_input:
+        serving = asyncio.ensure_future(server.run_stdio_async())
+        try:
+            await asyncio.shield(serving)
+        except asyncio.CancelledError:
+            end_input()
+            await serving
+            raise
+
+
+@contextlib.contextmanager
+def _relayed_stdin() -> Iterator[Callable[[], None]]:
+    """Put a pipe in the place of standard input and yield what ends it.
+
+    The library reads in a thread that cannot be cancelled: without an end of the input ctrl+c would wait for a line.
+    """
+    original = os.dup(0)
+    reading, writing = os.pipe()
+    os.dup2(reading, 0)
+    os.close(reading)
+    ended = threading.Event()
+
+    def end() -> None:
+        if not ended.is_set():
+            ended.set()
+            os.close(writing)
+
+    def relay() -> None:
+        with contextlib.suppress(OSError):
+            while (data := os.read(original, 1 << 16)) and not ended.is_set():
+                os.write(writing, data)
+        end()
+
+    threading.Thread(target=relay, daemon=True).start()
+    try:
+        yield end
+    finally:
+        os.dup2(original, 0)
+
+
+class _Server(MCPServer):
+    """The library's server; arguments that a tool does not have are refused too, and a bad one is one sentence."""
+
+    async def list_tools(self) -> list[Tool]:
+        """Return the tools; their schemas say that there are no further arguments."""
+        found = await super().list_tools()
+        return [
+            tool.model_copy(update={"input_schema": tool.input_schema | {"additionalProperties": False}})
+            for tool in found
+        ]
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None) -> Any:
+        """Call the tool ``name``. Raises ToolError."""
+        tool = next((tool for tool in await self.list_tools() if tool.name == name), None)
+        if tool is not None and (complaint := _complaint(name, tool.input_schema, arguments)):
+            raise ToolError(complaint)
+        return await super().call_tool(name, arguments, context)
+
+
+_KINDS: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
+    "string": ("a text", lambda value: isinstance(value, str)),
+    "integer": ("a whole number", lambda value: isinstance(value, int) and not isinstance(value, bool)),
+    "boolean": ("true or false", lambda value: isinstance(value, bool)),
+    "null": ("null", lambda value: value is None),
+}
+"""Types of arguments by their name in JSON Schema: how a sentence calls them, and what is one."""
+
+
+def _complaint(tool: str, schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> str:
+    """Return one sentence on what is wrong with ``arguments``, empty when nothing is."""
+    allowed: Mapping[str, Any] = schema["properties"]
+    for name, value in arguments.items():
+        if name not in allowed:
+            return f"The tool {tool} has no argument {clean(name, 40)!r}; allowed are: {', '.join(allowed)}."
+        kinds = [one["type"] for one in allowed[name].get("anyOf", (allowed[name],))]
+        if not any(_KINDS[kind][1](value) for kind in kinds):
+            words = " or ".join(_KINDS[kind][0] for kind in kinds)
+            return f"{name} must be {words}, not {clean(json.dumps(value), 60)}."
+    for name in schema.get("required", ()):
+        if name not in arguments:
+            return f"The tool {tool} needs {name}."
+        if isinstance(arguments[name], str) and not arguments[name].strip():
+            return f"{name} is empty."
+    return ""
+
+
+def _server(website: str) -> MCPServer:
+    server = _Server(
+        "aui-tui",
+        title=discovery.NAME,
+        description=discovery.SUMMARY,
+        version=__version__,
+        website_url=website or None,
+        log_level="ERROR",
+        subscriptions=False,
+    )
+    logging.getLogger("mcp").setLevel(logging.ERROR)
+    return server
+
+
+def _add(server: MCPServer, function: Callable[..., Awaitable[Any]], hints: ToolAnnotations) -> None:
+    server.add_tool(function, description=inspect.getdoc(function), annotations=hints)
+
+
+def _members(encoded: bytes | str) -> dict[str, Any]:
+    members: dict[str, Any] = msgspec.json.decode(encoded)
+    return members

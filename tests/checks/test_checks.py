@@ -1,0 +1,156 @@
+"""A check is one module and one line: a ninth one, added to a copy of the package, is known everywhere."""
+
+from __future__ import annotations
+
+import ast
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from aui_tui.checks import BY_FIX, CHECKS
+from aui_tui.checks.base import Check
+from aui_tui.model.methods import METHODS
+from aui_tui.model.vocabulary import FIXES, SEVERITIES
+from tests.cli.runner import ROOT
+
+NINTH = '''\
+"""A title: what an agent calls the page when it reports back."""
+
+from msgspec.structs import replace
+
+from aui_tui.checks.base import Advice, Check, Earned, Finding, Piece, good, warn
+
+
+class Title(Check):
+    component = "title"
+    fix = "title"
+    label = "A title"
+    earns = "the homepage has a title"
+    lacking = "no title"
+    title = "Give the homepage a title"
+    effort = 1
+    takes = "minutes"
+    file = "homepage/title.html"
+    proof = "View the source of {origin}/."
+    points = {"v0.1": 2, "v0.2": 2}
+    sentences = (
+        warn("title-none", "The homepage has no title, so an agent has no name for it."),
+        good("title", "The homepage has a title."),
+    )
+
+    def measure(self, observations, judgement, method):
+        there = bool(observations.page.title)
+        return Earned(2 if there else 0, "The homepage has a title." if there else "The homepage has no title.")
+
+    def findings(self, observations, judgement):
+        yield Finding("title") if observations.page.title else Finding("title-none")
+
+    def fixed(self, observations):
+        page = observations.page
+        return replace(observations, page=replace(page, title=page.title or "Home"))
+
+    def advise(self, site):
+        code = f"<title>{site.title}</title>"
+        place = "in the head of the homepage"
+        body = f"The homepage of {site.hostname} has no title. Name the site in it."
+        return Advice(body, code, lambda: (Piece("homepage/title.html", place, code),))
+
+
+CHECK = Title()
+'''
+
+ASKED = """
+import json
+from msgspec.structs import replace
+from aui_tui.checks.ledger import sections
+from aui_tui.checks.scoring import what_if
+from aui_tui.checks.ledger import earned, ledger
+from aui_tui.checks.judge import judge
+from aui_tui.checks.scoring import Labels, grade_card, site_of
+from aui_tui.report.plan import pieces, plan, readme
+from aui_tui.model.methods import METHODS
+from aui_tui.checks.scoring import regrade
+from tests.scan import situations
+
+bare = situations.plain()
+bare = replace(bare, page=replace(bare.page, title=""))
+named = replace(bare, page=replace(bare.page, title="Shop"))
+method = METHODS["v0.2"]
+card = grade_card(bare)
+entry = next(entry for entry in ledger(bare, method).entries if entry.component == "title")
+fix = next(fix for fix in card.recommendations if fix.k == "title")
+steps = plan(card, score=100, what_if=lambda fixes: what_if(bare, fixes, method))
+rows = [row for section in sections("v0.2") for row in section.rows]
+print(json.dumps({
+    "ledger": [entry.earned, entry.possible, entry.pillar, entry.reason, entry.fix],
+    "evidence": [line.t for line in card.evidence if "has no title" in line.text],
+    "good": [line.text for line in grade_card(named).evidence if "title" in line.text],
+    "fix": [fix.pts, fix.pillar, fix.title, fix.code],
+    "method": [row for row in rows if "title" in row[1]],
+    "what_if": what_if(bare, ["title"], method).ledger.earned - ledger(bare, method).earned,
+    "all": what_if(bare, [f.k for f in card.recommendations], method).score,
+    "plan": pieces(steps, site_of(bare, judge(bare), "Shop", Labels()))["homepage/title.html"],
+    "readme": [line for line in readme(steps) if line.startswith("| `homepage/title")],
+    "card": earned(card)["title"],
+    "detail": grade_card(named).detail["surface"] - card.detail["surface"],
+    "regraded": [f.pts for f in regrade(card, "v0.1").recommendations if f.k == "title"],
+}))
+"""
+
+
+def test_a_ninth_check_is_one_module_and_one_line(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "aui_tui", tmp_path / "aui_tui", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "tests").symlink_to(ROOT / "tests")
+    folder = tmp_path / "aui_tui" / "checks"
+    (folder / "title.py").write_text(NINTH)
+    listing = folder / "__init__.py"
+    listing.write_text(listing.read_text().replace('    "protocols",\n', '    "protocols",\n    "title",\n'))
+    done = subprocess.run(
+        [sys.executable, "-c", ASKED], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {
+        "ledger": [0, 2, "built", "The homepage has no title.", "title"],
+        "evidence": ["warn"],
+        "good": ["The homepage has a title."],
+        "fix": [2, "Built", "Give the homepage a title", "<title>shop.example</title>"],
+        "method": [["Built 2, title", "the homepage has a title"]],
+        "what_if": 2,
+        "all": 100,
+        "plan": ["homepage/title.html", "in the head of the homepage", "<title>Shop</title>"],
+        "readme": ["| `homepage/title.html` | as the text of the fix says |"],
+        "card": 0,
+        "detail": 2,
+        "regraded": [2],
+    }
+
+
+def test_the_checks_fill_the_published_pillars() -> None:
+    assert tuple(BY_FIX)[: len(FIXES)] == FIXES
+    for method in METHODS.values():
+        for pillar in method.pillars:
+            filled = sum(check.points[method.name] for check in CHECKS if check.pillar[method.name] == pillar.key)
+            assert filled == (0 if pillar.by_tasks else pillar.maximum)
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.component)
+def test_a_check_says_everything_about_its_component(check: Check) -> None:
+    for words in (check.label, check.earns, check.lacking, check.title):
+        assert words
+    assert [line.t for line in check.sentences] == sorted((line.t for line in check.sentences), key=SEVERITIES.index)
+    assert {line.t for line in check.sentences} >= {"warn", "good"}
+
+
+def test_no_check_knows_another() -> None:
+    folder = ROOT / "aui_tui" / "checks"
+    names = {check.component for check in CHECKS}
+    for path in folder.glob("*.py"):
+        if path.stem in names:
+            imported = {
+                node.module for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)
+            }
+            assert not {f"aui_tui.checks.{name}" for name in names} & imported, path.name

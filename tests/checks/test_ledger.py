@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from msgspec.structs import replace
+
+from aui_tui.checks.judge import judge
+from aui_tui.checks.ledger import evidence, sentences
+from aui_tui.checks.wording import PLACE, joined, out_of, status
+from aui_tui.model.observations import BROWSER, FileFacts, Landmarks, Observations, PageFacts, RobotsFacts
+from aui_tui.model.vocabulary import SEVERITIES
+from aui_tui.text import clean
+from tests.scan import situations as site
+from tests.strategies import observations
+
+
+def reported(seen: Observations, severity: str = "") -> list[str]:
+    return [line.text for line in evidence(seen, judge(seen)) if severity in ("", line.t)]
+
+
+@pytest.mark.ci
+@given(observations())
+def test_every_line_is_a_clean_sentence_in_order_of_weight(seen: Observations) -> None:
+    lines = evidence(seen, judge(seen))
+    assert lines
+    assert [line.t for line in lines] == sorted((line.t for line in lines), key=SEVERITIES.index)
+    for line in lines:
+        assert line.text.endswith(".")
+        assert not line.text.endswith("..")
+        assert clean(line.text) == line.text
+        assert len(line.text) <= 600
+    assert len({line.text for line in lines}) == len(lines)
+
+
+@given(observations())
+def test_an_agent_that_was_turned_away_is_named_with_its_status(seen: Observations) -> None:
+    verdict, text = judge(seen), " ".join(reported(seen))
+    for probe in seen.live:
+        if probe.outcome in ("challenged", "refused") and not verdict.unreachable:
+            assert str(probe.status) in text
+            if probe.challenge is not None and probe.challenge.reference:
+                assert probe.challenge.reference in text
+
+
+def test_the_table_is_sorted_by_weight_and_every_sentence_ends() -> None:
+    table = [line for _, line in sentences().values()]
+    assert [line.t for line in table] == sorted((line.t for line in table), key=SEVERITIES.index)
+    assert all(line.text.endswith(".") or line.text == "<<note>>" for line in table)
+
+
+def test_a_certificate_problem_is_reported_with_its_reason() -> None:
+    lines = reported(site.bad_certificate(), "critical")
+    assert lines == [
+        "shop.example could not be judged: the certificate is not accepted: certificate has expired. A browser warns"
+        " its user there, and an agent stops."
+    ]
+
+
+def test_a_redirect_that_is_not_followed_says_why() -> None:
+    def lost(name: str) -> site.Exchange:
+        detail = "it redirects to “http://10.0.0.1/”, which is not on the public web"
+        return site.probe(name, 302, error="redirect-address", detail=detail, title="")
+
+    seen = site.site(agents=lambda slot: lost(slot) if slot in ("agent_01", "agent_02") else site.probe(slot))
+    assert (
+        "A redirect was not followed for ChatGPT and Claude: it redirects to “http://10.0.0.1/”, which is not on the"
+        " public web (last status 302)." in reported(seen, "warn")
+    )
+
+
+def test_agents_without_an_answer_are_reported_together() -> None:
+    seen = site.site(agents=lambda slot: site.silent(slot) if slot != "agent_01" else site.probe(slot))
+    assert "Claude, Google agent and Perplexity are inconclusive and do not count: no answer in 12 s." in reported(
+        seen, "warn"
+    )
+    assert not any("not scored" in line for line in reported(seen))
+
+
+def test_a_site_that_leaves_every_agent_without_an_answer_is_not_scored_and_not_passed_over() -> None:
+    assert reported(site.site(agents=site.silent))[0].startswith(
+        "A browser gets the homepage (200) and none of the 4 probed agents gets an answer: that proves nothing"
+    )
+    behind = site.site(site.probe(BROWSER, 403), agents=site.silent)
+    assert "No agent got a usable answer, so access is not scored." in reported(behind, "warn")
+
+
+def test_agents_of_one_rule_are_reported_together() -> None:
+    rule = ("blocked", 18, "Disallow: /")
+    seen = site.site(
+        robots=site.rules({"ChatGPT-User": rule, "Claude-User": rule, "Devin": ("blocked", 30, "Disallow: *")})
+    )
+    assert reported(seen)[0] == (
+        "robots.txt disallows 3 of the 19 tested agents by name: ChatGPT and Claude (line 18) and Devin (line 30, as"
+        " “devin”). An agent that obeys it cannot open the site for its user."
+    )
+
+
+@pytest.mark.parametrize(
+    ("robots", "code", "line"),
+    [
+        (
+            RobotsFacts(kind="html"),
+            200,
+            "A web page is served as robots.txt (status 200), so it holds no rules. Serve a text file, or status 404"
+            " where there is none.",
+        ),
+        (RobotsFacts(kind="none"), 404, "There is no robots.txt (status 404 Not Found), so no agent is disallowed."),
+        (
+            RobotsFacts(kind="none"),
+            403,
+            "robots.txt answers 403 Forbidden, which RFC 9309 reads as no rules at all. If agents are to stay out, that"
+            " must be written as rules with status 200.",
+        ),
+        (
+            RobotsFacts(kind="unknown"),
+            0,
+            "robots.txt could not be fetched (no answer in 12 s): agents that follow RFC 9309 must then stay away from"
+            " the whole site. Serve it with status 200, or 404 where there is none.",
+        ),
+    ],
+)
+def test_the_outcome_of_robots_txt_is_reported(robots: RobotsFacts, code: int, line: str) -> None:
+    assert line in reported(site.site(robots=robots, robots_status=code))
+
+
+def test_without_rules_the_edge_that_refuses_still_contradicts() -> None:
+    seen = replace(site.half_open(), robots=RobotsFacts(kind="none"))
+    first = reported(seen)[0]
+    assert "No robots.txt keeps them out." in first
+
+
+def test_an_agent_that_robots_txt_refuses_is_not_said_to_be_invited() -> None:
+    seen = site.site(
+        agents=lambda slot: site.probe(slot, 403),
+        robots=site.rules(wildcard=("blocked", 2, "Disallow: /")),
+    )
+    assert not any("says yes" in line for line in reported(seen))
+    unknown = site.site(
+        agents=lambda slot: site.probe(slot, 403), robots=RobotsFacts(kind="unknown"), robots_status=503
+    )
+    assert not any("says yes" in line for line in reported(unknown))
+
+
+def test_a_content_signal_that_refuses_live_input_is_a_warning() -> None:
+    seen = site.site(robots=site.rules(signal="ai-input=no", signal_line=4))
+    assert any(
+        line.startswith("Content-Signal on line 4 of robots.txt says ai-input=no") for line in reported(seen, "warn")
+    )
+
+
+def test_a_page_that_was_not_analysed_tells_only_why() -> None:
+    seen = site.site(page=PageFacts(problem="a tag has more than 500 attributes"))
+    lines = reported(seen)
+    assert "The homepage was not analysed: a tag has more than 500 attributes, so all its counts are 0." in lines
+    assert not any("JSON-LD" in line or "readable" in line for line in lines)
+
+
+def test_broken_structured_data_is_reported() -> None:
+    page = PageFacts(jsonld=3, jsonld_broken=2, readable=900, semantic=Landmarks(main=1, nav=1, aria=1))
+    lines = reported(site.site(page=page))
+    assert (
+        "2 of 3 JSON-LD blocks on the homepage cannot be parsed, so an agent gets nothing from what they say." in lines
+    )
+    assert "The homepage has 3 JSON-LD blocks." in lines
+
+
+def test_why_a_file_was_not_counted_is_reported() -> None:
+    files = FileFacts(ai_plugin=True, notes=("/llms.txt answers 200 with an HTML page",))
+    lines = reported(site.site(files=files), "warn")
+    assert "/llms.txt answers 200 with an HTML page." in lines
+    assert not any(line.startswith("There is no /llms.txt") for line in lines)
+    assert "Only the legacy ai-plugin.json was found, and no current agent reads it." in lines
+
+
+def test_what_was_relaxed_is_reported_even_of_an_unreachable_site() -> None:
+    for seen in (site.plain(), site.dead()):
+        relaxed = replace(seen, limits=("insecure", "connect-to"), warnings=("nothing listens at port 443",))
+        assert any(line.startswith("Certificates were not checked (--insecure)") for line in reported(relaxed, "warn"))
+        assert "Nothing listens at port 443." in reported(relaxed, "warn")
+        assert reported(relaxed)[-1].startswith("About this scan: connections went to another address (--connect-to)")
+
+
+def test_a_refused_browser_is_no_shut_out_of_agents() -> None:
+    seen = site.site(site.probe(BROWSER, 403), lambda slot: site.probe(slot, 403))
+    assert reported(seen)[0] == (
+        "Everybody is refused: the browser probe and all 4 probed agents get 403 Forbidden, so this may not be about"
+        " agents."
+    )
+    served = site.site(site.probe(BROWSER, 403))
+    assert "The browser probe gets 403 Forbidden while all 4 probed agents get the homepage." in reported(
+        served, "warn"
+    )
+    assert any("its text, landmarks and JSON-LD are unknown" in line for line in reported(served, "warn"))
+
+
+def test_places_are_filled_once() -> None:
+    seen = replace(site.plain(), files=FileFacts(notes=("odd <<host>> note",)))
+    assert "Odd <<host>> note." in reported(seen)
+    assert not any(PLACE.search(line) for line in reported(site.plain()))
+
+
+def test_lists_and_counts_read_well() -> None:
+    assert joined(["a"]) == "a"
+    assert joined(["a", "b", "a"]) == "a and b"
+    assert joined("abcde") == "a, b, c, d and e"
+    assert joined("abcdef") == "a, b, c, d and 2 more"
+    assert out_of(19, 19) == "all 19"
+    assert status(999) == "999"

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from aui_tui.checks import BY_FIX
+from aui_tui.checks.judge import judge
+from aui_tui.checks.ledger import ledger
+from aui_tui.checks.scoring import Labels, apply, grade_card, what_if
+from aui_tui.errors import BadValue
+from aui_tui.model.methods import METHODS, Method, round_half_up
+from aui_tui.model.observations import Observations
+from aui_tui.model.points import lacking, totals
+from aui_tui.model.vocabulary import FIXES, SEVERITIES
+from tests.scan.situations import plain
+from tests.strategies import driven, observations
+
+SCHEMA = Draft202012Validator(
+    json.loads(files("aui_tui.model").joinpath("schemas/card.schema.json").read_text(encoding="utf-8"))
+)
+METHOD = st.sampled_from(tuple(METHODS.values()))
+
+
+@pytest.mark.ci
+@given(driven(), METHOD)
+def test_every_card_follows_the_schema(seen: Observations, method: Method) -> None:
+    card = grade_card(seen, method.name)
+    SCHEMA.validate(json.loads(msgspec.json.encode(card)))
+    assert card.evidence
+    assert [line.t for line in card.evidence] == sorted((line.t for line in card.evidence), key=SEVERITIES.index)
+
+
+@pytest.mark.ci
+@given(driven(), METHOD)
+def test_earned_points_all_fixes_and_what_tasks_lack_make_the_possible_points(
+    seen: Observations, method: Method
+) -> None:
+    card, book = grade_card(seen, method.name), ledger(seen, method)
+    earned = sum(int(points) for points in card.pillars.values() if points is not None)
+    assert earned == book.earned
+    assert earned + sum(fix.pts for fix in card.recommendations) + lacking(card) == book.possible
+    assert totals(card) == (book.earned, book.possible)
+    order = [(-fix.pts, FIXES.index(fix.k)) for fix in card.recommendations]
+    assert order == sorted(order)
+    for fix in card.recommendations:
+        assert fix.pts > 0
+        assert fix.pillar == method.pillar(BY_FIX[fix.k].pillar[method.name]).label
+
+
+@pytest.mark.ci
+@given(driven(), METHOD)
+def test_points_of_a_fix_are_those_of_scoring_again(seen: Observations, method: Method) -> None:
+    reported = {fix.k: fix.pts for fix in grade_card(seen, method.name).recommendations}
+    for fix in FIXES:
+        after = apply(seen, (fix,))
+        assert ledger(after, method).earned - ledger(seen, method).earned == reported.get(fix, 0)
+        assert BY_FIX[fix].judged or judge(after) == judge(seen)
+
+
+@given(observations(), METHOD)
+def test_all_fixes_together_give_a_hundred(seen: Observations, method: Method) -> None:
+    after = what_if(seen, FIXES, method)
+    if seen.unreachable:
+        assert (after.score, after.stance) == (0, "Walled")
+    else:
+        assert (after.score, after.grade) == (100, "A")
+        assert after.stance != "Walled"
+        assert not grade_card(apply(seen, FIXES), method.name).recommendations
+
+
+@given(observations(), METHOD, st.sampled_from(FIXES))
+def test_a_fix_changes_its_own_component_only(seen: Observations, method: Method, fix: str) -> None:
+    before, after = ledger(seen, method), ledger(apply(seen, (fix,)), method)
+    for old, new in zip(before.entries, after.entries, strict=True):
+        if old.component != BY_FIX[fix].component:
+            assert (old.earned, old.measured) == (new.earned, new.measured)
+        elif old.measured:
+            assert new.earned == new.possible
+    assert after.score >= before.score
+
+
+@given(observations(), METHOD)
+def test_the_ledger_adds_up(seen: Observations, method: Method) -> None:
+    book = ledger(seen, method)
+    assert book.earned == sum(entry.earned for entry in book.entries)
+    assert all(0 <= entry.earned <= entry.possible for entry in book.entries)
+    assert all(entry.reason.endswith(".") for entry in book.entries)
+    assert book.score <= book.raw <= 100
+    assert book.capped == (book.score < book.raw)
+
+
+@given(observations())
+def test_the_record_alone_tells_an_unreachable_site(seen: Observations) -> None:
+    card = grade_card(seen)
+    assert card.unreachable == seen.unreachable
+    if seen.unreachable:
+        assert (card.score, card.grade, card.stance, card.recommendations) == (0, "F", "Walled", ())
+        assert card.evidence[0].t == "critical"
+
+
+@given(st.integers(0, 10_000), st.integers(1, 500))
+def test_rounding_is_half_up(numerator: int, denominator: int) -> None:
+    rounded = round_half_up(numerator, denominator)
+    assert 2 * denominator * rounded - denominator <= 2 * numerator < 2 * denominator * rounded + denominator
+
+
+def test_an_unknown_method_is_reported_with_the_known_ones() -> None:
+    with pytest.raises(BadValue, match=r"v0\.1, v0\.2"):
+        grade_card(plain(), "v9")
+
+
+@given(observations())
+def test_the_name_is_the_given_one_else_the_sites_else_the_host(seen: Observations) -> None:
+    assert grade_card(seen, labels=Labels(name="Given")).name == "Given"
+    assert grade_card(seen).name == (seen.page.site_name.strip() or seen.host)

@@ -1,0 +1,104 @@
+"""Killed in the middle of writing: what was said to be kept is kept, nothing is half there."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from aui_tui.index.cache import DiskCache, QuotaStore, ScanCache
+from aui_tui.index.reports import Reports
+from aui_tui.index.upkeep import examine
+from tests.index.test_reports import NOW, scan
+
+ROOT = Path(__file__).parents[2]
+
+WRITE = """
+import sys
+from pathlib import Path
+from aui_tui.index.reports import Reports
+from tests.index.test_reports import NOW, scan
+store = Reports(Path(sys.argv[1]), clock=lambda: NOW)
+number = int(sys.argv[2])
+print("ready", flush=True)
+while True:
+    store.put_many([scan(f"h{number % 40}.example", NOW + number), scan(f"n{number}.example", NOW + number)])
+    print(number, flush=True)
+    number += 1
+"""
+
+SPEND = """
+import sys
+from pathlib import Path
+from aui_tui.index.cache import ScanCache
+from aui_tui.index.cache import DiskCache
+from aui_tui.index.cache import QuotaStore
+from tests.index.test_reports import NOW, scan
+folder = Path(sys.argv[1])
+cache = ScanCache(DiskCache(folder / "scans", evict=True), clock=lambda: NOW)
+quota = QuotaStore(DiskCache(folder / "limits", evict=False))
+number = 0
+print("ready", flush=True)
+while True:
+    cache.put(f"h{number % 40}.example", *scan(f"h{number % 40}.example"))
+    if number < 8:
+        quota.spend("a")
+    print(number, flush=True)
+    number += 1
+"""
+
+
+def killed(script: str, *arguments: str, after: float) -> list[str]:
+    """Run a script, kill it ``after`` seconds of writing, and return the lines it had written."""
+    process = subprocess.Popen([sys.executable, "-c", script, *arguments], stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(after)
+    process.send_signal(signal.SIGKILL)
+    lines = process.stdout.read().splitlines()
+    process.wait(10)
+    process.stdout.close()
+    return lines
+
+
+@pytest.mark.parametrize("kills", [2, pytest.param(25, marks=pytest.mark.slow)])
+def test_index_survives_kill(tmp_path: Path, kills: int) -> None:
+    random_, path, said = random.Random(kills), tmp_path / "index.db", 0
+    for _ in range(kills):
+        lines = killed(WRITE, str(path), str(said), after=random_.uniform(0.05, 0.4))
+        said += len(lines)
+        store = Reports(path, clock=lambda: NOW)
+        assert store.warnings == ()
+        assert examine(store).problems == ()
+        kept = {host for host, _ in store.hosts()}
+        assert kept >= {f"n{number}.example" for number in range(said)}
+        for number in range(max(0, said - 40), said):
+            assert store.get(f"n{number}.example").card.host == f"n{number}.example"
+        said = sum(host.startswith("n") for host in kept)
+        store.close()
+    assert said > kills
+
+
+@pytest.mark.parametrize("kills", [2, pytest.param(15, marks=pytest.mark.slow)])
+def test_cache_and_quota_survive_kill(tmp_path: Path, kills: int) -> None:
+    random_ = random.Random(kills)
+    for turn in range(kills):
+        folder = tmp_path / str(turn)
+        folder.mkdir()
+        lines = killed(SPEND, str(folder), after=random_.uniform(0.0, 0.3))
+        scans, limits = DiskCache(folder / "scans", evict=True), DiskCache(folder / "limits", evict=False)
+        cache, quota = ScanCache(scans, clock=lambda: NOW), QuotaStore(limits)
+        for number in range(min(len(lines), 40)):
+            hit = cache.get(f"h{number}.example", f"h{number}.example")
+            assert hit is not None
+            assert hit.card == scan(f"h{number}.example")[0]
+        spent = 10 - quota.left("a").left
+        assert min(len(lines), 8) <= spent <= min(len(lines) + 1, 8)
+        assert scans.warnings == limits.warnings == []
+        scans.close()
+        limits.close()

@@ -1,0 +1,70 @@
+"""The data folder."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from aui_tui.errors import ConfigError
+from aui_tui.index.folder import damaged, prepare, set_aside
+
+
+def test_folder_is_made_for_its_owner_alone(tmp_path: Path) -> None:
+    made = prepare(tmp_path / "a" / "b")
+    assert made == tmp_path / "a" / "b"
+    assert stat.S_IMODE(made.stat().st_mode) == 0o700
+    assert list(made.iterdir()) == []
+
+
+def test_open_folder_is_narrowed(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    assert stat.S_IMODE(prepare(tmp_path).stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize("kind", ["file", "below a file", "loop", "too long", "zero"])
+def test_folder_that_cannot_be_used_is_refused_in_one_sentence(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    folder = {
+        "file": tmp_path / "file",
+        "below a file": tmp_path / "file" / "x",
+        "loop": tmp_path / "loop",
+        "too long": tmp_path / ("x" * 300),
+        "zero": tmp_path / "a\0b",
+    }[kind]
+    with pytest.raises(ConfigError) as refused:
+        prepare(folder)
+    text = str(refused.value)
+    assert text.startswith("The data folder ")
+    assert text.endswith(".")
+    assert "\0" not in text
+    assert "\n" not in text
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root writes everywhere")
+def test_read_only_folder_is_refused(tmp_path: Path) -> None:
+    inner = tmp_path / "inner"
+    tmp_path.chmod(0o500)
+    try:
+        with pytest.raises(ConfigError, match="Permission denied"):
+            prepare(inner)
+    finally:
+        tmp_path.chmod(0o700)
+
+
+def test_file_is_set_aside_with_its_side_files_and_a_time(tmp_path: Path) -> None:
+    file = tmp_path / "index.db"
+    for turn in range(2):
+        file.write_text(f"main {turn}")
+        (tmp_path / "index.db-wal").write_text("log")
+        aside = set_aside(file, clock=lambda: 1_795_000_000.0)
+        assert aside.read_text() == f"main {turn}"
+        assert Path(f"{aside}-wal").read_text() == "log"
+        assert not file.exists()
+        assert not (tmp_path / "index.db-wal").exists()
+    names = [path.name for path in damaged(tmp_path)]
+    assert len(names) == 2
+    assert "index.damaged-20261118T110640Z.db" in names

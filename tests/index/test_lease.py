@@ -1,0 +1,147 @@
+"""One scan per host at a time: leases, one by one and in bulk, and what becomes of them when their process ends."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aui_tui.errors import Unavailable
+from aui_tui.index.cache import LEASE_LIFE, DiskCache, Leases
+from tests.index.clock import NOW, Clock
+
+
+def test_second_taker_waits_for_the_release(leases: Leases) -> None:
+    lease = leases.take("a.example")
+    assert lease is not None
+    assert leases.take("a.example") is None
+    assert leases.take("b.example") is not None
+    leases.release(lease)
+    assert leases.take("a.example") is not None
+
+
+def test_lease_of_a_dead_process_runs_out(leases: Leases, clock: Clock) -> None:
+    first = leases.take("a.example")
+    clock.now += LEASE_LIFE - 0.1
+    assert leases.take("a.example") is None
+    clock.now += 0.2
+    second = leases.take("a.example")
+    assert second is not None
+    assert first is not None
+    leases.release(first)
+    assert leases.take("a.example") is None
+    leases.release(second)
+    assert leases.take("a.example") is not None
+
+
+def test_clock_set_back_keeps_nobody_waiting(leases: Leases, clock: Clock) -> None:
+    leases.take("a.example")
+    clock.now -= 48 * 3600
+    assert leases.take("a.example") is not None
+
+
+@pytest.mark.parametrize("planted", ["[]", '{"owner": 1, "end": "never"}', '{"end": 1e999}', "no json"])
+def test_broken_row_counts_as_free(tmp_path: Path, leases: Leases, planted: str) -> None:
+    leases.take("a.example")
+    db = sqlite3.connect(tmp_path / "limits" / "cache.db")
+    with db:
+        db.execute("UPDATE Cache SET value = ?", (planted,))
+    db.close()
+    assert leases.take("a.example") is not None
+
+
+@pytest.mark.ci
+def test_locked_file_grants_one_lease_and_no_list_of_them(tmp_path: Path, leases: Leases) -> None:
+    leases.take("a.example")
+    holder = sqlite3.connect(tmp_path / "limits" / "cache.db", isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    with pytest.raises(Unavailable, match="in the data folder cannot be written: locked, or the disk is full"):
+        leases.take_many(["b.example", "c.example"])
+    assert leases.take("b.example") is not None
+    holder.execute("ROLLBACK")
+    holder.close()
+
+
+def _race(folder: str, start: Any, end: Any, results: Any) -> None:
+    disk = DiskCache(Path(folder), evict=False)
+    leases = Leases(disk)
+    start.wait()
+    results.put([leases.take(f"{number}.example") is not None for number in range(20)])
+    end.wait(60)
+    disk.close()
+
+
+@pytest.mark.ci
+def test_processes_never_hold_the_same_lease(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    start, end, results = context.Event(), context.Event(), context.Queue()
+    processes = [context.Process(target=_race, args=(str(tmp_path / "limits"), start, end, results)) for _ in range(4)]
+    for process in processes:
+        process.start()
+    start.set()
+    held = [results.get(timeout=60) for _ in processes]
+    end.set()
+    for process in processes:
+        process.join(10)
+    assert [sum(column) for column in zip(*held, strict=True)] == [1] * 20
+
+
+def test_bulk_takes_what_is_free_and_gives_it_back(leases: Leases) -> None:
+    other = leases.take("b.example")
+    taken = leases.take_many(["a.example", "b.example", "c.example"])
+    assert [lease is not None for lease in taken] == [True, False, True]
+    assert leases.take("a.example") is None
+    leases.release_many([lease for lease in taken if lease is not None])
+    assert leases.take("a.example") is not None
+    assert other is not None
+    assert leases.take("b.example") is None
+
+
+def test_renewed_lease_runs_on(leases: Leases, clock: Clock) -> None:
+    lease = leases.take("a.example")
+    assert lease is not None
+    clock.now += LEASE_LIFE - 1
+    leases.renew([lease])
+    clock.now += LEASE_LIFE - 1
+    assert leases.take("a.example") is None
+    clock.now += 2
+    theirs = leases.take("a.example")
+    assert theirs is not None
+    leases.renew([lease])
+    leases.release(lease)
+    assert leases.take("a.example") is None
+
+
+def _hold(folder: str, ready: Any) -> None:
+    disk = DiskCache(Path(folder), evict=False)
+    assert Leases(disk, clock=lambda: NOW).take("a.example") is not None
+    ready.set()
+    signal.pause()
+
+
+def test_lease_of_a_killed_process_is_free_at_once(tmp_path: Path, leases: Leases) -> None:
+    context = multiprocessing.get_context("spawn")
+    ready = context.Event()
+    holder = context.Process(target=_hold, args=(str(tmp_path / "limits"), ready))
+    holder.start()
+    assert ready.wait(60)
+    assert leases.take("a.example") is None
+    assert holder.pid is not None
+    os.kill(holder.pid, signal.SIGKILL)
+    holder.join(10)
+    assert leases.take("a.example") is not None
+
+
+def test_lease_without_an_owner_that_can_be_asked_counts_until_its_end(tmp_path: Path, leases: Leases) -> None:
+    leases.take("a.example")
+    disk = DiskCache(tmp_path / "limits", evict=False)
+    cache = disk.open()
+    for row in ({"place": "elsewhere", "pid": 1}, {"pid": True}, {"place": None, "pid": "1"}, {"pid": -1}):
+        cache.set("lease:a.example", {"owner": "x", "end": NOW + 10} | row)
+        assert leases.take("a.example") is None
+    disk.close()

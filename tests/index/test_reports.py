@@ -1,0 +1,501 @@
+"""Cards, history and what becomes of the file: real SQLite in a real folder."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+import stat
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from aui_tui.checks.scoring import Labels, grade_card
+from aui_tui.errors import ConfigError, NeverScanned, Unavailable
+from aui_tui.index import bitmaps, lists
+from aui_tui.index.database import VERSION, Database
+from aui_tui.index.reports import Reports
+from aui_tui.model.card import ReportCard, epoch_ms, stamp
+from aui_tui.model.observations import Exchange, FileFacts, Observations
+from aui_tui.model.query import Query, Term
+from tests.cards import SAMPLES, WALLED, cards
+from tests.matching import ordered
+from tests.strategies import observations
+
+NOW = 1_795_000_000.0
+DAY = 86400.0
+
+
+@cache
+def scan(
+    host: str = "shop.example", at: float = NOW, *, status: int = 200, llms: bool = False, dead: bool = False
+) -> tuple[ReportCard, Observations]:
+    names = ("browser", "agent_01", "agent_02", "agent_03", "agent_04", "robots")
+    found = Observations(
+        host=host,
+        input_host=host,
+        origin=f"https://{host}",
+        scanned_at=stamp(at),
+        elapsed_ms=10,
+        exchanges=tuple(Exchange(name=name, url=f"https://{host}/", status=0 if dead else status) for name in names),
+        files=FileFacts(llms=llms),
+    )
+    return grade_card(found, labels=Labels(category="Tech")), found
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Reports]:
+    opened = Reports(tmp_path / "index.db", clock=lambda: NOW)
+    yield opened
+    opened.close()
+
+
+def hosts(store: Reports, line: str = "") -> list[str]:
+    return [row.summary.host for row in store.index(Query.of(line=line)).ranked[:]]
+
+
+def consistent(store: Reports) -> None:
+    """Every derived table says what the rows of ``site`` say."""
+    db = store.database.reader()
+    rows = db.execute("SELECT id, ranked, category, stance, score, bits, edge FROM site ORDER BY id").fetchall()
+    wanted: dict[int, set[int]] = {}
+    for identity, *values in rows:
+        for tag in bitmaps.tags_of(*values):
+            wanted.setdefault(tag, set()).add(identity)
+    kept = {row[0] for row in db.execute("SELECT DISTINCT tag FROM bitmap")}
+    assert {tag: set(bitmaps.members(bitmaps.load(db, tag))) for tag in kept} == wanted
+    tally = db.execute("SELECT ranked, category, stance, score, hosts FROM tally WHERE hosts <> 0").fetchall()
+    counted = db.execute(
+        "SELECT ranked, category, stance, score, count(*) FROM site GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"
+    ).fetchall()
+    assert tally == counted
+    assert db.execute("SELECT id FROM line ORDER BY id").fetchall() == [(row[0],) for row in rows]
+    for host, name in db.execute("SELECT host, name FROM site").fetchall():
+        for text in (host, name):
+            view = store.index(Query(terms=(Term(field="text", value=text),)))
+            assert host in {row.summary.host for window in (view.ranked, view.unreachable) for row in window[:]}
+
+
+def test_file_is_private(store: Reports, tmp_path: Path) -> None:
+    store.put(*scan())
+    assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o600}
+
+
+def test_card_and_observations_come_back(store: Reports) -> None:
+    card, found = scan()
+    assert store.put(card, found)
+    assert store.get("shop.example") == (card, found)
+    assert store.get("shop.example", card.scanned_at) == (card, found)
+    with pytest.raises(NeverScanned, match=r"other\.example has never been scanned"):
+        store.get("other.example")
+    with pytest.raises(NeverScanned):
+        store.get("shop.example", stamp(NOW - 1))
+
+
+@pytest.mark.ci
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(observations())
+def test_any_observations_come_back(store: Reports, found: Observations) -> None:
+    card = grade_card(found)
+    store.put(card, found)
+    assert store.get(found.host) == (card, found)
+
+
+@pytest.mark.parametrize("text", ["User-agent: *\nDisallow:\n", "# a line\n" * 6000])
+def test_a_robots_txt_comes_back_with_its_lines(store: Reports, text: str) -> None:
+    card, found = scan()
+    found = msgspec.structs.replace(found, robots=msgspec.structs.replace(found.robots, text=text))
+    store.put(card, found)
+    assert store.get("shop.example") == (card, found)
+
+
+def test_card_without_observations_is_kept(store: Reports) -> None:
+    for card in SAMPLES:
+        store.put(card)
+        assert store.get(card.host) == (card, None)
+
+
+def test_scan_of_the_same_moment_replaces_itself(store: Reports) -> None:
+    card, found = scan()
+    store.put(card, found)
+    store.put(msgspec.structs.replace(card, name="Renamed"), found)
+    assert store.get("shop.example").card.name == "Renamed"
+    assert len(store.history("shop.example")) == 1
+    assert hosts(store, "renamed") == ["shop.example"]
+    consistent(store)
+
+
+def test_change_is_against_the_scan_before(store: Reports) -> None:
+    first, second = scan(at=NOW - DAY)[0], scan(llms=True)[0]
+    assert second.score > first.score
+    store.put(*scan(at=NOW - DAY))
+    assert store.row("shop.example").change is None
+    store.put(*scan(llms=True))
+    row = store.row("shop.example")
+    assert (row.change, row.scans, row.summary.scanned_at) == (second.score - first.score, 2, stamp(NOW))
+    assert store.previous("shop.example", stamp(NOW)) == scan(at=NOW - DAY)
+    assert store.previous("shop.example", stamp(NOW - DAY)) is None
+
+
+@pytest.mark.parametrize("few", [0, 5000], ids=["long", "short"])
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("line", ["", "score:<70", "shop"])
+def test_hosts_in_the_order_of_their_changes(
+    store: Reports, monkeypatch: pytest.MonkeyPatch, line: str, descending: bool, few: int
+) -> None:
+    monkeypatch.setattr(lists, "FEW", few)
+    random_ = random.Random(4)
+    for number in range(60):
+        name = f"shop{number}.example"
+        for age in (1, 0)[number % 3 == 0 :]:
+            card, found = scan(name, at=NOW - age * DAY)
+            score = random_.choice((40, 60, 60, 80))
+            store.put(msgspec.structs.replace(card, score=score), found)
+    query = Query.of(line=line, sort="change", descending=descending)
+    view = store.index(query)
+    rows = [row for row in store.index(Query.of()).ranked[:] if not line.startswith("score") or row.summary.score < 70]
+    assert any(row.change is None for row in rows)
+    assert any(row.change for row in rows)
+    wanted = [row.summary.host for row in ordered(rows, query)]
+    assert [row.summary.host for row in view.ranked[:]] == wanted
+    assert [store.position(host, query) for host in wanted] == list(range(len(wanted)))
+
+
+def test_change_needs_the_same_method_and_two_answers(store: Reports) -> None:
+    card, found = scan(at=NOW - DAY)
+    store.put(grade_card(found, "v0.1"), found)
+    store.put(*scan())
+    assert store.row("shop.example").change is None
+    store.put(*scan("gone.example", NOW - DAY, status=503))
+    store.put(*scan("gone.example"))
+    assert store.row("gone.example").change is None
+    assert card.score != grade_card(found, "v0.1").score
+
+
+def test_older_scan_goes_to_the_history_alone(store: Reports) -> None:
+    store.put(*scan(llms=True))
+    assert not store.put(*scan(at=NOW - DAY))
+    row = store.row("shop.example")
+    assert (row.summary.scanned_at, row.scans) == (stamp(NOW), 2)
+    assert row.change == scan(llms=True)[0].score - scan()[0].score
+    assert [point.scanned_at for point in store.history("shop.example")] == [stamp(NOW - DAY), stamp(NOW)]
+
+
+def test_scan_without_any_answer_leaves_the_good_card_for_a_day(store: Reports) -> None:
+    store.put(*scan(at=NOW))
+    assert not store.put(*scan(at=NOW + 3600, dead=True))
+    assert hosts(store) == ["shop.example"]
+    assert store.get("shop.example").card.scanned_at == stamp(NOW)
+    assert [point.unreachable for point in store.history("shop.example")] == [False, True]
+    assert not store.put(*scan(at=NOW + 3600 + DAY - 1, dead=True))
+    assert store.put(*scan(at=NOW + 3600 + DAY, dead=True))
+    assert hosts(store) == []
+    assert [row.summary.host for row in store.index(Query()).unreachable[:]] == ["shop.example"]
+    consistent(store)
+    assert store.put(*scan(at=NOW + 3 * DAY))
+    assert hosts(store) == ["shop.example"]
+    assert store.row("shop.example").change == 0
+    consistent(store)
+
+
+def test_dead_scan_of_an_unknown_host_is_listed(store: Reports) -> None:
+    assert store.put(*scan(dead=True))
+    assert [row.summary.host for row in store.index(Query()).unreachable[:]] == ["shop.example"]
+
+
+def test_answer_that_is_only_an_error_replaces_the_good_card(store: Reports) -> None:
+    store.put(*scan())
+    assert store.put(*scan(at=NOW + 60, status=503))
+    assert hosts(store) == []
+
+
+def test_history_is_thinned_to_a_scan_a_week_after_thirty_days(store: Reports) -> None:
+    made = [NOW - 100 * DAY + number * DAY / 2 for number in range(200)]
+    for moment in made:
+        store.put(*scan(at=moment))
+    kept = [epoch_ms(point.scanned_at) / 1000 for point in store.history("shop.example")]
+    recent = [moment for moment in made if moment >= NOW - 30 * DAY]
+    old = [moment for moment in made if moment < NOW - 30 * DAY]
+    weeks: dict[int, float] = {int(moment // (7 * DAY)): moment for moment in old}
+    assert kept == sorted(weeks.values()) + recent
+    assert store.row("shop.example").scans == len(kept)
+    for moment in kept:
+        assert store.get("shop.example", stamp(moment)).card.scanned_at == stamp(moment)
+
+
+def test_forgotten_host_leaves_nothing(store: Reports) -> None:
+    store.put(*scan())
+    store.put(*scan(at=NOW - DAY))
+    store.put(*scan("other.example"))
+    assert store.forget("shop.example") == 2
+    assert hosts(store) == hosts(store, "example") == ["other.example"]
+    assert store.history("shop.example") == ()
+    with pytest.raises(NeverScanned):
+        store.forget("shop.example")
+    consistent(store)
+
+
+@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(
+    st.lists(st.tuples(cards(), st.sampled_from(("a", "b", "c")), st.integers(-60, 3)), max_size=10),
+    st.lists(st.sampled_from(("a", "b", "c")), max_size=2),
+)
+def test_derived_tables_always_agree(
+    tmp_path_factory: pytest.TempPathFactory, puts: list[tuple[ReportCard, str, int]], forgotten: list[str]
+) -> None:
+    store = Reports(tmp_path_factory.mktemp("index") / "index.db", clock=lambda: NOW)
+    try:
+        latest: dict[str, ReportCard] = {}
+        for card, host, day in puts:
+            card = msgspec.structs.replace(card, host=f"{host}.example", scanned_at=stamp(NOW + day * DAY))
+            store.put(card)
+            if card.host not in latest or latest[card.host].scanned_at <= card.scanned_at:
+                latest[card.host] = card
+        for host in forgotten:
+            if latest.pop(f"{host}.example", None):
+                store.forget(f"{host}.example")
+        consistent(store)
+        assert {host: store.get(host).card for host in latest} == latest
+    finally:
+        store.close()
+
+
+def test_views_are_kept_until_something_changes(store: Reports) -> None:
+    store.put(*scan())
+    first = store.index(Query())
+    assert store.index(Query()) is first
+    store.put(*scan("other.example"))
+    assert len(store.index(Query()).ranked) == 2
+    other = Reports(store.path, clock=lambda: NOW)
+    other.put(*scan("third.example"))
+    other.close()
+    assert len(store.index(Query()).ranked) == 3
+
+
+def test_window_outlives_a_change(store: Reports) -> None:
+    for number in range(5):
+        store.put(*scan(f"{number}.example"))
+    ranked = store.index(Query()).ranked
+    store.forget("2.example")
+    assert [row.summary.host for row in ranked[0:5]] == ["0.example", "1.example", "3.example", "4.example"]
+    listed = store.index(Query.of(sort="name")).ranked
+    store.forget("3.example")
+    assert [row.summary.host for row in listed[0:5]] == ["0.example", "1.example", "4.example"]
+
+
+def test_empty_index_has_the_time_of_asking(store: Reports) -> None:
+    view = store.index(Query())
+    assert (len(view.ranked), len(view.unreachable), view.scanned_at) == (0, 0, stamp(NOW))
+    assert list(view.ranked[0:50]) == []
+    assert store.overview(Query()).hosts == 0
+
+
+@pytest.mark.parametrize("kind", ["card", "observations", "line", "inflated"])
+def test_damaged_record_is_absent_not_a_crash(store: Reports, kind: str) -> None:
+    store.put(*scan())
+    store.put(*scan("other.example"))
+    with store.database.writing() as db:
+        if kind == "line":
+            db.execute("UPDATE line SET line = ? WHERE id = 1", (b"\x93broken",))
+        elif kind == "inflated":
+            db.execute("UPDATE scan SET card = zeroblob(100) WHERE site = 1")
+        else:
+            db.execute(f"UPDATE scan SET {kind} = substr({kind}, 1, 60) || x'00ff00' WHERE site = 1")
+    if kind == "line":
+        assert hosts(store) == ["other.example"]
+    elif kind == "observations":
+        assert store.get("shop.example") == (scan()[0], None)
+    else:
+        with pytest.raises(NeverScanned):
+            store.get("shop.example")
+        assert hosts(store) == ["other.example", "shop.example"]
+
+
+@pytest.mark.parametrize("damage", ["head", "middle", "truncated", "text", "zero"])
+def test_damaged_file_is_set_aside_and_begun_anew(tmp_path: Path, damage: str) -> None:
+    path = tmp_path / "index.db"
+    store = Reports(path, clock=lambda: NOW)
+    store.put_many(scan(f"{number}.example") for number in range(400))
+    store.close()
+    data = bytearray(path.read_bytes())
+    if damage == "head":
+        data[:100] = bytes(100)[::-1] + b""
+        data[:16] = b"x" * 16
+    elif damage == "middle":
+        for page in range(1, len(data) // 8192):
+            data[page * 8192 : page * 8192 + 200] = b"\xff" * 200
+    elif damage == "truncated":
+        del data[8192 * 3 + 100 :]
+    elif damage == "text":
+        data = bytearray(b"this is no database\n" * 1000)
+    else:
+        data = bytearray()
+    path.write_bytes(data)
+    store = Reports(path, clock=lambda: NOW)
+    try:
+        for _ in range(3):
+            with suppress(Unavailable, NeverScanned):
+                store.put(*scan("new.example"))
+                assert "new.example" in hosts(store)
+                store.get("new.example")
+                store.get("7.example")
+        assert hosts(store) == ["new.example"]
+    finally:
+        store.close()
+    aside = list(tmp_path.glob("index.damaged-*.db"))
+    if damage == "zero":
+        assert not aside
+        assert store.warnings == ()
+    else:
+        assert len(aside) == 1
+        assert aside[0].stat().st_size >= len(data)
+        assert aside[0].name in store.warnings[0]
+
+
+def put_in_the_end(store: Reports, host: str) -> None:
+    """Put a scan as a crawl does: again after the file was begun anew."""
+    for _ in range(3):
+        with suppress(Unavailable):
+            store.put(*scan(host))
+            return
+    raise AssertionError(store.warnings)
+
+
+def damage() -> sqlite3.DatabaseError:
+    """Return what SQLite raises at a damaged page."""
+    found = sqlite3.DatabaseError("database disk image is malformed")
+    found.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+    return found
+
+
+def test_file_that_another_process_has_begun_anew_is_not_set_aside(tmp_path: Path) -> None:
+    path = tmp_path / "index.db"
+    first, second, third = (Reports(path, clock=lambda: NOW) for _ in range(3))
+    first.put(*scan("old.example"))
+    assert hosts(second) == hosts(third) == ["old.example"]
+    assert "set aside" in str(first.database.explain(damage(), "read"))
+    put_in_the_end(first, "a.example")
+    assert "could not be read" in str(second.database.explain(damage(), "read"))
+    put_in_the_end(second, "b.example")
+    put_in_the_end(third, "c.example")
+    for store in (first, second, third):
+        assert hosts(store) == ["a.example", "b.example", "c.example"]
+        store.close()
+    assert len(list(tmp_path.glob("index.damaged-*.db"))) == 1
+    last = Reports(path, clock=lambda: NOW)
+    assert hosts(last) == ["a.example", "b.example", "c.example"]
+    last.close()
+
+
+def test_damage_that_an_earlier_reader_finds_is_not_that_of_the_new_file(store: Reports) -> None:
+    store.put(*scan("old.example"))
+
+    def meanwhile() -> None:
+        store.database.explain(damage(), "read")
+        put_in_the_end(store, "new.example")
+
+    def read() -> None:
+        with store.reading(), ThreadPoolExecutor(1) as thread:
+            thread.submit(meanwhile).result()
+            raise damage()
+
+    with pytest.raises(Unavailable, match="malformed"):
+        read()
+    assert hosts(store) == ["new.example"]
+    assert len(list(store.path.parent.glob("index.damaged-*.db"))) == 1
+
+
+@pytest.mark.parametrize("replaced", [False, True], ids=["removed", "replaced"])
+def test_file_that_is_taken_away_is_reported_once_and_the_new_one_used(tmp_path: Path, replaced: bool) -> None:
+    path = tmp_path / "index.db"
+    other = Reports(tmp_path / "other.db", clock=lambda: NOW)
+    other.put(*scan("there.example"))
+    other.close()
+    store = Reports(path, clock=lambda: NOW)
+    store.put(*scan("old.example"))
+    for suffix in ("", "-wal", "-shm"):
+        Path(f"{path}{suffix}").unlink()
+    if replaced:
+        (tmp_path / "other.db").rename(path)
+    with pytest.raises(Unavailable, match="removed or replaced while it was in use"):
+        store.put(*scan("new.example"))
+    store.put(*scan("new.example"))
+    wanted = ["new.example", "there.example"] if replaced else ["new.example"]
+    assert hosts(store) == wanted
+    store.close()
+    assert list(tmp_path.glob("*damaged*")) == []
+    again = Reports(path, clock=lambda: NOW)
+    assert hosts(again) == wanted
+    again.close()
+
+
+def test_locked_file_is_said_at_once_and_used_later(tmp_path: Path) -> None:
+    path = tmp_path / "index.db"
+    first = Reports(path, clock=lambda: NOW)
+    first.put(*scan())
+    first.close()
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("PRAGMA locking_mode = EXCLUSIVE")
+    holder.execute("BEGIN EXCLUSIVE")
+    holder.execute("UPDATE meta SET changes = changes")
+    store = Reports(path, clock=lambda: NOW, busy=0.05)
+    for use in (lambda: store.put(*scan("other.example")), lambda: store.index(Query()), lambda: store.get("a")):
+        with pytest.raises(Unavailable, match=r"index\.db .*(locked|busy)"):
+            use()
+    holder.execute("COMMIT")
+    holder.close()
+    store.put(*scan("other.example"))
+    assert hosts(store) == ["other.example", "shop.example"]
+    store.close()
+
+
+def test_reading_does_not_wait_for_a_writer(tmp_path: Path) -> None:
+    store = Reports(tmp_path / "index.db", clock=lambda: NOW, busy=0.05)
+    store.put(*scan())
+    holder = sqlite3.connect(store.path, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    assert hosts(store) == ["shop.example"]
+    with pytest.raises(Unavailable, match="locked"):
+        store.put(*scan("other.example"))
+    holder.execute("ROLLBACK")
+    holder.close()
+    assert store.put(*scan("other.example"))
+    store.close()
+
+
+def test_newer_file_is_refused(tmp_path: Path) -> None:
+    Reports(tmp_path / "index.db").close()
+    db = sqlite3.connect(tmp_path / "index.db")
+    db.execute("PRAGMA user_version = 99")
+    db.close()
+    with pytest.raises(
+        ConfigError, match=rf"newer version of this program \(schema 99; this one knows up to {VERSION}\)"
+    ):
+        Reports(tmp_path / "index.db")
+    assert not list(tmp_path.glob("*damaged*"))
+
+
+def test_older_file_is_brought_forward_in_one_transaction(tmp_path: Path) -> None:
+    path = tmp_path / "index.db"
+    store = Reports(path)
+    store.put(WALLED)
+    store.close()
+    add, fill, fail = (
+        "ALTER TABLE site ADD COLUMN note TEXT;",
+        "UPDATE site SET note = 'x;y';",
+        "\nALTER TABLE nowhere;",
+    )
+    steps = {VERSION: add, VERSION + 1: fill + fail}
+    with pytest.raises(Unavailable, match="syntax error"):
+        Database(path, migrations=steps, version=VERSION + 2).reader()
+    assert sqlite3.connect(path).execute("PRAGMA user_version").fetchone() == (VERSION,)
+    database = Database(path, migrations={**steps, VERSION + 1: fill}, version=VERSION + 2)
+    assert database.reader().execute("SELECT host, note FROM site").fetchall() == [(WALLED.host, "x;y")]
+    assert database.reader().execute("PRAGMA user_version").fetchone() == (VERSION + 2,)
+    database.close()

@@ -1,0 +1,133 @@
+"""One table of agents: its words, its order, and that it never says more than the card."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from aui_tui.checks.scoring import grade_card
+from aui_tui.model import agents
+from aui_tui.model.agents import Outcome, agent_rows, by_harm, outcomes, sentence
+from aui_tui.model.methods import DEFAULT_METHOD
+from aui_tui.model.observations import Observations
+from aui_tui.model.registry import registry
+from aui_tui.model.tasks import TaskReport, TaskResult
+from tests.scan import situations
+
+
+def graded(seen: Observations) -> tuple[Outcome, ...]:
+    return outcomes(grade_card(seen, DEFAULT_METHOD), seen)
+
+
+def says(seen: Observations) -> str:
+    return sentence(grade_card(seen, DEFAULT_METHOD), seen)
+
+
+def one_refused() -> Observations:
+    """Claude is refused, whatever robots.txt says."""
+    seen = situations.open_rich()
+    name = registry().live[1].key
+    return replace(
+        seen, exchanges=tuple(situations.probe(name, 403) if one.name == name else one for one in seen.exchanges)
+    )
+
+
+def test_a_refusal_against_robots_txt_is_a_disagreement_and_stands_first() -> None:
+    first, *others = graded(one_refused())
+    assert (first.verdict, first.names, first.gets_in) == ("refused", ("Claude",), "no")
+    assert first.reason == "refused (403)"
+    assert first.disagree
+    assert first.probe == "agent_02"
+    assert {one.verdict for one in others} == {"in", "not tested"}
+    assert says(one_refused()) == "Claude is refused; every other assistant gets in."
+
+
+def test_every_assistant_of_the_matrix_is_in_exactly_one_outcome() -> None:
+    for make in (situations.open_rich, situations.wall_for_agents, situations.robots_ten, situations.dead):
+        keys = [key for one in graded(make()) for key in one.keys]
+        assert sorted(keys) == sorted(grade_card(make(), DEFAULT_METHOD).matrix)
+
+
+def test_outcomes_are_worst_first() -> None:
+    for make in (situations.wall_for_agents, situations.robots_paths, situations.half_open, situations.robots_one):
+        words = [agents.WORST_FIRST.index(one.verdict) for one in graded(make())]
+        assert words == sorted(words)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (situations.open_rich, "Every assistant gets in, to every page."),
+        (situations.robots_paths, "Every assistant gets in; robots.txt closes some pages."),
+        (situations.wall_for_agents, "AI assistants are shut out; a browser gets in."),
+        (situations.wall_for_all, "AI assistants are shut out; a browser does not either."),
+        (situations.dead, "No usable answer, to a browser or to anyone. Not graded."),
+    ],
+)
+def test_the_sentence_says_who_gets_in(make: object, words: str) -> None:
+    assert callable(make)
+    assert says(make()) == words
+
+
+def test_an_agent_that_robots_txt_stops_and_the_site_serves_is_told_no_and_disagrees() -> None:
+    seen = situations.robots_all()
+    rows = [row for row in agent_rows(grade_card(seen, DEFAULT_METHOD), seen) if row.key == "agent_01"]
+    assert [(row.robots, row.outcome, row.verdict, row.disagree) for row in rows] == [("no", "served", "told no", True)]
+
+
+def test_the_table_agrees_with_the_matrix() -> None:
+    for make in (situations.open_rich, situations.wall_for_agents, situations.robots_ten, situations.half_open):
+        seen = make()
+        card = grade_card(seen, DEFAULT_METHOD)
+        rows = {row.key: row.verdict for row in agent_rows(card, seen)}
+        for surface, verdict in zip(registry().surfaces, card.matrix.values(), strict=True):
+            if surface.live:
+                assert rows[surface.live] == agents.word_of(verdict)
+
+
+def test_who_was_not_asked_is_not_said_to_get_in_where_everyone_asked_was_tested() -> None:
+    seen = situations.wall_for_agents()
+    rows = agent_rows(grade_card(seen, DEFAULT_METHOD), seen)
+    assert {row.verdict for row in rows if not row.asked} == {"challenged", "unclear"}
+
+
+def test_fixes_that_let_assistants_in_come_first() -> None:
+    card = grade_card(one_refused(), DEFAULT_METHOD)
+    fixes = by_harm(card)
+    assert fixes[0].k == "wba"
+    assert sorted(fix.k for fix in fixes) == sorted(fix.k for fix in card.recommendations)
+    rest = [fix.pts for fix in fixes[1:]]
+    assert rest == sorted(rest, reverse=True)
+
+
+def test_a_card_alone_gives_the_same_words_as_its_scan() -> None:
+    for make in (situations.open_rich, situations.wall_for_agents, situations.half_open):
+        seen = make()
+        card = grade_card(seen, DEFAULT_METHOD)
+        assert [one.verdict for one in outcomes(card)] == [one.verdict for one in outcomes(card, seen)]
+        assert sentence(card) == sentence(card, seen)
+
+
+@pytest.mark.parametrize(
+    ("door", "verdict", "words"),
+    [
+        ("allowed", "in", "the task run got the page"),
+        ("walled", "challenged", "the browser of the task run was challenged"),
+        ("blocked", "refused", "the browser of the task run was refused"),
+        ("closed", "told no", "robots.txt told the task run to stay out"),
+        ("", "not tested", "the task run got no clear answer"),
+    ],
+)
+def test_after_a_task_run_its_browser_speaks_for_the_assistants_that_drive_one(
+    door: str, verdict: str, words: str
+) -> None:
+    result = TaskResult(task="read", outcome="done", note="")
+    report = TaskReport(ran_at="2026-11-20T10:00:00.000Z", origin="https://a.example", results=(result,), door=door)
+    found = graded(replace(situations.open_rich(), tasks=report))
+    driven = next(one for one in found if "chatgpt_agent" in one.keys)
+    assert (driven.verdict, driven.reason) == (verdict, words)
+
+
+def test_without_a_task_run_nobody_speaks_for_them() -> None:
+    driven = next(one for one in graded(situations.open_rich()) if "chatgpt_agent" in one.keys)
+    assert driven.reason == "only a task run can tell"

@@ -1,0 +1,51 @@
+"""Labels follow the registry and the tables; foreign and future words stay as they are."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from aui_tui.model import labels
+from aui_tui.model.card import AgentAccess
+from tests.cards import WALLED
+
+
+def test_keys_are_shown_by_the_names_that_people_know() -> None:
+    assert labels.surface("amazon") == "Alexa and Amazon agents"
+    assert labels.surface("matrix_key_3") == "Claude"
+    assert labels.surface("theirs") == "theirs"
+    assert labels.pillar("v0.1", "access") == "Access"
+    assert labels.pillar("v0.3", "works") == "Works"
+    assert labels.points(None, 10) == "not scored"
+    assert labels.points(4.5, 10.0) == "4.5/10"
+
+
+def test_answers_stand_with_their_surface_by_position() -> None:
+    expected = ["403 challenge", "403 challenge", "no answer", "403 challenge"]
+    assert list(labels.answers(WALLED).values()) == expected
+    assert list(labels.answers(WALLED)) == ["chatgpt", "claude", "gemini", "perplexity"]
+    foreign = replace(WALLED, matrix=dict(zip("abcdefgh", WALLED.matrix.values(), strict=True)))
+    assert list(labels.answers(foreign)) == ["b", "c", "d", "e"]
+    assert labels.answer(AgentAccess(200, False, "x")) == "200"
+
+
+@pytest.mark.parametrize(
+    ("host", "origin"),
+    [
+        ("shop.example", "https://shop.example"),
+        ("http://plain.example:8080", "http://plain.example:8080"),
+        ("localhost:8000", ""),
+        ("[::1]:8000", ""),
+        ("192.0.2.1", "https://192.0.2.1"),
+        ("javascript:alert(1)", ""),
+        ("shop.example/path", ""),
+        ("user@shop.example", ""),
+        ("", ""),
+    ],
+)
+def test_a_host_is_shown_with_its_origin(host: str, origin: str) -> None:
+    assert labels.origin(host) == origin
+
+
+def test_a_time_is_shown_to_the_minute_in_utc() -> None:
+    assert labels.moment("2026-11-20T10:00:00.250Z") == "2026-11-20 10:00 UTC"

@@ -1,0 +1,247 @@
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from aui_tui.checks import scoring
+from aui_tui.checks.scoring import grade_card, what_if
+from aui_tui.index.blobs import decode_observations
+from aui_tui.index.reports import Reports
+from aui_tui.model import points
+from aui_tui.model.card import ReportCard
+from aui_tui.model.codec import decode_card, encode_card
+from aui_tui.model.methods import METHODS, V02, round_half_up
+from aui_tui.model.observations import Observations, PageFacts
+from aui_tui.model.query import Query
+from aui_tui.model.tasks import (
+    TASKS,
+    Rendered,
+    TaskReport,
+    TaskResult,
+    pillar_points,
+    points_of,
+    rows,
+    runs_of,
+    summary,
+)
+from aui_tui.model.vocabulary import FIXES
+from aui_tui.report.changes import diff
+from aui_tui.report.gates import Gates, check
+from tests.scan.situations import open_rich
+from tests.strategies import driven, observations, task_reports
+
+METHOD = st.sampled_from(tuple(METHODS))
+
+
+def report(*outcomes: str, door: str = "allowed", robots: str = "open") -> TaskReport:
+    """One result per task in order: ``half`` is blocked with half the points."""
+    results = tuple(
+        TaskResult(
+            task=task.key,
+            outcome="blocked" if word == "half" else word,
+            half=word == "half",
+            note=f"The {task.key} ended so.",
+        )
+        for task, word in zip(TASKS, outcomes, strict=False)
+    )
+    return TaskReport(
+        ran_at="2026-11-20T10:00:00.000Z", origin="https://a.example", results=results, door=door, robots=robots
+    )
+
+
+@pytest.fixture(scope="module")
+def seen() -> Observations:
+    """A healthy site."""
+    return open_rich()
+
+
+def test_points_are_the_weight_half_of_it_or_nothing() -> None:
+    run = report("done", "half", "blocked", "absent", "half", "inconclusive")
+    assert [points_of(result) for result in run.results] == [(15, 15), (5, 10), (0, 10), (0, 0), (3, 5), (0, 0)]
+    assert pillar_points(runs_of(run), 50) == round_half_up(50 * 23, 40) == 29
+    assert sum(task.weight for task in TASKS) == 50
+
+
+def test_rows_and_sum_are_what_the_screen_shows() -> None:
+    run = report("done", "done", "half", "done", "absent", "inconclusive")
+    assert [(row.mark, row.points) for row in rows(run)] == [
+        ("done", "15/15"),
+        ("done", "10/10"),
+        ("half", "5/10"),
+        ("done", "5/5"),
+        ("absent", "–"),
+        ("unclear", "–"),
+    ]
+    assert summary(run) == "35 of 40 points → Works 44/50"
+    assert [row.mark for row in rows(None)] == ["waiting"] * 6
+
+
+def test_one_task_that_counts_is_too_few(seen: Observations) -> None:
+    card = grade_card(seen.with_tasks(report("done", "absent", "inconclusive"), None))
+    assert (card.pillars["works"], card.provisional) == (None, True)
+    assert isinstance(card.task_runs, tuple)
+    assert len(card.task_runs) == 3
+
+
+@pytest.mark.parametrize(
+    ("door", "robots", "verdict"),
+    [
+        ("allowed", "open", "allowed"),
+        ("allowed", "partial", "partial"),
+        ("walled", "open", "walled"),
+        ("blocked", "open", "blocked"),
+        ("closed", "blocked", "disallowed"),
+        ("", "open", "untested"),
+    ],
+)
+def test_surfaces_without_a_name_are_judged_by_the_run(
+    seen: Observations, door: str, robots: str, verdict: str
+) -> None:
+    card = grade_card(seen.with_tasks(report("done", "done", door=door, robots=robots), None))
+    assert (card.matrix["chatgpt_agent"], card.matrix["browser_agents"]) == (verdict, verdict)
+    untouched = grade_card(seen)
+    assert (untouched.matrix["chatgpt_agent"], untouched.matrix["browser_agents"]) == ("untested", "untested")
+
+
+@pytest.mark.parametrize(
+    ("readable", "sent", "static", "shell"),
+    [
+        (2000, 399, False, True),
+        (2000, 400, False, False),
+        (2000, 2000, True, False),
+        (192, 0, True, True),
+        (192, 180, True, False),
+        (0, 0, True, True),
+        (0, 0, False, False),
+    ],
+)
+def test_what_was_rendered_decides_the_shell(
+    seen: Observations, readable: int, sent: int, static: bool, shell: bool
+) -> None:
+    page = msgspec.structs.replace(seen.page, noscript_shell=static)
+    after = msgspec.structs.replace(seen, page=page).with_tasks(report(), Rendered(readable=readable, sent=sent))
+    assert after.page.noscript_shell is shell
+    assert grade_card(after).noscript_shell is shell
+
+
+def test_evidence_names_the_task_the_reason_and_what_only_scripts_bring(seen: Observations) -> None:
+    page = Rendered(readable=900, sent=300, share=66, headings=("Rooms by the water",), prices=("49 €", "61 €"))
+    card = grade_card(seen.with_tasks(report("blocked", "done", "half", "done", "absent", "inconclusive"), page))
+    texts = {line.text: line.t for line in card.evidence}
+    assert texts["Read the homepage, tried in a browser: The read ended so."] == "critical"
+    assert texts["Search, tried in a browser: The search ended so."] == "warn"
+    assert texts["Find an offer, tried in a browser, has no clear result: The offer ended so."] == "warn"
+    assert texts["An agent in a browser completed 2 tasks: Follow a link and Find a contact."] == "good"
+    assert (
+        texts[
+            "66 % of the readable text exists only after scripts run, among it the heading “Rooms by the water” and "
+            "the prices “49 €” and “61 €”: an agent that runs none does not see it."
+        ]
+        == "warn"
+    )
+
+
+@pytest.mark.ci
+@given(driven(), METHOD)
+def test_a_card_is_provisional_exactly_when_its_works_are_null(found: Observations, method: str) -> None:
+    card = grade_card(found, method)
+    if method == V02.name:
+        assert card.provisional is (card.pillars["works"] is None)
+        assert card.pillars["works"] == (None if found.unreachable else pillar_points(card.task_runs or (), 50))
+    assert decode_card(encode_card(card)) == card
+    assert decode_observations(msgspec.json.encode(found)) is not None
+    assert grade_card(found, method) == card
+
+
+@pytest.mark.ci
+@given(driven(), METHOD)
+def test_all_fixes_leave_only_what_the_tasks_lack(found: Observations, method: str) -> None:
+    assume(not found.unreachable)
+    after = what_if(found, FIXES, METHODS[method])
+    card = grade_card(found, method)
+    assert after.ledger.earned + points.lacking(card) == after.ledger.possible
+
+
+@pytest.mark.ci
+@given(observations(), task_reports(), METHOD)
+def test_a_run_changes_nothing_that_is_compared_with_a_card_without_one(
+    found: Observations, run: TaskReport, method: str
+) -> None:
+    without, with_run = grade_card(found, method), grade_card(found.with_tasks(run, None), method)
+    assert points.without_tasks(with_run) == without.score
+    assert points.comparable(without, with_run) == points.comparable(with_run, without)[::-1]
+    change = diff(without, with_run)
+    assert change.score == (without.score, without.score) or points.task_points(with_run) is None
+    assert bool(change.note) == (points.task_points(with_run) is not None)
+
+
+@pytest.mark.ci
+@given(observations(), task_reports())
+def test_a_run_survives_grading_again_from_the_card_alone(found: Observations, run: TaskReport) -> None:
+    seen = found.with_tasks(run, None)
+    card = grade_card(seen, "v0.2")
+    other = scoring.regrade(card, "v0.1")
+    assert (other.pillars, other.score) == (grade_card(seen, "v0.1").pillars, grade_card(seen, "v0.1").score)
+
+
+def test_no_regress_compares_what_both_cards_measured(seen: Observations) -> None:
+    gate = Gates.of(no_regress=True)
+    poor = grade_card(seen.with_tasks(report("blocked", "blocked", "blocked"), None))
+    plain = grade_card(seen)
+    assert poor.score < plain.score
+    assert check(poor, gate, plain).exit_code == 0
+    assert check(plain, gate, poor).exit_code == 0
+    rich = grade_card(seen.with_tasks(report("done", "done", "done"), None))
+    assert check(poor, gate, rich).exit_code == 1
+
+
+def test_the_list_and_the_history_compare_what_both_scans_measured(tmp_path: Path, seen: Observations) -> None:
+    store = Reports(tmp_path / "index.db")
+    later = msgspec.structs.replace(seen, scanned_at="2026-11-21T10:00:00.000Z")
+    poor = later.with_tasks(report("blocked", "blocked", "blocked"), None)
+    for found in (seen, poor):
+        store.put(grade_card(found), found)
+    (row,) = store.index(Query.of(line="tasks:yes")).ranked[0:5]
+    assert (row.change, row.summary.score < grade_card(seen).score) == (0, True)
+    assert len(store.index(Query.of(line="tasks:no")).ranked) == 0
+    assert len(store.index(Query.of(line="-tasks:no")).ranked) == 1
+    assert [point.plain for point in store.history(seen.host)] == [None, grade_card(seen).score]
+    kept = store.get(seen.host).observations
+    assert kept is not None
+    assert kept.tasks == poor.tasks
+    store.close()
+
+
+def test_an_index_from_before_the_tasks_is_brought_forward(tmp_path: Path, seen: Observations) -> None:
+    path = tmp_path / "index.db"
+    store = Reports(path)
+    store.put(grade_card(seen), seen)
+    store.close()
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript("ALTER TABLE scan DROP COLUMN plain; PRAGMA user_version = 2;")
+    store = Reports(path)
+    assert store.history(seen.host)[0].score == grade_card(seen).score
+    later = msgspec.structs.replace(seen, scanned_at="2026-11-21T10:00:00.000Z").with_tasks(
+        report("done", "done"), None
+    )
+    assert store.put(grade_card(later), later)
+    store.close()
+
+
+@pytest.mark.parametrize("runs", ["[]", '["a", 7, {"task": "read"}, [[]]]'])
+def test_foreign_elements_of_task_runs_are_passed_over(seen: Observations, runs: str) -> None:
+    raw = encode_card(grade_card(seen)).replace(b'"task_runs":[]', b'"task_runs":' + runs.encode())
+    assert decode_card(raw).task_runs == ()
+
+
+def test_a_run_is_kept_with_the_card(seen: Observations) -> None:
+    card = grade_card(seen.with_tasks(report("done", "half"), None))
+    again: ReportCard = decode_card(encode_card(card))
+    assert again.task_runs == runs_of(report("done", "half"))
+    assert PageFacts().rendered is None

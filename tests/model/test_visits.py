@@ -1,0 +1,157 @@
+"""Log and probe beside each other: what they say together, and never more than that."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from typing import Any
+
+import jsonschema
+import msgspec
+import pytest
+
+from aui_tui.errors import RecordError
+from aui_tui.model.card import AgentAccess, Evidence, ReportCard
+from aui_tui.model.visits import (
+    Comparison,
+    Visits,
+    beside,
+    compare,
+    decode_visits,
+    encode_visits,
+    visit_rows,
+)
+from tests.cards import WALLED
+from tests.visits.records import verified, visitor, visits
+
+CLAUDE = "Claude-User"
+
+
+def probed(status: int = 403, *, challenged: bool = False, edge: str = "nginx") -> ReportCard:
+    """A card whose probe of Claude got ``status``, the others the page."""
+    access = dict.fromkeys(WALLED.agent_access, AgentAccess(200, False, "Home"))
+    access[CLAUDE] = AgentAccess(status, challenged, "")
+    return msgspec.structs.replace(WALLED, agent_access=access, edge=edge)
+
+
+def claude(record: Visits, card: ReportCard) -> Comparison:
+    return next(one for one in compare(record, card) if one.agent.token == CLAUDE)
+
+
+@pytest.mark.parametrize(
+    ("found", "kind", "card", "together", "gets_in"),
+    [
+        (verified(CLAUDE, 1202, 2), "unknown", probed(), "contradicted", True),
+        (verified(CLAUDE, 1202, 2), "origin", probed(), "contradicted", True),
+        (verified(CLAUDE, 1202, 2), "edge", probed(403, challenged=True), "contradicted", True),
+        (verified(CLAUDE, 1202, 2), "edge", probed(200), "confirmed", True),
+        (verified(CLAUDE, 2, 1202), "edge", probed(), "confirmed", False),
+        (verified(CLAUDE, 2, 1202), "edge", probed(200), "contradicted", False),
+        (verified(CLAUDE, 50, 50), "edge", probed(), "cannot tell", None),
+        (verified(CLAUDE, 50, 0), "edge", probed(0), "cannot tell", True),
+        (verified(CLAUDE, 0, 0), "edge", probed(), "no visits", None),
+        (visitor(CLAUDE, 40, 0), "edge", probed(), "cannot tell", None),
+        (visitor(CLAUDE, 40, 0), "edge", probed(200), "confirmed", True),
+        (visitor(CLAUDE, 0, 40), "edge", probed(), "confirmed", None),
+        (visitor(CLAUDE, 0, 40), "origin", probed(), "cannot tell", None),
+        (visitor(CLAUDE, 40, 0, addresses="checked", outside=40), "edge", probed(200), "cannot tell", None),
+        (visitor(CLAUDE, 0, 0), "edge", probed(), "no visits", None),
+        (None, "edge", probed(), "no visits", None),
+        (None, "origin", probed(), "cannot tell", None),
+        (None, "unknown", probed(edge="cloudflare"), "cannot tell", None),
+        (None, "origin", probed(200), "no visits", None),
+    ],
+)
+def test_log_and_probe_together(found: Any, kind: str, card: ReportCard, together: str, gets_in: bool | None) -> None:
+    said = claude(visits(*([found] if found else []), kind=kind), card)
+    assert (said.together, said.gets_in) == (together, gets_in), said.sentence
+    assert said.sentence.endswith(".")
+    assert "spoof" not in said.sentence
+
+
+def test_a_log_that_ends_long_before_the_scan_tells_nothing() -> None:
+    old = msgspec.structs.replace(verified(CLAUDE, 1202, 2), last="2026-10-01T00:00:00.000Z")
+    assert claude(visits(old), probed()).together == "cannot tell"
+
+
+def test_rows_begin_with_disagreements_and_always_name_the_probed_agents() -> None:
+    record = visits(
+        visitor("GPTBot", 7925, 0), verified("ChatGPT-User", 3308, 2), verified(CLAUDE, 1202, 2), visitor("Devin", 3, 0)
+    )
+    rows = visit_rows(record, probed())
+    assert [row.token for row in rows] == [
+        CLAUDE,
+        "ChatGPT-User",
+        "Google-Agent",
+        "Perplexity-User",
+        "Devin",
+        "GPTBot",
+    ]
+    first = rows[0]
+    assert (first.probe, first.together, first.agrees, first.gets_in) == ("refused", "really let in", False, True)
+    assert first.refused == pytest.approx(2 / 1204)
+    assert first.address_ok == 1.0
+    assert len(first.days) == 12
+    assert sum(first.days) == 1204
+    assert (rows[1].probe, rows[1].together, rows[1].agrees) == ("in", "confirmed", True)
+    assert (rows[2].requests, rows[2].refused, rows[2].together) == (0, None, "no visits")
+    assert (rows[5].probe, rows[5].together) == ("not asked", "crawler")
+
+
+def test_rows_without_a_card_say_nothing_of_probes() -> None:
+    rows = visit_rows(visits(verified(CLAUDE, 10, 0)))
+    assert {row.probe for row in rows} == {"not asked"}
+    assert [row.agrees for row in rows] == [None] * 4
+
+
+def test_a_record_survives_json_and_is_cleaned() -> None:
+    record = visits(verified(CLAUDE, 10, 0), notes=("a\x1b[2Jb",))
+    kept = decode_visits(encode_visits(record))
+    assert kept.visitors == record.visitors
+    assert "\x1b" not in kept.notes[0]
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b'{"version": 2}', b"\xff", b"[" * 100_000])
+def test_a_broken_record_is_one_sentence(data: bytes) -> None:
+    with pytest.raises(RecordError, match=r"^Broken visits record: .*\.$"):
+        decode_visits(data)
+
+
+def test_the_schema_is_that_of_the_record() -> None:
+    file = files("aui_tui.model").joinpath("schemas", "visits.schema.json").read_bytes()
+    (reference,), components = msgspec.json.schema_components((Visits,), ref_template="#/$defs/{name}")
+    document = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "What the access logs of a site say of agents",
+        **reference,
+        "$defs": components,
+    }
+    assert file == msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
+    jsonschema.Draft202012Validator(json.loads(file)).validate(
+        json.loads(encode_visits(visits(verified(CLAUDE, 9, 1))))
+    )
+
+
+def test_the_card_says_that_the_agent_gets_in_and_how_that_is_known() -> None:
+    """An edge that verifies addresses: the probe is refused, verified visits are served."""
+    limit = "Limit of this test: a probe borrows an agent's name."
+    card = msgspec.structs.replace(
+        probed(), evidence=(Evidence("critical", "Claude is refused."), Evidence("warn", limit), Evidence("good", "x"))
+    )
+    said = beside(card, visits(verified(CLAUDE, 1202, 2)))
+    assert [line.t for line in said.evidence] == ["critical", "good", "good"]
+    assert said.evidence[1].text.startswith("Access log: Claude came from the published ranges (2026-11-08 to")
+    assert "1,202 of 1,204 verified visits were served, while the probe was turned away." in said.evidence[1].text
+    assert "the real Claude gets in." in said.evidence[1].text
+    assert (said.score, said.stance, said.matrix) == (card.score, card.stance, card.matrix)
+    assert beside(card, visits(visitor(CLAUDE, 40))) == card
+    assert beside(card, visits()) == card
+
+
+def test_the_limit_stays_while_one_agent_is_unanswered() -> None:
+    access = dict.fromkeys(WALLED.agent_access, AgentAccess(403, False, ""))
+    limit = Evidence("warn", "Limit of this test: a probe borrows an agent's name.")
+    card = msgspec.structs.replace(WALLED, agent_access=access, evidence=(limit,))
+    said = beside(card, visits(verified(CLAUDE, 2, 1202)))
+    assert [line.text[:10] for line in said.evidence] == ["Access log", "Limit of t"]
+    assert "2026-11-08" in said.evidence[0].text

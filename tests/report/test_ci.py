@@ -1,0 +1,282 @@
+"""JUnit XML, SARIF and the badge follow their published schemas, whatever the texts of a site."""
+
+from __future__ import annotations
+
+import json
+import re
+from csv import DictReader
+from io import StringIO
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from xml.etree import ElementTree
+
+import pytest
+import xmlschema
+from hypothesis import HealthCheck, given, settings
+from jsonschema import Draft4Validator
+from msgspec.structs import replace
+
+from aui_tui.checks.scoring import grade_card
+from aui_tui.cli.output import located
+from aui_tui.model.card import Evidence, ReportCard
+from aui_tui.model.vocabulary import GRADES
+from aui_tui.report.ci import problems
+from aui_tui.report.formats import write_cards
+from aui_tui.report.gates import Gates, check
+from aui_tui.report.options import Options, Refusal
+from aui_tui.report.page import COLOURS, UNKNOWN, badge, svg
+from aui_tui.text import clean
+from tests.cards import DEAD, RICH_OPEN, SAMPLES, WALLED, cards
+from tests.report.hostile import PAYLOADS, hostile
+from tests.scan.situations import plain
+
+SCHEMAS = Path(__file__).parents[1] / "data" / "schemas"
+JUNIT = xmlschema.XMLSchema(str(SCHEMAS / "junit.xsd"))
+SARIF = Draft4Validator(json.loads((SCHEMAS / "sarif-2.1.0.json").read_bytes()))
+REFUSED = (Refusal('ftp://x<&"', "Invalid host", 400, "only <http>"),)
+GATES = Gates.of(fail_under=60, must_serve="claude,gemini,perplexity", fail_on="warn")
+
+
+def gated(name: str, *written: ReportCard, **options: Any) -> str:
+    return "".join(write_cards(name, written, gates={card.host: check(card, GATES) for card in written}, **options))
+
+
+def suites(*written: ReportCard, **options: Any) -> list[ElementTree.Element]:
+    text = gated("junit", *written, **options)
+    JUNIT.validate(text)
+    return list(ElementTree.fromstring(text))
+
+
+def runs(*written: ReportCard, **options: Any) -> list[dict[str, Any]]:
+    log = json.loads(gated("sarif", *written, **options))
+    SARIF.validate(log)
+    found: list[dict[str, Any]] = log["runs"]
+    return found
+
+
+@pytest.mark.parametrize("text", PAYLOADS)
+def test_hostile_texts_stay_texts(text: str) -> None:
+    suites(hostile(text))
+    runs(hostile(text))
+
+
+@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+@given(cards())
+def test_any_card_follows_the_schemas(card: ReportCard) -> None:
+    suites(card)
+    runs(card)
+
+
+def test_no_card_is_a_whole_document() -> None:
+    assert suites() == []
+    assert runs() == []
+
+
+def test_a_refused_host_is_a_suite_that_errs_and_a_run_that_failed() -> None:
+    card, lost = suites(RICH_OPEN, refused=REFUSED)
+    assert (card.get("id"), lost.get("id")) == ("0", "1")
+    assert (lost.get("name"), lost.get("tests"), lost.get("errors")) == ('ftp://x<&"', "1", "1")
+    error = lost.find("testcase/error")
+    assert error is not None
+    assert (error.get("type"), error.text) == ("Invalid host", "only <http>")
+    _, failed = runs(RICH_OPEN, refused=REFUSED)
+    (invocation,) = failed["invocations"]
+    assert not invocation["executionSuccessful"]
+    assert invocation["toolExecutionNotifications"][0]["message"]["text"] == "only <http>"
+    assert failed["results"] == []
+
+
+@pytest.mark.parametrize("name", ["json", "ndjson", "csv", "markdown", "html"])
+def test_a_refused_host_and_the_reason_are_in_every_format(name: str) -> None:
+    for written in ((), (RICH_OPEN,)):
+        text = gated(name, *written, refused=REFUSED, many=True)
+        assert "ftp:" in text
+        assert "only" in text
+        if name in ("json", "ndjson"):
+            found = json.loads(text) if name == "json" else [json.loads(line) for line in text.splitlines()]
+            assert found[-1] == {"found": False, **REFUSED[0]._asdict()}
+        elif name == "csv":
+            row = list(DictReader(StringIO(text)))[-1]
+            assert (row["found"], row["host"], row["score"]) == ("false", REFUSED[0].host, "")
+            assert row["evidence"] == "critical: only <http>"
+
+
+def test_counts_are_the_counts() -> None:
+    for suite in suites(*SAMPLES, DEAD):
+        cases = suite.findall("testcase")
+        assert suite.get("tests") == str(len(cases))
+        for attribute, element in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+            assert suite.get(attribute) == str(sum(case.find(element) is not None for case in cases))
+
+
+def results(suite: ElementTree.Element) -> dict[str, str]:
+    return {
+        f"{(case.get('classname') or '').rpartition('.')[2]} {case.get('name')}": case[0].tag if len(case) else "passed"
+        for case in suite.findall("testcase")
+    }
+
+
+def test_a_shut_out_agent_fails_a_silent_one_errs_and_open_advice_is_skipped() -> None:
+    found = results(suites(WALLED)[0])
+    assert found["agents Claude"] == "failure"
+    assert found["agents Google agents"] == "error"
+    assert found["agents In-browser agents"] == "skipped"
+    assert found["checks llms.txt"] == "skipped"
+    assert found["checks JSON-LD"] == "passed"
+    assert found["gates fail-under"] == "failure"
+
+
+def test_names_of_cases_are_the_same_for_every_site() -> None:
+    one, other = (results(suite) for suite in suites(*SAMPLES))
+    assert [name for name in one if not name.startswith("gates")] == [n for n in other if not n.startswith("gates")]
+
+
+def test_an_unreachable_site_errs_and_has_no_score() -> None:
+    (suite,) = suites(DEAD)
+    assert results(suite) == {"agents the site answers": "error", "gates reachable": "error"}
+    assert [entry.get("name") for entry in suite.findall("properties/property")] == ["method"]
+    (run,) = runs(DEAD)
+    assert run["invocations"][0]["executionSuccessful"] is False
+    assert "score" not in run["properties"]
+
+
+def test_sarif_levels_follow_severity() -> None:
+    (run,) = runs(WALLED)
+    rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    assert all(rules[result["ruleIndex"]] == result["ruleId"] for result in run["results"])
+    kinds = {(result["ruleId"].partition("/")[0], result["level"]) for result in run["results"]}
+    assert {("finding", "error"), ("finding", "warning"), ("gate", "error"), ("fix", "note")} >= kinds
+    assert ("gate", "error") in kinds
+
+
+def test_sarif_names_a_rule_for_each_kind_of_finding_with_help_and_a_place_to_read_on() -> None:
+    (run,) = runs(WALLED)
+    rules = run["tool"]["driver"]["rules"]
+    assert len({rule["id"] for rule in rules}) == len(rules) > 3
+    for rule in rules:
+        assert rule["shortDescription"]["text"]
+        assert rule["help"]["text"]
+        assert rule["helpUri"].startswith("https://")
+    used = {result["ruleId"] for result in run["results"]}
+    assert used == {rule["id"] for rule in rules}
+
+
+def test_no_problem_is_shown_twice_and_each_has_its_snippet() -> None:
+    """A fix stands with the finding that it is for, and alone only where no finding speaks of it."""
+    seen = plain()
+    card = grade_card(seen, "v0.2")
+    found = list(problems(card, Options()))
+    assert len({one.fingerprint for one in found}) == len(found)
+    titles = [fix.title for fix in card.recommendations]
+    assert titles
+    for title in titles:
+        assert sum(title in one.text for one in found) == 1
+    assert any(one.rule.id.startswith("finding/") and one.code for one in found)
+    (run,) = json.loads("".join(write_cards("sarif", [card])))["runs"]
+    for fix in card.recommendations:
+        (result,) = (one for one in run["results"] if fix.title in one["message"]["text"])
+        assert clean(fix.code, block=True).strip() in result["message"]["text"]
+        assert "```" in result["message"]["markdown"]
+
+
+def test_a_problem_stands_at_a_file_that_exists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert located("/robots.txt") == ""
+    (tmp_path / "README.md").touch()
+    assert located("/robots.txt") == "README.md"
+    (tmp_path / "public").mkdir()
+    (tmp_path / "public" / "index.html").touch()
+    assert located("") == located("/robots.txt") == "public/index.html"
+    (tmp_path / "public" / "robots.txt").touch()
+    assert located("/robots.txt") == "public/robots.txt"
+    (run,) = json.loads("".join(write_cards("sarif", [WALLED], locate=located)))["runs"]
+    for result in run["results"]:
+        assert (tmp_path / result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]).is_file()
+
+
+def test_github_gets_a_command_a_line_that_no_text_can_break_out_of() -> None:
+    evil = replace(WALLED, evidence=(Evidence("critical", "100 % bad\n::error::x, y: z"), *WALLED.evidence))
+    lines = gated("github", evil).splitlines()
+    assert all(re.match(r"::(error|warning|notice) title=[^:]*::[^\n]", line) for line in lines)
+    assert "100 %25 bad" in lines[0]
+    assert len(lines) == len(list(problems(evil, Options(gates={evil.host: check(evil, GATES)}))))
+    at = "".join(write_cards("github", [WALLED], locate=lambda path: "a,b:c.txt"))
+    assert "file=a%2Cb%3Ac.txt,line=1,title=" in at
+
+
+def test_gitlab_gets_a_code_quality_report() -> None:
+    found = json.loads(gated("gitlab", WALLED))
+    assert {"description", "check_name", "fingerprint", "severity", "location"} == set(found[0])
+    assert {entry["severity"] for entry in found} <= {"info", "minor", "major", "critical", "blocker"}
+    assert len({entry["fingerprint"] for entry in found}) == len(found)
+    assert all(entry["location"] == {"path": "README.md", "lines": {"begin": 1}} for entry in found)
+    assert json.loads(gated("gitlab", DEAD))
+
+
+@pytest.mark.parametrize(
+    ("host", "uri"),
+    [
+        ("shop.example", "shop.example"),
+        ("localhost:8000", "localhost%3A8000"),
+        ("[::1]:8000", "%5B%3A%3A1%5D%3A8000"),
+        ("http://plain.example", "http%3A%2F%2Fplain.example"),
+        ("no host at all", "no%20host%20at%20all"),
+    ],
+)
+def test_every_location_is_a_relative_file_as_code_scanning_wants(host: str, uri: str) -> None:
+    (run,) = runs(replace(WALLED, host=host))
+    places = {result["ruleId"]: result["locations"][0]["physicalLocation"] for result in run["results"]}
+    uris = {place["artifactLocation"]["uri"] for place in places.values()}
+    assert {uri, f"{uri}/robots.txt"} <= uris
+    for place in places.values():
+        parts = urlsplit(place["artifactLocation"]["uri"])
+        assert (parts.scheme, parts.netloc) == ("", "")
+        assert place["region"] == {"startLine": 1}
+
+
+def test_a_finding_keeps_its_fingerprint_when_only_figures_change() -> None:
+    def prints(text: str) -> set[str]:
+        (run,) = runs(replace(RICH_OPEN, evidence=(Evidence("warn", text),)))
+        return {r["partialFingerprints"]["auiTui/v1"] for r in run["results"] if r["ruleId"] == "finding/warn"}
+
+    assert prints("robots.txt disallows 3 of 19") == prints("robots.txt disallows 2 of 19")
+    assert prints("robots.txt disallows 3 of 19") != prints("no Content-Signal")
+    (run,) = runs(WALLED)
+    every = [result["partialFingerprints"]["auiTui/v1"] for result in run["results"]]
+    assert len(set(every)) == len(every)
+
+
+def test_deterministic_output_is_the_same_for_a_later_scan() -> None:
+    later = replace(WALLED, scanned_at="2030-01-01T00:00:00.000Z", elapsed_ms=1)
+    for name in ("junit", "sarif", "markdown", "html"):
+        assert gated(name, WALLED, deterministic=True) == gated(name, later, deterministic=True)
+
+
+@pytest.mark.parametrize("card", [*SAMPLES, DEAD], ids=lambda card: card.host)
+def test_a_badge_is_one_well_formed_picture(card: ReportCard) -> None:
+    picture = ElementTree.fromstring(badge(card))
+    assert picture.tag == "{http://www.w3.org/2000/svg}svg"
+    allowed = {"svg", "title", "rect", "g", "text"}
+    assert {element.tag.rpartition("}")[2] for element in picture.iter()} == allowed
+    assert not any("href" in name for element in picture.iter() for name in element.attrib)
+    text = [element.text for element in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert text == ["agent usability", "unreachable" if card is DEAD else f"{card.grade} {card.score}"]
+
+
+def test_a_badge_escapes_its_words() -> None:
+    for payload in PAYLOADS:
+        ElementTree.fromstring(svg(payload, payload, UNKNOWN))
+    assert "unreachable" in badge(DEAD)
+    assert UNKNOWN in badge(replace(RICH_OPEN, grade="E"))
+
+
+def test_the_words_of_a_badge_can_be_read() -> None:
+    def light(colour: str) -> float:
+        parts = [int(colour[n : n + 2], 16) / 255 for n in (1, 3, 5)]
+        linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    assert set(COLOURS) == set(GRADES)
+    for colour in (*COLOURS.values(), UNKNOWN, "#333a42"):
+        assert 1.05 / (light(colour) + 0.05) > 5

@@ -1,0 +1,133 @@
+"""What changed, written out for a terminal, a script and a pull request."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from markdown_it import MarkdownIt
+from msgspec.structs import replace
+
+from aui_tui.model.card import AgentAccess, Evidence
+from aui_tui.model.methods import V02
+from aui_tui.report.changes import diff
+from aui_tui.report.diff import FORMATS, write
+from tests.cards import RICH_OPEN, WALLED, sums
+from tests.report.hostile import PAYLOADS, hostile
+
+SERVED = AgentAccess(200, False, "Tickets")
+AFTER = replace(
+    WALLED,
+    **sums(
+        V02,
+        {"door": 12, "robots": 9, "signal": 0, "ssr": 5, "landmarks": 4, "jsonld": 3, "llms": 3, "protocols": 0},
+        "Open",
+    ),
+    scanned_at="2026-11-21T10:00:00.000Z",
+    edge="wall-z server-q",
+    agent_access=dict.fromkeys(WALLED.agent_access, SERVED),
+    matrix={**WALLED.matrix, **dict.fromkeys(("chatgpt", "claude", "gemini", "perplexity"), "allowed")},
+    live_served=4,
+    files=("llms.txt",),
+    evidence=(Evidence("warn", "A form has no label."), *WALLED.evidence[3:]),
+)
+MOVED = diff(WALLED, AFTER)
+
+
+def text(form: str, found: object = MOVED, **options: bool) -> str:
+    return "".join(write(found, form, **options))  # type: ignore[arg-type]
+
+
+def test_a_diff_as_text_lists_what_is_better_and_worse() -> None:
+    assert text("text").splitlines() == [
+        "tickets.example: score 42 -> 72, grade F -> C, Walled -> Open",
+        "2026-11-20 09:58 UTC -> 2026-11-21 10:00 UTC",
+        "",
+        "Better",
+        "  Welcome: 9 -> 21",
+        "  Built: 12 -> 15",
+        "  ChatGPT: walled -> allowed, +4 Welcome",
+        "  Claude: walled -> allowed, +4 Welcome",
+        "  Perplexity: walled -> allowed, +4 Welcome",
+        "  Answer to ChatGPT-User: 403 challenge -> 200",
+        "  Answer to Claude-User: 403 challenge -> 200",
+        "  Answer to Perplexity-User: 403 challenge -> 200",
+        "  Agents served: 0 -> 4",
+        "  llms.txt: missing -> found, +3 Built",
+        "",
+        "Changed",
+        "  Google agents: untested -> allowed",
+        "  Answer to Google-Agent: no answer -> 200",
+        "  Edge: wall-z -> wall-z server-q",
+        "",
+        "Resolved findings",
+        "  critical: ChatGPT got a challenge page (403); a browser got the homepage.",
+        "  critical: Claude got a challenge page (403); a browser got the homepage.",
+        "  warn: Google agent gave no answer in 12 s: inconclusive.",
+        "",
+        "New findings",
+        "  warn: A form has no label.",
+    ]
+
+
+def test_a_diff_as_json_holds_both_cards_and_every_change() -> None:
+    found = json.loads(text("json"))
+    assert found["before"] == {
+        "host": "tickets.example",
+        "method": "v0.2",
+        "score": 42,
+        "grade": "F",
+        "stance": "Walled",
+        "scanned_at": "2026-11-20T09:58:01.007Z",
+    }
+    assert found["after"]["score"] == 72
+    assert found["same"] is False
+    (files,) = [change for change in found["changes"] if change["field"] == "files"]
+    assert files == {
+        "field": "files",
+        "label": "llms.txt",
+        "before": "missing",
+        "after": "found",
+        "direction": "better",
+        "points": 3,
+        "pillar": "Built",
+        "text": "llms.txt: missing -> found, +3 Built",
+    }
+    assert [item["text"] for item in found["new"]] == ["A form has no label."]
+    assert len(found["resolved"]) == 3
+
+
+def test_a_diff_as_markdown_is_one_comment_that_can_be_found_again() -> None:
+    found = text("markdown")
+    assert found.startswith("<!-- aui-tui diff -->\n### Agent usability of tickets.example\n")
+    rendered = MarkdownIt("gfm-like").render(found)
+    assert "<strong>score 42 -&gt; 72, grade F -&gt; C, Walled -&gt; Open</strong>" in rendered
+    assert "<summary>Changed: 3</summary>" in rendered
+    assert "<li>llms.txt: missing -&gt; found, +3 Built</li>" in rendered
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_hostile_texts_add_no_element_to_a_comment(payload: str) -> None:
+    rendered = MarkdownIt("gfm-like").render(text("markdown", diff(AFTER, hostile(payload))))
+    tags = set(re.findall(r"<([a-z][a-z0-9]*)", rendered))
+    assert tags <= {"h3", "h4", "p", "strong", "ul", "li", "details", "summary"}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_no_change_is_said(form: str) -> None:
+    found = text(form, diff(WALLED, WALLED))
+    assert "Nothing has changed." in found or json.loads(found)["same"] is True
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_deterministic_output_has_no_time(form: str) -> None:
+    assert "2026-11-2" in text(form)
+    assert "2026-11-2" not in text(form, deterministic=True)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_what_limits_the_comparison_is_said(form: str) -> None:
+    found = text(form, diff(RICH_OPEN, WALLED))
+    assert "different methods" in found
+    assert "shop.example" in found

@@ -1,0 +1,232 @@
+"""Gates fail for what is wrong, say by how much, and never pass what could not be measured."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from aui_tui.checks.ledger import ledger
+from aui_tui.checks.scoring import grade_card
+from aui_tui.errors import BadValue
+from aui_tui.model.card import AgentAccess, Evidence, ReportCard
+from aui_tui.model.methods import METHODS, V01
+from aui_tui.model.observations import INCONCLUSIVE as SILENT
+from aui_tui.model.observations import Exchange, Observations
+from aui_tui.report.gates import FAILED, INCONCLUSIVE, PASSED, Gates, Outcome, check, worst
+from tests.cards import DEAD, RICH_OPEN, WALLED, sums
+from tests.strategies import observations
+
+
+def verdict(card: ReportCard, baseline: ReportCard | None = None, **gates: Any) -> tuple[int, list[str]]:
+    outcome = check(card, Gates.of(**gates), baseline)
+    return outcome.exit_code, [failure.message for failure in outcome.failures]
+
+
+def half_silent(score_with: int = 24) -> ReportCard:
+    """Return the open card with two agents served and two that gave no answer."""
+    earned = {"door": score_with, "robots": 16, "signal": 10, "ssr": 9, "landmarks": 4, "jsonld": 5, "llms": 5}
+    served, silent = AgentAccess(200, False, ""), AgentAccess(0, False, "")
+    return replace(
+        RICH_OPEN,
+        **sums(V01, {**earned, "protocols": 5}, "Selective"),
+        agent_access=dict(zip(RICH_OPEN.agent_access, (served, served, silent, silent), strict=True)),
+        live_served=2,
+        matrix={**RICH_OPEN.matrix, "gemini": "untested", "perplexity": "untested"},
+    )
+
+
+def test_without_gates_all_pass_but_a_host_that_did_not_answer() -> None:
+    assert not Gates()
+    assert verdict(WALLED) == (PASSED, [])
+    assert verdict(DEAD) == (INCONCLUSIVE, [])
+
+
+@pytest.mark.parametrize(
+    ("least", "code", "message"),
+    [(87, PASSED, []), (88, FAILED, ["The score is 87, 1 point under 88."]), (0, PASSED, [])],
+)
+def test_a_score_under_the_least_fails(least: int, code: int, message: list[str]) -> None:
+    assert verdict(RICH_OPEN, fail_under=least) == (code, message)
+
+
+@pytest.mark.parametrize(
+    ("grade", "code", "message"),
+    [("C", PASSED, []), ("b", PASSED, []), ("A", FAILED, ["The grade is B, 1 grade below A."])],
+)
+def test_a_grade_below_the_least_fails(grade: str, code: int, message: list[str]) -> None:
+    assert verdict(RICH_OPEN, fail_grade=grade) == (code, message)
+    assert verdict(replace(RICH_OPEN, grade="B-"), fail_grade=grade)[0] == code
+
+
+def test_stance_is_the_least_open_one_that_passes() -> None:
+    assert verdict(RICH_OPEN, require_stance="selective") == (PASSED, [])
+    assert verdict(replace(RICH_OPEN, stance="Walled"), require_stance="Open") == (
+        FAILED,
+        ["The stance is Walled, not Open."],
+    )
+
+
+@pytest.mark.parametrize(
+    "names", ["claude", "Claude", "CLAUDE-USER", "agent_02", "matrix_key_3", "claude, chatgpt", "meta_ai", "Devin"]
+)
+def test_agents_are_named_by_slug_slot_token_or_label(names: str) -> None:
+    assert verdict(RICH_OPEN, must_serve=names) == (PASSED, [])
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        ("gemini", ("gemini",)),
+        ("Google agents,Google-Agent,Google agent", ("gemini",)),
+        ("Google", ("gemini", "Google-GeminiNotebook")),
+        ("OpenAI", ("chatgpt",)),
+        ("anthropic, Claude-User", ("claude",)),
+        ("Amazon", ("amazon",)),
+        ("Alexa", ("Amzn-User",)),
+        ("Mistral AI", ("MistralAI-User",)),
+        ("Operator", ("Operator",)),
+    ],
+)
+def test_a_gate_takes_product_token_and_company(name: str, asked: tuple[str, ...]) -> None:
+    assert Gates.of(must_serve=name).must_serve == asked
+
+
+def test_an_agent_that_is_shut_out_fails() -> None:
+    assert verdict(WALLED, must_serve="claude,perplexity") == (FAILED, ["Claude: walled.", "Perplexity: walled."])
+    assert verdict(WALLED, must_serve="gemini")[0] == INCONCLUSIVE
+    assert verdict(WALLED, must_serve="claude,gemini")[0] == FAILED
+    blocked = replace(RICH_OPEN, ua_policy={**RICH_OPEN.ua_policy, "Devin": "blocked", "Amzn-User": "blocked"})
+    assert verdict(blocked, must_serve="devin") == (FAILED, ["robots.txt disallows Devin."])
+    assert verdict(blocked, must_serve="amazon") == (
+        FAILED,
+        ["robots.txt disallows Amzn-User (Alexa and Amazon agents)."],
+    )
+    assert verdict(replace(RICH_OPEN, wildcard_block=True), must_serve="Devin")[0] == FAILED
+    assert verdict(replace(RICH_OPEN, robots_status=503), must_serve="Devin")[0] == INCONCLUSIVE
+
+
+def test_a_partial_surface_passes_when_its_agents_have_path_rules_only() -> None:
+    assert RICH_OPEN.matrix["amazon"] == "partial"
+    assert verdict(RICH_OPEN, must_serve="amazon") == (PASSED, [])
+
+
+def test_a_finding_of_the_severity_or_worse_fails() -> None:
+    assert verdict(RICH_OPEN, fail_on="critical") == (PASSED, [])
+    code, messages = verdict(RICH_OPEN, fail_on="warn")
+    assert code == FAILED
+    assert messages[0].startswith("1 finding of severity critical or warn; the first: 1 of 2 forms")
+    assert check(WALLED, Gates.of(fail_on="critical")).failures[0].by == 2
+
+
+def test_what_could_not_be_measured_never_passes() -> None:
+    every = Gates.of(fail_under=0, fail_grade="F", require_stance="Walled", must_serve="claude", fail_on="critical")
+    assert check(DEAD, every).exit_code == INCONCLUSIVE
+    assert verdict(DEAD, fail_under=0)[0] == INCONCLUSIVE
+    assert verdict(half_silent(), require_stance="Open")[0] == INCONCLUSIVE
+    assert verdict(half_silent(), fail_on="critical")[0] == INCONCLUSIVE
+
+
+def test_a_score_passes_when_it_would_even_with_every_silent_agent_refused() -> None:
+    card = half_silent()
+    assert card.score == 87
+    assert verdict(card, fail_under=73) == (PASSED, [])
+    assert verdict(card, fail_under=74)[0] == INCONCLUSIVE
+    assert verdict(card, fail_under=88)[0] == FAILED
+    assert verdict(card, fail_grade="C")[0] == PASSED
+    assert verdict(card, fail_grade="B")[0] == INCONCLUSIVE
+
+
+@pytest.mark.ci
+@given(observations(), st.sampled_from(tuple(METHODS)))
+def test_the_lowest_score_is_the_score_with_every_silent_agent_refused(seen: Observations, method: str) -> None:
+    card = grade_card(seen, method)
+    if card.unreachable:
+        return
+    least = ledger(replace(seen, exchanges=tuple(map(refused, seen.exchanges))), METHODS[method])
+    outcome = check(card, Gates.of(fail_under=card.score))
+    if any(e.outcome == SILENT for e in seen.live) and least.score < card.score and not least.capped:
+        assert outcome.exit_code == INCONCLUSIVE
+    if not any(e.outcome == SILENT for e in seen.live):
+        assert outcome.exit_code == PASSED
+
+
+def refused(exchange: Exchange) -> Exchange:
+    if not exchange.name.startswith("agent_") or exchange.outcome != SILENT:
+        return exchange
+    return replace(exchange, status=403, error="", detail="", challenge=None)
+
+
+def test_no_regress_names_what_fell() -> None:
+    worse = replace(
+        RICH_OPEN,
+        score=80,
+        stance="Selective",
+        matrix={**RICH_OPEN.matrix, "claude": "blocked"},
+        ua_policy={**RICH_OPEN.ua_policy, "Devin": "blocked"},
+    )
+    code, messages = verdict(worse, RICH_OPEN, no_regress=True)
+    assert code == FAILED
+    assert messages == [
+        "The score fell by 7 points, from 87 to 80.",
+        "The stance fell from Open to Selective.",
+        "Claude: went from allowed to blocked.",
+        "robots.txt: Devin went from unlisted to blocked.",
+    ]
+    assert verdict(RICH_OPEN, worse, no_regress=True) == (PASSED, [])
+    assert verdict(RICH_OPEN, RICH_OPEN, no_regress=True) == (PASSED, [])
+
+
+def test_no_regress_cannot_tell_without_a_comparable_baseline() -> None:
+    assert verdict(RICH_OPEN, None, no_regress=True)[0] == INCONCLUSIVE
+    assert verdict(RICH_OPEN, WALLED, no_regress=True)[0] == INCONCLUSIVE
+    assert verdict(WALLED, DEAD, no_regress=True)[0] == INCONCLUSIVE
+    silent = replace(RICH_OPEN, matrix={**RICH_OPEN.matrix, "claude": "untested"})
+    assert verdict(silent, RICH_OPEN, no_regress=True) == (
+        INCONCLUSIVE,
+        ["Claude: was allowed and is inconclusive now."],
+    )
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ({"fail_under": 101}, "from 0 to 100, not 101"),
+        ({"fail_grade": ""}, "The grade is empty; allowed are: A, B, C, D, F."),
+        ({"require_stance": " "}, "The stance is empty; allowed are: Open, Selective, Walled."),
+        ({"fail_on": ""}, "The severity is empty; allowed are: critical, warn."),
+        ({"must_serve": ""}, "The agent is empty; allowed are: ChatGPT, Claude"),
+        ({"must_serve": ","}, "The agent is empty"),
+        ({"must_serve": "claude,"}, "The agent is empty"),
+        ({"fail_grade": "E"}, "Unknown grade 'E'; allowed are: A, B, C, D, F."),
+        ({"require_stance": "Shut"}, "allowed are: Open, Selective, Walled."),
+        ({"fail_on": "good"}, "allowed are: critical, warn."),
+        (
+            {"must_serve": "claude,nobody"},
+            "Unknown agent 'nobody'; allowed are: ChatGPT, Claude, Google agent, Perplexity, Amazon, Meta AI, ",
+        ),
+        (
+            {"must_serve": "browser_agents"},
+            "No gate can ask for In-browser agents: it cannot be tested over plain HTTP",
+        ),
+    ],
+)
+def test_bad_values_are_named(option: dict[str, Any], words: str) -> None:
+    with pytest.raises(BadValue, match=words.replace("(", r"\(").replace(".", r"\.")):
+        Gates.of(**option)
+
+
+def test_the_worst_of_several_hosts_counts() -> None:
+    assert worst([]) == PASSED
+    assert worst([PASSED, INCONCLUSIVE]) == INCONCLUSIVE
+    assert worst([INCONCLUSIVE, FAILED, PASSED]) == FAILED
+    assert worst([PASSED, 4]) == 4
+    assert Outcome(host="x").exit_code == PASSED
+
+
+def test_evidence_that_is_good_is_no_finding() -> None:
+    card = replace(RICH_OPEN, evidence=(Evidence("good", "fine"),))
+    assert verdict(card, fail_on="warn") == (PASSED, [])

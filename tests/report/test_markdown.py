@@ -1,0 +1,67 @@
+"""Markdown shows the texts of a site as they are, and nothing in them becomes markup."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from aui_tui.report.formats import write_cards, write_listing
+from aui_tui.report.markdown import escape, fenced
+from aui_tui.text import clean
+from tests.cards import INDEX, RICH_OPEN, listing_of
+from tests.report.hostile import PAYLOADS, hostile
+
+GITHUB = MarkdownIt("gfm-like")
+BREAK = "<!-- -->"
+
+
+def shown(markdown: str) -> str:
+    """Return what a reader of the rendered paragraph sees; fails on any element but the paragraph."""
+    rendered = GITHUB.render(markdown).replace(BREAK, "")
+    tags = set(re.findall(r"</?([a-z0-9]+)", rendered))
+    assert tags <= {"p"}, rendered
+    return html.unescape(re.sub(r"</?p>", "", rendered)).strip()
+
+
+@pytest.mark.parametrize("text", PAYLOADS)
+def test_escaped_text_shows_itself(text: str) -> None:
+    assert shown(escape(text)) == clean(text).strip()
+
+
+@given(st.text(alphabet=st.sampled_from("ab1 *_`[]()<>#+-=.!|~$&@:/\\\"'{}\u00e9"), min_size=1, max_size=30))
+def test_any_escaped_text_shows_itself(text: str) -> None:
+    if text.strip():
+        assert shown(escape(text)).split() == clean(text).split()
+
+
+@pytest.mark.parametrize("text", PAYLOADS)
+def test_a_hostile_card_renders_to_our_elements_alone(text: str) -> None:
+    rendered = GITHUB.render("".join(write_cards("markdown", [hostile(text)])))
+    tags = set(re.findall(r"<([a-z][a-z0-9]*)", rendered.replace(BREAK, "")))
+    ours = {"h1", "h2", "h3", "p", "strong", "table", "thead", "tbody", "tr", "th", "td", "ul", "li", "pre", "code"}
+    assert tags <= ours
+
+
+@pytest.mark.parametrize("text", PAYLOADS)
+def test_every_row_of_a_table_has_the_same_cells(text: str) -> None:
+    rendered = GITHUB.render("".join(write_cards("markdown", [hostile(text)])))
+    for body in re.findall(r"<table>(.*?)</table>", rendered, re.DOTALL):
+        widths = {len(re.findall(r"<t[hd]", row)) for row in re.findall(r"<tr>(.*?)</tr>", body, re.DOTALL)}
+        assert len(widths) == 1
+
+
+@pytest.mark.parametrize("code", ["x", "```\nx\n```", "````` x", "~~~", "\n\n", "x\n"])
+def test_a_snippet_cannot_close_its_fence(code: str) -> None:
+    rendered = GITHUB.render(fenced(code, "text") + "\nafter\n")
+    assert rendered.endswith("<p>after</p>\n")
+    assert html.unescape(re.findall(r"<code[^>]*>(.*)</code>", rendered, re.DOTALL)[0]).strip() == code.strip()
+
+
+def test_deterministic_output_has_no_time() -> None:
+    assert "2026-11-20" not in "".join(write_cards("markdown", [RICH_OPEN], deterministic=True))
+    assert "2026-11-20" not in "".join(write_listing("markdown", listing_of(INDEX), deterministic=True))

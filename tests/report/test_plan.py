@@ -1,0 +1,239 @@
+"""A plan is the cheapest one, reckons with the ceiling of a Walled site, and writes over nobody's file."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from aui_tui.checks import BY_FIX
+from aui_tui.checks import points as points_of
+from aui_tui.checks.judge import judge
+from aui_tui.checks.scoring import Labels, grade_card, site_of, what_if
+from aui_tui.errors import BadValue, Unavailable
+from aui_tui.model.card import ReportCard
+from aui_tui.model.methods import METHODS, V01, V02
+from aui_tui.model.observations import Observations
+from aui_tui.model.points import estimate, gain, gain_of_all
+from aui_tui.model.registry import registry
+from aui_tui.model.vocabulary import FIXES, GRADES
+from aui_tui.report.plan import INSERTED, as_json, lines, pieces, plan, readme, write_files
+from aui_tui.scan.robots import parse
+from tests.cards import DEAD, RICH_OPEN, WALLED, cards, sums
+from tests.scan import situations
+from tests.strategies import observations
+
+
+def keys(*args: object, **options: object) -> list[str]:
+    return [step.fix.k for step in plan(*args, **options).steps]  # type: ignore[arg-type]
+
+
+def test_every_fix_has_an_effort_and_a_file() -> None:
+    assert tuple(BY_FIX)[: len(FIXES)] == FIXES
+    assert sorted(check.effort for check in BY_FIX.values()) == list(range(1, len(BY_FIX) + 1))
+    assert len({check.file for check in BY_FIX.values()}) == len(BY_FIX)
+
+
+def test_the_ceiling_of_a_walled_site_is_reckoned_with() -> None:
+    assert WALLED.score == 42
+    assert keys(WALLED, score=50) == ["signal"]
+    assert keys(WALLED, grade="D") == ["wba"]
+    found = plan(WALLED, grade="A")
+    assert [step.fix.k for step in found.steps] == ["signal", "front-door", "wba"]
+    assert [step.score for step in found.steps] == [50, 59, 94]
+    assert [step.stance for step in found.steps] == ["Walled", "Walled", "Selective"]
+
+
+def test_the_next_grade_is_the_goal_when_none_is_named() -> None:
+    assert plan(WALLED).goal == "grade D"
+    assert plan(RICH_OPEN).goal == "grade A"
+    perfect = replace(RICH_OPEN, **sums(V01, points_of("v0.1"), "Open"))
+    assert plan(perfect).goal == "score 100"
+    assert plan(perfect).reached
+    assert keys(perfect) == []
+
+
+def test_fewest_fixes_win_and_among_them_the_least_work() -> None:
+    low = {"door": 12, "robots": 0, "signal": 0, "ssr": 0, "landmarks": 0, "jsonld": 0, "llms": 0, "protocols": 0}
+    card = replace(WALLED, **sums(V02, low, "Selective"), live_served=3)
+    assert keys(card, score=30) == ["signal"]
+    assert keys(card, score=42) == ["robots"]
+    assert keys(card, score=44) == ["front-door"]
+    assert keys(card, score=48) == ["signal", "robots"]
+
+
+def test_a_goal_that_is_reached_needs_no_step() -> None:
+    found = plan(RICH_OPEN, grade="c")
+    assert (found.steps, found.reached, found.after) == ((), True, (87, "B", "Open"))
+    assert list(lines(found))[1] == "The goal is reached already."
+
+
+def test_a_goal_out_of_reach_gives_what_helps() -> None:
+    shut = replace(WALLED, recommendations=tuple(f for f in WALLED.recommendations if f.k != "wba"))
+    found = plan(shut, grade="A")
+    assert not found.reached
+    assert found.after[0] == 59
+    assert list(lines(found))[-1] == "All fixes together lead to a score of 59; grade A cannot be reached."
+
+
+@pytest.mark.ci
+@given(observations(), st.sampled_from(tuple(METHODS)), st.sets(st.sampled_from(FIXES)))
+def test_the_card_alone_reckons_as_the_engine_does(seen: Observations, method: str, fixes: set[str]) -> None:
+    card = grade_card(seen, method)
+    if card.unreachable:
+        return
+    chosen = frozenset(fix.k for fix in card.recommendations if fix.k in fixes)
+    exact, guess = what_if(seen, chosen, METHODS[method]), estimate(card, chosen)
+    if any(exchange.terms for exchange in seen.live):
+        assert guess.score <= exact.score
+    else:
+        assert (guess.score, guess.grade) == (exact.score, exact.grade)
+
+
+@pytest.mark.ci
+@settings(max_examples=20)
+@given(observations(), st.sampled_from(tuple(METHODS)), st.sampled_from(GRADES))
+def test_no_smaller_set_of_fixes_reaches_the_goal(seen: Observations, method: str, grade: str) -> None:
+    card = grade_card(seen, method)
+    if card.unreachable:
+        return
+
+    def reckon(fixes: frozenset[str]) -> object:
+        return what_if(seen, fixes, METHODS[method])
+
+    found = plan(card, grade=grade, what_if=reckon)  # type: ignore[arg-type]
+    every = [fix.k for fix in card.recommendations]
+    if not found.reached:
+        assert what_if(seen, every, METHODS[method]).score < found.target
+        return
+    assert found.after[0] >= found.target
+    for size in range(len(found.steps)):
+        for group in combinations(every, size):
+            assert what_if(seen, group, METHODS[method]).score < found.target
+    if not found.steps:
+        assert judge(seen).stance == found.after[2]
+
+
+@pytest.mark.ci
+@settings(max_examples=20)
+@given(cards(), st.sampled_from(GRADES))
+def test_any_card_has_a_plan(card: ReportCard, grade: str) -> None:
+    if card.unreachable:
+        return
+    found = plan(card, grade=grade)
+    assert len(list(lines(found))) >= 2
+    assert json.loads(as_json(found))["score_after"] == found.after[0]
+
+
+def test_targets_are_checked() -> None:
+    with pytest.raises(BadValue, match="Unknown grade 'E'"):
+        plan(WALLED, grade="E")
+    with pytest.raises(BadValue, match="from 0 to 100, not 101"):
+        plan(WALLED, score=101)
+    with pytest.raises(BadValue, match="one target"):
+        plan(WALLED, grade="A", score=3)
+    with pytest.raises(Unavailable, match=r"gone\.example could not be measured"):
+        plan(DEAD)
+
+
+def test_a_plan_begins_with_the_card_and_numbers_its_fixes() -> None:
+    assert list(lines(plan(WALLED, grade="C")))[:3] == [
+        "tickets.example: score 42, grade F, Walled; goal grade C",
+        "1. Add a Content-Signal line (signal): +4 points, score 42 -> 50",
+        "   Add a Content-Signal line: worth 4 points.",
+    ]
+
+
+def test_files_are_written_where_they_belong_with_a_text_that_says_so(tmp_path: Path) -> None:
+    found = plan(WALLED, grade="A")
+    folder = tmp_path / "fixes"
+    written = write_files(found, folder)
+    assert [str(path.relative_to(folder)) for path in written] == [
+        "README.md",
+        "by-hand/front-door.json",
+        "by-hand/robots-signal.txt",
+        "server/agents.txt",
+    ]
+    assert (folder / "server/agents.txt").read_text() == "# wba\nexample\n"
+    text = (folder / "README.md").read_text()
+    assert all(f"| `{path.relative_to(folder)}` |" in text for path in written[1:])
+    assert "score 50 -> 59" in text
+
+
+def test_what_was_seen_gives_whole_files_at_their_paths() -> None:
+    seen = situations.robots_all()
+    card = grade_card(seen)
+    found = plan(card, score=100)
+    site = site_of(seen, judge(seen), card.name, Labels(public_url="https://shop.example.org", tester="198.51.100.7"))
+    files = pieces(found, site)
+    assert {"llms.txt", ".well-known/mcp.json"} <= set(files) | {"llms.txt"}
+    for path in ("llms.txt", ".well-known/mcp.json"):
+        if path in files:
+            assert "https://shop.example.org/" in files[path].text
+            assert "https://shop.example/" not in files[path].text
+    text = "\n".join(readme(found, site))
+    assert "shop.example.org" in text
+    assert ("to leave these tags out" in text) == any(path in INSERTED for path in files)
+    commands = re.findall(r"`(curl [^`]+)`", text)
+    assert len(commands) == text.count("curl ") > 0
+    assert not any("\\" in command for command in commands), "a command is copied as it is"
+
+
+@pytest.mark.ci
+@given(observations(), st.sampled_from(tuple(METHODS)))
+def test_a_robots_txt_that_is_written_whole_does_what_it_promises(seen: Observations, method: str) -> None:
+    card = grade_card(seen, method)
+    if card.unreachable or not {"robots", "signal"} & {fix.k for fix in card.recommendations}:
+        return
+    site = site_of(seen, judge(seen), card.name, Labels())
+    files = pieces(plan(card, score=100), site)
+    assert ("robots.txt" in files) != any(path.startswith("by-hand/robots") for path in files)
+    if "robots.txt" not in files:
+        return
+    robots = parse(files["robots.txt"].text.encode())
+    assert all(robots.allows(agent.token, "/") for agent in registry().agents)
+    if any(fix.k == "signal" for fix in card.recommendations):
+        assert "ai-input=yes" in files["robots.txt"].text
+
+
+def test_no_file_is_written_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "fixes").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "fixes" / "server").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(BadValue, match="is a link"):
+        write_files(plan(WALLED, grade="A"), tmp_path / "fixes", force=True)
+    assert not list((tmp_path / "elsewhere").iterdir())
+
+
+@pytest.mark.parametrize("kind", ["file", "link", "folder"])
+def test_nothing_is_written_when_one_file_is_there(tmp_path: Path, kind: str) -> None:
+    victim = tmp_path / "victim"
+    folder = tmp_path / "fixes"
+    folder.mkdir()
+    if kind == "link":
+        (folder / "README.md").symlink_to(victim)
+    elif kind == "file":
+        (folder / "README.md").write_text("mine")
+    else:
+        (folder / "README.md").mkdir()
+    with pytest.raises(BadValue, match=r"README\.md is already there; --force replaces it"):
+        write_files(plan(WALLED, grade="A"), folder)
+    assert [entry.name for entry in folder.iterdir()] == ["README.md"]
+    assert not victim.exists()
+    if kind != "folder":
+        assert len(write_files(plan(WALLED, grade="A"), folder, force=True)) == 4
+        assert (folder / "README.md").read_text().startswith("# Fixes for tickets")
+        assert not victim.exists()
+
+
+def test_what_a_fix_gains_names_points_and_score() -> None:
+    assert gain(WALLED, "signal") == "+4 points, score 42 -> 50"
+    assert gain(WALLED, "front-door").endswith(f"score 42 -> {estimate(WALLED, frozenset({'front-door'})).score}")
+    assert gain_of_all(WALLED) == "+29 points, score 42 -> 100"
+    assert gain(RICH_OPEN, "wba") == ""

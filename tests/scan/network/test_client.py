@@ -1,0 +1,97 @@
+"""RequestLimiter: one request at a time while the connection serves them in time, all at once where it carries many."""
+
+from __future__ import annotations
+
+import asyncio
+
+from aui_tui.scan.network.client import RequestLimiter
+
+LONG = 30.0
+
+
+class Traveller:
+    """One request: ``inside`` while it has a place, until told to ``leave``."""
+
+    def __init__(self, limiter: RequestLimiter) -> None:
+        self._limiter = limiter
+        self.inside = asyncio.Event()
+        self.leave = asyncio.Event()
+        self.waited = -1.0
+        self.task = asyncio.create_task(self._run())
+
+    async def _run(self) -> None:
+        async with self._limiter.place() as self.waited:
+            self.inside.set()
+            await self.leave.wait()
+        self.inside.clear()
+
+
+async def turns(count: int = 5) -> None:
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+async def started(limiter: RequestLimiter, count: int) -> list[Traveller]:
+    found = [Traveller(limiter) for _ in range(count)]
+    await turns()
+    return found
+
+
+def inside(travellers: list[Traveller]) -> list[bool]:
+    return [traveller.inside.is_set() for traveller in travellers]
+
+
+async def test_one_at_a_time_in_the_order_of_asking() -> None:
+    travellers = await started(RequestLimiter(LONG), 3)
+    for at, traveller in enumerate(travellers):
+        assert inside(travellers) == [number == at for number in range(3)]
+        traveller.leave.set()
+        await turns()
+    assert inside(await started(RequestLimiter(LONG), 1)) == [True]
+
+
+async def test_who_waited_too_long_goes_ahead_and_leaves_a_place_more() -> None:
+    limiter = RequestLimiter(0.02)
+    first, second = await started(limiter, 2)
+    assert not second.inside.is_set()
+    await asyncio.wait_for(second.inside.wait(), LONG)
+    assert second.waited >= 0.02
+    assert first.inside.is_set()
+    for traveller in (first, second):
+        traveller.leave.set()
+        await traveller.task
+    patient = RequestLimiter(LONG)
+    patient._free = limiter._free
+    assert inside(await started(patient, 3)) == [True, True, False]
+
+
+async def test_all_at_once_after_widening() -> None:
+    limiter = RequestLimiter(LONG)
+    travellers = await started(limiter, 3)
+    limiter.widen()
+    await turns()
+    assert inside(travellers) == [True] * 3
+    assert inside(await started(limiter, 2)) == [True] * 2
+
+
+async def test_a_place_is_not_lost_with_who_waits_for_it() -> None:
+    limiter = RequestLimiter(LONG)
+    first, second, third = await started(limiter, 3)
+    second.task.cancel()
+    await turns()
+    first.leave.set()
+    await turns()
+    assert third.inside.is_set()
+    third.leave.set()
+    await turns()
+    assert inside(await started(limiter, 1)) == [True]
+
+
+async def test_a_place_handed_to_someone_who_is_cancelled_goes_on_to_the_next() -> None:
+    limiter = RequestLimiter(LONG)
+    first, second, third = await started(limiter, 3)
+    first.leave.set()
+    await first.task
+    second.task.cancel()
+    await turns()
+    assert third.inside.is_set()

@@ -1,0 +1,154 @@
+"""What the streams change of asyncio, and when."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncGenerator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aui_tui.scan.network import NetworkError
+from aui_tui.scan.network.streams import (
+    AT_ONCE,
+    FREE_PIECES,
+    MAX_FRAME,
+    MAX_INTERIM,
+    Flooded,
+    Http1Limits,
+    Http2Limits,
+    WireLimits,
+    own_turn,
+    paced,
+)
+from tests.faults.h2_floods import DATA, HEADERS, PING, SETTINGS, frame
+
+SCRIPT = """
+from asyncio import sslproto
+usual = sslproto.SSLProtocol.max_size
+import aui_tui.service.crawl.pool, aui_tui.service.scans
+from aui_tui.scan.network import save_tls_memory
+print(sslproto.SSLProtocol.max_size == usual)
+save_tls_memory()
+print(sslproto.SSLProtocol.max_size < usual)
+"""
+
+
+def test_asyncio_is_changed_by_the_program_alone_and_not_by_an_import() -> None:
+    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.split() == ["True", "True"]
+
+
+HINT = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
+FINAL = b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx"
+
+
+def fed(limits: WireLimits, data: bytes, sizes: list[int]) -> bytes:
+    """Return what may be parsed of ``data``, received in pieces of ``sizes`` in turn."""
+    passed, held, number = b"", b"", 0
+    while data or held:
+        if not held:
+            size = max(1, sizes[number % len(sizes)])
+            held, data, number = data[:size], data[size:], number + 1
+        taken = limits.take(held)
+        assert taken > 0
+        passed += held[:taken]
+        held = held[taken:]
+    return passed
+
+
+@given(st.integers(0, MAX_INTERIM), st.lists(st.integers(1, 90), min_size=1, max_size=6))
+def test_interim_responses_up_to_the_limit_pass(count: int, sizes: list[int]) -> None:
+    limits = Http1Limits()
+    for _ in range(2):
+        limits.asked()
+        answer = HINT * count + FINAL + HINT * 50
+        assert fed(limits, answer, sizes) == answer
+
+
+@given(st.lists(st.integers(1, 90), min_size=1, max_size=6))
+def test_one_interim_response_more_is_refused(sizes: list[int]) -> None:
+    limits = Http1Limits()
+    limits.asked()
+    with pytest.raises(Flooded, match="more than 20 interim responses"):
+        fed(limits, HINT * (MAX_INTERIM + 1) + FINAL, sizes)
+
+
+@given(st.lists(st.integers(400, 40_000), min_size=1, max_size=6))
+def test_honest_frames_pass_unchanged(sizes: list[int]) -> None:
+    page = [frame(DATA, bytes(MAX_FRAME), stream=1), frame(DATA, bytes(80), stream=1), frame(PING, bytes(8))]
+    data = frame(SETTINGS) + frame(HEADERS, b"\x88", flags=4, stream=1) + b"".join(page) * 3
+    assert fed(Http2Limits(), data, sizes) == data
+
+
+@pytest.mark.parametrize("size", [1, 8, 9, 10, 64, 5000])
+@pytest.mark.parametrize("before", [0, 3])
+def test_a_long_frame_is_refused_by_its_header_and_what_came_before_passes(size: int, before: int) -> None:
+    good = frame(DATA, bytes(100), stream=1) * before
+    bad = frame(DATA, length=MAX_FRAME + 1)
+    limits = Http2Limits()
+    assert fed(limits, good + bad[:8], [size]) == good + bad[:8]
+    with pytest.raises(Flooded, match="16,385 bytes"):
+        limits.take(bad[8:] + bytes(50))
+    whole = Http2Limits()
+    if before:
+        assert whole.take(good + bad + bytes(50)) == len(good)
+    with pytest.raises(Flooded, match="16,385 bytes"):
+        whole.take(bad)
+
+
+def test_few_frames_are_parsed_at_a_time() -> None:
+    assert Http2Limits().take(frame(PING, bytes(8)) * 100) == AT_ONCE * len(frame(PING, bytes(8)))
+
+
+def test_frames_without_content_are_refused_by_number() -> None:
+    with pytest.raises(Flooded, match="without content"):
+        fed(Http2Limits(), frame(PING, bytes(8)) * (FREE_PIECES + 1), [4096])
+
+
+def test_a_head_that_takes_long_to_parse_is_heavy_once() -> None:
+    limits = Http1Limits()
+    limits.asked()
+    big = b"HTTP/1.1 200 OK\r\n" + b"".join(b"x%d: 1\r\n" % number for number in range(4000))
+    limits.take(big)
+    assert not limits.heavy
+    limits.take(b"\r\n")
+    assert limits.heavy
+    limits.take(b"body")
+    assert not limits.heavy
+
+
+async def test_only_one_gets_a_turn_of_the_loop() -> None:
+    turns: list[int] = []
+    turn = 0
+
+    async def count() -> None:
+        nonlocal turn
+        while len(turns) < 5:
+            turn += 1
+            await asyncio.sleep(0)
+
+    async def work() -> None:
+        await own_turn()
+        turns.append(turn)
+
+    await asyncio.gather(count(), *(work() for _ in range(5)))
+    assert len(set(turns)) == 5
+
+
+async def chunks(sizes: list[int]) -> AsyncGenerator[bytes, None]:
+    for size in sizes:
+        yield bytes(size)
+
+
+@pytest.mark.parametrize("sizes", [[1] * FREE_PIECES, [100] * 20_000, [65536] * 16])
+async def test_honest_chunks_pass(sizes: list[int]) -> None:
+    assert [len(chunk) async for chunk in paced(chunks(sizes))] == sizes
+
+
+async def test_tiny_chunks_without_end_are_refused() -> None:
+    with pytest.raises(NetworkError, match="pieces of a few bytes"):
+        _ = [chunk async for chunk in paced(chunks([10] * 2000))]

@@ -1,0 +1,255 @@
+"""Walls that answer 200, sites whose pages differ for other reasons, as real servers on loopback; files for agents."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import random
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from aui_tui.checks.scoring import grade_card
+from aui_tui.model.observations import BROWSER, CHALLENGED, SERVED, Observations
+from aui_tui.scan import exchanges
+from aui_tui.scan.parser_pool import Parser
+from aui_tui.scan.scan import observe
+from tests.faults.site import AGENTS, Asked, Behaviour, Site, answer, good
+
+CLOSE = b"Connection: close\r\n"
+Pages = Callable[[Asked], bytes]
+WORDS = (
+    *("bread", "rolls", "cakes", "coffee", "morning", "market", "street", "order", "online", "delivery", "wedding"),
+    *("birthday", "sourdough", "rye", "spelt", "butter", "croissant", "family", "bakers", "team", "jobs", "contact"),
+    *("map", "parking", "garden", "terrace", "breakfast", "lunch", "catering", "voucher"),
+)
+OTHER_WORDS = " ".join(word[::-1] for word in WORDS * 9)
+
+
+def html(text: str, title: str = "Bakery") -> bytes:
+    return answer(f"<html><title>{title}</title><main><h1>{title}</h1><p>{text}</p></main>".encode())
+
+
+def prose(seed: int, count: int = 300) -> str:
+    return " ".join(random.Random(seed).choices(WORDS, k=count))
+
+
+def redirect(to: str, cookie: bytes = b"") -> bytes:
+    return answer(b"", "302 Found", extra=b"Location: " + to.encode() + b"\r\n" + cookie)
+
+
+def serving(pages: Pages) -> Behaviour:
+    """Return a site whose pages come from ``pages``, and whose files are in place."""
+
+    async def behave(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        if asked.place not in (BROWSER, *AGENTS):
+            await good(asked, writer)
+            return
+        page = pages(asked)
+        writer.write(page)
+        await writer.drain()
+        if CLOSE in page:
+            writer.close()
+
+    return behave
+
+
+def for_agents(page: Pages, home: Pages, only: frozenset[str] = frozenset(AGENTS)) -> Pages:
+    return lambda asked: page(asked) if asked.place in only else home(asked)
+
+
+async def scanned(pages: Pages) -> Observations:
+    async with Parser() as parser, Site(default=serving(pages)) as site:
+        return await observe(site.target, parser=parser, access=site.access())
+
+
+def bakery(asked: Asked) -> bytes:
+    """The homepage with what differs from request to request on most sites."""
+    token = random.randbytes(16).hex()
+    return html(f"{prose(1)} <i>Visit {token}</i><input type=hidden value={token}>")
+
+
+def moved(asked: Asked) -> bytes:
+    if asked.path == "/blocked":
+        return html("We are sorry. Please call us when you think that this is wrong.", "Blocked")
+    return redirect("/blocked")
+
+
+WALLS: Mapping[str, Pages] = {
+    "an empty body": lambda asked: answer(b""),
+    "no content": lambda asked: b"HTTP/1.1 204 No Content\r\n\r\n",
+    "an empty page": lambda asked: answer(b"<html><head><title></title></head><body></body></html>"),
+    "a block page": lambda asked: html("Your request looks automated.", "Access denied"),
+    "a block page in another language": lambda asked: html("Доступ закрыт для роботов", "Ошибка"),
+    "a line of text": lambda asked: answer(b"Go away.", content_type="text/plain"),
+    "a redirect to a block page": moved,
+    "a refresh to elsewhere": lambda asked: answer(b"<meta http-equiv=refresh content='0;url=/wait'>"),
+}
+
+
+@pytest.mark.parametrize("wall", WALLS)
+async def test_a_wall_with_status_200_is_found(wall: str) -> None:
+    observed = await scanned(for_agents(WALLS[wall], bakery))
+    assert [probe.outcome for probe in observed.homepages] == [SERVED, *[CHALLENGED] * 4]
+    card = grade_card(observed)
+    assert (card.stance, card.live_served, card.human_challenged) == ("Walled", 0, False)
+    assert all(access.challenged for access in card.agent_access.values())
+    assert card.score <= 59
+
+
+@pytest.mark.parametrize("wall", ["an empty body", "a redirect to a block page"])
+async def test_a_wall_for_one_agent_is_found(wall: str) -> None:
+    observed = await scanned(for_agents(WALLS[wall], bakery, frozenset(AGENTS[:1])))
+    assert [probe.outcome for probe in observed.live] == [CHALLENGED, SERVED, SERVED, SERVED]
+    assert grade_card(observed).stance == "Selective"
+
+
+async def test_a_small_homepage_is_enough_to_tell_a_page_that_says_that_it_blocks() -> None:
+    small = html("Our bread, our rolls and our cakes are on sale in the market street.")
+    observed = await scanned(for_agents(moved, lambda asked: small))
+    assert {probe.outcome for probe in observed.live} == {CHALLENGED}
+
+
+async def test_an_empty_answer_beside_an_app_that_needs_scripts_is_a_wall() -> None:
+    shell = answer(b"<title>App</title><div id=root></div><script src=/a.js></script>")
+    observed = await scanned(for_agents(WALLS["an empty body"], lambda asked: shell))
+    assert {probe.outcome for probe in observed.live} == {CHALLENGED}
+
+
+@pytest.mark.ci
+async def test_the_evidence_quotes_the_title_and_counts_what_there_is_to_read() -> None:
+    texts = [line.text for line in grade_card(await scanned(for_agents(moved, bakery))).evidence]
+    assert any("another page" in text and "“Blocked”" in text and "/blocked" in text for text in texts), texts
+    texts = [line.text for line in grade_card(await scanned(for_agents(WALLS["an empty body"], bakery))).evidence]
+    assert any("nothing to read" in text for text in texts), texts
+    texts = [line.text for line in grade_card(await scanned(for_agents(WALLS["a line of text"], bakery))).evidence]
+    assert any("“Go away.”" in text for text in texts), texts
+
+
+def rotating() -> Pages:
+    """Another page for each request, long or short."""
+    pages = itertools.cycle([html(prose(1)), html("Closed on Mondays."), html(OTHER_WORDS)])
+    return lambda asked: next(pages)
+
+
+def split_test() -> Pages:
+    """An A/B test by chance, with a sparse variant."""
+    sides = random.Random(7)
+    return lambda asked: html(prose(1)) if sides.random() < 0.5 else html("Something new is baking", "Soon")
+
+
+def cookie(asked: Asked) -> bytes:
+    if "seen=1" in asked.field("cookie"):
+        return html(prose(1))
+    return redirect(asked.path, b"Set-Cookie: seen=1; Path=/\r\n")
+
+
+def greeting(asked: Asked) -> bytes:
+    return html(f"Good morning, visitor {random.randrange(10**9)}. {prose(1)}", f"Hello {random.randrange(99)}")
+
+
+def advertising(asked: Asked) -> bytes:
+    banner = " ".join(random.choices([word[::-1] for word in WORDS], k=80))
+    return html(f"{prose(1)} <aside>{banner}</aside>")
+
+
+VARIED: Mapping[str, Callable[[], Pages]] = {
+    "the same page": lambda: bakery,
+    "rotating pages": rotating,
+    "an A/B test": split_test,
+    "a cookie redirect": lambda: cookie,
+    "a greeting": lambda: greeting,
+    "advertisements": lambda: advertising,
+    "a light version": lambda: for_agents(lambda asked: html(prose(1, 30), "Bakery, light"), bakery),
+    "Markdown for agents": lambda: for_agents(
+        lambda asked: answer(f"# Bakery\n\n{prose(1, 40)}\n".encode(), content_type="text/markdown"), bakery
+    ),
+    "a page of its own in Markdown": lambda: for_agents(
+        lambda asked: answer(b"# For agents\n\nAsk [us](https://api.shop.test/v1).", content_type="text/markdown"),
+        bakery,
+    ),
+    "another language": lambda: for_agents(lambda asked: html(OTHER_WORDS, "Boulangerie"), bakery),
+    "the same shell": lambda: lambda asked: answer(b"<title>App</title><div id=root></div><script src=/a.js></script>"),
+    "a page that is cut off": lambda: for_agents(
+        lambda asked: answer(b"<p>" + b" " * 9000, extra=CLOSE)[:-8000],
+        bakery,
+    ),
+    "a picture": lambda: for_agents(lambda asked: answer(b"\x89PNG\r\n", content_type="image/png"), bakery),
+}
+
+
+@pytest.mark.parametrize("site", VARIED)
+async def test_a_page_that_differs_for_another_reason_is_served(site: str) -> None:
+    observed = await scanned(VARIED[site]())
+    assert {probe.outcome for probe in observed.homepages} == {SERVED}
+    assert grade_card(observed).stance == "Open"
+
+
+async def test_a_healthy_site_is_asked_no_more_often() -> None:
+    async with Parser() as parser, Site(default=serving(bakery)) as site:
+        await observe(site.target, parser=parser, access=site.access())
+        assert sum(asked.place in (BROWSER, *AGENTS) for asked in site.asked) == 1 + len(AGENTS)
+
+
+async def test_what_differs_is_said_where_the_page_is_served_all_the_same() -> None:
+    def light(asked: Asked) -> bytes:
+        return redirect("/text") if asked.path == "/" else html(prose(1, 30), "Bakery, text only")
+
+    card = grade_card(await scanned(for_agents(light, bakery)))
+    found = [line for line in card.evidence if "/text" in line.text]
+    assert len(found) == 1
+    assert found[0].t == "warn"
+    assert "“Bakery, text only” instead of “Bakery”" in found[0].text
+    assert "readable characters instead of" in found[0].text
+    assert not [line for line in grade_card(await scanned(bakery)).evidence if "instead of" in line.text]
+
+
+def test_llms_txt_is_markdown_text_that_begins_with_a_heading() -> None:
+    assert exchanges.check_llms(b"\xef\xbb\xbf\n# Shop\n\n> Sells.\n", "text/plain", 200).found
+    assert not exchanges.check_llms(b"<!DOCTYPE html><h1># Shop</h1>", "text/plain", 200).found
+    assert not exchanges.check_llms(b"# Shop", "text/html; charset=utf-8", 200).found
+    assert not exchanges.check_llms(b"## Shop\n# Later", "text/plain", 200).found
+    assert not exchanges.check_llms(b"# Shop", "text/plain", 200, path_unchanged=False).found
+    assert exchanges.check_llms(b"# Shop", "text/plain", 404) == exchanges.FileCheck(False)
+
+
+def test_ai_plugin_is_an_object_with_its_name_and_api() -> None:
+    good = {"schema_version": "v1", "name_for_model": "shop", "api": {}}
+    assert exchanges.check_ai_plugin(json.dumps(good).encode(), "application/json", 200).found
+    finding = exchanges.check_ai_plugin(b'{"schema_version":"v1"}', "application/json", 200)
+    assert finding.note == "/.well-known/ai-plugin.json has no name_for_model and no api"
+    for body in (b"", b"[]", b"<html>", b"{", b"[" * 100_000, b'{"a": NaN}'):
+        finding = exchanges.check_ai_plugin(body, "application/json", 200)
+        assert not finding.found
+        assert finding.note
+
+
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        ({"ucp": {"version": "2026-01-11", "services": {}}}, True),
+        ({"ucp": {"version": "1.0", "services": {}}}, False),
+        ({"ucp": {"version": "2026-01-11", "services": []}}, False),
+        ({"ucp": []}, False),
+        ({}, False),
+    ],
+)
+def test_a_ucp_profile_names_its_version_and_services(data: object, found: bool) -> None:
+    assert exchanges.check_ucp(json.dumps(data).encode(), "application/json", 200).found is found
+
+
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        ({"name": "x", "version": "1"}, True),
+        ({"name": "x", "remotes": []}, True),
+        ({"name": "x"}, False),
+        ({"serverInfo": {}}, True),
+        ({"servers": []}, True),
+        ({"mcpServers": {}}, True),
+        ({"version": "1"}, False),
+    ],
+)
+def test_an_mcp_card_describes_a_server_or_lists_some(data: object, found: bool) -> None:
+    assert exchanges.check_mcp(json.dumps(data).encode(), "application/json", 200).found is found

@@ -1,0 +1,368 @@
+"""Page facts, and when a 200 is another page than the browser's."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from aui_tui.scan import charset, markup, page
+from aui_tui.scan.page import PageText
+from aui_tui.scan.parser_pool import Parser
+
+
+@pytest.mark.parametrize(
+    ("html", "main", "nav"),
+    [
+        ("<main>x</main><nav>y</nav>", 1, 1),
+        ("<div role=main>x</div><div role='foo NAVIGATION'>y</div>", 1, 1),
+        ("<main hidden>x</main><main>y</main>", 1, 0),
+        ("<div aria-hidden=true><nav>x</nav></div>", 0, 0),
+        ("<nav role=presentation>x</nav>", 0, 0),
+        ("<nav role=none aria-label=x>x</nav><main role=none tabindex=-1>y</main>", 1, 1),
+        ("<div style='display: none'><nav>x</nav></div>", 0, 0),
+        ("<div hidden=until-found><nav>x</nav></div><div inert><nav>y</nav></div>", 0, 1),
+        ("<nav role=nonsense>x</nav>", 0, 1),
+        ("<template><main>x</main></template><!-- <nav></nav> -->", 0, 0),
+        ("<nav style='visibility:hidden'>x</nav><main style='visibility: collapse'>y</main>", 0, 0),
+        ("<div style='visibility:hidden'><nav style='visibility:visible'>x</nav><main>y</main></div>", 0, 1),
+        ("<div style='display:none'><nav style='visibility:visible;display:block'>x</nav></div>", 0, 0),
+        ("<dialog><main>x</main></dialog><dialog open><nav>y</nav></dialog>", 0, 1),
+        ("<dialog style='display:block'><main>x</main></dialog><div popover><nav>y</nav></div>", 1, 0),
+        ("<main hidden style='display:flex'>x</main>", 1, 0),
+        ("<main style='--x:display:none'>x</main><nav style='content:\"display:none\"'>y</nav>", 1, 1),
+        ("<main style='background:url(a;display:none)'>x</main><nav style='/*display:none*/'>y</nav>", 1, 1),
+        ("<main style='display:none;display:block'>x</main><nav style='display:none!important;display:block'>y", 1, 0),
+        ("<main style='d\\69 splay : NONE'>x</main><nav style='display:none nonsense'>y</nav>", 0, 1),
+    ],
+)
+def test_landmarks_are_counted_where_they_are_shown(html: str, main: int, nav: int) -> None:
+    semantic = page.read(html.encode()).semantic
+    assert (semantic.main, semantic.nav) == (main, nav)
+
+
+@pytest.mark.parametrize(
+    ("html", "forms", "unlabelled"),
+    [
+        ("<form><label for=q>Q</label><input id=q></form>", 1, 0),
+        ("<form><input id=q></form><label for=q>Q</label>", 1, 0),
+        ("<form><label>N <input></label><input aria-label=u><input title=t><input type=submit></form>", 1, 0),
+        ("<form><input placeholder=x></form><form><input type=hidden></form>", 2, 1),
+        ("<form id=f></form><input form=f>", 1, 1),
+        ("<form><div hidden><input></div></form>", 1, 0),
+        ("<input>", 0, 0),
+    ],
+)
+def test_forms_are_counted_and_those_with_an_unlabelled_control(html: str, forms: int, unlabelled: int) -> None:
+    facts = page.read(html.encode())
+    assert (facts.semantic.forms, facts.forms_unlabelled) == (forms, unlabelled)
+
+
+def test_json_ld_blocks_are_counted_and_those_that_are_broken() -> None:
+    block = b"<script type=application/ld+json>%s</script>"
+    odd = b"<script type=' Application/LD+JSON ; charset=utf-8'>{}</script>"
+    hidden = b"<!-- " + block % b"{}" + b" --><template>" + block % b"{}" + b"</template>"
+    facts = page.read(odd + block % b"{nope" + block % (b"[" * 100_000) + hidden)
+    assert (facts.jsonld, facts.jsonld_broken) == (3, 2)
+
+
+PAGES = Path(__file__).parents[1] / "data" / "pages"
+"""Short pages as generators and servers write them: ``whole`` ones, and the empty mounts of ``shell``s."""
+VITE = {
+    "preact": ("Vite + Preact", "app", "main.jsx"),
+    "qwik": ("Vite + Qwik", "app", "main.jsx"),
+    "react": ("Vite + React", "root", "main.jsx"),
+    "solid": ("Vite + Solid", "root", "index.jsx"),
+    "svelte": ("Vite + Svelte", "app", "main.js"),
+    "vue": ("Vite + Vue", "app", "main.js"),
+}
+"""Title, mount and script of Vite's other templates, which else write what ``shell/vite.html`` holds."""
+
+
+def short_pages() -> dict[str, str]:
+    """Return the pages by folder and name."""
+    found = {f"{path.parent.name}/{path.stem}": path.read_text("utf-8") for path in sorted(PAGES.glob("*/*.html"))}
+    for name, (title, mount, script) in VITE.items():
+        written = found["shell/vite"].replace("Vite + JS", title).replace('id="app"', f'id="{mount}"')
+        found[f"shell/vite-{name}"] = written.replace("main.js", script)
+    return found
+
+
+SHORT = short_pages()
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_a_short_page_with_something_to_read_or_act_on_is_not_a_shell(name: str) -> None:
+    facts = page.read(SHORT[name].encode())
+    assert facts.scripts > 0
+    assert facts.readable < markup.READABLE_ENOUGH
+    assert facts.noscript_shell is name.startswith("shell/")
+
+
+@pytest.mark.parametrize(
+    ("html", "shell"),
+    [
+        ("<h2>Shop</h2>", False),
+        ("<h2><i>Sh</i>op</h2>", False),
+        ("<h2> <img src=a alt=''></h2>", True),
+        ("<div role=heading>Shop</div>", False),
+        ("<h1 hidden>Shop</h1><div style='display:none'><h1>Shop</h1></div>", True),
+        ("<noscript><h1>Scripts</h1><form><input></form></noscript><template><h1>x</h1></template>", True),
+        ("<input type=hidden>", True),
+        ("<input>", False),
+        ("<button></button>", False),
+        ("<select></select>", False),
+        ("<img src=a alt=Logo>", False),
+        ("<img src=a><img src=b alt=' '>", True),
+        ("<a href=/a>A</a>", True),
+        ("<a href=/a>A</a><a href=/b></a><a name=c>C</a>", True),
+        ("<a href=/a><b>A</b></a><p><a href=/b>B</a>", False),
+        ("<a href=/a>A<b>B</b></a>", True),
+    ],
+)
+def test_what_makes_a_short_page_more_than_a_shell(html: str, shell: bool) -> None:
+    assert page.read(f"<script src=a.js></script><div>{html}</div>".encode()).noscript_shell is shell
+
+
+def test_a_page_that_needs_scripts_to_say_anything_is_a_shell() -> None:
+    shell = page.read(
+        b"<title>App</title><div id=root></div><noscript>"
+        + b"Please run it. " * 50
+        + b"</noscript><script src=a.js></script>"
+    )
+    assert shell.noscript_shell
+    assert not page.read(b"<p>" + b"Read me. " * 40 + b"<script src=a.js></script>").noscript_shell
+    assert not page.read(b"<p>short").noscript_shell
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<div>" * 2_000,
+        b"<a " + b" ".join(b"a%d" % i for i in range(501)) + b">",
+    ],
+)
+def test_pathological_bodies_are_not_parsed(body: bytes) -> None:
+    facts = page.read(b"<title>T</title><main>" + body)
+    assert facts.problem
+    assert facts.title == "T"
+    assert facts.semantic.main == 0
+
+
+def test_a_long_attribute_value_costs_no_facts() -> None:
+    image = b"<img alt='' src='data:image/png;base64," + b"iVBORw0KGgo/+A==" * 5_000 + b"'>"
+    facts = page.read(b"<title>T</title><main><h1>Shop</h1>" + image + b"<nav>x</nav><script src=a></script>")
+    assert (facts.problem, facts.title, facts.semantic.main, facts.semantic.nav) == ("", "T", 1, 1)
+    assert not facts.noscript_shell
+
+
+@pytest.mark.parametrize(
+    "label", ["zlib_codec", "hex", "idna", "undefined", "rot13", "nonsense", "", "utf-7", "punycode"]
+)
+def test_only_web_charsets(label: str) -> None:
+    body = "<title>Ä ü</title>".encode() + b"\xff"
+    assert page.read(body, f"text/html; charset={label}").title == "Ä ü"
+    assert page.title(body, f"text/html; charset={label}") == "Ä ü"
+
+
+def test_a_page_is_decoded_as_its_header_mark_or_meta_says() -> None:
+    assert page.read("<title>né</title>".encode("latin-1"), "text/html; charset=ISO-8859-1").title == "né"
+    assert page.read("<meta charset=koi8-r><title>мир</title>".encode("koi8-r")).title == "мир"
+    assert page.read("\ufeff<title>é</title>".encode("utf-16"), "text/html; charset=ascii").title == "é"
+
+
+@pytest.mark.parametrize(("count", "shell"), [(199, True), (200, False)])
+def test_under_200_readable_characters(count: int, shell: bool) -> None:
+    facts = page.read(b"<title>not counted</title><script src=a.js></script><p>" + b"x" * count)
+    assert (facts.readable, facts.noscript_shell) == (count, shell)
+
+
+def test_data_blocks_are_no_scripts() -> None:
+    assert not page.read(
+        b"<script type=application/ld+json>{}</script><script type=application/json>{}</script>"
+    ).scripts
+    assert page.read(b"<script type=module>1</script><script type='4b-text/javascript'>1</script>").scripts == 2
+
+
+@pytest.mark.parametrize(
+    ("start", "expected"),
+    [
+        (b"<title>Shop</title>", "Shop"),
+        (b"<title>Caf\xe9</title>", "Café"),
+        (b"<title>Caf&eacute;</title>", "Café"),
+        (b"<title>\x1b$B0l\x1b(B</title>", "一"),
+        (b"<title></title><svg><title>x</title></svg>", ""),
+        (b"<!-- <title>no</title> --><title>yes</title>", "yes"),
+    ],
+)
+def test_a_title_at_the_start_is_that_of_the_whole_page(start: bytes, expected: str) -> None:
+    label = b"iso-2022-jp" if b"\x1b" in start else b"windows-1252"
+    body = start + b"<p>" + b"words " * 2000 + b"<meta charset=" + label + b">"
+    assert page.title(body) == markup.title(charset.decode(body).encode()) == expected
+
+
+WORDS = [
+    "fresh",
+    "bread",
+    "every",
+    "morning",
+    "rolls",
+    "cakes",
+    "coffee",
+    "shop",
+    "opens",
+    "seven",
+    "market",
+    "street",
+    "order",
+    "online",
+    "delivery",
+    "wedding",
+    "birthday",
+    "sourdough",
+    "rye",
+    "spelt",
+    "butter",
+    "croissant",
+    "family",
+    "bakers",
+    "since",
+    "team",
+    "jobs",
+    "contact",
+    "map",
+    "parking",
+]
+
+
+def prose(seed: int, count: int = 300, words: list[str] = WORDS) -> str:
+    return " ".join(random.Random(seed).choices(words, k=count))
+
+
+def html(text: str, title: str = "Bakery") -> bytes:
+    return f"<html><title>{title}</title><script>var x</script><main><h1>{title}</h1><p>{text}</p></main>".encode()
+
+
+HOME = html(prose(1))
+SHELL = b"<title>App</title><div id=root></div><script src=/a.js></script>"
+FRAGMENT = prose(1, 20)
+
+
+def seen(body: bytes, kind: str = "text/html") -> PageText:
+    return page.text(body, kind)
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (b"", "text/html"),
+        (b"", ""),
+        (b"   \n", "text/plain"),
+        (b"<html><body></body></html>", "text/html"),
+        (b"<meta http-equiv=refresh content='0;url=/blocked'>", "text/html"),
+        (SHELL, "text/html"),
+        (b"<h1>Access denied</h1><p>Your request looks automated.", "text/html"),
+        (b"Go away, robot.", "text/plain"),
+        (b'{"error":"blocked by our policy"}', "application/json"),
+        ("<p>Доступ к сайту закрыт для роботов</p>".encode(), "text/html; charset=utf-8"),
+        ("<p>このページは表示できません</p>".encode(), "text/html; charset=utf-8"),
+    ],
+)
+def test_nothing_to_read_or_far_less_and_other_text_is_another_page(body: bytes, kind: str) -> None:
+    assert page.is_another(seen(body, kind), seen(HOME))
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (HOME, "text/html"),
+        (html(prose(2)), "text/html"),
+        (html(prose(1) + " Welcome back, friend of the house"), "text/html"),
+        (html(FRAGMENT), "text/html"),
+        (b"# Bakery\n\n" + FRAGMENT.encode() + b"\n\n- [order online](/order)\n", "text/markdown"),
+        (
+            html(
+                " ".join(
+                    ["täglich", "frisches", "Brot", "Brötchen", "Kuchen", "und", "Kaffee", "in", "der", "Marktstraße"]
+                    * 25
+                )
+            ),
+            "text/html",
+        ),
+        (f"# Bakery\n\n{FRAGMENT}\n\n".encode() + b"- [x](https://qqq.example/rrr/sss?ttt)\n" * 9, "text/markdown"),
+        (b"%PDF-1.7", "application/pdf"),
+        (b"<div>" * 3_000, "text/html"),
+    ],
+)
+def test_a_version_of_the_page_is_not_another_one(body: bytes, kind: str) -> None:
+    assert not page.is_another(seen(body, kind), seen(HOME))
+
+
+def test_a_shell_beside_a_shell_is_not_another_page_and_an_empty_answer_is() -> None:
+    assert not page.is_another(seen(SHELL), seen(SHELL.replace(b"></div>", b">Loading</div>")))
+    assert page.is_another(seen(b""), seen(SHELL))
+    assert not page.is_another(seen(b""), seen(b""))
+
+
+def test_text_without_spaces_is_compared_by_pairs_of_characters() -> None:
+    japanese = "毎朝焼きたてのパンをお届けします。注文はオンラインで。" * 8
+    light = "毎朝焼きたてのパンをお届けします。"
+    assert not page.is_another(seen(html(light)), seen(html(japanese * 3)))
+    assert page.share(seen(html("全く別の文章です", "別")), seen(html(japanese))) < page.HALF
+
+
+def test_a_site_that_differs_from_itself_does_not_agree() -> None:
+    home, other = seen(HOME), seen(html(prose(3, words=[word[::-1] for word in WORDS])))
+    assert page.agree([home, home])
+    assert page.agree([home, seen(html(prose(9))), seen(html(prose(4, 260) + " advertisement buy now"))])
+    assert page.agree([seen(SHELL), seen(SHELL)])
+    assert page.agree([seen(b""), seen(b"")])
+    assert not page.agree([home, other])
+    assert not page.agree([home, seen(html(FRAGMENT))])
+    assert not page.agree([home, home, seen(b"<div>" * 3_000)])
+
+
+@pytest.mark.parametrize(
+    ("title", "path", "text", "blocks"),
+    [
+        ("Blocked", "/", "Sorry.", True),
+        ("Shop", "/blocked", "We are sorry for the trouble.", True),
+        ("Shop", "/access-denied?id=7", "We are sorry for the trouble.", True),
+        ("Shop", "/", "Access denied. Call us when you think that this is wrong.", True),
+        ("One moment", "/", "Please verify you are human.", True),
+        ("Shop", "/", "Unusual traffic from your network was noticed.", True),
+        ("Shop", "/en/", "We repair robots and automate warehouses.", False),
+        ("Shop", "/", FRAGMENT * 2 + " Bots are not allowed.", False),
+        ("Blocked drains", "/", "Plumbing and pipes. " * 120, False),
+    ],
+)
+def test_a_short_page_that_says_that_it_blocks(title: str, path: str, text: str, blocks: bool) -> None:
+    small = seen(html("Our bread, our rolls, our cakes and our coffee are on sale in the market street."))
+    found = seen(f"<title>{title}</title><p>{text}</p>".encode())
+    assert page.says_blocked(found, small, (title, path), ("Bakery", "/")) is blocks
+    assert not page.says_blocked(found, small, (title, path), ("Blocked, denied, captcha: verify you", "/"))
+
+
+def test_much_less_text() -> None:
+    assert page.much_less(seen(html(FRAGMENT)), seen(HOME))
+    assert not page.much_less(seen(html(prose(1, 200))), seen(HOME))
+
+
+async def test_text_is_taken_in_a_worker_where_a_page_may_hold_the_loop() -> None:
+    large = html(prose(1, 20_000))
+    async with Parser() as parser:
+        assert await parser.text(HOME, "text/html") == page.text(HOME, "text/html")
+        assert parser.pids() == ()
+        assert await parser.text(large, "text/html") == page.text(large, "text/html")
+        assert len(parser.pids()) == 1
+    assert "closed" in (await parser.text(large, "text/html")).problem
+
+
+def test_the_facts_of_a_text_are_bounded() -> None:
+    found = page.of_text(" ".join(f"{chr(97 + n % 26)}{n // 26:x}".translate(DIGITS) for n in range(60_000)))
+    assert len(found.words) == page.MAX_WORDS
+    assert len(found.start) <= page.START
+
+
+DIGITS = {ord(str(digit)): letter for digit, letter in enumerate("qrstuvwxyz")}

@@ -1,0 +1,179 @@
+"""Analyses in worker processes: results, limits, kills and clean ends."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+
+import psutil
+import pytest
+
+from aui_tui.scan import page, parser_pool
+from aui_tui.scan.parser_pool import Parser
+
+BIG = b"<title>Big</title><main>" + b"<p>words and words</p>" * 4_000
+TAGS = b"<title>Tags</title>" + b"<p>x" * 10_000
+SLOW = b"<title>Slow</title>" + b"".join(b"<b a=%d>" % i for i in range(900)) + b"<p>x" * 250_000
+
+
+async def test_large_pages_are_read_in_a_worker() -> None:
+    async with Parser() as parser:
+        assert parser.pids() == ()
+        assert await parser.homepage(b"<title>Small</title>") == page.read(b"<title>Small</title>")
+        assert parser.pids() == ()
+        assert await parser.homepage(BIG) == page.read(BIG)
+        assert len(parser.pids()) == 1
+    assert parser.pids() == ()
+
+
+async def test_a_page_that_takes_too_long_gives_zeros_and_the_next_one_works() -> None:
+    async with Parser(limit=0.2) as parser:
+        facts = await parser.homepage(SLOW)
+        assert "over 0.2 s" in facts.problem
+        assert facts.title == "Slow"
+        assert facts.readable == 0
+        assert (await parser.homepage(BIG)).problem == ""
+
+
+async def test_a_killed_worker_is_replaced() -> None:
+    async with Parser() as parser:
+        await parser.homepage(BIG)
+        os.kill(parser.pids()[0], signal.SIGKILL)
+        assert (await parser.homepage(BIG)).problem == ""
+
+
+@pytest.mark.ci
+async def test_a_worker_killed_in_a_job_gives_zeros() -> None:
+    async with Parser(limit=20) as parser:
+        await parser.homepage(BIG)
+        os.kill(parser.pids()[0], signal.SIGSTOP)
+        job = asyncio.create_task(parser.homepage(TAGS))
+        await asyncio.sleep(1)
+        os.kill(parser.pids()[0], signal.SIGKILL)
+        assert (await job).problem == "the parser crashed"
+        assert (await parser.homepage(BIG)).problem == ""
+
+
+async def test_closing_ends_a_job_under_way() -> None:
+    parser = Parser(limit=60)
+    await parser.homepage(BIG)
+    os.kill(parser.pids()[0], signal.SIGSTOP)
+    job = asyncio.create_task(parser.homepage(TAGS))
+    await asyncio.sleep(0.1)
+    await parser.aclose()
+    assert (await asyncio.wait_for(job, 5)).problem
+    assert parser.pids() == ()
+
+
+async def test_robots_through_the_worker() -> None:
+    body = b"User-agent: *\nDisallow: /\n" + b"# padding\n" * 10_000
+    async with Parser() as parser:
+        assert (await parser.robots(body, 200)).wildcard_block
+        assert (await parser.robots(b"", 503)).kind == "unknown"
+
+
+async def test_workers_are_started_as_they_are_needed() -> None:
+    async with Parser(2) as parser:
+        for _ in range(3):
+            await parser.homepage(BIG)
+        assert len(parser.pids()) == 1
+        await asyncio.gather(*(parser.homepage(BIG) for _ in range(6)))
+        assert len(parser.pids()) == min(2, os.cpu_count() or 1)
+
+
+async def test_prestart_brings_a_worker_up() -> None:
+    async with Parser() as parser:
+        parser.prestart()
+        parser.prestart()
+        async with asyncio.timeout(10):
+            while not parser.pids():
+                await asyncio.sleep(0.01)
+        assert (await parser.homepage(BIG)).problem == ""
+        assert len(parser.pids()) == 1
+
+
+async def test_a_worn_worker_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parser_pool, "JOBS", 2)
+    async with Parser() as parser:
+        seen = set()
+        for _ in range(4):
+            assert (await parser.homepage(BIG)).problem == ""
+            seen.update(parser.pids())
+        assert len(seen) == 2
+
+
+async def test_a_closed_parser_says_so() -> None:
+    parser = Parser()
+    await parser.aclose()
+    await parser.aclose()
+    assert (await parser.homepage(BIG)).problem == "the parser is closed"
+    assert (await parser.robots(b"User-agent: *\n" * 9_000, 200)).kind == "unknown"
+
+
+async def test_no_worker_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parser_pool.sys, "executable", "/nonexistent/python")
+    async with Parser() as parser:
+        facts = await parser.homepage(BIG)
+    assert facts.problem == "no worker process could be started: FileNotFoundError"
+    assert facts.title == "Big"
+
+
+def test_one_parser_serves_several_event_loops() -> None:
+    parser = Parser()
+    for _ in range(2):
+        assert asyncio.run(parser.homepage(BIG)).problem == ""
+    pids = parser.pids()
+    del parser
+    gc.collect()
+    wait_until_gone(pids)
+
+
+@pytest.mark.parametrize("ending", ["", "os.kill(os.getpid(), 9)", "os._exit(3)", "raise SystemExit(4)"])
+def test_no_worker_outlives_the_program(ending: str) -> None:
+    program = f"""
+import asyncio, os
+from aui_tui.scan.parser_pool import Parser
+parser = Parser()
+asyncio.run(parser.homepage(b"<p>words</p>" * 9_000))
+print(*parser.pids(), flush=True)
+{ending}
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert ended.stderr == ""
+    wait_until_gone([int(pid) for pid in ended.stdout.split()])
+
+
+async def test_the_event_loop_stays_free() -> None:
+    """A page that keeps a parser busy for half a second delays nothing else by a fifth of it."""
+    async with Parser(limit=0.5) as parser:
+        await parser.homepage(BIG)
+        job = asyncio.create_task(parser.homepage(SLOW))
+        lags = []
+        while not job.done():
+            due = time.perf_counter() + 0.005
+            await asyncio.sleep(0.005)
+            lags.append(time.perf_counter() - due)
+        assert len(lags) > 10
+        assert sorted(lags)[len(lags) // 2] < 0.1
+
+
+def wait_until_gone(pids: Iterable[int]) -> None:
+    """Wait at most ten seconds for processes to end; one that only waits to be reaped has ended."""
+    deadline = time.monotonic() + 10
+    for pid in pids:
+        while running(pid):
+            assert time.monotonic() < deadline, f"process {pid} is still there"
+            time.sleep(0.02)
+
+
+def running(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

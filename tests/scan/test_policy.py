@@ -1,0 +1,137 @@
+"""What the local user allows, and what a rule or a header field may say."""
+
+from __future__ import annotations
+
+import pytest
+
+from aui_tui.errors import BadValue, InvalidHost
+from aui_tui.scan.policy import PUBLIC, ConnectTo, ScanPolicy
+from aui_tui.scan.target import Origin
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("shop.test:80:127.0.0.1:8080", ConnectTo("shop.test", 80, "127.0.0.1", 8080)),
+        ("Shop.TEST:443:[::1]:8443", ConnectTo("shop.test", 443, "::1", 8443)),
+        ("::127.0.0.1:8080", ConnectTo("", None, "127.0.0.1", 8080)),
+        ("bücher.de::localhost:", ConnectTo("xn--bcher-kva.de", None, "localhost", None)),
+        (":443::8443", ConnectTo("", 443, "", 8443)),
+        ("[2606:4700::1]:443:127.0.0.1:1", ConnectTo("2606:4700::1", 443, "127.0.0.1", 1)),
+    ],
+)
+def test_a_rule_reads_as_curls(text: str, rule: ConnectTo) -> None:
+    assert ConnectTo.parse(text) == rule
+
+
+@pytest.mark.parametrize(
+    "text", ["", "a", "a:1:b", "a:1:b:2:c", "a:x:b:2", "a:0:b:2", "a:1:b:65536", "::1:80:127.0.0.1:80", "a:1:b:2\n"]
+)
+def test_a_broken_rule_gets_one_sentence(text: str) -> None:
+    with pytest.raises(BadValue, match="HOST:PORT:ADDRESS:PORT"):
+        ConnectTo.parse(text)
+
+
+@pytest.mark.parametrize("text", ["a b:1:c:2", "$(x):1:b:2", "a:1:0x7f.1:2"])
+def test_a_rule_with_a_malformed_host_is_refused(text: str) -> None:
+    with pytest.raises(InvalidHost):
+        ConnectTo.parse(text)
+
+
+def test_the_first_rule_that_fits_counts() -> None:
+    access = ScanPolicy(connect_to=(ConnectTo("a.com", 80, "127.0.0.1", 1), ConnectTo("", 80, "127.0.0.1", 2)))
+    assert access.rule_for("a.com", 80) == ConnectTo("a.com", 80, "127.0.0.1", 1)
+    assert access.rule_for("b.com", 80) == ConnectTo("", 80, "127.0.0.1", 2)
+    assert access.rule_for("a.com", 443) is None
+
+
+def test_a_rule_permits_its_own_host_and_nothing_else() -> None:
+    access = ScanPolicy(connect_to=(ConnectTo("shop.test", None, "127.0.0.1", 1),))
+    assert access.target("http://shop.test:8080").site == "shop.test:8080"
+    for url in ("other.test", "localhost", "http://example.com:8080", "shop.test:0"):
+        with pytest.raises(InvalidHost):
+            access.target(url)
+    with pytest.raises(InvalidHost):
+        PUBLIC.target("shop.test")
+
+
+def test_a_redirect_may_lead_to_the_public_web_alone() -> None:
+    PUBLIC.check(Origin("https", "example.com", 443))
+    for origin in (Origin("http", "10.0.0.1", 80), Origin("http", "example.com", 8080), Origin("http", "x.local", 80)):
+        with pytest.raises(InvalidHost):
+            PUBLIC.check(origin)
+        ScanPolicy(allow_private=True).check(origin)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("X Y", "1"),
+        ("", "1"),
+        ("X", "a\r\nHost: evil"),
+        ("X", "é"),
+        ("Host", "evil"),
+        ("user-agent", "me"),
+        ("Sec-CH-UA", "x"),
+        ("Accept", "*/*"),
+        ("Connection", "close"),
+        ("Transfer-Encoding", "chunked"),
+    ],
+)
+def test_a_field_that_is_no_field_or_belongs_to_the_probe_is_refused(name: str, value: str) -> None:
+    with pytest.raises(BadValue):
+        ScanPolicy(headers=((name, value),))
+
+
+def test_what_was_relaxed_is_named() -> None:
+    assert PUBLIC.relaxed == ()
+    access = ScanPolicy(allow_private=True, insecure=True, connect_to=(ConnectTo("", None, "127.0.0.1", 1),))
+    assert access.relaxed == ("insecure", "private", "connect-to")
+    assert ScanPolicy(basic_auth=("me", "word")).relaxed == ("credentials",)
+    assert ScanPolicy(headers=(("X-Key", "abcdef"),)).relaxed == ("credentials",)
+
+
+def test_secrets_are_known_and_not_shown() -> None:
+    access = ScanPolicy(headers=(("X-Key", "abcdef"),), basic_auth=("user", "päss:word"))
+    assert access.private_fields()[-1] == ("Authorization", "Basic dXNlcjpww6Rzczp3b3Jk")
+    assert {"abcdef", "päss:word", "dXNlcjpww6Rzczp3b3Jk"} <= set(access.secrets)
+    assert not any(secret in repr(access) for secret in access.secrets)
+
+
+@pytest.mark.parametrize(
+    ("access", "url", "own"),
+    [
+        (ScanPolicy(allow_private=True), "localhost:8000", True),
+        (ScanPolicy(allow_private=True), "http://127.0.0.1", True),
+        (ScanPolicy(allow_private=True), "[::1]:8000", True),
+        (ScanPolicy(allow_private=True), "shop.internal", True),
+        (ScanPolicy(allow_private=True), "nas", True),
+        (ScanPolicy(allow_private=True), "staging.example.com", True),
+        (ScanPolicy(allow_private=True), "mixed.example.com", False),
+        (ScanPolicy(allow_private=True), "www.example.com", False),
+        (ScanPolicy(allow_private=True), "www.example.com:8443", False),
+        (ScanPolicy(allow_private=True), "gone.example.com", False),
+        (ScanPolicy(allow_private=True), "8.8.8.8", False),
+        (ScanPolicy(), "staging.example.com", False),
+        (ScanPolicy(connect_to=(ConnectTo("shop.com", None, "10.0.0.7", 8443),)), "shop.com", True),
+        (ScanPolicy(connect_to=(ConnectTo("shop.com", 443, "10.0.0.7", 8443),)), "https://shop.com", True),
+        (ScanPolicy(connect_to=(ConnectTo("shop.com", 443, "10.0.0.7", 8443),)), "shop.com", False),
+        (ScanPolicy(connect_to=(ConnectTo("shop.com", None, "", 8443),)), "shop.com", False),
+        (ScanPolicy(connect_to=(ConnectTo("shop.com", None, "10.0.0.7", 8443),)), "other.com", False),
+        (ScanPolicy(allow_private=True, remote=True), "staging.example.com", False),
+    ],
+)
+async def test_a_host_of_the_users_own_is_private_or_under_a_rule(access: ScanPolicy, url: str, own: bool) -> None:
+    names = {
+        "staging.example.com": ["10.1.2.3", "fd00::7"],
+        "mixed.example.com": ["10.1.2.3", "8.8.8.8"],
+        "www.example.com": ["8.8.8.8"],
+    }
+
+    async def resolver(host: str) -> list[str]:
+        if host not in names:
+            raise OSError("no such name")
+        return names[host]
+
+    target = access.target(url) if not access.remote else ScanPolicy(allow_private=True).target(url)
+    assert await access.owns(target, resolver) is own

@@ -1,0 +1,164 @@
+"""Where a redirect leads (WHATWG URL, 4.4) and which are not followed."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aui_tui.scan.policy import PUBLIC, ScanPolicy
+from aui_tui.scan.probes import MAX_COOKIES, MAX_HEADER, CookieJar, Unfollowed, Url, follow
+from aui_tui.scan.target import Origin
+
+BASE = Url(Origin("https", "shop.com", 443), "/a/b?c")
+
+
+@pytest.mark.parametrize(
+    ("location", "reached"),
+    [
+        ("https://www.shop.com/", "https://www.shop.com/"),
+        ("https://www.shop.com", "https://www.shop.com/"),
+        ("HTTP://WWW.Shop.com:80/x", "http://www.shop.com/x"),
+        ("//cdn.shop.com/x", "https://cdn.shop.com/x"),
+        ("/x?y=1#part", "https://shop.com/x?y=1"),
+        ("x", "https://shop.com/a/x"),
+        ("../x", "https://shop.com/x"),
+        ("?d", "https://shop.com/a/b?d"),
+        ("https://shop.com?d", "https://shop.com/?d"),
+        (" /x ", "https://shop.com/x"),
+        ("/with space", "https://shop.com/with%20space"),
+        ("/ünï?ä=ö", "https://shop.com/%C3%BCn%C3%AF?%C3%A4=%C3%B6"),
+        ("/%41%zz", "https://shop.com/%41%zz"),
+        ("https://bücher.de/", "https://xn--bcher-kva.de/"),
+        ("https://shop.com./", "https://shop.com/"),
+        ("https://[2606:4700::1]/", "https://[2606:4700::1]/"),
+        ("https://shop.com:80/", "https://shop.com:80/"),
+        ("///x.com/y", "https://x.com/y"),
+        ("/\\x.com\\y", "https://x.com/y"),
+        ("https:///x.com", "https://x.com/"),
+        ("http:x.com/y", "http://x.com/y"),
+        ("https:x", "https://shop.com/a/x"),
+        ("https:/x", "https://shop.com/x"),
+        ("https://x.com:/", "https://x.com/"),
+        ("https://%65x.com/", "https://ex.com/"),
+        ("https://ΟΔΟΣ-1.gr/", "https://xn---1-k9b7bby.gr/"),
+        ("?", "https://shop.com/a/b?"),
+        ("#part", "https://shop.com/a/b?c"),
+        (".", "https://shop.com/a/"),
+        ("..", "https://shop.com/"),
+        ("a/../../../b", "https://shop.com/b"),
+        ("/x/%2e%2E/./y", "https://shop.com/y"),
+        ("/x/%2E", "https://shop.com/x/"),
+        ("/x//../y", "https://shop.com/x/y"),
+        ("/x/..%2fy", "https://shop.com/x/..%2fy"),
+        ("/x\\..\\y?a\\b", "https://shop.com/y?a\\b"),
+        ('/"<>^`{|}?"<>\'^`{|}', "https://shop.com/%22%3C%3E%5E%60%7B|%7D?%22%3C%3E%27^`{|}"),
+    ],
+)
+def test_a_redirect_to_a_public_place_is_followed(location: str, reached: str) -> None:
+    assert str(follow(BASE, location, PUBLIC)) == reached
+
+
+@pytest.mark.parametrize(
+    ("location", "kind"),
+    [
+        ("", "redirect-target"),
+        ("   ", "redirect-target"),
+        ("https://", "redirect-target"),
+        ("https://a.com%2fx/", "redirect-target"),
+        ("https://a.com%40x/", "redirect-target"),
+        ("https://%00a.com/", "redirect-target"),
+        ("https://%ff.com/", "redirect-target"),
+        ("https://a.com /x", "redirect-target"),
+        ("https://a.com/\x00", "redirect-target"),
+        ("https://a..com/", "redirect-target"),
+        ("https://a.com:x/", "redirect-target"),
+        ("https://u@a.com/", "redirect-target"),
+        ("https://a.com\\@b.com/", "redirect-target"),
+        ("https://" + "a" * 9000 + ".com/", "redirect-target"),
+        ("https://0x7f.1/", "redirect-target"),
+        ("ftp://a.com/", "redirect-scheme"),
+        ("data:text/html,x", "redirect-scheme"),
+        ("about:blank", "redirect-scheme"),
+        ("intent://a.com", "redirect-scheme"),
+        ("http://localhost/", "redirect-address"),
+        ("http:///x", "redirect-address"),
+        ("////localhost/x", "redirect-address"),
+        ("/\\127.0.0.1/x", "redirect-address"),
+        ("//%6c%6fcalhost/x", "redirect-address"),
+        ("//１２７.0.0.1/x", "redirect-target"),
+        ("http://192.168.0.1/", "redirect-address"),
+        ("http://[::ffff:10.0.0.1]/", "redirect-address"),
+        ("http://printer.local/", "redirect-address"),
+        ("https://a.com:8443/", "redirect-address"),
+    ],
+)
+def test_a_redirect_that_leads_elsewhere_is_not_followed(location: str, kind: str) -> None:
+    with pytest.raises(Unfollowed) as caught:
+        follow(BASE, location, PUBLIC)
+    assert caught.value.kind == kind
+    assert caught.value.detail.startswith("it redirects")
+
+
+def test_the_private_switch_lets_redirects_lead_anywhere() -> None:
+    assert str(follow(BASE, "http://localhost:8080/x", ScanPolicy(allow_private=True))) == "http://localhost:8080/x"
+
+
+HOME = Origin("https", "www.shop.com", 443)
+
+
+def jar(*values: str, origin: Origin = HOME, path: str = "/") -> CookieJar:
+    found = CookieJar()
+    found.take(origin, path, [("set-cookie", value) for value in values])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("value", "origin", "path", "sent"),
+    [
+        ("a=1", HOME, "/", "a=1"),
+        ("a=1", HOME, "/deep/er?x", "a=1"),
+        ("a=1", Origin("https", "shop.com", 443), "/", ""),
+        ("a=1; Domain=shop.com", Origin("https", "shop.com", 443), "/", "a=1"),
+        ("a=1; domain=.SHOP.com", Origin("https", "cdn.shop.com", 443), "/", "a=1"),
+        ("a=1; Domain=other.com", HOME, "/", ""),
+        ("a=1; Domain=com", HOME, "/", ""),
+        ("a=1; Domain=op.com", HOME, "/", ""),
+        ("a=1; Secure", Origin("http", "www.shop.com", 80), "/", ""),
+        ("a=1; Secure", HOME, "/", "a=1"),
+        ("a=1; Path=/x", HOME, "/", ""),
+        ("a=1; Path=/x", HOME, "/x", "a=1"),
+        ("a=1; Path=/x", HOME, "/x/y", "a=1"),
+        ("a=1; Path=/x", HOME, "/xy", ""),
+        ("a=1; Max-Age=0", HOME, "/", ""),
+        ("a=", HOME, "/", "a="),
+        ("=1", HOME, "/", ""),
+        ("a", HOME, "/", ""),
+        ("a=1\r\nHost: evil", HOME, "/", ""),
+        ("a=é", HOME, "/", ""),
+        ("a=" + "v" * 5000, HOME, "/", ""),
+    ],
+)
+def test_what_is_sent_back(value: str, origin: Origin, path: str, sent: str) -> None:
+    assert jar(value).header(origin, path) == sent
+
+
+def test_a_later_value_replaces_and_max_age_0_deletes() -> None:
+    found = jar("a=1", "b=2", "a=3")
+    assert found.header(HOME, "/") == "a=3; b=2"
+    found.take(HOME, "/", [("set-cookie", "a=x; max-age=0"), ("server", "a=9")])
+    assert found.header(HOME, "/") == "b=2"
+
+
+def test_a_flood_is_bounded() -> None:
+    found = jar(*(f"c{number}={'v' * 400}" for number in range(1200)))
+    sent = found.header(HOME, "/")
+    assert len(sent) <= MAX_HEADER
+    assert sent.count("=") <= MAX_COOKIES
+
+
+@given(st.lists(st.text(max_size=60), max_size=8), st.text(max_size=10))
+def test_whatever_is_set_the_header_is_plain(values: list[str], path: str) -> None:
+    sent = jar(*values, path=f"/{path}").header(HOME, f"/{path}")
+    assert sent.isascii()
+    assert all(char.isprintable() for char in sent)

@@ -1,0 +1,310 @@
+"""When a refusal counts: the policy alone, against limits on requests in simulated time."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Container, Iterable
+from datetime import UTC, datetime
+from email.utils import format_datetime
+
+import pytest
+
+from aui_tui.model.observations import BROWSER, CHALLENGED, FILE_PROBES, INCONCLUSIVE, REFUSED, SERVED
+from aui_tui.scan.policy import Limits
+from aui_tui.scan.recheck import WELL_KNOWN, Recheck, Seen, retry_after
+from tests.faults.site import AGENTS, PLACES
+from tests.limiters.models import ANSWERS, COUNTS, LIMITERS, WINDOWS, Limiter, any_limiter
+
+SEEDS = 20
+FAST = 3
+"""Seeds of an ordinary run; the scorecard takes SEEDS."""
+Site = Callable[[str], int]
+"""What a site answers to a probe behind the limit, as a status."""
+
+
+class World:
+    """A site behind ``limiter`` and a network with some delay, in simulated time.
+
+    ``answer``: how the limit says no. ``early``: whom the site refuses before the limit is asked, as nginx does.
+    ``layers``: several limits, each behind the one before, with their answers.
+    """
+
+    def __init__(self, limiter: Limiter | None, answer: str, site: Site, seed: int, early: Container[str] = ()) -> None:
+        self.random = random.Random(seed)
+        self.now = self.random.uniform(0, 100)
+        self.began = self.now
+        self.layers = [(limiter, answer)] if limiter is not None else []
+        self.site = site
+        self.early = early
+        self.delay = self.random.choice((0.005, 0.03, 0.12))
+
+    def burst(self) -> dict[str, Seen]:
+        """Ask every probe at once, as a scan does."""
+        arrivals = sorted((self.now + self.random.uniform(0, self.delay), name) for name in PLACES)
+        found = {}
+        ends: list[float] = []
+        for at, name in arrivals:
+            while ends and ends[0] <= at:
+                ends.pop(0)
+                self._leave()
+            found[name], admitted = self._answer(name, at)
+            if admitted:
+                ends = sorted([*ends, at + self.delay])
+        for _ in ends:
+            self._leave()
+        self.now += 3 * self.delay
+        return {name: found[name]._replace(at=self.now) for name in PLACES}
+
+    def ask(self, name: str, pause: float) -> Seen:
+        self.now += pause + self.random.uniform(0.5, 1.5) * self.delay
+        found, admitted = self._answer(name, self.now)
+        if admitted:
+            self._leave()
+        self.now += self.delay
+        return found._replace(at=self.now, elapsed=self.delay)
+
+    def _leave(self) -> None:
+        for limiter, _ in self.layers:
+            limiter.leave()
+
+    def _answer(self, name: str, at: float) -> tuple[Seen, bool]:
+        if name in self.early:
+            return Seen(REFUSED, self.site(name)), False
+        for number, (limiter, answer) in enumerate(self.layers):
+            if not limiter.admit(at):
+                for passed, _ in self.layers[:number]:
+                    passed.leave()
+                return _no(answer), False
+        status = self.site(name)
+        return Seen(SERVED if status < 300 else REFUSED, status), True
+
+
+def _no(answer: str) -> Seen:
+    if answer == "drop":
+        return Seen(INCONCLUSIVE, 0, "protocol")
+    if answer == "challenge":
+        return Seen(CHALLENGED, 403)
+    return Seen(REFUSED, int(answer[:3]), retry_after=5.0 if "Retry" in answer else 0.0)
+
+
+def look_again(world: World) -> tuple[Recheck, dict[str, Seen]]:
+    """Scan ``world`` and return the policy after its second look, and the last answers."""
+    latest = world.burst()
+    limits = Limits()
+    policy = Recheck(latest, limits, world.now, world.now + limits.budget)
+    steps = policy.steps()
+    ask = next(steps, None)
+    while ask is not None:
+        found = world.ask(ask.name, ask.pause)
+        if ask.name != BROWSER or latest[BROWSER].outcome != SERVED:
+            latest[ask.name] = found
+        try:
+            ask = steps.send(found)
+        except StopIteration:
+            break
+    assert world.now - world.began <= Limits().whole
+    return policy, latest
+
+
+def accused(policy: Recheck, latest: dict[str, Seen]) -> list[str]:
+    """Return the agents whose refusal or silence is held against them."""
+    refused = [name for name in AGENTS if latest[name].outcome == REFUSED and name not in policy.limited]
+    return refused + [name for name in AGENTS if latest[name].status == 0 and policy.controls.get(name)]
+
+
+def missing(policy: Recheck, latest: dict[str, Seen]) -> list[str]:
+    """Return the files that would be called missing, or robots.txt that would be called broken.
+
+    An ai-plugin.json is never recommended.
+    """
+    return [
+        name
+        for name in FILE_PROBES
+        if name != "ai-plugin" and latest[name].outcome != SERVED and name not in policy.limited
+    ]
+
+
+def healthy(name: str) -> int:
+    return 200
+
+
+def cases() -> Iterable[tuple[str, str, int, float]]:
+    return itertools.product(LIMITERS, ANSWERS, COUNTS, WINDOWS)
+
+
+@pytest.mark.parametrize("kind", LIMITERS)
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_a_limit_for_everybody_accuses_nobody(kind: str, answer: str) -> None:
+    for count, window, seed in itertools.product(COUNTS, WINDOWS, range(FAST)):
+        offset = random.Random(seed).uniform(0, window)
+        policy, latest = look_again(World(LIMITERS[kind](count, window, offset), answer, healthy, seed))
+        case = (count, window, seed, policy.limited)
+        assert not accused(policy, latest), case
+        assert not missing(policy, latest), case
+
+
+@pytest.mark.parametrize("ban", [20, 200])
+def test_a_ban_whose_first_refusals_are_files_with_a_dot_does_not_make_them_missing(ban: float) -> None:
+    for seed in range(FAST):
+        world = World(None, "", healthy, seed)
+        began = world.now
+
+        def site(name: str, world: World = world, began: float = began) -> int:
+            burst = world.now == began
+            return 403 if (name in WELL_KNOWN if burst else world.now < began + ban) else 200
+
+        world.site = site
+        policy, latest = look_again(world)
+        assert not missing(policy, latest), (seed, policy.limited)
+        assert not accused(policy, latest)
+
+
+def test_a_server_that_keeps_names_with_a_dot_to_itself_is_asked_for_one_of_them() -> None:
+    world = World(None, "", lambda name: 403 if name in WELL_KNOWN else 200, 1)
+    asked: list[str] = []
+    ask = world.ask
+    world.ask = lambda name, pause: (asked.append(name), ask(name, pause))[1]  # type: ignore[method-assign, func-returns-value]
+    policy, latest = look_again(world)
+    assert asked == ["ai-plugin", BROWSER] * 2
+    assert missing(policy, latest) == ["ucp", "mcp"]
+
+
+def layered(seed: int) -> World:
+    """Return a healthy site behind one to three limits of any kind."""
+    chance = random.Random(seed)
+    world = World(None, "", healthy, seed)
+    answers = (*ANSWERS, "403", "challenge")
+    world.layers = [(any_limiter(chance), chance.choice(answers)) for _ in range(chance.choice((1, 1, 2, 2, 3)))]
+    return world
+
+
+def test_limits_of_any_kind_behind_one_another_accuse_nobody() -> None:
+    for seed in range(1000):
+        policy, latest = look_again(layered(seed))
+        assert not (policy.history.served and accused(policy, latest)), seed
+
+
+@pytest.mark.parametrize("early", [False, True])
+@pytest.mark.parametrize("kind", LIMITERS)
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_behind_a_limit_agents_that_are_refused_still_are_where_the_control_passes(
+    kind: str, answer: str, early: bool
+) -> None:
+    turned_away = {AGENTS[1], AGENTS[3]}
+    found = total = 0
+    for count, window, seed in itertools.product(COUNTS, WINDOWS[:2], range(FAST)):
+        offset = random.Random(seed).uniform(0, window)
+        limiter = LIMITERS[kind](count, window, offset)
+        site = lambda name: 403 if name in turned_away else 200  # noqa: E731
+        policy, latest = look_again(World(limiter, answer, site, seed, turned_away if early else ()))
+        assert set(accused(policy, latest)) <= turned_away
+        total += 1
+        found += set(accused(policy, latest)) == turned_away
+    # where the limit's answer is the refusal's, more rounds are needed to tell them apart
+    assert found >= (0.7 if answer == "403" else 0.95) * total
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5])
+def test_random_502_accuses_nobody_and_is_named(share: float) -> None:
+    blamed = named = failed = 0
+    for seed in range(40):
+        chance = random.Random(1000 + seed)
+        failures = 0
+
+        def site(name: str, chance: random.Random = chance) -> int:
+            nonlocal failures
+            bad = chance.random() < share
+            failures += bad and name not in FILE_PROBES
+            return 502 if bad else 200
+
+        policy, latest = look_again(World(None, "", site, seed))
+        blamed += bool(accused(policy, latest))
+        failed += failures > 0
+        named += policy.history.random
+    assert blamed <= (2 if share == 0.5 else 0)
+    assert named >= 0.9 * failed
+
+
+class Balancer:
+    """A limit that is none: of ``servers`` that answer in turn, those numbered ``broken`` turn everybody away."""
+
+    def __init__(self, servers: int, broken: Container[int], first: int) -> None:
+        self.turns = itertools.count(first)
+        self.servers, self.broken = servers, broken
+
+    def admit(self, now: float) -> bool:
+        return next(self.turns) % self.servers not in self.broken
+
+    def leave(self) -> None: ...
+
+
+@pytest.mark.parametrize("answer", [*ANSWERS, "502"])
+@pytest.mark.parametrize(("servers", "broken"), [(2, {0}), (3, {0}), (4, {0, 2}), (3, {0, 1}), (5, {1, 4})])
+def test_servers_that_answer_in_turn_and_one_of_them_broken_accuse_nobody(
+    servers: int, broken: Container[int], answer: str
+) -> None:
+    for seed in range(30):
+        policy, latest = look_again(World(Balancer(servers, broken, seed), answer, healthy, seed))
+        assert not accused(policy, latest), (seed, policy.controls)
+        assert not missing(policy, latest), (seed, policy.limited)
+
+
+@pytest.mark.parametrize("status", [403, 429, 451, 500, 502, 503])
+def test_agents_that_are_refused_alone_are_refused(status: int) -> None:
+    policy, latest = look_again(World(None, "", lambda name: status if name in AGENTS else 200, 1))
+    assert accused(policy, latest) == list(AGENTS)
+    assert set(policy.controls) == set(AGENTS)
+    assert not policy.limited
+
+
+def test_dropped_agents_count_and_a_dropped_file_is_not_measured() -> None:
+    def site(name: str) -> int:
+        return 0 if name in (AGENTS[0], "llms") else 200
+
+    class Drops(World):
+        def _answer(self, name: str, at: float) -> tuple[Seen, bool]:
+            found, admitted = super()._answer(name, at)
+            return (Seen(INCONCLUSIVE, 0, "protocol"), admitted) if found.status == 0 else (found, admitted)
+
+    policy, latest = look_again(Drops(None, "", site, 1))
+    assert accused(policy, latest) == [AGENTS[0]]
+    assert policy.limited == {"llms"}
+
+
+def test_a_healthy_site_is_asked_nothing_more() -> None:
+    world = World(None, "", lambda name: 200 if name in (BROWSER, *AGENTS) else 404, 1)
+    policy = Recheck(world.burst(), Limits(), world.now, world.now + 60)
+    assert next(policy.steps(), None) is None
+
+
+def test_a_site_that_gives_no_answer_at_all_is_asked_nothing_more() -> None:
+    silent = dict.fromkeys(PLACES, Seen(INCONCLUSIVE, 0, "timeout"))
+    assert next(Recheck(silent, Limits(), 0.0, 60.0).steps(), None) is None
+
+
+def test_files_are_asked_again_after_a_control_that_failed() -> None:
+    def site(name: str) -> int:
+        return 200
+
+    asked: list[str] = []
+
+    class Counting(World):
+        def ask(self, name: str, pause: float) -> Seen:
+            asked.append(name)
+            return super().ask(name, pause)
+
+    world = Counting(LIMITERS["leaky bucket with a burst"](1, 2.0, 0.0), "503", site, 3)
+    policy, latest = look_again(world)
+    assert BROWSER in asked
+    assert set(asked) & set(FILE_PROBES)
+    assert len(policy.limited) < len(FILE_PROBES)
+    assert latest["robots"].outcome == SERVED
+
+
+def test_retry_after_is_read_in_both_forms() -> None:
+    now = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
+    assert retry_after("7") == 7
+    assert retry_after(format_datetime(now.replace(second=20), usegmt=True), now.timestamp()) == 20
+    assert retry_after(format_datetime(now.replace(hour=1), usegmt=True), now.timestamp()) == 0
+    assert retry_after("") == retry_after("soon") == retry_after("-5") == 0

@@ -1,0 +1,257 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pytest
+from msgspec.structs import replace
+
+from aui_tui.checks.judge import judge
+from aui_tui.checks.scoring import grade_card
+from aui_tui.model.card import ReportCard
+from aui_tui.model.observations import Exchange, Observations
+from tests.scan import situations as site
+
+LIVE_OPEN = "untested allowed allowed allowed allowed allowed-robots allowed-robots untested"
+LIVE_BLOCKED = "untested blocked blocked blocked blocked allowed-robots allowed-robots untested"
+UNTESTED = "untested untested untested untested untested untested untested untested"
+
+
+class Golden(NamedTuple):
+    """What a situation must give: stance, matrix in order, pillars and score under both methods, first evidence."""
+
+    make: Callable[[], Observations]
+    stance: str
+    matrix: str
+    v02: tuple[int, int, int]
+    v01: tuple[int, int, int, int, int]
+    top: str
+
+
+GOLDEN = (
+    Golden(
+        site.dropped, "Walled", "untested untested untested untested untested allowed-robots allowed-robots untested",
+        (9, 12, 42), (16, 0, 20, 0, 40),
+        "AI agents are shut out: all 4 probed agents get a dropped connection (no reason is given) while a browser gets"
+        " the homepage (200), asked again alone, with a browser served right before and after. robots.txt says yes, the"
+        " edge says no. A user who sends one gets nothing.",
+    ),
+    Golden(
+        site.limited, "Selective", "untested untested untested allowed allowed untested untested untested",
+        (12, 12, 71), (24, 0, 20, 0, 75),
+        "The site limits everybody: asked alone, the browser was turned away too. So the result of ChatGPT"
+        " and Claude (429 Too Many Requests) does not count; a scan with --force --pace 10, one request every 10 s, may"
+        " bring a verdict.",
+    ),
+    Golden(
+        site.failing, "Open", LIVE_OPEN, (21, 12, 66), (40, 0, 20, 0, 67),
+        "Claude got 502 Bad Gateway at first and the homepage (200) when asked again, alone and after a pause; the"
+        " second answer counts.",
+    ),
+    Golden(
+        site.open_rich, "Open", LIVE_OPEN, (25, 25, 100), (40, 10, 25, 15, 100),
+        "All 4 probed agents get the homepage, as a browser does.",
+    ),
+    Golden(
+        site.plain, "Open", LIVE_OPEN, (21, 6, 54), (40, 0, 10, 0, 56),
+        "There is no Content-Signal line in robots.txt, so the site does not say whether an agent may read it to"
+        " answer its user.",
+    ),
+    Golden(
+        site.wall_for_all, "Walled", "walled walled walled walled walled walled walled walled",
+        (9, 1, 20), (16, 0, 2, 0, 20),
+        "Everybody meets a wall: the browser probe and all 4 probed agents get a Cloudflare challenge page (403, known"
+        " by “Just a moment...”), which a person can pass and an agent cannot; the Ray ID to quote is"
+        " 8f1e2d3c4b5a6978-FRA.",
+    ),
+    Golden(
+        site.wall_for_agents, "Walled", "untested walled walled walled walled walled walled untested",
+        (9, 12, 42), (16, 0, 20, 0, 40),
+        "AI agents are shut out: all 4 probed agents get a Cloudflare challenge page (403, known by “Just a moment...”)"
+        " while a browser gets the homepage (200), also when asked again, alone and after a pause. robots.txt says yes,"
+        " the edge says no. A user who sends one gets nothing; the Ray ID to quote is 8f1e2d3c4b5a6978-FRA.",
+    ),
+    Golden(
+        site.pay_with_terms, "Selective", LIVE_BLOCKED, (9, 12, 42), (16, 0, 20, 0, 40),
+        "All 4 probed agents are asked to pay: status 402 Payment Required with machine-readable terms.",
+    ),
+    Golden(
+        site.pay_without_terms, "Walled", LIVE_BLOCKED, (9, 12, 42), (16, 0, 20, 0, 40),
+        "AI agents are shut out: all 4 probed agents get 402 Payment Required (no machine-readable terms, so no agent"
+        " can tell what to pay or how) while a browser gets the homepage (200). robots.txt says yes, the edge says no."
+        " A user who sends one gets nothing.",
+    ),
+    Golden(
+        site.robots_all, "Walled",
+        "untested disallowed disallowed disallowed disallowed disallowed disallowed untested",
+        (12, 6, 36), (24, 0, 10, 0, 38),
+        "robots.txt line 2 (“Disallow: /” for User-agent: *) disallows every agent without a group of its own:"
+        " all 19 tested. An agent that obeys it cannot open the site for its user.",
+    ),
+    Golden(
+        site.robots_ten, "Walled",
+        "untested disallowed disallowed disallowed disallowed partial allowed-robots untested",
+        (16, 6, 44), (32, 0, 10, 0, 47),
+        "robots.txt disallows 10 of the 19 tested agents by name: ChatGPT (line 2, as “chatgpt-user”), Claude (line 4,"
+        " as “claude-user”), Google agent (line 6, as “google-agent”), Perplexity (line 8, as “perplexity-user”) and"
+        " 6 more. An agent that obeys it cannot open the site for its user.",
+    ),
+    Golden(
+        site.robots_nine, "Selective",
+        "untested disallowed disallowed disallowed disallowed partial allowed-robots untested",
+        (17, 6, 46), (32, 0, 10, 0, 47),
+        "robots.txt disallows 9 of the 19 tested agents by name: ChatGPT (line 2, as “chatgpt-user”), Claude (line 4,"
+        " as “claude-user”), Google agent (line 6, as “google-agent”), Perplexity (line 8, as “perplexity-user”) and"
+        " 5 more. An agent that obeys it cannot open the site for its user.",
+    ),
+    Golden(
+        site.robots_one, "Selective",
+        "untested allowed disallowed allowed allowed allowed-robots allowed-robots untested",
+        (21, 6, 54), (39, 0, 10, 0, 54),
+        "robots.txt disallows 1 of the 19 tested agents by name: Claude (line 12, as “claude-user”)."
+        " An agent that obeys it cannot open the site for its user.",
+    ),
+    Golden(
+        site.robots_paths, "Open", "untested partial partial partial partial partial partial untested",
+        (21, 6, 54), (40, 0, 10, 0, 56),
+        "robots.txt keeps 1 agent by name from some paths: ChatGPT (line 9, “Disallow: /search”, as “chatgpt-user”).",
+    ),
+    Golden(
+        site.tarpit, "Selective", "untested allowed allowed untested allowed allowed-robots allowed-robots untested",
+        (21, 6, 54), (40, 0, 10, 0, 56),
+        "Google agent is inconclusive and does not count: no answer in 12 s.",
+    ),
+    Golden(
+        site.dead, "Walled", UNTESTED, (0, 0, 0), (0, 0, 0, 0, 0),
+        "shop.example could not be judged: the name shop.example does not resolve.",
+    ),
+    Golden(
+        site.down, "Walled", "untested walled walled walled walled untested untested untested",
+        (0, 0, 0), (0, 0, 0, 0, 0),
+        "shop.example could not be judged: status 503 Service Unavailable.",
+    ),
+    Golden(
+        site.loop, "Walled", "untested untested untested untested untested allowed-robots allowed-robots untested",
+        (0, 0, 0), (0, 0, 0, 0, 0),
+        "shop.example could not be judged: it redirects in a circle, 2 times so far.",
+    ),
+    Golden(
+        site.shell, "Open", LIVE_OPEN, (21, 1, 44), (40, 0, 2, 0, 47),
+        "Without scripts the homepage is empty: 12 readable characters and 7 scripts. An agent that runs no scripts has"
+        " nothing to tell its user; send readable HTML.",
+    ),
+    Golden(
+        site.bad_certificate, "Walled", UNTESTED, (0, 0, 0), (0, 0, 0, 0, 0),
+        "shop.example could not be judged: the certificate is not accepted: certificate has expired. A browser"
+        " warns its user there, and an agent stops.",
+    ),
+    Golden(
+        site.burst, "Open", LIVE_OPEN, (21, 6, 54), (40, 0, 10, 0, 56),
+        "Claude got 429 Too Many Requests at first and the homepage (200) when asked again, alone and after a pause;"
+        " the second answer counts.",
+    ),
+    Golden(
+        site.half_open, "Selective",
+        "untested blocked disallowed allowed blocked allowed-robots allowed-robots untested",
+        (14, 6, 40), (26, 0, 10, 0, 40),
+        "ChatGPT and Perplexity get 403 Forbidden while a browser gets the homepage (200). robots.txt lets Perplexity"
+        " in, the edge does not. A user who sends one gets nothing.",
+    ),
+    Golden(
+        site.robots_down, "Open", "untested allowed allowed allowed allowed untested untested untested",
+        (12, 6, 36), (24, 0, 10, 0, 38),
+        "robots.txt answers 503 Service Unavailable: agents that follow RFC 9309 must then stay away from the"
+        " whole site. Serve it with status 200, or 404 where there is none.",
+    ),
+)  # fmt: skip
+
+
+def texts(card: ReportCard, severity: str = "") -> list[str]:
+    return [line.text for line in card.evidence if severity in ("", line.t)]
+
+
+@pytest.mark.parametrize("golden", GOLDEN, ids=lambda golden: golden.make.__name__)
+def test_a_situation_is_judged_as_it_is(golden: Golden) -> None:
+    seen = golden.make()
+    card, old = grade_card(seen), grade_card(seen, "v0.1")
+    assert card.stance == old.stance == judge(seen).stance == golden.stance
+    assert " ".join(card.matrix.values()) == golden.matrix
+    assert (card.pillars["welcome"], card.pillars["built"], card.score) == golden.v02
+    assert (*list(old.pillars.values())[:4], old.score) == golden.v01
+    assert card.top_evidence == golden.top
+    assert card.evidence == old.evidence
+
+
+@pytest.mark.parametrize(
+    "make", [site.wall_for_agents, site.wall_for_all, site.pay_without_terms, site.dropped, site.bad_certificate]
+)
+def test_one_cause_is_one_line(make: Callable[[], Observations]) -> None:
+    assert len(texts(grade_card(make()), "critical")) == 1
+
+
+def test_agents_that_get_different_answers_are_named_apart() -> None:
+    def answer(slot: str) -> Exchange:
+        return site.probe(slot, 403 if slot in ("agent_01", "agent_03") else 429)
+
+    lines = texts(grade_card(site.site(agents=answer)), "critical")
+    assert [line.partition(" while")[0] for line in lines] == [
+        "AI agents are shut out: ChatGPT and Google agent get 403 Forbidden",
+        "AI agents are shut out: Claude and Perplexity get 429 Too Many Requests",
+    ]
+
+
+@pytest.mark.parametrize("golden", GOLDEN, ids=lambda golden: golden.make.__name__)
+def test_the_limit_of_the_method_is_said_once_where_an_agent_was_turned_away(golden: Golden) -> None:
+    seen = golden.make()
+    turned_away = (
+        any(probe.outcome in ("challenged", "refused") or probe.dropped for probe in seen.live) and not seen.unreachable
+    )
+    assert sum("borrows an agent's name" in text for text in texts(grade_card(seen))) == turned_away
+
+
+def test_the_reverse_contradiction_is_reported_too() -> None:
+    assert (
+        "robots.txt says no, the edge says yes: Claude is disallowed (line 12), but the homepage is served, so only"
+        " agents that obey robots.txt stay away." in texts(grade_card(site.robots_one()), "warn")
+    )
+
+
+def test_a_named_and_unrestricted_agent_gets_a_line_of_its_own() -> None:
+    card = grade_card(site.open_rich())
+    assert card.ua_policy["Claude-User"] == "unlisted"
+    assert "robots.txt names Claude (Claude-User) (line 3, “Allow: /”) and does not restrict it." in texts(card, "good")
+
+
+def test_blocked_crawlers_are_reported_and_not_scored() -> None:
+    card = grade_card(site.robots_one())
+    line = "robots.txt blocks 2 of the 15 training and search crawlers by name (not scored): CCBot and GPTBot."
+    assert (card.crawlers_blocked, card.crawlers_total) == (2, 15)
+    assert line in texts(card, "warn")
+
+
+def test_under_a_wildcard_block_unlisted_agents_stay_unlisted_and_are_counted() -> None:
+    card = grade_card(site.robots_all())
+    assert set(card.ua_policy.values()) == {"unlisted"}
+    assert (card.wildcard_block, card.agents_disallowed, card.crawlers_blocked) == (True, 19, 0)
+
+
+def test_crawlers_blocked_counts_the_word_blocked_of_crawler_policy() -> None:
+    for card in (grade_card(site.robots_all()), grade_card(site.robots_one())):
+        assert card.crawlers_blocked == list(card.crawler_policy.values()).count("blocked")
+
+
+def test_ten_disallowed_agents_wall_a_site_and_nine_do_not() -> None:
+    assert grade_card(site.robots_ten()).agents_disallowed == 10
+    assert grade_card(site.robots_nine()).agents_disallowed == 9
+
+
+def test_an_agent_without_a_verdict_says_why_it_has_none() -> None:
+    seen = site.limited()
+    for why, words in (
+        ({}, "limits everybody: asked alone, the browser was turned away too"),
+        ({"random": True}, "because the site fails at random"),
+        ({"unsettled": True}, "a browser was served each time, but the scan ended"),
+    ):
+        texts = [line.text for line in grade_card(replace(seen, **why)).evidence]
+        assert sum(words in text for text in texts) == 1
+        assert sum("ChatGPT and Claude (429 Too Many Requests)" in text for text in texts) == 1

@@ -1,0 +1,74 @@
+"""Crawls of a real site on loopback, into a real index."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from pathlib import Path
+
+import pytest
+
+from aui_tui.scan.parser_pool import Parser
+from aui_tui.scan.policy import ConnectTo, ScanPolicy
+from aui_tui.scan.target import parse
+from aui_tui.service.crawl import BadRow, Row, Terms
+from aui_tui.service.crawl.pool import Result, ScanJob, scan
+from aui_tui.service.local import LocalService
+from tests.faults.site import Site
+
+
+def access_to(port: int) -> ScanPolicy:
+    """Return an access that leads every name to the site on ``port``."""
+    return ScanPolicy(connect_to=(ConnectTo("", 80, "127.0.0.1", port),))
+
+
+def rows(urls: Iterable[str]) -> list[Row]:
+    return [Row(line, url, parse(url, allow_private=True).site) for line, url in enumerate(urls, 1)]
+
+
+def hosts(count: int) -> list[str]:
+    return [f"http://h{number}.test" for number in range(count)]
+
+
+async def grouped(found: Sequence[Row | BadRow], size: int = 10) -> AsyncIterator[list[Row | BadRow]]:
+    for start in range(0, len(found), size):
+        yield list(found[start : start + size])
+
+
+class Here:
+    """Scans in this process, with nothing else left out; ``begun`` hears every job."""
+
+    def __init__(self, terms: Terms, begun: Callable[[ScanJob], None] = lambda job: None) -> None:
+        self._terms = terms
+        self._access = terms.access()
+        self._analyser = Parser()
+        self._begun = begun
+
+    async def scan(self, job: ScanJob) -> Result:
+        self._begun(job)
+        return await scan(job, self._terms, self._access, self._analyser)
+
+    async def aclose(self) -> None:
+        await self._analyser.aclose()
+
+
+def terms_of(service: LocalService) -> Terms:
+    return Terms.of(service.access, method="v0.2", base_url="http://127.0.0.1", keys="names")
+
+
+def homepages(site: Site) -> Counter[str]:
+    """Return how often each host's homepage was asked for."""
+    return Counter(asked.field("host") for asked in site.asked if asked.path == "/")
+
+
+@pytest.fixture
+async def site() -> AsyncIterator[Site]:
+    async with Site() as found:
+        yield found
+
+
+@pytest.fixture
+async def service(tmp_path: Path, site: Site) -> AsyncIterator[LocalService]:
+    found = LocalService(tmp_path / "data", access=access_to(site.port))
+    yield found
+    await found.aclose()

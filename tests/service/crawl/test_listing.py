@@ -1,0 +1,120 @@
+"""Lists of hosts, good and bad."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from functools import partial
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aui_tui.model.registry import starter
+from aui_tui.scan.target import parse
+from aui_tui.service.crawl.listing import MAX_LINE, BadRow, Row, lines, read, starter_rows
+from aui_tui.text import clean
+
+target = partial(parse, allow_private=False)
+
+
+def rows(data: bytes) -> list[Row | BadRow]:
+    return list(read([data], target))
+
+
+def good(data: bytes) -> list[tuple[int, str, str, str]]:
+    return [(row.line, row.site, row.name, row.category) for row in rows(data) if isinstance(row, Row)]
+
+
+def bad(data: bytes) -> list[tuple[int, str]]:
+    return [(row.line, row.reason) for row in rows(data) if isinstance(row, BadRow)]
+
+
+def test_hosts_names_and_categories() -> None:
+    data = b'a.com\nb.com,"Bee, Inc.",retail\r\n\r\n# a remark\nhttps://C.com/path?q=1,,TECH\rd.com,D\n'
+    assert good(data) == [
+        (1, "a.com", "", ""),
+        (2, "b.com", "Bee, Inc.", "Retail"),
+        (5, "c.com", "", "Tech"),
+        (6, "d.com", "D", ""),
+    ]
+    assert bad(data) == []
+
+
+def test_header_names_the_columns_in_any_order_and_number() -> None:
+    data = b"\xef\xbb\xbfRank,Category,Domain,Extra\n1,Travel,a.com,x\n2,,b.com\n3\n"
+    assert good(data) == [(2, "a.com", "", "Travel"), (3, "b.com", "", "")]
+    assert [line for line, _ in bad(data)] == [4]
+
+
+def test_rank_in_front_is_passed_over() -> None:
+    assert good(b"1,google.com\n2,youtube.com,YouTube\n") == [
+        (1, "google.com", "", ""),
+        (2, "youtube.com", "YouTube", ""),
+    ]
+
+
+BAD = [
+    (b"a.com\nb.com\nA.com.\n", 3, "The same host as in line 1."),
+    (b"a.com\nhttps://a.com/x\n", 2, "The same host as in line 1."),
+    (b"a.com,,Shoes\n", 1, "Unknown category 'Shoes'; allowed are: Travel"),
+    (b"a.com,A,Retail,more\n", 1, "The row has 4 columns"),
+    (b'a.com,"A\n', 1, "quotation mark"),
+    (b"ftp://a.com\n", 1, "only http and https"),
+    (b"127.0.0.1\n", 1, "outside the public Internet"),
+    (b"a b.com\n", 1, "a space"),
+    (b"\xff\xfe\x00\n", 1, "not UTF-8"),
+    (b"a\x00b.com\n", 1, "control"),
+    (b",Name,Retail\n", 1, "No host was given"),
+    (b"x" * 10_000_000, 1, "longer than 8,192 bytes"),
+]
+
+
+@pytest.mark.parametrize(("data", "line", "words"), BAD, ids=[words for *_, words in BAD])
+def test_bad_row_is_named_by_its_line_and_the_rest_read(data: bytes, line: int, words: str) -> None:
+    data = data if data.endswith(b"\n") else data + b"\n"
+    data += b"z.com\n"
+    [(found, reason)] = bad(data)
+    assert found == line
+    assert words in reason
+    assert good(data)[-1][1] == "z.com"
+
+
+def test_binary_is_bad_rows_and_nothing_else() -> None:
+    data = bytes(range(256)) * 200
+    found = rows(data)
+    assert found
+    assert not [row for row in found if isinstance(row, Row)]
+    assert all(row.text == clean(row.text) for row in found if isinstance(row, BadRow))
+
+
+@pytest.mark.parametrize("data", [b"", b"\n\n", b"\xef\xbb\xbf", b"host,name,category\n", b"# nothing\n"])
+def test_a_list_without_a_host_is_empty(data: bytes) -> None:
+    assert rows(data) == []
+
+
+def test_starter_list_reads_like_any_other() -> None:
+    found = list(starter_rows())
+    assert len(found) == len(starter())
+    assert all(isinstance(row, Row) and row.category for row in found)
+
+
+def cut(data: bytes, places: Sequence[int]) -> list[bytes]:
+    """Return ``data`` cut at ``places``."""
+    edges = [0, *sorted(place % (len(data) + 1) for place in places), len(data)]
+    return [data[start:end] for start, end in itertools.pairwise(edges)]
+
+
+PIECES = st.lists(
+    st.sampled_from([b"a", b"\n", b"\r", b"\r\n", b"\xef\xbb\xbf", b"x" * (MAX_LINE - 1), b"yy", b"z" * MAX_LINE])
+)
+
+
+@given(PIECES, st.lists(st.integers(min_value=0, max_value=100_000), max_size=6))
+def test_lines_are_the_same_however_the_bytes_arrive(pieces: list[bytes], places: list[int]) -> None:
+    data = b"".join(pieces)
+    text = data.removeprefix(b"\xef\xbb\xbf")
+    expected = [line if len(line) <= MAX_LINE else None for line in text.splitlines()]
+    found = list(lines(cut(data, places)))
+    assert [line for _, line in found] == expected
+    assert [number for number, _ in found] == list(range(1, len(found) + 1))

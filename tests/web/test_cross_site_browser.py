@@ -1,0 +1,138 @@
+"""Pages of other sites in a real browser: whatever they do, nothing is scanned."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import time
+from collections.abc import Iterator
+from typing import Final
+
+import pytest
+
+from aui_tui.web.guard import ACCESS
+from tests.loopback import QuietHandler, listening
+from tests.memory_service import MemoryService
+from tests.service.browser import BROWSER, MISSING, Browser, browser
+from tests.service.serving import serving
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(BROWSER is None, reason=MISSING)]
+
+WAYS: Final = ("image", "fetch", "form-get", "form-post", "iframe", "link", "popup", "navigation")
+EVIL: Final = "evil.example"
+LAN: Final = "index.lan.example"
+"""A name that is no loopback name to the browser: over plain HTTP it sends no Sec-Fetch-Site there."""
+PAGE: Final = """<!doctype html><meta name=referrer content="{policy}"><title>Evil</title>
+<img src="{target}/api/scan?url=image.example">
+<iframe name=one></iframe><iframe name=two></iframe><iframe name=three></iframe>
+<iframe src="{target}/api/scan?url=iframe.example"></iframe>
+<form id=get action="{target}/api/scan" target=one><input name=url value=form-get.example></form>
+<form id=post action="{target}/scan" method=post target=two><input name=url value=form-post.example></form>
+<a id=link href="{target}/api/scan?url=link.example" target=three>a link</a>
+<script>
+fetch("{target}/api/scan?url=fetch.example&force=true", {{mode: "no-cors"}}).catch(() => 0);
+document.getElementById("get").submit();
+document.getElementById("post").submit();
+document.getElementById("link").click();
+open("{target}/api/scan?url=popup.example");
+</script>"""
+
+
+class Evil:
+    """A site whose page does all of WAYS but one to ``target``."""
+
+    def __init__(self) -> None:
+        self.body = b""
+        evil = self
+
+        class Handler(QuietHandler):
+            def do_GET(self) -> None:
+                self.reply(200, evil.body)
+
+        self.handler = Handler
+        self.origin = ""
+
+
+@pytest.fixture(scope="module")
+def evil() -> Iterator[Evil]:
+    made = Evil()
+    with listening(made.handler) as server:
+        made.origin = f"http://{EVIL}:{server.server_port}"
+        yield made
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    names = f"MAP {EVIL} 127.0.0.1,MAP {LAN} 127.0.0.1"
+    with browser(f"--host-resolver-rules={names}", "--disable-popup-blocking") as running:
+        yield running
+
+
+class Seen(logging.Handler):
+    """The requests of an access log that ask for a scan: way and status."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.statuses: dict[str, int] = {}
+
+    def emit(self, record: logging.LogRecord) -> None:
+        _, method, target, status, *_ = record.args or ()  # type: ignore[misc]
+        if method == "POST":
+            self.statuses["form-post"] = int(str(status))
+        elif "url=" in str(target):
+            self.statuses[str(target).partition("url=")[2].partition(".")[0]] = int(str(status))
+
+
+@contextlib.contextmanager
+def watched() -> Iterator[Seen]:
+    """Watch the server that runs already: starting one takes the handlers of the log away."""
+    handler = Seen()
+    logging.getLogger(ACCESS).addHandler(handler)
+    try:
+        yield handler
+    finally:
+        logging.getLogger(ACCESS).removeHandler(handler)
+
+
+def attack(chromium: Browser, evil: Evil, seen: Seen, target: str, policy: str) -> dict[str, int]:
+    """Return the status of each of WAYS after the browser has opened the page of ``evil``."""
+    evil.body = PAGE.format(target=target, policy=policy).encode()
+    chromium.open(evil.origin + "/")
+    end = time.monotonic() + 20
+    while len(seen.statuses) < len(WAYS) - 1 and time.monotonic() < end:
+        time.sleep(0.05)
+    chromium.run("document.location = arguments[0]", f"{target}/api/scan?url=navigation.example")
+    while len(seen.statuses) < len(WAYS) and time.monotonic() < end:
+        time.sleep(0.05)
+    return seen.statuses
+
+
+@pytest.mark.parametrize("policy", ["unsafe-url", "no-referrer"])
+@pytest.mark.parametrize("name", ["127.0.0.1", LAN])
+def test_no_page_of_another_site_makes_a_scan(chromium: Browser, evil: Evil, name: str, policy: str) -> None:
+    service = MemoryService.of()
+    with serving(service, base_url=f"http://{LAN}") as running, watched() as seen:
+        found = attack(chromium, evil, seen, f"http://{name}:{running.port}", policy)
+    assert found == dict.fromkeys(WAYS, 403)
+    assert service.spent == {}
+
+
+def test_the_same_page_scans_where_its_site_is_admitted(chromium: Browser, evil: Evil) -> None:
+    service = MemoryService.of()
+    with serving(service, allow_origin=(evil.origin,)) as running, watched() as seen:
+        found = attack(chromium, evil, seen, running.base_url, "unsafe-url")
+    assert found == dict.fromkeys(WAYS, 200) | {"form-post": 303}
+    assert sum(service.spent.values()) == len(WAYS)
+
+
+@pytest.mark.parametrize("name", ["127.0.0.1", LAN])
+def test_the_form_of_the_own_page_scans(chromium: Browser, name: str) -> None:
+    service = MemoryService.of()
+    with serving(service, base_url=f"http://{LAN}") as running, watched() as seen:
+        chromium.open(f"http://{name}:{running.port}/")
+        chromium.run("document.getElementById('url').value = 'form-post.example'; document.forms[0].submit()")
+        end = time.monotonic() + 20
+        while "form-post" not in seen.statuses and time.monotonic() < end:
+            time.sleep(0.05)
+    assert seen.statuses == {"form-post": 303}
+    assert sum(service.spent.values()) == 1

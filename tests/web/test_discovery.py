@@ -1,0 +1,178 @@
+"""What the service says of itself is true: robots.txt, llms.txt, JSON-LD, the tool server and its card."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from aui_tui.model.registry import registry
+from aui_tui.scan import page as page_facts
+from aui_tui.scan import robots
+from tests.cards import RICH_OPEN, WALLED
+from tests.memory_service import MemoryService
+from tests.service.serving import Running, serving
+
+
+@pytest.fixture
+def site() -> Iterator[Running]:
+    with serving(MemoryService.of()) as running:
+        yield running
+
+
+def test_robots_lets_every_agent_and_crawler_in_and_carries_a_content_signal(site: Running) -> None:
+    body = site.get("/robots.txt").content
+    parsed = robots.parse(body)
+    for known in (*registry().agents, *registry().crawlers):
+        assert parsed.allows(known.token, "/site/a.example")
+    assert "Content-Signal: search=yes, ai-input=yes" in body.decode()
+
+
+def test_index_page_has_what_the_product_asks_of_others(site: Running) -> None:
+    answer = site.get("/")
+    facts = page_facts.read(answer.content, answer.headers["content-type"])
+    assert facts.jsonld >= 1
+    assert facts.jsonld_broken == 0
+    assert facts.semantic.main == 1
+    assert facts.semantic.nav >= 1
+    assert facts.semantic.aria >= 1
+    assert facts.semantic.forms >= 1
+    assert facts.forms_unlabelled == 0
+    assert not facts.noscript_shell
+
+
+def test_llms_txt_names_addresses_that_exist(site: Running) -> None:
+    answer = site.get("/llms.txt")
+    assert answer.headers["content-type"].startswith("text/plain")
+    lines = answer.text.splitlines()
+    assert lines[0].startswith("# ")
+    links = [part.partition(")")[0] for part in answer.text.split("](")[1:]]
+    assert links
+    for link in links:
+        assert link.startswith(site.base_url)
+        assert site.get(link.removeprefix(site.base_url)).status_code == 200, link
+
+
+def call(site: Running, method: str, params: dict[str, Any], **headers: str) -> Any:
+    """Return the result of one JSON-RPC request to the tool server."""
+    answer = site.request(
+        "POST",
+        "/mcp",
+        json={"jsonrpc": "2.0", "id": 1, "method": method, "params": params},
+        headers={"Accept": "application/json, text/event-stream", **headers},
+        timeout=30,
+    )
+    assert answer.status_code == 200, answer.text
+    return answer.json()["result"]
+
+
+def use(site: Running, tool: str, **arguments: Any) -> Any:
+    return call(site, "tools/call", {"name": tool, "arguments": arguments})
+
+
+@pytest.mark.ci
+def test_card_of_the_tool_server_leads_to_tools_that_work(site: Running) -> None:
+    card = site.get("/.well-known/mcp.json").json()
+    assert card["name"]
+    assert card["version"]
+    assert card["remotes"] == [{"type": "streamable-http", "url": f"{site.base_url}/mcp"}]
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    assert call(site, "initialize", hello)["serverInfo"]["name"] == "aui-tui"
+    assert {tool["name"] for tool in call(site, "tools/list", {})["tools"]} == {"index", "site", "scan"}
+
+    listed = use(site, "index", stance="Walled")["structuredContent"]
+    assert [row["host"] for row in listed["ranked"]] == [WALLED.host]
+    assert listed["ranked"][0]["url"] == f"{site.base_url}/site/{WALLED.host}"
+    found = use(site, "site", host=RICH_OPEN.host)
+    assert found["structuredContent"]["score"] == RICH_OPEN.score
+    assert found["structuredContent"]["host"] == RICH_OPEN.host
+    missing = use(site, "site", host="unknown.example")
+    assert missing["isError"]
+    assert "never been scanned" in missing["content"][0]["text"]
+    assert use(site, "index", stance="Shut")["isError"]
+
+
+def test_the_tool_index_pages_without_a_silent_cut_and_says_what_is_wrong(site: Running) -> None:
+    whole = use(site, "index", limit=100)["structuredContent"]
+    hosts, offset = [], 0
+    while offset is not None:
+        page = use(site, "index", limit=1, offset=offset)
+        found = page["structuredContent"]
+        assert (found["total_ranked"], len(found["ranked"])) == (whole["total_ranked"], len(found["ranked"][:1]))
+        hosts += [row["host"] for row in found["ranked"]]
+        offset = found["next_offset"]
+    assert hosts == [row["host"] for row in whole["ranked"]]
+    assert whole["next_offset"] is None
+    said = use(site, "index", limit=100)["content"][0]["text"]
+    assert all(host in said for host in hosts)
+    assert len(said) < len(json.dumps(whole)) / 3
+    for arguments, words in (({"limit": 101}, "limit must be from 1 to 100"), ({"offset": -1}, "offset must be 0")):
+        refused = use(site, "index", **arguments)
+        assert refused["isError"]
+        assert words in refused["content"][0]["text"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "words"),
+    [
+        (
+            "index",
+            {"host": WALLED.host},
+            "The tool index has no argument 'host'; allowed are: category, stance, query,",
+        ),
+        ("index", {"limit": "many"}, 'limit must be a whole number, not "many".'),
+        ("index", {"limit": True}, "limit must be a whole number, not true."),
+        ("index", {"query": 5}, "query must be a text, not 5."),
+        ("site", {}, "The tool site needs host."),
+        ("site", {"host": " "}, "host is empty."),
+        ("site", {"host": None}, "host must be a text, not null."),
+        ("scan", {"url": "shop.example", "force": "yes"}, 'force must be true or false, not "yes".'),
+    ],
+)
+def test_a_bad_argument_of_a_tool_is_one_sentence(
+    site: Running, tool: str, arguments: dict[str, Any], words: str
+) -> None:
+    refused = use(site, tool, **arguments)
+    assert refused["isError"]
+    assert refused["content"][0]["text"].startswith(words)
+
+
+def test_the_schema_of_a_tool_says_that_it_has_no_further_arguments(site: Running) -> None:
+    assert all(tool["inputSchema"]["additionalProperties"] is False for tool in call(site, "tools/list", {})["tools"])
+
+
+async def test_the_official_client_finds_and_uses_the_tools(site: Running) -> None:
+    from mcp.client import Client
+
+    async with Client(site.base_url + "/mcp") as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert set(tools) == {"index", "site", "scan"}
+        assert all(tool.description and tool.annotations for tool in tools.values())
+        assert tools["scan"].input_schema["required"] == ["url"]
+        found = await client.call_tool("site", {"host": WALLED.host})
+        assert not found.is_error
+        assert found.structured_content["stance"] == "Walled"
+
+
+def test_tool_scan_counts_for_the_same_client_as_the_api(site: Running) -> None:
+    for number in range(9):
+        site.get("/api/scan", params={"url": f"s{number}.example"})
+    assert use(site, "scan", url="tool.example")["structuredContent"]["host"] == "tool.example"
+    refused = use(site, "scan", url="one-more.example")
+    assert refused["isError"]
+    assert "10 scans" in refused["content"][0]["text"]
+    assert site.get("/api/scan", params={"url": "another.example"}).status_code == 429
+
+
+def test_tool_server_refuses_foreign_pages_and_large_bodies(site: Running) -> None:
+    fields = {"Accept": "application/json, text/event-stream", "Origin": "https://evil.example"}
+    assert site.request("POST", "/mcp", json={}, headers=fields).status_code == 403
+    large = site.request(
+        "POST", "/mcp", content=b"[" + b" " * 70_000 + b"]", headers={"Content-Type": "application/json"}
+    )
+    assert large.status_code == 413
+    listening = site.get("/mcp", headers={"Accept": "text/event-stream"})
+    assert listening.status_code == 405
+    assert listening.headers["allow"] == "POST"

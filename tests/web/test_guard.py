@@ -1,0 +1,332 @@
+"""What is refused before any work, what a peer cannot hold up (threats 46 and 47), what leaves as one packet."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+import httpx
+import pytest
+from starlette.types import Receive, Scope, Send
+
+from aui_tui import web
+from aui_tui.web.guard import FULL, Connection, GuardMiddleware, Joined
+from tests.cards import WALLED
+from tests.memory_service import MemoryService, many
+from tests.service.serving import Running, serving
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Running]:
+    with serving(MemoryService.of(), base_url="https://index.example") as running:
+        yield running
+
+
+def raw(running: Running, data: bytes, *, seconds: float = 5) -> bytes:
+    """Return everything that the server sends after ``data`` until it closes."""
+    with socket.create_connection(("127.0.0.1", running.port), timeout=seconds) as peer:
+        peer.sendall(data)
+        found = b""
+        while True:
+            part = peer.recv(65536)
+            if not part:
+                return found
+            found += part
+
+
+@contextmanager
+def connected(running: Running, count: int) -> Iterator[list[socket.socket]]:
+    """Open ``count`` connections to the server; close them at the end."""
+    with ExitStack() as stack:
+        address = ("127.0.0.1", running.port)
+        yield [stack.enter_context(socket.create_connection(address, timeout=5)) for _ in range(count)]
+
+
+def closed(peer: socket.socket) -> bool:
+    """Say whether the server closes the connection, instead of letting the socket's own time limit pass."""
+    try:
+        while peer.recv(65536):
+            pass
+        return True
+    except TimeoutError:
+        return False
+    except ConnectionResetError:
+        return True
+
+
+@pytest.mark.parametrize(
+    "host", ["index.example", "INDEX.example:443", "127.0.0.1", "127.0.0.1:9", "localhost:1", "[::1]:80", "127.8.8.8"]
+)
+def test_own_name_and_loopback_literals_are_served(site: Running, host: str) -> None:
+    assert site.get("/healthz", headers={"Host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "index.example.evil.example", "127.0.0.1.nip.io", "10.0.0.1", "", "a b", "[::ffff:8.8.8.8]"],
+)
+def test_any_other_host_is_misdirected(site: Running, host: str) -> None:
+    answer = site.get("/api/index.json", headers={"Host": host})
+    assert answer.status_code == 421
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_a_request_without_host_is_refused(site: Running) -> None:
+    assert raw(site, b"GET /healthz HTTP/1.1\r\n\r\n").startswith(b"HTTP/1.1 400")
+    assert raw(site, b"GET /healthz HTTP/1.0\r\n\r\n").startswith(b"HTTP/1.1 421")
+
+
+async def test_a_service_that_never_answers_is_given_up(caplog: pytest.LogCaptureFixture) -> None:
+    async def never(scope: Scope, receive: Receive, send: Send) -> None:
+        await asyncio.sleep(60)
+
+    guard = GuardMiddleware(never, web.checked_config("http://127.0.0.1:1"), seconds=0.1)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(guard), base_url="http://127.0.0.1:1") as client:
+        answer = await client.get("/api/index.json")
+    assert answer.status_code == 503
+    assert answer.json()["detail"] == "The answer took too long."
+
+
+def test_no_other_origin_may_read_unless_configured(site: Running) -> None:
+    asked = {"Origin": "https://app.example"}
+    assert "access-control-allow-origin" not in site.get("/api/index.json", headers=asked).headers
+    with serving(MemoryService.of(), cors=("https://app.example",)) as running:
+        answer = running.get("/api/index.json", headers=asked)
+        assert answer.headers["access-control-allow-origin"] == "https://app.example"
+        other = running.get("/api/index.json", headers={"Origin": "https://evil.example"})
+        assert "access-control-allow-origin" not in other.headers
+        preflight = running.request("OPTIONS", "/api/scan", headers={**asked, "Access-Control-Request-Method": "GET"})
+        assert preflight.status_code == 200
+
+
+def test_a_request_with_two_lengths_is_refused_and_the_connection_closed(site: Running) -> None:
+    hidden = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    head = b"POST /scan HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n"
+    answer = raw(site, head + b"0\r\n\r\n" + hidden)
+    assert answer.startswith(b"HTTP/1.1 400")
+    assert answer.count(b"HTTP/1.1 ") == 1
+
+
+def test_long_addresses_and_many_fields_are_refused(site: Running) -> None:
+    assert site.get("/api/index.json?x=" + "a" * web.MAX_TARGET).status_code == 414
+    assert site.get("/healthz", headers={f"X-{n}": "1" for n in range(web.MAX_FIELDS)}).status_code == 431
+    assert site.get("/healthz", headers={"X-Big": "a" * web.MAX_HEAD}).status_code == 431
+    endless = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 20_000
+    assert raw(site, endless).startswith(b"HTTP/1.1 400")
+    fields = b"".join(b"X-%d: 1\r\n" % n for n in range(10_000))
+    answer = raw(site, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + fields + b"\r\n")
+    assert answer.startswith((b"HTTP/1.1 400", b"HTTP/1.1 431"))
+    assert b"application/problem+json" in answer
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        b"SSH-2.0-OpenSSH_9.2\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n",
+        b"GET /\x00 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\n X: folded\x00\r\n\r\n",
+    ],
+)
+def test_bytes_that_are_no_request_are_answered_400_and_closed(site: Running, data: bytes) -> None:
+    assert raw(site, data).startswith(b"HTTP/1.1 400")
+
+
+def test_a_body_is_bounded(site: Running) -> None:
+    answer = site.request("POST", "/scan", content=b"url=" + b"a" * (web.MAX_BODY + 1))
+    assert answer.status_code == 413
+
+
+def test_a_slow_head_is_cut_while_others_are_served(site: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Connection, "head_seconds", 0.6)
+    with connected(site, 1) as [silent], connected(site, 30) as peers:
+        started = time.monotonic()
+        for peer in peers:
+            peer.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n")
+        while peers and time.monotonic() - started < 60:
+            for peer in list(peers):
+                try:
+                    peer.sendall(b"X: 1\r\n")
+                except OSError:
+                    peers.remove(peer)
+                    peer.close()
+            assert site.get("/healthz").status_code == 200
+            time.sleep(0.05)
+        assert not peers
+        assert closed(silent)
+
+
+def test_a_kept_connection_has_no_more_time_for_its_second_head(site: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Connection, "head_seconds", 0.5)
+    with socket.create_connection(("127.0.0.1", site.port), timeout=5) as peer:
+        peer.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert peer.recv(65536).startswith(b"HTTP/1.1 200")
+        peer.sendall(b"GET /hea")
+        started = time.monotonic()
+        assert closed(peer)
+        assert time.monotonic() - started < 4
+
+
+@pytest.mark.ci
+def test_a_peer_that_takes_nothing_of_a_long_answer_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Connection, "stall_seconds", 0.5)
+    with serving(MemoryService.of(many(20_000))) as running:
+        peer = socket.socket()
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        peer.settimeout(10)
+        peer.connect(("127.0.0.1", running.port))
+        peer.sendall(b"GET /api/index.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        end = time.monotonic() + 60
+        while running.server.server_state.connections or not running.server.server_state.total_requests:
+            if not running.server.server_state.connections and time.monotonic() > end - 59:
+                break
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        peer.close()
+        while running.server.server_state.tasks:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+
+
+def test_one_peer_cannot_take_every_connection(site: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Connection, "per_peer", 20)
+    with connected(site, 25) as peers:
+        time.sleep(0.2)
+        alive = 0
+        for peer in peers:
+            try:
+                peer.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                alive += bool(peer.recv(1000))
+            except OSError:
+                continue
+        assert alive == 20
+    recovered(site)
+
+
+def test_over_the_limit_of_connections_the_answer_is_problem_details(
+    site: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quiet(site)
+    monkeypatch.setattr(Connection, "most", Connection.open_now + 3)
+    with connected(site, 3) as peers:
+        for peer in peers:
+            peer.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n")
+        time.sleep(0.2)
+        refused = site.get("/api/index.json")
+    assert refused.status_code == 503
+    assert refused.headers["content-type"] == "application/problem+json"
+    assert refused.headers["connection"] == "close"
+    assert int(refused.headers["retry-after"]) > 0
+    assert refused.json()["type"].endswith("#unavailable")
+    recovered(site)
+
+
+def test_connections_that_ask_nothing_make_room_for_one_that_asks(
+    site: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quiet(site)
+    monkeypatch.setattr(Connection, "most", Connection.open_now + 10)
+    with connected(site, 40) as idle:
+        for number, peer in enumerate(idle):
+            if number % 3 == 0:
+                peer.sendall(b"GET /healthz HTTP/1.1\r\nHost:")
+        assert site.get("/healthz").status_code == 200
+        assert site.get("/api/index.json").status_code == 200
+        assert Connection.open_now <= Connection.most
+    recovered(site)
+
+
+def quiet(site: Running) -> None:
+    """Return once the server has seen all its connections end; fails when it never does."""
+    end = time.monotonic() + 20
+    while site.server.server_state.connections:
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def recovered(site: Running) -> None:
+    """Assert that the server serves again once all its connections have ended."""
+    quiet(site)
+    assert site.get("/healthz").status_code == 200
+
+
+def test_every_answer_has_the_safe_fields(site: Running) -> None:
+    for path in ("/", "/api/index.json", "/api/nothing", f"/api/site/{WALLED.host}.json"):
+        fields = site.get(path).headers
+        assert fields["x-content-type-options"] == "nosniff"
+        assert fields["referrer-policy"] == "same-origin"
+        assert "server" not in fields
+
+
+def test_each_request_is_one_clean_log_line(site: Running, caplog: pytest.LogCaptureFixture) -> None:
+    logger = logging.getLogger("aui_tui")
+    logger.addHandler(caplog.handler)
+    try:
+        raw(site, b"GET /api/%0d%0aevil\x1b[2J HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        site.get("/api/index.json?stance=Open%0a%1b")
+        end = time.monotonic() + 3
+        while "stance=Open" not in caplog.text and time.monotonic() < end:
+            time.sleep(0.02)
+    finally:
+        logger.removeHandler(caplog.handler)
+    lines = [record.getMessage() for record in caplog.records if record.name == "aui_tui.access"]
+    assert any(line.startswith('127.0.0.1 "GET /api/index.json?stance=Open%0a%1b" 400 ') for line in lines)
+    assert not any("\x1b" in line or "\n" in line for line in lines)
+
+
+class Wire(asyncio.Transport):
+    """Notes what reaches it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.done: list[bytes | str] = []
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self.done.append(bytes(data))
+
+    def close(self) -> None:
+        self.done.append("close")
+
+    def abort(self) -> None:
+        self.done.append("abort")
+
+    def get_write_buffer_size(self) -> int:
+        return 7
+
+
+async def test_head_and_body_leave_together() -> None:
+    wire = Wire()
+    joined = Joined(wire)
+    for _ in range(2):
+        joined.write(b"head ")
+        joined.write(b"body")
+        assert joined.get_write_buffer_size() == 7 + 9
+        await asyncio.sleep(0)
+    assert wire.done == [b"head body"] * 2
+    assert joined.get_write_buffer_size() == 7
+
+
+async def test_much_is_not_held_back() -> None:
+    wire = Wire()
+    joined = Joined(wire)
+    joined.write(b"x" * FULL)
+    joined.write(b"rest")
+    assert wire.done == [b"x" * FULL]
+    await asyncio.sleep(0)
+    assert wire.done == [b"x" * FULL, b"rest"]
+
+
+async def test_close_sends_what_is_held_and_abort_drops_it() -> None:
+    for end, left in (("close", [b"last", "close"]), ("abort", ["abort"])):
+        wire = Wire()
+        joined = Joined(wire)
+        joined.write(b"last")
+        getattr(joined, end)()
+        await asyncio.sleep(0)
+        assert wire.done == left
