@@ -7,18 +7,19 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Unpack
 
 import msgspec
 
 from aui_tui.errors import AuiError, InvalidHost, NeverScanned, RateLimited
 from aui_tui.model.card import ReportCard
+from aui_tui.model.observations import Progress
+from aui_tui.model.options import ORDINARY, ScanOptions
 from aui_tui.model.points import Standing, estimate
 from aui_tui.model.query import Query
-from aui_tui.model.view import Dossier, Facets, HistoryPoint, IndexView, Overview, Quota, Row, ScanAnswer
+from aui_tui.model.tasks import TaskProgress
+from aui_tui.model.view import Facets, HistoryPoint, HostReport, IndexView, Overview, Quota, Row
 from aui_tui.model.visits import Visits
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
-from aui_tui.service.protocol import ScanTerms
 from tests.cards import DEAD, SAMPLES, WALLED
 
 LIMIT = 10
@@ -61,6 +62,7 @@ class MemoryService:
     visits_kept: dict[str, Visits] = field(default_factory=dict)
     label: str = "memory"
     can_scan: bool = True
+    is_local: bool = False
 
     @classmethod
     def of(cls, cards: Iterable[ReportCard] = (*SAMPLES, DEAD)) -> MemoryService:
@@ -115,13 +117,13 @@ class MemoryService:
         hosts = [row.summary.host for row in view.ranked[:]]
         return hosts.index(host) if host in hosts else -1
 
-    async def site(self, host: str, *, method: str = "", at: str = "") -> Dossier:
+    async def site(self, host: str, *, method: str = "", at: str = "") -> HostReport:
         self._called("site", host)
         card = self.cards.get(host)
         if card is None:
             raise NeverScanned(host)
         point = HistoryPoint(scanned_at=card.scanned_at, score=card.score, grade=card.grade, stance=card.stance)
-        return Dossier(card=card, history=(point,))
+        return HostReport(card=card, history=(point,))
 
     async def visits(self, host: str) -> Visits | None:
         self._called("visits", host)
@@ -130,25 +132,32 @@ class MemoryService:
     async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
         return estimate((await self.site(host, method=method, at=at)).card, fixes)
 
-    async def scan(self, url: str, **terms: Unpack[ScanTerms]) -> ScanAnswer:
-        force = terms.get("force", False)
+    async def scan(
+        self,
+        url: str,
+        options: ScanOptions = ORDINARY,
+        *,
+        progress: Progress | None = None,
+        live: TaskProgress | None = None,
+    ) -> HostReport:
+        force = options.force
         self._called("scan", (self.client, url, force))
         if "." not in url or " " in url:
             raise InvalidHost(f"{url!r} is not a host name.")
         if url in self.recent and not force:
-            return ScanAnswer(card=self.cards[url], source="cache", age=60)
+            return HostReport(card=self.cards[url], source="cache", age=60)
         if self.spent[self.client] >= LIMIT:
             raise RateLimited("All 10 scans of this hour are used.", retry_after=90, reset_at=time.time() + 90)
         self.spent[self.client] += 1
         if url not in self.cards:
             self.put(msgspec.structs.replace(WALLED, host=url, input_host=url, scanned_at=now()))
         self.recent.add(url)
-        return ScanAnswer(card=self.cards[url])
+        return HostReport(card=self.cards[url], source="scan")
 
-    async def cached(self, url: str) -> ScanAnswer | None:
+    async def cached(self, url: str) -> HostReport | None:
         if "." not in url or " " in url:
             raise InvalidHost(f"{url!r} is not a host name.")
-        return ScanAnswer(card=self.cards[url], source="cache", age=60) if url in self.recent else None
+        return HostReport(card=self.cards[url], source="cache", age=60) if url in self.recent else None
 
     async def signature_directory(self, url: str) -> tuple[bytes, dict[str, str]] | None:
         return None

@@ -13,11 +13,11 @@ from aui_tui.cli.gating import GateOptions, Gating
 from aui_tui.cli.options import Host, Method, example, method_of, one_of, run_of, taking, words
 from aui_tui.cli.output import READABLE, RECORD, TEXT, CardForm, Deterministic, File, FormOptions, Report, emit, path_of
 from aui_tui.cli.run import Run, fail
-from aui_tui.cli.sources import dossier_of, opened
+from aui_tui.cli.sources import opened, report_of
 from aui_tui.errors import AuiError, BadValue, ConfigError, RecordError, Unavailable
 from aui_tui.model.card import ReportCard
 from aui_tui.model.observations import Observations
-from aui_tui.model.view import Dossier
+from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import GRADES, choose
 from aui_tui.report.gates import Outcome, worst
 from aui_tui.service.protocol import Service
@@ -29,15 +29,15 @@ DIFF_FORMATS: Final = ("text", "json", "markdown")
 """Their writers are not loaded for a help."""
 
 
-def _exchanges(dossier: Dossier, form: CardForm) -> Iterator[str]:
+def _exchanges(report: HostReport, form: CardForm) -> Iterator[str]:
     """Yield the exchanges of a scan: as one line of JSON, else side by side. Raises BadValue or Unavailable."""
     from aui_tui.model.exchanges import as_text, compared, encode_exchanges, names
 
     if form.name not in (READABLE, TEXT, RECORD):
         raise BadValue("--exchanges can be used with --json or --text only; leave --format out.")
-    seen = dossier.observations
+    seen = report.observations
     if seen is None:
-        raise Unavailable(f"This source keeps no exchanges of {dossier.card.host}; scan it here to record them.")
+        raise Unavailable(f"This source keeps no exchanges of {report.card.host}; scan it here to record them.")
     if form.name == RECORD:
         yield encode_exchanges(seen).decode() + "\n"
         return
@@ -69,19 +69,19 @@ def site(
     gating = Gating.of(context)
     method = method_of(method)
 
-    async def work() -> tuple[Dossier, Outcome]:
+    async def work() -> tuple[HostReport, Outcome]:
         async with opened(run) as service:
-            dossier = await sources.at(service, host, at or sources.LAST, method=method)
-            return dossier, await gating.judge(service, dossier.card, dossier)
+            report = await sources.at(service, host, at or sources.LAST, method=method)
+            return report, await gating.judge(service, report.card, report)
 
-    dossier, outcome = run.wait(work())
-    card = dossier.card
+    report, outcome = run.wait(work())
+    card = report.card
     if exchanges:
-        emit(_exchanges(dossier, form), form.path)
+        emit(_exchanges(report, form), form.path)
         return outcome.exit_code
-    scans = len(dossier.history)
+    scans = len(report.history)
     notes = {card.host: f"scan {scans} of this host"} if scans > 1 else {}
-    visits = {card.host: dossier.visits} if dossier.visits is not None else {}
+    visits = {card.host: report.visits} if report.visits is not None else {}
     emit(form.chunks(run, [card], notes=notes, gates=gating.by_host([outcome]), visits=visits), form.path)
     return outcome.exit_code
 
@@ -100,12 +100,12 @@ async def _of_host(service: Service, host: str, times: Sequence[str], method: st
     if times:
         first, second = [(await sources.at(service, host, when, method=method)).card for when in times]
         return first, second
-    dossier = await dossier_of(service, host, method=method)
-    return sources.before(dossier), dossier.card
+    report = await report_of(service, host, method=method)
+    return sources.before(report), report.card
 
 
 async def _side(service: Service, side: str | ReportCard, method: str) -> ReportCard:
-    return side if isinstance(side, ReportCard) else (await dossier_of(service, side, method=method)).card
+    return side if isinstance(side, ReportCard) else (await report_of(service, side, method=method)).card
 
 
 @app.command("diff", cls=taking(), epilog=example("aui-tui diff example.com 2026-11-01 last --format markdown"))
@@ -157,10 +157,10 @@ def diff(
     emit(write(difference(*pair), form, deterministic=deterministic), path)
 
 
-def _dossier(run: Run, host: str, method: str = "") -> Dossier:
-    async def work() -> Dossier:
+def _report(run: Run, host: str, method: str = "") -> HostReport:
+    async def work() -> HostReport:
         async with opened(run) as service:
-            return await dossier_of(service, host, method=method)
+            return await report_of(service, host, method=method)
 
     return run.wait(work())
 
@@ -216,7 +216,7 @@ def plan(
     one_of(grade=grade, score=score is not None)
 
     public_url, tester = _checked(public_url, tester)
-    found, site = plan_for(_dossier(run, host, method), grade=grade, score=score, public_url=public_url, tester=tester)
+    found, site = plan_for(_report(run, host, method), grade=grade, score=score, public_url=public_url, tester=tester)
     written = write_files(found, Path(folder).expanduser(), site, force=force) if folder else []
     emit([as_json(found, site)] if json_out else (line + "\n" for line in lines(found)), None)
     for path in () if run.quiet else written:
@@ -231,7 +231,7 @@ def badge(context: typer.Context, host: Host, output: File = "") -> None:
     from aui_tui.report.page import badge as drawn
 
     path = path_of(output)
-    emit([drawn(_dossier(run, host).card)], path)
+    emit([drawn(_report(run, host).card)], path)
 
 
 def _again(card: ReportCard, seen: Observations, method: str) -> ReportCard:
@@ -271,7 +271,7 @@ def regrade_cards(
         async with opened(run) as service:
             for name in names:
                 try:
-                    found.append((await dossier_of(service, name, method=method)).card)
+                    found.append((await report_of(service, name, method=method)).card)
                 except AuiError as error:
                     codes.append(fail(error))
 

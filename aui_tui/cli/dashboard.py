@@ -126,8 +126,8 @@ class FileExporter:
 
         if job.kind == "card":
             form = format_of(path, CARD_FORMATS)
-            dossier = await self._service.site(job.host, method=job.method, at=job.at)
-            return write_cards(form, [dossier.card])
+            report = await self._service.site(job.host, method=job.method, at=job.at)
+            return write_cards(form, [report.card])
         form = format_of(path, LIST_FORMATS)
         return write_listing(form, listing_of(await self._service.index(job.query), job))
 

@@ -18,7 +18,7 @@ from aui_tui.cli.options import given, words
 from aui_tui.errors import BadValue, NeverScanned
 from aui_tui.model.card import ReportCard
 from aui_tui.model.registry import Agent, registry
-from aui_tui.model.view import Dossier
+from aui_tui.model.view import HostReport
 from aui_tui.model.visits import Visitor, Visits
 from aui_tui.model.vocabulary import GRADES, SEVERITIES, STANCES, choose
 from aui_tui.report.gates import Failure, Gates, Outcome, check
@@ -123,7 +123,7 @@ class Gating:
         cards = () if missing or baseline in ("", LAST) else sources.read(baseline)
         return cls(gates, baseline, cards, first_run)
 
-    async def judge(self, service: Service, card: ReportCard, known: Dossier | None = None) -> Outcome:
+    async def judge(self, service: Service, card: ReportCard, known: HostReport | None = None) -> Outcome:
         """Return what the gates say of ``card``, having reported each failure; ``known``: what the service knows.
 
         Raises AuiError.
@@ -141,7 +141,7 @@ class Gating:
         """Return ``outcomes`` by host for a writer; nothing when no gate was asked for."""
         return {outcome.host: outcome for outcome in outcomes} if self.gates else {}
 
-    async def _before(self, service: Service, card: ReportCard, known: Dossier | None) -> ReportCard | None:
+    async def _before(self, service: Service, card: ReportCard, known: HostReport | None) -> ReportCard | None:
         if self.baseline != LAST:
             return _same(self.cards, card)
         try:

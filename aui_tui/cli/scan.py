@@ -38,10 +38,11 @@ from aui_tui.errors import AuiError, BadValue, ConfigError, InvalidHost, Private
 from aui_tui.model import labels
 from aui_tui.model.card import ReportCard
 from aui_tui.model.observations import Observations, ProbeEvent, Progress
-from aui_tui.model.view import ScanAnswer
+from aui_tui.model.options import ScanOptions
+from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import CATEGORIES
 from aui_tui.report.gates import Outcome, worst
-from aui_tui.service.protocol import LooksForDeclared, RunsTasks, Service
+from aui_tui.service.protocol import Service
 from aui_tui.settings import Settings
 from aui_tui.text import clean
 
@@ -181,7 +182,7 @@ class Tape:
             raise BadValue("Name a host to scan, such as example.com.")
         return tuple(urls) or (self.replay,)
 
-    def keep(self, answer: ScanAnswer) -> None:
+    def keep(self, answer: HostReport) -> None:
         """Write what ``answer`` rests on, whole or not at all. Raises ConfigError."""
         if not self.record:
             return
@@ -196,7 +197,7 @@ class Tape:
         kept = Recording(observations=answer.observations, name=card.name, category=card.category, seed=card.seed)
         replace(Path(self.record).expanduser(), [encode_recording(kept).decode()])
 
-    def answer(self, settings: Settings, *, method: str = "", category: str = "") -> ScanAnswer:
+    def answer(self, settings: Settings, *, method: str = "", category: str = "") -> HostReport:
         """Return the card of the recording; nothing is stored and no scan is spent. Raises ConfigError, RecordError."""
         from aui_tui.checks.scoring import Labels, grade_card
         from aui_tui.model.observations import decode_recording
@@ -206,7 +207,7 @@ class Tape:
             name=kept.name, category=category or kept.category, seed=kept.seed, base_url=settings.base_url.rstrip("/")
         )
         card = grade_card(kept.observations, method or settings.method, labels=labels)
-        return ScanAnswer(card=card, source="replay", observations=kept.observations)
+        return HostReport(card=card, source="replay", observations=kept.observations)
 
 
 _signing = partial(typer.Option, rich_help_panel="Signed probes of your own sites")
@@ -255,72 +256,46 @@ Declared = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScanRequest:
-    """What is asked of each scan of one command."""
-
-    force: bool = False
-    method: str = ""
-    category: str = ""
-    tasks: bool = False
-    act: bool = False
-    declared: bool = False
-
-
 UNAUTHORIZED: Final = 401
 UNKNOWN_ISSUER: Final = ("local issuer certificate", "self-signed certificate", "self signed certificate")
 """What OpenSSL says of a certificate whose issuer it does not know."""
 
 
-def note_of(answer: ScanAnswer) -> str:
+def note_of(answer: HostReport) -> str:
     """Return in words where an answer came from; empty for a scan made now."""
     if answer.source == "cache":
         return f"from the cache, {labels.span(answer.age)} old (--force scans again)"
     return "shared with another caller's scan" if answer.source == "shared" else ""
 
 
-async def scan_one(run: Run, service: Service, url: str, asked: ScanRequest) -> ScanAnswer:
+async def scan_one(run: Run, service: Service, url: str, options: ScanOptions) -> HostReport:
     """Scan ``url`` with progress and report its warnings. Raises AuiError."""
     try:
-        if asked.tasks:
-            answer = await _scan_with_tasks(run, service, url, asked)
+        if options.tasks and service.is_local:
+            report = await _scan_with_tasks(run, service, url, options)
         else:
             with narrated(url, quiet=run.quiet) as progress:
-                answer = await service.scan(
-                    url, force=asked.force, method=asked.method, category=asked.category, progress=progress
-                )
-        if asked.declared and isinstance(service, LooksForDeclared):
-            with narrated(url, quiet=run.quiet) as progress:
-                answer = await service.with_declared(url, answer, progress=progress)
+                report = await service.scan(url, options, progress=progress)
     except PrivateHost as error:
         if run.settings.source:
             raise
         raise InvalidHost(f"{error} If it is yours, --allow-private scans it.") from None
-    for sentence in answer.warnings:
+    for sentence in report.warnings:
         streams.say(sentence)
-    if answer.observations is not None and not run.settings.source:
-        for sentence in hints(answer.observations):
+    if report.observations is not None and not run.settings.source:
+        for sentence in hints(report.observations):
             streams.say(sentence)
-    return answer
+    return report
 
 
-async def _scan_with_tasks(run: Run, service: Service, url: str, asked: ScanRequest) -> ScanAnswer:
+async def _scan_with_tasks(run: Run, service: Service, url: str, options: ScanOptions) -> HostReport:
     """Scan ``url`` and run the tasks, each step reported on a line of its own. Raises AuiError."""
-    if not isinstance(service, RunsTasks):
-        raise ConfigError("Tasks cannot be run with --source; leave out --source to run them from this machine.")
     from aui_tui.cli.tasks import narrator, sandbox_warning
 
     if warning := sandbox_warning():
         streams.say(warning)
-    return await service.run_tasks(
-        url,
-        act=asked.act,
-        force=asked.force,
-        method=asked.method,
-        category=asked.category,
-        progress=None if run.quiet else _plain(clean(url, 253)),
-        live=narrator(url, quiet=run.quiet),
-    )
+    progress = None if run.quiet else _plain(clean(url, 253))
+    return await service.scan(url, options, progress=progress, live=narrator(url, quiet=run.quiet))
 
 
 def hints(seen: Observations) -> Iterator[str]:
@@ -356,7 +331,7 @@ class Batch:
         self._refused: list[Refusal] = []
         self.codes: list[int] = []
 
-    def add(self, answer: ScanAnswer, outcome: Outcome) -> None:
+    def add(self, answer: HostReport, outcome: Outcome) -> None:
         """Take in one finished scan and what the gates said of it."""
         card, notes = answer.card, {answer.card.host: note_of(answer)}
         if self._form.streams:
@@ -418,7 +393,7 @@ def scan(
     form, gating, tape = CardForm.of(context), Gating.of(context), given(context, Tape)
     access = given(context, ConnectionOptions).policy(pace)
     access = given(context, Signing).policy(run.settings.data_dir, access)
-    asked = ScanRequest(
+    options = ScanOptions(
         force=force, method=method_of(method), category=category_of(category), tasks=tasks, act=act, declared=declared
     )
     if act and not tasks:
@@ -426,17 +401,15 @@ def scan(
     if tape.replay and (tasks or declared):
         name = "--tasks" if tasks else "--declared"
         raise BadValue(f"{name} cannot be used with --replay; leave one of them out.")
-    if declared and run.settings.source:
-        raise ConfigError("--declared cannot be used with --source; leave out --source to ask from this machine.")
     urls = tape.asked(url or (), run.settings)
     batch = Batch(run, form, gating, many=len(urls) > 1)
 
-    async def answer(service: Service, one: str) -> ScanAnswer:
+    async def answer(service: Service, one: str) -> HostReport:
         if tape.replay:
-            return tape.answer(run.settings, method=asked.method, category=asked.category)
+            return tape.answer(run.settings, method=options.method, category=options.category)
         if access is not None and access.no_limit and await counts(service, one):
             raise not_own(one)
-        return await scan_one(run, service, one, asked)
+        return await scan_one(run, service, one, options)
 
     async def work() -> None:
         async with opened(run, access) as service:

@@ -16,7 +16,7 @@ from aui_tui.errors import BadValue, ConfigError, RecordError, Unavailable
 from aui_tui.model.card import ReportCard
 from aui_tui.model.codec import MAX_BYTES, decode_card
 from aui_tui.model.observations import Observations
-from aui_tui.model.view import Dossier
+from aui_tui.model.view import HostReport
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
 
@@ -79,7 +79,7 @@ async def counts(service: Service, url: str) -> bool:
     return not (isinstance(service, LocalService) and service.access.no_limit and await service.owns(url))
 
 
-async def dossier_of(service: Service, host: str, *, method: str = "", at: str = "") -> Dossier:
+async def report_of(service: Service, host: str, *, method: str = "", at: str = "") -> HostReport:
     """Return what ``service`` knows of ``host`` under ``method``, having reported how old the answer is.
 
     Where the observations are not kept, the card alone is graded again. Raises as ``Service.site``, and RecordError for
@@ -184,12 +184,12 @@ SHOWN: Final = 5
 """Times named when none fits."""
 
 
-async def at(service: Service, host: str, when: str, *, method: str = "") -> Dossier:
+async def at(service: Service, host: str, when: str, *, method: str = "") -> HostReport:
     """Return the latest kept scan of ``host`` whose time begins with ``when``, or its ``first`` or ``last`` one.
 
     Raises NeverScanned, and BadValue naming the kept times when none fits.
     """
-    latest = await dossier_of(service, host, method=method)
+    latest = await report_of(service, host, method=method)
     times = [point.scanned_at for point in latest.history] or [latest.card.scanned_at]
     if when.casefold() == LAST:
         return latest
@@ -203,11 +203,11 @@ async def at(service: Service, host: str, when: str, *, method: str = "") -> Dos
             more = f" and {len(times) - SHOWN} more" if len(times) > SHOWN else ""
             raise BadValue(f"No kept scan of {clean(host, 80)} begins with {clean(when, 40)!r}; kept: {named}{more}.")
         chosen = fitting[-1]
-    return latest if chosen == latest.card.scanned_at else await dossier_of(service, host, method=method, at=chosen)
+    return latest if chosen == latest.card.scanned_at else await report_of(service, host, method=method, at=chosen)
 
 
-def before(dossier: Dossier) -> ReportCard:
+def before(report: HostReport) -> ReportCard:
     """Return the card of the scan before. Raises Unavailable when this is the first kept one."""
-    if dossier.previous is None:
-        raise Unavailable(f"{dossier.card.host} was scanned once, so there is nothing to compare with.")
-    return dossier.previous
+    if report.previous is None:
+        raise Unavailable(f"{report.card.host} was scanned once, so there is nothing to compare with.")
+    return report.previous

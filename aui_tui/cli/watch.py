@@ -29,11 +29,12 @@ from aui_tui.cli.options import (
 )
 from aui_tui.cli.output import Json
 from aui_tui.cli.run import Run, fail
-from aui_tui.cli.scan import Category, ScanRequest, not_own, scan_one
+from aui_tui.cli.scan import Category, not_own, scan_one
 from aui_tui.cli.sources import counts, opened, own_host
 from aui_tui.errors import AuiError, BadValue, ConfigError
 from aui_tui.model.card import ReportCard
 from aui_tui.model.codec import encode_card
+from aui_tui.model.options import ScanOptions
 from aui_tui.report.changes import diff
 from aui_tui.report.diff import text_lines
 from aui_tui.service.protocol import Service
@@ -95,7 +96,7 @@ def watch(
     """
     run = run_of(context)
     access = given(context, ConnectionOptions).policy()
-    asked = ScanRequest(force=True, method=method_of(method), category=category_of(category))
+    options = ScanOptions(force=True, method=method_of(method), category=category_of(category))
     seconds = interval(every, 0) if every else 0.0
     path = Path(folder).expanduser() if folder else None
     if path is not None:
@@ -113,7 +114,7 @@ def watch(
             with reading_keys(keys) as able:
                 if not (able or every or path):
                     raise BadValue("Without a terminal, watch needs --every or --path to know when to scan.")
-                session = _Session(run, service, url, asked, as_json=as_json)
+                session = _Session(run, service, url, options, as_json=as_json)
                 return await _loop(session, keys, Trigger(every=seconds), path, count)
 
     return run.wait(work())
@@ -153,16 +154,16 @@ async def _loop(session: _Session, keys: list[str], trigger: Trigger, path: Path
 class _Session:
     """The scans of one watch, each compared with the one before."""
 
-    def __init__(self, run: Run, service: Service, url: str, asked: ScanRequest, *, as_json: bool) -> None:
+    def __init__(self, run: Run, service: Service, url: str, options: ScanOptions, *, as_json: bool) -> None:
         self._run, self._service, self._url = run, service, url
-        self._asked, self._as_json = asked, as_json
+        self._options, self._as_json = options, as_json
         self._card: ReportCard | None = None
         self.code = 0
 
     async def scan(self, why: str) -> None:
         """Scan once and print what changed; after the first one, an error is reported and the watch goes on."""
         try:
-            answer = await scan_one(self._run, self._service, self._url, self._asked)
+            answer = await scan_one(self._run, self._service, self._url, self._options)
         except AuiError as error:
             if self._card is None:
                 raise

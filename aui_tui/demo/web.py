@@ -33,6 +33,7 @@ from aui_tui.demo.shop import HTML, Asked, Shop, template
 from aui_tui.errors import Unavailable
 from aui_tui.model.card import ReportCard
 from aui_tui.model.decoding import convert
+from aui_tui.model.options import ScanOptions
 from aui_tui.model.registry import registry
 from aui_tui.model.tasks import TaskEvent
 from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
@@ -451,15 +452,17 @@ async def try_tasks(service: LocalService, web: DemoWeb, live: Callable[[str, Ta
     """Run the tasks on the shops; ``live`` receives each step of each host. Raises NoBrowser."""
     for site in web.sites:
         if site.mode == "shop":
-            await service.run_tasks(f"http://{site.host}", live=partial(live, site.host), pictures=False, free=True)
+            await service.scan(
+                f"http://{site.host}",
+                ScanOptions(tasks=True, pictures=False, free=True),
+                live=partial(live, site.host),
+            )
 
 
 async def _scan(service: LocalService, wanted: Sequence[Site], on_card: OnCard) -> None:
     async def one(site: Site) -> None:
-        answer = await service.scan(
-            f"http://{site.host}", force=True, category=site.category, name=site.name, free=True
-        )
-        on_card(answer.card)
+        options = ScanOptions(force=True, category=site.category, name=site.name, free=True)
+        on_card((await service.scan(f"http://{site.host}", options)).card)
 
     async with asyncio.TaskGroup() as group:
         for site in wanted:

@@ -161,12 +161,17 @@ def comparable_scores(points: Sequence[HistoryPoint]) -> list[int]:
     return [point.plain if mixed and point.plain is not None else point.score for point in points]
 
 
-class Dossier(msgspec.Struct, frozen=True, kw_only=True):
+class HostReport(msgspec.Struct, frozen=True, kw_only=True):
     """Everything known of one host: the card, and where the source keeps them, what was seen, why, and the history.
 
-    ``history`` is oldest first and ends with this card. ``previous`` is the card of the scan before.
-    ``notice`` is one sentence on where the answer comes from (a copy of last week), or empty. ``visits``: what the
-    access logs said when they were last read, with the latest card alone, whose evidence mentions them.
+    The answer to a scan and to a look into the index alike. ``source``: ``index`` (stored), ``scan`` (made now),
+    ``cache`` (at most 24 h old, cost nothing), ``shared`` (another caller's scan of the same host, waited for) or
+    ``replay`` (a recording). ``age``: seconds since the scan, where it was asked for. ``warnings``: sentences such as
+    a card not saved.
+
+    ``history`` is oldest first and ends with this card; ``previous`` is the card of the scan before; a scan reads
+    neither. ``notice`` is one sentence on where the answer comes from (a copy of last week), or empty. ``visits``: what
+    the access logs said when they were last read, with the latest card alone, whose evidence mentions them.
     """
 
     card: ReportCard
@@ -174,8 +179,11 @@ class Dossier(msgspec.Struct, frozen=True, kw_only=True):
     ledger: Ledger | None = None
     previous: ReportCard | None = None
     history: tuple[HistoryPoint, ...] = ()
-    notice: str = ""
     visits: Visits | None = None
+    source: str = "index"
+    age: float = 0.0
+    notice: str = ""
+    warnings: tuple[str, ...] = ()
 
 
 class Quota(msgspec.Struct, frozen=True, kw_only=True):
@@ -187,18 +195,3 @@ class Quota(msgspec.Struct, frozen=True, kw_only=True):
     left: int
     limit: int
     next_slot: float = 0.0
-
-
-class ScanAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """The outcome of a scan request.
-
-    ``source``: ``scan`` (made now), ``cache`` (at most 24 h old, cost nothing) or ``shared`` (another caller's scan of
-    the same host, waited for). ``age``: seconds since the scan. ``warnings``: sentences such as a card not saved.
-    ``observations``: what was seen, None where the source does not say.
-    """
-
-    card: ReportCard
-    source: str = "scan"
-    age: float = 0.0
-    warnings: tuple[str, ...] = ()
-    observations: Observations | None = None

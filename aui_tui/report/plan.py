@@ -18,7 +18,7 @@ from aui_tui.model.card import Recommendation, ReportCard
 from aui_tui.model.methods import FLOORS, GRADE_FLOORS
 from aui_tui.model.methods import method as method_called
 from aui_tui.model.points import Standing, estimate, gain_words
-from aui_tui.model.view import Dossier
+from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import GRADES, choose
 from aui_tui.report.atomic import create
 from aui_tui.report.markdown import escape, with_code
@@ -70,14 +70,14 @@ class Planned(NamedTuple):
 
 
 def plan_for(
-    dossier: Dossier, *, grade: str = "", score: int | None = None, public_url: str = "", tester: str = ""
+    report: HostReport, *, grade: str = "", score: int | None = None, public_url: str = "", tester: str = ""
 ) -> Planned:
     """Return the plan for what is kept of a host, with advice for the given addresses.
 
     ``public_url``: the address by which the public reaches a site that was scanned under another. ``tester``: the
     address from which the scan is repeated. Raises as :func:`plan`.
     """
-    card, seen = dossier.card, dossier.observations
+    card, seen = report.card, report.observations
     if seen is None:
         return Planned(plan(card, grade=grade, score=score), None)
     method = method_called(card.method)

@@ -10,7 +10,7 @@ from aui_tui.model.card import ReportCard
 from aui_tui.model.methods import method as method_called
 from aui_tui.model.observations import Observations
 from aui_tui.model.registry import Known
-from aui_tui.model.view import Dossier
+from aui_tui.model.view import HostReport
 from aui_tui.model.visits import beside
 from aui_tui.model.vocabulary import UNCATEGORIZED
 
@@ -52,7 +52,7 @@ class Grading(NamedTuple):
         labels = Labels(name=card.name, category=card.category, seed=card.seed, base_url=self.base_url)
         return grade_card(observations, method or self.method, labels=labels)
 
-    def dossier(self, reports: Reports, host: str, *, method: str = "", at: str = "") -> Dossier:
+    def report(self, reports: Reports, host: str, *, method: str = "", at: str = "") -> HostReport:
         """Return what is stored of ``host``; without ``method`` under the usual one, as far as that is possible.
 
         Raises NeverScanned, or BadValue for a method it was not kept for.
@@ -72,7 +72,7 @@ class Grading(NamedTuple):
             book = ledger(scan.observations, method_called(wanted))
         history = tuple(point for point in reports.history(host) if point.scanned_at <= card.scanned_at)
         visits = reports.visits(host) if self.with_visits and not at else None
-        return Dossier(
+        return HostReport(
             card=card if visits is None else beside(card, visits),
             observations=scan.observations,
             ledger=book,

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar, Unpack
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
@@ -24,20 +24,21 @@ from aui_tui.model.card import ReportCard
 from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.model.methods import method as method_called
 from aui_tui.model.observations import Observations, Progress
+from aui_tui.model.options import ORDINARY, ScanOptions
 from aui_tui.model.points import Standing, estimate
 from aui_tui.model.query import Query
 from aui_tui.model.registry import Known
-from aui_tui.model.view import Dossier, IndexView, Moves, Overview, Quota, ScanAnswer
+from aui_tui.model.view import HostReport, IndexView, Moves, Overview, Quota
 from aui_tui.model.visits import Visits
 from aui_tui.model.vocabulary import CATEGORIES, choose
 from aui_tui.service.grading import Grading
-from aui_tui.service.protocol import ScanTerms
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
     from aui_tui.index.cache import Leases, ScanCache
     from aui_tui.model.tasks import TaskProgress, TaskReport
     from aui_tui.scan.policy import ScanPolicy
+    from aui_tui.scan.target import Target
     from aui_tui.service.scans import Observer, Scans
     from aui_tui.service.tasks import TaskRuns
 
@@ -63,7 +64,7 @@ class LocalService:
     """
 
     label = "local engine"
-    can_scan = True
+    can_scan = is_local = True
 
     def __init__(
         self,
@@ -165,10 +166,10 @@ class LocalService:
         """Return the scans that ``client`` has left this hour."""
         return await self._call(lambda: self.scans.quota.left(client))
 
-    async def site(self, host: str, *, method: str = "", at: str = "") -> Dossier:
+    async def site(self, host: str, *, method: str = "", at: str = "") -> HostReport:
         """Return what is stored of ``host``. Raises NeverScanned, or BadValue for a method it was not kept for."""
         wanted = method_called(method).name if method else ""
-        return await self._call(lambda: self._grading.dossier(self.reports, _key(host), method=wanted, at=at))
+        return await self._call(lambda: self._grading.report(self.reports, _key(host), method=wanted, at=at))
 
     async def visits(self, host: str) -> Visits | None:
         """Return what the access logs of ``host`` said when they were last read."""
@@ -184,12 +185,12 @@ class LocalService:
 
     async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
         """Return where ``host`` would stand with ``fixes`` carried out, from what was seen where it is kept."""
-        dossier = await self.site(host, method=method, at=at)
-        if dossier.observations is None:
-            return estimate(dossier.card, fixes)
+        report = await self.site(host, method=method, at=at)
+        if report.observations is None:
+            return estimate(report.card, fixes)
         from aui_tui.checks.scoring import what_if
 
-        return what_if(dossier.observations, fixes, method_called(dossier.card.method))
+        return what_if(report.observations, fixes, method_called(report.card.method))
 
     async def forget(self, host: str) -> int:
         """Remove ``host`` with its history and cached scans; return the scans removed. Raises NeverScanned."""
@@ -211,74 +212,63 @@ class LocalService:
         self.scans.uncache(sites)
 
     async def scan(
-        self, url: str, *, client: str = "", name: str = "", free: bool = False, **terms: Unpack[ScanTerms]
-    ) -> ScanAnswer:
-        """Scan ``url`` or answer from the cache (see ``Service.scan``).
-
-        ``client`` pays instead of the service's own; ``free`` scans are the operator's and cost nothing; ``name`` is
-        the display name to keep.
-        """
-        method, category = terms.get("method"), terms.get("category")
-        wanted = method_called(method).name if method else self._grading.method
-        category = choose("category", category, CATEGORIES) if category else ""
+        self,
+        url: str,
+        options: ScanOptions = ORDINARY,
+        *,
+        progress: Progress | None = None,
+        live: TaskProgress | None = None,
+    ) -> HostReport:
+        """Scan ``url`` as ``options`` ask, or answer from the cache (see ``Service.scan``)."""
         target = self.access.target(url)
-        from aui_tui.service.scans import Order
-
-        free = free or (self.access.no_limit and await self.owns(url))
-        order = Order(None if free else client or CLIENT, name, category)
+        options = await self._settled(options, target)
         try:
-            answer = await self.scans.scan(
-                target, order, force=terms.get("force", False), method=wanted, progress=terms.get("progress")
-            )
-            return _undeclared(answer)
+            report = await self.scans.scan(target, options, progress)
         except RateLimited as error:
-            if not await self.owns(url):
+            if not await self._owns(target):
                 raise
             sentence = f"{error} {target.site} is a host of your own: --no-limit scans it without that limit."
             raise RateLimited(sentence, retry_after=error.retry_after, reset_at=error.reset_at) from None
+        if options.tasks:
+            report = await self._runs(options.pictures).run(report, act=options.act, live=live, url=url)
+        if options.declared:
+            return await self._with_declared(url, report, progress)
+        card = msgspec.structs.replace(report.card, declared=msgspec.UNSET)
+        return msgspec.structs.replace(report, card=card)
 
-    async def with_declared(self, url: str, answer: ScanAnswer, *, progress: Progress | None = None) -> ScanAnswer:
-        """Return ``answer`` with what its site declares for agents (see ``protocol.LooksForDeclared``)."""
-        seen = answer.observations
+    async def _settled(self, options: ScanOptions, target: Target) -> ScanOptions:
+        """Return ``options`` as they hold for ``target``. Raises BadValue, and NoBrowser for tasks without one."""
+        if options.tasks:
+            from aui_tui.service.tasks import TaskRuns
+
+            relaxed = bool(self.access.allow_private or self.access.connect_to)
+            TaskRuns.check(act=options.act, own=relaxed and await self._owns(target))
+        return msgspec.structs.replace(
+            options,
+            method=method_called(options.method).name if options.method else self._grading.method,
+            category=choose("category", options.category, CATEGORIES) if options.category else "",
+            client=options.client or CLIENT,
+            free=options.free or (self.access.no_limit and await self._owns(target)),
+        )
+
+    async def _with_declared(self, url: str, report: HostReport, progress: Progress | None) -> HostReport:
+        """Return ``report`` with what its site declares for agents; of a cached answer, what it said before."""
+        seen = report.observations
         if seen is None or seen.unreachable:
-            sentence = f"{answer.card.host} was not reached, so it was not asked what it declares."
-            return msgspec.structs.replace(answer, warnings=(*answer.warnings, sentence))
-        if seen.declared is not None and answer.source == "cache":
-            card = msgspec.structs.replace(answer.card, declared=seen.declared)
-            return msgspec.structs.replace(answer, card=card)
+            sentence = f"{report.card.host} was not reached, so it was not asked what it declares."
+            return msgspec.structs.replace(report, warnings=(*report.warnings, sentence))
+        if seen.declared is not None and report.source == "cache":
+            card = msgspec.structs.replace(report.card, declared=seen.declared)
+            return msgspec.structs.replace(report, card=card)
         from aui_tui.scan.declared import look
 
-        spent = 0.0 if answer.source == "cache" else seen.elapsed_ms / 1000
+        spent = 0.0 if report.source == "cache" else seen.elapsed_ms / 1000
         declared = await look(seen, access=self.access, progress=progress, spent=spent)
         seen = msgspec.structs.replace(seen, declared=declared)
-        card, warnings = await self._keep_added(answer, seen, url)
-        return msgspec.structs.replace(answer, card=card, observations=seen, warnings=(*answer.warnings, *warnings))
+        card, warnings = await self._keep_added(report, seen, url)
+        return msgspec.structs.replace(report, card=card, observations=seen, warnings=(*report.warnings, *warnings))
 
-    async def run_tasks(
-        self,
-        url: str,
-        *,
-        act: bool = False,
-        live: TaskProgress | None = None,
-        pictures: bool = True,
-        free: bool = False,
-        **terms: Unpack[ScanTerms],
-    ) -> ScanAnswer:
-        """Scan ``url``, then run the tasks in a browser (see ``protocol.RunsTasks``).
-
-        ``pictures``: keep one of the page after each task. ``free`` as for ``scan``.
-        """
-        from aui_tui.service.tasks import TaskRuns
-
-        own = bool(self.access.allow_private or self.access.connect_to) and await self.owns(url)
-        TaskRuns.check(act=act, own=own)
-        answer = await self.scan(url, free=free, **terms)
-        if self._task_runs is None:
-            folder = self.places.folder / PICTURES if pictures else None
-            self._task_runs = TaskRuns(self.access, self._keep_added, pictures=folder)
-        return _undeclared(await self._task_runs.run(answer, act=act, live=live, url=url))
-
-    async def run_tasks_again(self, host: str, *, live: TaskProgress | None = None) -> ScanAnswer:
+    async def run_tasks_again(self, host: str, *, live: TaskProgress | None = None) -> HostReport:
         """Run the tasks on the kept scan of ``host``, without scanning it again and without pictures.
 
         Raises NeverScanned, NoBrowser.
@@ -286,20 +276,23 @@ class LocalService:
         from aui_tui.service.tasks import TaskRuns
 
         TaskRuns.check(act=False, own=False)
-        found = await self.site(host)
+        return await self._runs(pictures=False).run(await self.site(host), act=False, live=live)
+
+    def _runs(self, pictures: bool) -> TaskRuns:
         if self._task_runs is None:
-            self._task_runs = TaskRuns(self.access, self._keep_added)
-        return await self._task_runs.run(
-            ScanAnswer(card=found.card, observations=found.observations), act=False, live=live
-        )
+            from aui_tui.service.tasks import TaskRuns
+
+            folder = self.places.folder / PICTURES if pictures else None
+            self._task_runs = TaskRuns(self.access, self._keep_added, pictures=folder)
+        return self._task_runs
 
     async def _keep_added(
-        self, answer: ScanAnswer, seen: Observations, url: str = ""
+        self, report: HostReport, seen: Observations, url: str = ""
     ) -> tuple[ReportCard, tuple[str, ...]]:
-        stored = self._grading.again(answer.card, seen)
+        stored = self._grading.again(report.card, seen)
         target = self.access.target(url or (seen.input_host if "://" not in seen.host else seen.host))
         warnings = await self.scans.keep(target, stored, seen)
-        return self._grading.under(stored, seen, answer.card.method), warnings
+        return self._grading.under(stored, seen, report.card.method), warnings
 
     async def transcript(self, host: str) -> TaskReport | None:
         """Return the last run of the tasks on ``host``; None when there is none. Raises NeverScanned."""
@@ -314,13 +307,16 @@ class LocalService:
 
     async def owns(self, url: str) -> bool:
         """Return whether ``url`` is a host of the local user's own (see ``ScanPolicy.owns``). Raises InvalidHost."""
+        return await self._owns(self.access.target(url))
+
+    async def _owns(self, target: Target) -> bool:
         from aui_tui.scan.network import system_resolver
 
-        return await self.access.owns(self.access.target(url), self.access.resolver or system_resolver())
+        return await self.access.owns(target, self.access.resolver or system_resolver())
 
-    async def cached(self, url: str) -> ScanAnswer | None:
+    async def cached(self, url: str) -> HostReport | None:
         """Return the answer of the cache for ``url``, None when only a scan would answer. Raises InvalidHost."""
-        return await self.scans.cached(self.access.target(url), self._grading.method)
+        return await self.scans.cached(self.access.target(url), ScanOptions(method=self._grading.method))
 
     async def aclose(self) -> None:
         """Cancel running scans and close the files."""
@@ -356,11 +352,6 @@ def _leave(scans: Scans, together: threading.Barrier) -> None:
     with suppress(threading.BrokenBarrierError):
         together.wait(SHUTDOWN_TIMEOUT)
     scans.leave()
-
-
-def _undeclared(answer: ScanAnswer) -> ScanAnswer:
-    """Return ``answer`` with a card that says nothing of declarations: they are shown where they were asked for."""
-    return msgspec.structs.replace(answer, card=msgspec.structs.replace(answer.card, declared=msgspec.UNSET))
 
 
 def _key(host: str) -> str:

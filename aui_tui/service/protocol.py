@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Protocol, TypedDict, Unpack, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from aui_tui.model.observations import Progress
+from aui_tui.model.options import ORDINARY, ScanOptions
 from aui_tui.model.points import Standing
 from aui_tui.model.query import Query
 from aui_tui.model.tasks import TaskProgress, TaskReport
-from aui_tui.model.view import Dossier, IndexView, Moves, Overview, Quota, ScanAnswer
+from aui_tui.model.view import HostReport, IndexView, Moves, Overview, Quota
 from aui_tui.model.visits import Visits
-
-
-class ScanTerms(TypedDict, total=False):
-    """What a caller may ask of a scan beside its address.
-
-    ``force`` skips the cache and costs one of the scans of the hour. ``method`` grades the card, ``category`` is kept
-    with it; empty: the service's own. ``progress`` gets an event per probe.
-    """
-
-    force: bool
-    method: str
-    category: str
-    progress: Progress | None
 
 
 class Service(Protocol):
@@ -39,13 +27,17 @@ class Service(Protocol):
     def can_scan(self) -> bool:
         """False for a source that only lists, such as an exported file."""
 
+    @property
+    def is_local(self) -> bool:
+        """Whether scans start on this machine, so that tasks and declarations may be asked for."""
+
     async def index(self, query: Query) -> IndexView:
         """Return the ranked and unreachable rows of ``query`` (4.1)."""
 
     async def overview(self, query: Query) -> Overview:
         """Return figures over the rows of ``query``."""
 
-    async def site(self, host: str, *, method: str = "", at: str = "") -> Dossier:
+    async def site(self, host: str, *, method: str = "", at: str = "") -> HostReport:
         """Return the latest stored card of ``host`` (4.2), graded under ``method`` when one is named.
 
         ``at`` asks for the kept scan with that ``scanned_at``. Raises NeverScanned.
@@ -64,11 +56,22 @@ class Service(Protocol):
         as for ``site``, whose errors it raises; BadValue for a fix that is unknown.
         """
 
-    async def scan(self, url: str, **terms: Unpack[ScanTerms]) -> ScanAnswer:
-        """Scan ``url`` live, or answer from the 24 h cache (4.3).
+    async def scan(
+        self,
+        url: str,
+        options: ScanOptions = ORDINARY,
+        *,
+        progress: Progress | None = None,
+        live: TaskProgress | None = None,
+    ) -> HostReport:
+        """Scan ``url`` live as ``options`` ask, or answer from the 24 h cache (4.3).
 
-        Raises InvalidHost, RateLimited, Unavailable. Cancelling the call cancels the scan unless another caller waits
-        for it.
+        ``progress`` gets an event per probe, ``live`` one per step of the tasks. What the tasks and the declarations
+        add is kept with the card; the run of a cached answer is used again. Cancelling the call cancels the scan unless
+        another caller waits for it; a scan that had ended is kept, and of the tasks those that had ended.
+
+        Raises InvalidHost, RateLimited, Unavailable; ConfigError for what this source cannot do, NoBrowser for tasks
+        without a browser.
         """
 
     async def quota(self) -> Quota | None:
@@ -105,34 +108,6 @@ class HasMoves(Protocol):
 
 
 @runtime_checkable
-class RunsTasks(Protocol):
-    """A service that can try tasks in a browser on this machine (``records.tasks``); a remote one never does."""
-
-    async def run_tasks(
-        self, url: str, *, act: bool = False, live: TaskProgress | None = None, **terms: Unpack[ScanTerms]
-    ) -> ScanAnswer:
-        """Scan ``url`` as ``scan`` does, then run the tasks and keep them with its card.
-
-        A scan of the last 24 h is used again unless ``force``; its run of the tasks too. ``act`` lets the run press
-        "add to cart" once, on a host that the user named as their own. ``live`` gets the steps. Cancelling keeps the
-        scan, and of the tasks those that had ended. The transcript is
-        ``answer.observations.tasks``. Raises as ``scan``, and NoBrowser when none is installed.
-        """
-
-
-@runtime_checkable
-class LooksForDeclared(Protocol):
-    """A service that can ask a site what it declares for agents (``records.observations.Declared``)."""
-
-    async def with_declared(self, url: str, answer: ScanAnswer, *, progress: Progress | None = None) -> ScanAnswer:
-        """Return ``answer``, a scan of ``url``, with what its site declares for agents, kept with its card.
-
-        A cached answer for which that was asked before is not asked again. Cancelling keeps the scan without it.
-        Raises Unavailable when this machine has no room for connections.
-        """
-
-
-@runtime_checkable
 class KeepsTranscripts(Protocol):
     """A service that shows what its runs of the tasks did."""
 
@@ -151,7 +126,7 @@ class Published(Service, Protocol):
         nothing; the cards, the cache and scans under way are shared.
         """
 
-    async def cached(self, url: str) -> ScanAnswer | None:
+    async def cached(self, url: str) -> HostReport | None:
         """Return the answer of the 24 h cache for ``url``, None when only a scan would answer. Raises InvalidHost."""
 
     async def stamp(self) -> str:

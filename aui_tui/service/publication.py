@@ -7,18 +7,19 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Unpack
+from typing import Final
 
 from aui_tui.errors import ConfigError, ScansRefused, Unavailable
 from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.model.observations import Observations, Progress
+from aui_tui.model.options import ORDINARY, ScanOptions
 from aui_tui.model.registry import Known
-from aui_tui.model.view import Quota, ScanAnswer
+from aui_tui.model.tasks import TaskProgress
+from aui_tui.model.view import HostReport, Quota
 from aui_tui.scan import signing
 from aui_tui.scan.policy import PUBLIC, ScanPolicy
 from aui_tui.scan.target import Target
 from aui_tui.service.local import LocalService
-from aui_tui.service.protocol import ScanTerms
 from aui_tui.service.scans import Observer, Scanner
 
 SCANS: Final = 24
@@ -66,6 +67,8 @@ class Publication:
         """What is stored can be read by everybody alike."""
         self._read_only = read_only
 
+    is_local = False
+
     @property
     def can_scan(self) -> bool:
         """False when the operator lets nobody scan."""
@@ -88,18 +91,25 @@ class Publication:
         """Return the epoch seconds of the last change of the index, deletions included; None: just now."""
         return self._local.reports.changed()
 
-    async def scan(self, url: str, **terms: Unpack[ScanTerms]) -> ScanAnswer:
-        """Scan ``url`` at the client's cost, or answer from the cache.
+    async def scan(
+        self,
+        url: str,
+        options: ScanOptions = ORDINARY,
+        *,
+        progress: Progress | None = None,
+        live: TaskProgress | None = None,
+    ) -> HostReport:
+        """Scan ``url`` at the client's cost, or answer from the cache; of ``options`` only ``force`` counts.
 
         A caller who goes away leaves the scan running: it is paid for, and the next caller has it from the cache.
         Raises ScansRefused where nobody scans and the cache has no answer.
         """
         if self._read_only:
-            found = None if terms.get("force") else await self.cached(url)
+            found = None if options.force else await self.cached(url)
             if found is None:
                 raise ScansRefused("This service does not scan for its visitors; its stored report cards can be read.")
             return found
-        scan = self._local.scan(url, **terms, client=self._client)
+        scan = self._local.scan(url, ScanOptions(force=options.force, client=self._client), progress=progress)
         return await asyncio.shield(asyncio.ensure_future(scan))
 
     async def quota(self) -> Quota:

@@ -11,7 +11,7 @@ import hashlib
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 
 import msgspec
 
@@ -21,8 +21,9 @@ from aui_tui.index.folder import Places
 from aui_tui.index.reports import Reports
 from aui_tui.model.card import ReportCard, age
 from aui_tui.model.observations import Observations, ProbeEvent, Progress
+from aui_tui.model.options import ScanOptions
 from aui_tui.model.registry import Known
-from aui_tui.model.view import ScanAnswer
+from aui_tui.model.view import HostReport
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.target import Target
 from aui_tui.service.grading import Grading
@@ -161,22 +162,6 @@ class Call(Protocol):
     def __call__(self, work: Callable[[], T], /) -> Awaitable[T]: ...
 
 
-class Order(NamedTuple):
-    """What is asked for with a scan: who pays (None: nobody), the name and category to keep."""
-
-    payer: str | None
-    name: str = ""
-    category: str = ""
-
-
-class _Outcome(NamedTuple):
-    card: ReportCard
-    observations: Observations
-    shared: bool
-    age: float
-    warnings: tuple[str, ...]
-
-
 class Scans:
     """Scans what ``access`` allows with ``observer`` and keeps it in ``reports`` and in the cache at ``places``."""
 
@@ -204,7 +189,7 @@ class Scans:
         self.cache = ScanCache(self._scans, clock=clock)
         self.quota = QuotaStore(self._limits, clock=clock)
         self.leases = Leases(self._limits, clock=clock)
-        self._flights: Flights[_Outcome] = Flights()
+        self._flights: Flights[HostReport] = Flights()
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -217,35 +202,39 @@ class Scans:
         schemes = ("", "https://", "http://")
         self.cache.drop_many([scheme + site + mark for site in sites for scheme in schemes for mark in marks])
 
-    async def scan(
-        self, target: Target, order: Order, *, force: bool, method: str, progress: Progress | None
-    ) -> ScanAnswer:
-        """Scan ``target`` or answer from the cache, graded under ``method``. Raises as ``Service.scan``."""
-        key = self._cache_key(target)
-        since = self._clock() if force else 0.0
-        if not force and key:
-            hit = await self._call(lambda: self.cache.get(key, target.site))
+    async def scan(self, target: Target, options: ScanOptions, progress: Progress | None) -> HostReport:
+        """Scan ``target`` or answer from the cache, graded under ``options.method``. Raises as ``Service.scan``."""
+        since = self._clock() if options.force else 0.0
+        if not options.force and self._cache_key(target):
+            hit = await self.cached(target, options)
             if progress is not None:
-                progress(ProbeEvent(name="cache", state="done", outcome="hit" if hit else "miss"))
+                progress(ProbeEvent(name="cache", state="done", outcome="miss" if hit is None else "hit"))
             if hit is not None:
-                return await self._from_cache(key, hit, method, order)
-        outcome, joined = await self._flights.run(
-            target.key, lambda tell: self._run_shared(target, order, since, tell), progress
+                return hit
+        report, joined = await self._flights.run(
+            target.key, lambda tell: self._run_shared(target, options, since, tell), progress
         )
-        shared = joined or outcome.shared
-        return ScanAnswer(
-            card=self._grading.under(outcome.card, outcome.observations, method),
-            source="shared" if shared else "scan",
-            age=outcome.age,
-            warnings=outcome.warnings,
-            observations=outcome.observations,
-        )
+        return self._under(report, options.method, source="shared" if joined else report.source)
 
-    async def cached(self, target: Target, method: str) -> ScanAnswer | None:
-        """Return the cached answer for ``target`` under ``method``, None when there is none; nothing is changed."""
+    async def cached(self, target: Target, options: ScanOptions) -> HostReport | None:
+        """Return the cached answer for ``target``, None when there is none; a new category or name is kept."""
         key = self._cache_key(target)
         hit = await self._call(lambda: self.cache.get(key, target.site)) if key else None
-        return None if hit is None else await self._from_cache(key, hit, method, Order(None))
+        if hit is None:
+            return None
+        card, warnings = hit.card, []
+        category, name = options.category or card.category, options.name or card.name
+        if (category, name) != (card.category, card.name):
+            card = saved = msgspec.structs.replace(card, category=category, name=name)
+            warnings = await self._call(lambda: self._save(key, saved, hit.observations))
+        report = HostReport(
+            card=card, observations=hit.observations, source="cache", age=hit.age, warnings=tuple(warnings)
+        )
+        return self._under(report, options.method, source="cache")
+
+    def _under(self, report: HostReport, method: str, *, source: str) -> HostReport:
+        card = self._grading.under(report.card, report.observations, method)
+        return msgspec.structs.replace(report, card=card, source=source)
 
     async def keep(self, target: Target, card: ReportCard, seen: Observations) -> tuple[str, ...]:
         """Keep a scan of ``target`` to which something was added; return sentences about what could not be kept."""
@@ -285,13 +274,13 @@ class Scans:
             return ""
         return f"#{hashlib.sha256(repr(relaxed).encode()).hexdigest()[:16]}"
 
-    async def _run_shared(self, target: Target, order: Order, since: float, tell: Progress) -> _Outcome:
+    async def _run_shared(self, target: Target, options: ScanOptions, since: float, tell: Progress) -> HostReport:
         lease, hit = await self._lease(target, since)
         try:
             if hit is not None:
-                return _Outcome(hit.card, hit.observations, True, hit.age, ())
+                return HostReport(card=hit.card, observations=hit.observations, source="shared", age=hit.age)
             async with self._renewed(lease):
-                return await self._scan(target, order, tell)
+                return await self._scan(target, options, tell)
         finally:
             await asyncio.shield(self._call(lambda: self.leases.release(lease)))
 
@@ -328,9 +317,9 @@ class Scans:
             since = min(since, self._clock() - OTHER_SCAN_TIMEOUT)
             await asyncio.sleep(POLL)
 
-    async def _scan(self, target: Target, order: Order, tell: Progress) -> _Outcome:
+    async def _scan(self, target: Target, options: ScanOptions, tell: Progress) -> HostReport:
         warnings: list[str] = []
-        payer = order.payer
+        payer = None if options.free else options.client
         if payer is not None and not await self._call(lambda: self.quota.spend(payer)):
             warnings.append("The count of scans could not be saved; this process counts alone.")
         answered = False
@@ -351,17 +340,23 @@ class Scans:
                 await asyncio.shield(self._call(lambda: self.quota.refund(payer)))
             seen = getattr(stopped, "observations", None)
             if seen is not None:
-                await asyncio.shield(self._call(lambda: self._save("", self._grade(seen, order), seen)))
+                await asyncio.shield(self._call(lambda: self._save("", self._grade(seen, options), seen)))
             raise
-        card = await self._call(lambda: self._grade(observations, order))
+        card = await self._call(lambda: self._grade(observations, options))
         saving = self._call(lambda: self._save(self._cache_key(target), card, observations))
         warnings += await asyncio.shield(saving)
-        return _Outcome(card, observations, False, age(card.scanned_at, self._clock()), tuple(warnings))
+        return HostReport(
+            card=card,
+            observations=observations,
+            source="scan",
+            age=age(card.scanned_at, self._clock()),
+            warnings=tuple(warnings),
+        )
 
-    def _grade(self, observations: Observations, order: Order) -> ReportCard:
+    def _grade(self, observations: Observations, options: ScanOptions) -> ReportCard:
         known = self._known.get(observations.host, Known())
-        category = order.category or known.category or self._kept_category(observations.host)
-        return self._grading.card(observations, name=order.name, category=category, known=known)
+        category = options.category or known.category or self._kept_category(observations.host)
+        return self._grading.card(observations, name=options.name, category=category, known=known)
 
     def _kept_category(self, host: str) -> str:
         """Return the category of the stored card: the user's word outlives a scan without one."""
@@ -393,18 +388,3 @@ class Scans:
             reason = clean(str(error), 120) or "the file is locked"
             warnings.append(f"This scan is not cached: {reason}.")
         return warnings
-
-    async def _from_cache(self, key: str, hit: Cached, method: str, order: Order) -> ScanAnswer:
-        card = hit.card
-        warnings: tuple[str, ...] = ()
-        category, name = order.category or card.category, order.name or card.name
-        if (category, name) != (card.category, card.name):
-            card = saved = msgspec.structs.replace(card, category=category, name=name)
-            warnings = tuple(await self._call(lambda: self._save(key, saved, hit.observations)))
-        return ScanAnswer(
-            card=self._grading.under(card, hit.observations, method),
-            source="cache",
-            age=hit.age,
-            warnings=warnings,
-            observations=hit.observations,
-        )

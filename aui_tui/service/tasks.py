@@ -17,7 +17,7 @@ from aui_tui.errors import BadValue, NoBrowser
 from aui_tui.model.card import ReportCard
 from aui_tui.model.observations import Observations
 from aui_tui.model.tasks import TASKS, TaskProgress
-from aui_tui.model.view import ScanAnswer
+from aui_tui.model.view import HostReport
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.tasks.browser import Browser, available
 from aui_tui.tasks.run import TaskRunning, run_tasks
@@ -30,7 +30,7 @@ class Keep(Protocol):
     """Grades a scan with its run, keeps both, and returns the card and sentences about what could not be kept."""
 
     def __call__(
-        self, answer: ScanAnswer, seen: Observations, url: str, /
+        self, report: HostReport, seen: Observations, url: str, /
     ) -> Awaitable[tuple[ReportCard, tuple[str, ...]]]: ...
 
 
@@ -56,17 +56,17 @@ class TaskRuns:
                 "--connect-to."
             )
 
-    async def run(self, answer: ScanAnswer, *, act: bool, live: TaskProgress | None, url: str = "") -> ScanAnswer:
-        """Return ``answer``, a scan of ``url``, with a run of the tasks, kept with its card.
+    async def run(self, report: HostReport, *, act: bool, live: TaskProgress | None, url: str = "") -> HostReport:
+        """Return ``report``, a scan of ``url``, with a run of the tasks, kept with its card.
 
-        A cached answer that has a run is returned as it is. Cancelling keeps the tasks that had ended.
+        A cached report that has a run is returned as it is. Cancelling keeps the tasks that had ended.
         """
-        seen = answer.observations
-        if seen is None or (seen.tasks is not None and answer.source == "cache" and not (act and not seen.tasks.acted)):
-            return answer
+        seen = report.observations
+        if seen is None or (seen.tasks is not None and report.source == "cache" and not (act and not seen.tasks.acted)):
+            return report
         if seen.unreachable:
             sentence = f"{seen.host} was not reached, so no tasks were run."
-            return msgspec.structs.replace(answer, warnings=(*answer.warnings, sentence))
+            return msgspec.structs.replace(report, warnings=(*report.warnings, sentence))
         held: list[TaskRunning] = []
         try:
             async with self._places:
@@ -81,17 +81,17 @@ class TaskRuns:
                 )
         except asyncio.CancelledError:
             if held and held[0].report.results:
-                await asyncio.shield(self._kept(answer, seen, held[0], url))
+                await asyncio.shield(self._kept(report, seen, held[0], url))
             raise
-        return await self._kept(answer, seen, held[0], url)
+        return await self._kept(report, seen, held[0], url)
 
-    async def _kept(self, answer: ScanAnswer, seen: Observations, run: TaskRunning, url: str) -> ScanAnswer:
+    async def _kept(self, report: HostReport, seen: Observations, run: TaskRunning, url: str) -> HostReport:
         whole = seen.with_tasks(run.report, run.rendered)
-        card, warnings = await self._keep(answer, whole, url)
+        card, warnings = await self._keep(report, whole, url)
         if self._pictures is not None and run.pictures:
             await asyncio.to_thread(write_pictures, self._pictures, seen.host, run.pictures)
-        notes = (*answer.warnings, *warnings)
-        return msgspec.structs.replace(answer, card=card, observations=whole, warnings=notes)
+        notes = (*report.warnings, *warnings)
+        return msgspec.structs.replace(report, card=card, observations=whole, warnings=notes)
 
     async def aclose(self) -> None:
         """End the browser."""

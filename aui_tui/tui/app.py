@@ -24,10 +24,11 @@ from textual.worker import Worker, WorkerCancelled
 from aui_tui.errors import InvalidHost, PrivateHost, RateLimited
 from aui_tui.model.labels import address, web_address
 from aui_tui.model.observations import ProbeEvent
+from aui_tui.model.options import ScanOptions
 from aui_tui.model.query import Query
 from aui_tui.model.tasks import TaskEvent
-from aui_tui.model.view import Quota, ScanAnswer
-from aui_tui.service.protocol import RunsTasks, Service
+from aui_tui.model.view import HostReport, Quota
+from aui_tui.service.protocol import Service
 from aui_tui.text import clean, count
 from aui_tui.tui import messages
 from aui_tui.tui.bindings import APP, checked, written
@@ -261,11 +262,11 @@ class AuiApp(PreferringApp):
 
         limited = invalid = False
 
-        async def ask() -> ScanAnswer:
+        async def ask() -> HostReport:
             nonlocal limited, invalid
             try:
                 asked = await self.address_of(url) if listed else url
-                return await self.context.service.scan(asked, force=force, progress=progress)
+                return await self.context.service.scan(asked, ScanOptions(force=force), progress=progress)
             except RateLimited:
                 limited = True
                 raise
@@ -300,7 +301,7 @@ class AuiApp(PreferringApp):
     def on_tasks_requested(self, message: messages.TasksRequested) -> None:
         """Run the tasks on a host, one run at a time."""
         service = self.context.service
-        if not isinstance(service, RunsTasks):
+        if not service.is_local:
             self.notice("Tasks run in a browser on this machine, for its own index alone.", "warning")
         elif self.task_run is not None and self.task_run.running:
             self.notice(f"The tasks are being tried on {self.task_run.host}; esc on its card stops them.")
@@ -308,13 +309,13 @@ class AuiApp(PreferringApp):
             self.task_run = TaskRun(message.host)
             start(self, "tasks", self._run_tasks, service, message.host)
 
-    async def _run_tasks(self, service: RunsTasks, host: str) -> None:
+    async def _run_tasks(self, service: Service, host: str) -> None:
         def live(event: TaskEvent) -> None:
             self.post_message(messages.TaskProgressed(host, event))
 
         try:
             url = await self.address_of(host)
-            answer, problem = await attempt(service.run_tasks(url, live=live))
+            answer, problem = await attempt(service.scan(url, ScanOptions(tasks=True), live=live))
             self.notice(problem if answer is None else _points_of(answer), "error" if problem else "information")
         finally:
             if self.task_run is not None:
@@ -455,7 +456,7 @@ class AuiApp(PreferringApp):
         self.push_screen(MethodScreen(dossier.card.method if dossier is not None else ""))
 
 
-def _points_of(answer: ScanAnswer) -> str:
+def _points_of(answer: HostReport) -> str:
     """Return what a run of the tasks earned, in one sentence."""
     card = answer.card
     runs = card.task_runs or ()

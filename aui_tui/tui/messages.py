@@ -11,7 +11,7 @@ from aui_tui.model.observations import ProbeEvent
 from aui_tui.model.points import Standing
 from aui_tui.model.query import Query
 from aui_tui.model.tasks import TaskEvent
-from aui_tui.model.view import Dossier, IndexView, Overview, Row, ScanAnswer
+from aui_tui.model.view import HostReport, IndexView, Overview, Row
 from aui_tui.tui.context import ExportJob
 from aui_tui.tui.state import Changes
 
@@ -55,10 +55,10 @@ class ListFailed(DataMessage):
     text: str
 
 
-class DossierReady(DataMessage):
+class ReportReady(DataMessage):
     """Everything known of one host."""
 
-    dossier: Dossier
+    dossier: HostReport
 
 
 class OverviewReady(DataMessage):
@@ -106,7 +106,7 @@ class ScanEnded(DataMessage):
     """
 
     number: int
-    answer: ScanAnswer | None = None
+    answer: HostReport | None = None
     error: str = ""
     invalid: bool = False
 
@@ -140,7 +140,7 @@ class CardFailed(DataMessage):
 class OtherReady(DataMessage):
     """Another scan or another host, to compare with."""
 
-    dossier: Dossier
+    dossier: HostReport
 
 
 class StandingReady(DataMessage):

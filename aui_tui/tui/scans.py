@@ -12,7 +12,7 @@ from aui_tui.model import labels
 from aui_tui.model.observations import BROWSER, FILE_PROBES, SERVED, Exchange, ProbeEvent
 from aui_tui.model.registry import registry
 from aui_tui.model.tasks import TASK, TaskEvent
-from aui_tui.model.view import Dossier, ScanAnswer
+from aui_tui.model.view import HostReport
 from aui_tui.text import clean, count, fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.draw import BLANK, Line, Piece, acting, cut, hang, line, pad, spread
@@ -72,7 +72,7 @@ class Scan(msgspec.Struct, frozen=True):
     state: str = "running"
     words: str = ""
     ended: float = 0.0
-    answer: ScanAnswer | None = None
+    answer: HostReport | None = None
     listed: bool = False
     quiet: bool = False
 
@@ -101,7 +101,7 @@ class Scan(msgspec.Struct, frozen=True):
         known[old.name] = Probe(old.name, event.state, since, *told)
         return replace(self, probes=tuple(known.values()))
 
-    def closed(self, state: str, words: str, now: float, answer: ScanAnswer | None = None) -> Scan:
+    def closed(self, state: str, words: str, now: float, answer: HostReport | None = None) -> Scan:
         """Return the scan after its end."""
         return replace(self, state=state, words=words, ended=now, answer=answer)
 
@@ -150,7 +150,7 @@ def changed(scans: tuple[Scan, ...], number: int, change: Callable[[Scan], Scan]
 # The end of a scan
 
 
-def ended_words(scan: Scan, answer: ScanAnswer | None, error: str) -> tuple[str, str]:
+def ended_words(scan: Scan, answer: HostReport | None, error: str) -> tuple[str, str]:
     """Return the state in which a scan ended and one sentence on it."""
     if answer is None:
         return ("failed", error) if error else ("cancelled", _cancelled(scan))
@@ -216,7 +216,7 @@ def checklist(scan: Scan, width: int, now: float) -> list[Line]:
 NAME = 14
 
 
-def scan_log(dossier: Dossier, size: int) -> list[Line]:
+def scan_log(dossier: HostReport, size: int) -> list[Line]:
     """Return the kept exchanges of a scan laid out to ``size`` cells."""
     card = dossier.card
     made = f"{card.scanned_at[:10]} {clock(card.scanned_at)}  {seconds(card.elapsed_ms)} in all, from {card.vantage}"

@@ -15,7 +15,7 @@ from aui_tui.model.methods import METHODS
 from aui_tui.model.points import Standing
 from aui_tui.model.query import Query, parse
 from aui_tui.model.registry import registry
-from aui_tui.model.view import Dossier, HistoryPoint, IndexView, Moves, Window
+from aui_tui.model.view import HistoryPoint, HostReport, IndexView, Moves, Window
 from aui_tui.text import clean
 from aui_tui.tui.columns import Mode
 
@@ -163,7 +163,7 @@ class CardState(msgspec.Struct, frozen=True):
     host: str
     method: str = ""
     at: str = ""
-    dossier: Dossier | None = None
+    dossier: HostReport | None = None
     problem: str = ""
     pane: int = 1
     chosen: int = 0
@@ -180,7 +180,7 @@ class CardState(msgspec.Struct, frozen=True):
         """Return the state for another host; panes and method stay."""
         return CardState(host, method=self.method, pane=self.pane, ledger=self.ledger, changes=self.changes)
 
-    def with_dossier(self, dossier: Dossier) -> CardState:
+    def with_report(self, dossier: HostReport) -> CardState:
         """Return the state with what was read; marks of fixes that are no longer there go."""
         fixes = dossier.card.recommendations
         known = frozenset(fix.k for fix in fixes)

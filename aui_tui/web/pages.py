@@ -146,14 +146,14 @@ class Pages:
         if made is None:
             modified = await self._endpoints.modified()
             try:
-                dossier = await service.site(host)
+                report = await service.site(host)
             except AuiError as error:
                 status = 404 if error.http_status < 500 else 503
                 page = self._page("absent.html", host=host, error=problems.of(error).detail, status=status)
                 return await answer(request, page, cache="no-store", headers=self._fields, status=status)
-            card = dossier.card
+            card = report.card
             linked = linked_script(_review(card.host, card.score, card.scanned_at, self._config.base_url))
-            made = self._page("site.html", card=card, dossier=dossier, linked=linked)
+            made = self._page("site.html", card=card, report=report, linked=linked)
             made.modified = modified
             self._endpoints.shelf.put(key, stamp, made)
         return await answer(request, made, headers=self._fields)

@@ -21,9 +21,10 @@ from starlette.routing import Route
 
 from aui_tui import docs
 from aui_tui.errors import AuiError, InvalidHost, NeverScanned
+from aui_tui.model.options import ScanOptions
 from aui_tui.model.query import Query
 from aui_tui.model.tasks import encode_report
-from aui_tui.model.view import Dossier, IndexView, Row, ScanAnswer
+from aui_tui.model.view import HostReport, IndexView, Row
 from aui_tui.model.visits import encode_visits
 from aui_tui.report.data import csv_listing
 from aui_tui.report.options import Listing, Options
@@ -154,7 +155,7 @@ class Endpoints:
             self.shelf.put(key, stamp, found)
         return await answer(request, found)
 
-    async def dossier(self, host: str) -> Dossier:
+    async def report(self, host: str) -> HostReport:
         """Return what is stored of ``host``. Raises NeverScanned, of what cannot be a host too."""
         try:
             return await self.service.site(host)
@@ -166,7 +167,7 @@ class Endpoints:
         host: str = request.path_params["host"]
 
         async def made() -> bytes:
-            return messages.card_bytes((await self.dossier(host)).card, self.config.base_url)
+            return messages.card_bytes((await self.report(host)).card, self.config.base_url)
 
         return await self.kept(request, ("site", host), JSON, made)
 
@@ -181,7 +182,7 @@ class Endpoints:
     async def tasks(self, request: Request) -> Response:
         """GET /api/tasks/<host>.json: the transcript of the last run of the tasks; 404 when none is kept."""
         host: str = request.path_params["host"]
-        seen = (await self.dossier(host)).observations
+        seen = (await self.report(host)).observations
         if seen is None or seen.tasks is None:
             return problems.response(problems.not_found(), self.config.base_url)
         return await answer(request, Representation(encode_report(seen.tasks), JSON))
@@ -209,14 +210,14 @@ class Endpoints:
         fields["Cache-Status"] = cache_status(found, force=force)
         return await answer(request, made, cache="no-store", headers=fields)
 
-    async def card_of(self, request: Request, url: str, *, force: bool = False) -> ScanAnswer | None:
+    async def card_of(self, request: Request, url: str, *, force: bool = False) -> HostReport | None:
         """Return the card of ``url``, scanned when ``request`` may cause that, else from the cache or None.
 
         HEAD causes nothing, and neither does another site's page. Raises as ``Service.scan``.
         """
         service = self.service.for_client(request.scope["client_id"])
         if request.method != "HEAD" and not is_cross_site(request, self.config):
-            return await service.scan(url, force=force)
+            return await service.scan(url, ScanOptions(force=force))
         found = await service.cached(url)
         return None if force else found
 
@@ -241,7 +242,7 @@ class Endpoints:
         return Response(b'{"status":"ok"}', media_type=JSON, headers={"Cache-Control": "no-store"})
 
 
-def cache_status(found: ScanAnswer, *, force: bool) -> str:
+def cache_status(found: HostReport, *, force: bool) -> str:
     """Return a Cache-Status field (RFC 9211) that says where a card comes from."""
     if found.source == "cache":
         return "aui-tui; hit"
@@ -313,7 +314,7 @@ class Feeds:
         host: str = request.path_params["host"]
 
         async def made() -> bytes:
-            return _utf8([badge((await self._endpoints.dossier(host)).card)])
+            return _utf8([badge((await self._endpoints.report(host)).card)])
 
         return await self._endpoints.kept(request, ("badge", host), "image/svg+xml", made)
 

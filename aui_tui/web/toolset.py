@@ -24,6 +24,7 @@ from aui_tui import __version__
 from aui_tui.errors import AuiError, BadValue, Unavailable
 from aui_tui.model.card import ReportCard, SiteSummary
 from aui_tui.model.codec import encode_card
+from aui_tui.model.options import ScanOptions
 from aui_tui.model.query import Query
 from aui_tui.model.tasks import encode_report
 from aui_tui.model.visits import encode_visits
@@ -110,7 +111,7 @@ class Tools:
 
         A client may have 10 new scans in an hour.
         """
-        return self._card((await self._service.scan(url, force=force)).card)
+        return self._card((await self._service.scan(url, ScanOptions(force=force))).card)
 
     async def plan(self, host: str, grade: str = "", score: int | None = None, public_url: str = "") -> dict[str, Any]:
         """Name the cheapest fixes that lead a host to a grade (A to F) or score (0 to 100); default: the next grade.
@@ -122,16 +123,16 @@ class Tools:
         """
         if public_url and not origin_of(public_url):
             raise BadValue("public_url takes an http or https address such as https://shop.example.")
-        dossier = await self._service.site(host)
-        found, site = plans.plan_for(dossier, grade=grade, score=score, public_url=public_url)
+        report = await self._service.site(host)
+        found, site = plans.plan_for(report, grade=grade, score=score, public_url=public_url)
         return plans.members(found, site)
 
     async def diff(self, host: str) -> dict[str, Any]:
         """Say field by field what the last scan of a host changed against the scan before."""
-        dossier = await self._service.site(host)
-        if dossier.previous is None:
-            raise Unavailable(f"{dossier.card.host} was scanned once, so there is nothing to compare with.")
-        return _members(diff_json(difference(dossier.previous, dossier.card)))
+        report = await self._service.site(host)
+        if report.previous is None:
+            raise Unavailable(f"{report.card.host} was scanned once, so there is nothing to compare with.")
+        return _members(diff_json(difference(report.previous, report.card)))
 
     async def tasks(self, host: str) -> dict[str, Any]:
         """Read the transcript of the last run of the tasks in a browser: each step, where it got stuck, and why."""

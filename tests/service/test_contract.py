@@ -14,6 +14,7 @@ from aui_tui.errors import BadValue, InvalidHost, NeverScanned, RateLimited, Una
 from aui_tui.model import codec
 from aui_tui.model.card import ReportCard, stamp
 from aui_tui.model.observations import Exchange, Landmarks, Observations, PageFacts, Progress
+from aui_tui.model.options import ScanOptions
 from aui_tui.model.query import Query
 from aui_tui.model.view import IndexView, Row
 from aui_tui.scan.policy import ScanPolicy
@@ -153,11 +154,11 @@ async def test_cards_are_whole(service: Service, kind: str, card: ReportCard) ->
         with pytest.raises(Unavailable, match="holds no report cards"):
             await service.site(card.host)
         return
-    dossier = await service.site(card.host)
-    assert msgspec.structs.replace(dossier.card, url="") == msgspec.structs.replace(card, url="")
-    assert dossier.history[-1].scanned_at == card.scanned_at
-    assert dossier.history[-1].unreachable == card.unreachable
-    assert dossier.notice == ""
+    report = await service.site(card.host)
+    assert msgspec.structs.replace(report.card, url="") == msgspec.structs.replace(card, url="")
+    assert report.history[-1].scanned_at == card.scanned_at
+    assert report.history[-1].unreachable == card.unreachable
+    assert report.notice == ""
 
 
 async def test_a_host_never_scanned_is_reported_as_that(service: Service) -> None:
@@ -238,7 +239,7 @@ async def test_scans_are_new_cached_or_forced_and_counted(scanning: tuple[Servic
     assert (again.source, again.card, observed.scans) == ("cache", first.card, 1)
     assert 0 <= again.age < 60
     await asyncio.sleep(0.01)
-    forced = await service.scan("https://shop.com", force=True)
+    forced = await service.scan("https://shop.com", ScanOptions(force=True))
     assert (forced.source, observed.scans) == ("scan", 2)
     assert forced.card.scanned_at > first.card.scanned_at
     quota = await service.quota()

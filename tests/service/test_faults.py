@@ -19,6 +19,7 @@ from aui_tui.errors import Unavailable
 from aui_tui.index.cache import DiskCache, Leases
 from aui_tui.index.folder import places
 from aui_tui.index.upkeep import examine
+from aui_tui.model.options import ScanOptions
 from aui_tui.model.query import Query
 from tests.service.test_local import Clock, Site, service, site
 
@@ -65,7 +66,7 @@ async def test_scan_with_every_file_locked_is_answered_with_warnings(tmp_path: P
     holders = [locked(file) for file in files]
     async with service(tmp_path) as local:
         with calls_that_wait() as calls:
-            answer = await local.scan(site.url, force=True)
+            answer = await local.scan(site.url, ScanOptions(force=True))
             with pytest.raises(Unavailable, match="locked"):
                 await local.index(Query())
         assert not calls
@@ -77,7 +78,7 @@ async def test_scan_with_every_file_locked_is_answered_with_warnings(tmp_path: P
         for holder in holders:
             holder.execute("ROLLBACK")
             holder.close()
-        assert (await local.scan(site.url, force=True)).warnings == ()
+        assert (await local.scan(site.url, ScanOptions(force=True))).warnings == ()
         assert (await local.quota()).left == 7
 
 
@@ -94,7 +95,7 @@ async def test_index_locked_by_a_writer_is_still_read(tmp_path: Path, site: Site
         holder = sqlite3.connect(places(tmp_path).index, isolation_level=None)
         holder.execute("BEGIN IMMEDIATE")
         assert len((await local.index(Query())).ranked) == 1
-        answer = await local.scan(site.url, force=True)
+        answer = await local.scan(site.url, ScanOptions(force=True))
         assert len(answer.warnings) == 1
         assert "not saved" in answer.warnings[0]
         holder.execute("ROLLBACK")
@@ -126,7 +127,9 @@ async def test_scan_of_another_process_is_waited_for_and_shared(tmp_path: Path, 
         assert answers[0].card == answers[1].card
         assert site.scans == 1
         assert (await first.quota()).left == 9
-        forced = await asyncio.gather(first.scan(site.url, force=True), second.scan(site.url, force=True))
+        forced = await asyncio.gather(
+            first.scan(site.url, ScanOptions(force=True)), second.scan(site.url, ScanOptions(force=True))
+        )
         assert sorted(answer.source for answer in forced) == ["scan", "shared"]
         assert site.scans == 2
 
@@ -180,10 +183,10 @@ async def main():
     async with service(Path(sys.argv[1])) as local:
         first = await local.scan(site.url)
         resource.setrlimit(resource.RLIMIT_FSIZE, (1, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
-        second = await local.scan(site.url, force=True)
+        second = await local.scan(site.url, ScanOptions(force=True))
         listed = len((await local.index(Query())).ranked)
         resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-        third = await local.scan(site.url, force=True)
+        third = await local.scan(site.url, ScanOptions(force=True))
         print(json.dumps([first.warnings, second.warnings, listed, third.warnings, second.card.stance]))
 with listening(site.handler) as server:
     site.port = server.server_port

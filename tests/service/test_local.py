@@ -16,6 +16,7 @@ from aui_tui.errors import InvalidHost, NeverScanned, RateLimited
 from aui_tui.index.cache import DiskCache, QuotaStore
 from aui_tui.index.folder import places
 from aui_tui.model.observations import ProbeEvent
+from aui_tui.model.options import ScanOptions
 from aui_tui.model.query import Query
 from aui_tui.model.registry import Starter, starter
 from aui_tui.scan.policy import ScanPolicy
@@ -93,7 +94,7 @@ async def service(folder: Path, **options: Any) -> AsyncIterator[LocalService]:
 async def test_scan_is_graded_kept_and_listed(tmp_path: Path, site: Site) -> None:
     events: list[ProbeEvent] = []
     async with service(tmp_path / "data", base_url="https://index.example/") as local:
-        answer = await local.scan(site.url, category="retail", progress=events.append)
+        answer = await local.scan(site.url, ScanOptions(category="retail"), progress=events.append)
         assert (answer.source, answer.warnings) == ("scan", ())
         assert (answer.card.host, answer.card.stance, answer.card.category) == (site.host, "Open", "Retail")
         assert answer.card.url == f"https://index.example/site/{site.host}"
@@ -102,11 +103,11 @@ async def test_scan_is_graded_kept_and_listed(tmp_path: Path, site: Site) -> Non
         assert [row.summary for row in view.ranked[:]] == [answer.card.summary()]
         assert view.scanned_at == answer.card.scanned_at
     async with service(tmp_path / "data") as local:
-        dossier = await local.site(site.host)
-        assert dossier.card == answer.card
-        assert dossier.observations is not None
-        assert dossier.ledger is not None
-        assert dossier.ledger.score == dossier.card.score
+        report = await local.site(site.host)
+        assert report.card == answer.card
+        assert report.observations is not None
+        assert report.ledger is not None
+        assert report.ledger.score == report.card.score
         again = await local.site(site.host, method="v0.1")
         assert again.card.method == "v0.1"
         assert set(again.card.pillars) == {"access", "consent", "surface", "protocols", "task"}
@@ -115,15 +116,15 @@ async def test_scan_is_graded_kept_and_listed(tmp_path: Path, site: Site) -> Non
 async def test_second_scan_comes_from_the_cache_and_costs_nothing(tmp_path: Path, site: Site) -> None:
     async with service(tmp_path) as local:
         first = await local.scan(site.url)
-        second = await local.scan(site.url, method="v0.1")
+        second = await local.scan(site.url, ScanOptions(method="v0.1"))
         assert (second.source, second.card.method, site.scans) == ("cache", "v0.1", 1)
         assert second.card.scanned_at == first.card.scanned_at
-        forced = await local.scan(site.url, force=True)
+        forced = await local.scan(site.url, ScanOptions(force=True))
         assert (forced.source, site.scans) == ("scan", 2)
         assert (await local.quota()).left == 8
-        dossier = await local.site(site.host)
-        assert [point.scanned_at for point in dossier.history] == [first.card.scanned_at, forced.card.scanned_at]
-        assert dossier.previous == first.card
+        report = await local.site(site.host)
+        assert [point.scanned_at for point in report.history] == [first.card.scanned_at, forced.card.scanned_at]
+        assert report.previous == first.card
         assert (await local.index(Query())).ranked[0:1][0].change == forced.card.score - first.card.score
 
 
@@ -169,7 +170,7 @@ async def test_a_caller_who_looked_into_the_cache_too_early_shares_the_scan_that
         assert (first.source, second.source, site.scans) == ("scan", "shared", 1)
         assert second.card == first.card
         assert (await local.quota()).left == 9
-        forced = await local.scan(site.url, force=True)
+        forced = await local.scan(site.url, ScanOptions(force=True))
         assert (forced.source, site.scans, (await local.quota()).left) == ("scan", 2, 8)
 
 
@@ -179,12 +180,12 @@ async def test_eleventh_scan_is_refused_but_the_cache_still_answers(tmp_path: Pa
     for _ in range(9):
         earlier.spend("local")
     async with service(tmp_path) as local:
-        await local.scan(site.url, force=True)
+        await local.scan(site.url, ScanOptions(force=True))
         with pytest.raises(RateLimited) as refused:
-            await local.scan(site.url, force=True)
+            await local.scan(site.url, ScanOptions(force=True))
         assert 3500 < refused.value.retry_after <= 3600
         assert (await local.scan(site.url)).source == "cache"
-        assert (await local.scan(site.url, force=True, free=True)).source == "scan"
+        assert (await local.scan(site.url, ScanOptions(force=True, free=True))).source == "scan"
         quota = await local.quota()
         assert (quota.left, quota.limit) == (0, 10)
 
@@ -291,7 +292,7 @@ async def test_the_limit_names_the_way_out_for_a_host_of_ones_own(tmp_path: Path
     free = LocalService(tmp_path / "data", access=ScanPolicy(allow_private=True, no_limit=True))
     try:
         for force in (False, True, True):
-            assert (await free.scan(site.url, force=force)).source == "scan"
+            assert (await free.scan(site.url, ScanOptions(force=force))).source == "scan"
         assert (await free.quota()).left == 0
     finally:
         await free.aclose()
@@ -307,7 +308,7 @@ async def test_no_limit_frees_no_public_host(tmp_path: Path) -> None:
         for _ in range(10):
             local.scans.quota.spend("local")
         with pytest.raises(RateLimited) as refused:
-            await local.scan("https://shop.example.com", force=True)
+            await local.scan("https://shop.example.com", ScanOptions(force=True))
         assert "--no-limit" not in str(refused.value)
     finally:
         await local.aclose()
@@ -319,13 +320,13 @@ async def test_a_scan_that_is_cancelled_half_way_is_kept_and_marked_and_never_re
     async with service(tmp_path) as local:
         for whole_first in (False, True):
             if whole_first:
-                before = (await local.scan(site.url, force=True)).card
+                before = (await local.scan(site.url, ScanOptions(force=True))).card
             site.held, heard = "/llms.txt", set[str]()
 
             def hear(event: ProbeEvent, heard: set[str] = heard) -> None:
                 heard |= {event.name} if event.outcome == "served" else set()
 
-            task = asyncio.create_task(local.scan(site.url, force=True, progress=hear))
+            task = asyncio.create_task(local.scan(site.url, ScanOptions(force=True), progress=hear))
             while "browser" not in heard:
                 await asyncio.sleep(0.01)
             task.cancel()

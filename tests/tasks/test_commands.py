@@ -13,6 +13,7 @@ import pytest
 from aui_tui.cli.app import run
 from aui_tui.demo.shop import Shop
 from aui_tui.errors import BadValue, NoBrowser
+from aui_tui.model.options import ScanOptions
 from aui_tui.model.tasks import TaskEvent, decode_report, encode_report
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.service.local import LocalService
@@ -48,7 +49,7 @@ async def test_a_run_is_kept_shown_published_and_forgotten(
     data, out = tmp_path / "data", tmp_path / "out"
     events: list[TaskEvent] = []
     async with shop_service(data, Shop(faults=frozenset({"search-unnamed"}))) as service:
-        answer = await service.run_tasks(f"http://{HOST}", act=True, live=events.append)
+        answer = await service.scan(f"http://{HOST}", ScanOptions(tasks=True, act=True), live=events.append)
         assert answer.card.pillars["works"] == 40
         assert answer.card.provisional is False
         assert answer.observations is not None
@@ -58,7 +59,7 @@ async def test_a_run_is_kept_shown_published_and_forgotten(
         assert (await service.site(HOST)).card == answer.card
         assert (await service.transcript(HOST)) == report
         ended = len(events)
-        again = await service.run_tasks(f"http://{HOST}", live=events.append)
+        again = await service.scan(f"http://{HOST}", ScanOptions(tasks=True), live=events.append)
         assert (again.source, again.card, len(events)) == ("cache", answer.card, ended)
         assert not hasattr(Publication(service).for_client("stranger"), "run_tasks")
         shown = (await Publication(service).site(HOST)).observations
@@ -113,7 +114,7 @@ async def test_acting_is_for_hosts_of_ones_own(tmp_path: Path) -> None:
     needs_browser()
     service = LocalService(tmp_path, access=ScanPolicy())
     with pytest.raises(BadValue, match="hosts of your own"):
-        await service.run_tasks("example.com", act=True)
+        await service.scan("example.com", ScanOptions(tasks=True, act=True))
     await service.aclose()
 
 
@@ -122,7 +123,7 @@ async def test_without_a_browser_the_two_commands_are_named(tmp_path: Path, monk
     monkeypatch.setattr(browsers, "_own_browsers", lambda: False)
     service = LocalService(tmp_path)
     with pytest.raises(NoBrowser) as caught:
-        await service.run_tasks("example.com")
+        await service.scan("example.com", ScanOptions(tasks=True))
     await service.aclose()
     assert 'pip install "aui-tui[browser]" && python -m playwright install chromium' in str(caught.value)
     assert caught.value.exit_code == 2

@@ -11,10 +11,12 @@ from aui_tui.index.columns import facts_of
 from aui_tui.model.card import ReportCard, epoch_ms
 from aui_tui.model.methods import grade_of
 from aui_tui.model.observations import BROWSER, FILE_PROBES, ProbeEvent, Progress
+from aui_tui.model.options import ORDINARY, ScanOptions
 from aui_tui.model.points import Standing, estimate
 from aui_tui.model.query import Query, Term
 from aui_tui.model.registry import registry
-from aui_tui.model.view import Dossier, Facets, HistoryPoint, IndexView, Overview, Quota, Row, ScanAnswer
+from aui_tui.model.tasks import TaskProgress
+from aui_tui.model.view import Facets, HistoryPoint, HostReport, IndexView, Overview, Quota, Row
 from aui_tui.model.visits import Visits
 from aui_tui.model.vocabulary import CATEGORIES, GRADES, STANCES
 from tests.matching import counted, holds, ordered
@@ -27,6 +29,7 @@ class MemoryService:
 
     label = "local engine"
     can_scan = True
+    is_local = False
 
     def __init__(
         self, cards: Sequence[ReportCard] = (), *, histories: dict[str, list[ReportCard]] | None = None
@@ -110,14 +113,14 @@ class MemoryService:
             **counted(rows),
         )
 
-    async def site(self, host: str, *, method: str = "", at: str = "") -> Dossier:
+    async def site(self, host: str, *, method: str = "", at: str = "") -> HostReport:
         self._check()
         cards = self.histories.get(host)
         if not cards:
             raise NeverScanned(host)
         if at:
             cards = [card for card in cards if card.scanned_at <= at]
-        return Dossier(
+        return HostReport(
             card=cards[-1],
             previous=cards[-2] if len(cards) > 1 else None,
             history=tuple(
@@ -137,10 +140,15 @@ class MemoryService:
         return estimate((await self.site(host, method=method, at=at)).card, fixes)
 
     async def scan(
-        self, url: str, *, force: bool = False, method: str = "", category: str = "", progress: Progress | None = None
-    ) -> ScanAnswer:
+        self,
+        url: str,
+        options: ScanOptions = ORDINARY,
+        *,
+        progress: Progress | None = None,
+        live: TaskProgress | None = None,
+    ) -> HostReport:
         self._check()
-        self.scanned.append((url, force))
+        self.scanned.append((url, options.force))
         tell = progress or (lambda _event: None)
         tell(ProbeEvent(name="cache", state="done", outcome="miss"))
         names = (BROWSER, *(agent.key for agent in registry().live), *FILE_PROBES)
@@ -157,7 +165,7 @@ class MemoryService:
         old = self.histories.get(url, [])
         card = self._scanned(url, old)
         self.histories[url] = [*old, card]
-        return ScanAnswer(card=card)
+        return HostReport(card=card, source="scan")
 
     def _scanned(self, url: str, old: list[ReportCard]) -> ReportCard:
         import msgspec

@@ -11,7 +11,7 @@ from aui_tui.model.observations import Cause
 from aui_tui.model.registry import registry
 from aui_tui.model.tasks import Step as TaskStep
 from aui_tui.model.tasks import TaskReport, TaskResult, run_of
-from aui_tui.model.view import Dossier
+from aui_tui.model.view import HostReport
 from aui_tui.model.visits import visit_rows
 from aui_tui.text import cells
 from aui_tui.tui.draw import plain, width
@@ -43,7 +43,7 @@ def test_tasks_show_outcome_points_and_where_they_got_stuck() -> None:
     report = TaskReport(ran_at="2026-11-20T10:00:00.000Z", origin="https://shop.example", results=(READ, SEARCH))
     seen = replace(situations.open_rich(), tasks=report)
     card = replace(make_card(1), task_runs=tuple(run_of(one) for one in report.results))
-    dossier = Dossier(card=card, observations=seen)
+    dossier = HostReport(card=card, observations=seen)
     for size in (40, 76, 120):
         rows = agents.tasks(dossier, size)
         assert all(width(row) <= size for row in rows)
@@ -54,27 +54,27 @@ def test_tasks_show_outcome_points_and_where_they_got_stuck() -> None:
 
 
 def test_without_a_run_the_pane_says_how_to_start_one() -> None:
-    text = " ".join(plain(row) for row in agents.tasks(Dossier(card=make_card(1)), 76))
+    text = " ".join(plain(row) for row in agents.tasks(HostReport(card=make_card(1)), 76))
     assert "Not run. a tries six tasks" in text
     assert "Fill a form" not in text
-    text = "\n".join(plain(row) for row in agents.tasks(Dossier(card=make_card(1)), 76, alone=True))
+    text = "\n".join(plain(row) for row in agents.tasks(HostReport(card=make_card(1)), 76, alone=True))
     assert "Fill a form (not sent)     5 points" in text
-    assert agents.tasks_title(Dossier(card=make_card(1))) == ""
+    assert agents.tasks_title(HostReport(card=make_card(1))) == ""
 
 
 def test_without_a_log_the_pane_names_the_line_that_reads_one() -> None:
-    dossier = Dossier(card=make_card(1))
+    dossier = HostReport(card=make_card(1))
     assert ":visits FILE" in plain(agents.visits(None, dossier, 120)[0])
     assert "nginx" in "".join(plain(row) for row in agents.visits(None, dossier, 120, alone=True))
 
 
-def refused_claude() -> Dossier:
+def refused_claude() -> HostReport:
     """A site whose robots.txt lets Claude in and whose server refuses it by its name."""
     name = registry().live[1].key
     seen = situations.open_rich()
     exchanges = tuple(situations.probe(name, 403) if one.name == name else one for one in seen.exchanges)
     seen = replace(seen, exchanges=exchanges, cause=Cause(agents=(name,), by="name"))
-    return Dossier(card=grade_card(seen, DEFAULT_METHOD), observations=seen)
+    return HostReport(card=grade_card(seen, DEFAULT_METHOD), observations=seen)
 
 
 @pytest.mark.parametrize("size", [40, 60, 76, 96, 118, 132, 150, 198])
@@ -98,7 +98,7 @@ def test_the_columns_of_the_agents_stand_under_their_headings(size: int, crawler
 
 def test_the_deciding_line_is_named_wherever_it_fits() -> None:
     seen = situations.robots_paths()
-    dossier = Dossier(card=grade_card(seen, DEFAULT_METHOD), observations=seen)
+    dossier = HostReport(card=grade_card(seen, DEFAULT_METHOD), observations=seen)
     narrow = "\n".join(plain(row) for row in agents.agent_table(dossier, 76))
     wide = "\n".join(plain(row) for row in agents.agent_table(dossier, 140))
     assert "line " in narrow
@@ -107,7 +107,7 @@ def test_the_deciding_line_is_named_wherever_it_fits() -> None:
 
 def test_visits_stand_beside_what_the_probe_got() -> None:
     record = records.visits(records.verified("Claude-User", 1202, 2))
-    dossier = Dossier(card=make_card(1), visits=record)
+    dossier = HostReport(card=make_card(1), visits=record)
     for size in (60, 76, 120):
         rows = agents.visits(record, dossier, size)
         assert all(width(row) <= size for row in rows)
@@ -135,6 +135,6 @@ async def test_tab_turns_the_sides_of_an_exchange_and_its_help_says_so() -> None
 
 def test_a_card_of_the_first_method_names_every_pillar_in_80_cells() -> None:
     seen = situations.open_rich()
-    dossier = Dossier(card=grade_card(seen, "v0.1"), observations=seen)
+    dossier = HostReport(card=grade_card(seen, "v0.1"), observations=seen)
     rows = [plain(row).strip() for row in head(CardState("shop.example", dossier=dossier), 80, 24)]
     assert "Access 40/40   Consent 10/10   Surface 25/25   Protocols 15/15   Task –" in rows

@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from aui_tui.checks.scoring import grade_card, what_if
 from aui_tui.model.methods import DEFAULT_METHOD, METHODS
 from aui_tui.model.observations import Declaration, Declared
-from aui_tui.model.view import Dossier, Row
+from aui_tui.model.view import HostReport, Row
 from aui_tui.service.local import LocalService
 from aui_tui.text import cells
 from aui_tui.tui import app as app_module
@@ -40,7 +40,7 @@ class SlowCard(MemoryService):
 
     ready: asyncio.Event | None = None
 
-    async def site(self, host: str, *, method: str = "", at: str = "") -> Dossier:
+    async def site(self, host: str, *, method: str = "", at: str = "") -> HostReport:
         if self.ready is not None:
             await self.ready.wait()
         return await super().site(host, method=method, at=at)

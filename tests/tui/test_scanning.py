@@ -13,7 +13,7 @@ from aui_tui.errors import InvalidHost, PrivateHost
 from aui_tui.model import labels
 from aui_tui.model.observations import Exchange, Observations
 from aui_tui.model.query import Query
-from aui_tui.model.view import Dossier
+from aui_tui.model.view import HostReport
 from aui_tui.scan.target import parse
 from aui_tui.tui import app as app_module
 from aui_tui.tui.app import AuiApp, has_browser
@@ -36,7 +36,7 @@ class Remembering(MemoryService):
 
     origin = f"http://{LOCAL}"
 
-    async def site(self, host: str, *, method: str = "", at: str = "") -> Dossier:
+    async def site(self, host: str, *, method: str = "", at: str = "") -> HostReport:
         found = await super().site(host, method=method, at=at)
         seen = Observations(
             host=host,

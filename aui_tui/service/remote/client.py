@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
-from typing import Final, TypeVar, Unpack
+from typing import Final, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 import msgspec
@@ -24,12 +24,13 @@ from aui_tui.errors import AuiError, BadValue, ConfigError, RateLimited, RecordE
 from aui_tui.index.lists import Listing
 from aui_tui.model.card import ReportCard, age
 from aui_tui.model.decoding import from_json
+from aui_tui.model.observations import Progress
+from aui_tui.model.options import ORDINARY, ScanOptions
 from aui_tui.model.points import Standing, estimate
 from aui_tui.model.query import Query
-from aui_tui.model.tasks import TaskReport, decode_report
-from aui_tui.model.view import Dossier, IndexView, Overview, Quota, ScanAnswer
+from aui_tui.model.tasks import TaskProgress, TaskReport, decode_report
+from aui_tui.model.view import HostReport, IndexView, Overview, Quota
 from aui_tui.model.visits import Visits, decode_visits
-from aui_tui.service.protocol import ScanTerms
 from aui_tui.service.remote.file import READ_SECONDS, page_of, point_of, read_card, read_index
 from aui_tui.service.remote.transport import (
     INDEX,
@@ -159,6 +160,9 @@ class RemoteService:
     ``folder``: where answers are kept between runs, None for nowhere. Raises ConfigError for a malformed address.
     """
 
+    can_scan = True
+    is_local = False
+
     def __init__(
         self,
         source: str,
@@ -169,7 +173,6 @@ class RemoteService:
     ) -> None:
         self._base = base_of(source)
         self.label = urlsplit(self._base).netloc
-        self.can_scan = True
         self._copies = Copies(folder)
         self._transport = Transport(self._base, self.label, sleep=sleep)
         self._clock = clock
@@ -197,7 +200,7 @@ class RemoteService:
         listing = await self._current()
         return await self._answer(lambda: listing.position(host, query, now=self._clock()), listing)
 
-    async def site(self, host: str, *, method: str = "", at: str = "") -> Dossier:
+    async def site(self, host: str, *, method: str = "", at: str = "") -> HostReport:
         """Return the latest card of ``host``, the only one that is published. Raises NeverScanned."""
         url = f"{self._base}/api/site/{quote(host.strip(), safe='.:-')}.json"
         card, notice = await self._card(url, host.strip())
@@ -205,7 +208,7 @@ class RemoteService:
             raise BadValue(f"{self.label} publishes {card.host} under {card.method} alone.", allowed=(card.method,))
         if at and at != card.scanned_at:
             raise BadValue(f"{self.label} publishes the latest card alone.", allowed=(card.scanned_at,))
-        return dossier_of(card, notice)
+        return report_of(card, notice)
 
     async def visits(self, host: str) -> Visits | None:
         """Return the published visits of ``host``; None when there are none, or the service publishes no visits."""
@@ -229,14 +232,24 @@ class RemoteService:
         """Return where ``host`` would stand with ``fixes`` carried out, by the points of its card."""
         return estimate((await self.site(host, method=method, at=at)).card, fixes)
 
-    async def scan(self, url: str, **terms: Unpack[ScanTerms]) -> ScanAnswer:
+    async def scan(
+        self,
+        url: str,
+        options: ScanOptions = ORDINARY,
+        *,
+        progress: Progress | None = None,
+        live: TaskProgress | None = None,
+    ) -> HostReport:
         """Have the service scan ``url``; its probes are not reported one by one.
 
         Raises InvalidHost, RateLimited, Unavailable. It is asked once: a scan costs.
         """
-        if terms.get("category"):
+        if options.category:
             raise BadValue(f"{self.label} sets the categories of its hosts itself.")
-        fields = {"url": url, **({"force": "true"} if terms.get("force") else {})}
+        if options.tasks or options.declared:
+            name = "--tasks" if options.tasks else "--declared"
+            raise ConfigError(f"{name} cannot be used with --source; leave out --source to scan from this machine.")
+        fields = {"url": url, **({"force": "true"} if options.force else {})}
         reply = await self._transport.get(
             f"{self._base}/api/scan?{urlencode(fields)}",
             fields={},
@@ -250,8 +263,8 @@ class RemoteService:
         card = await self._read(reply, lambda found: self._carded(found.body, url))
         self._asked = float("-inf")
         seconds = age(card.scanned_at, clock_of(reply, self._clock()))
-        other = terms.get("method", card.method) not in ("", card.method)
-        return ScanAnswer(
+        other = options.method not in ("", card.method)
+        return HostReport(
             card=card,
             source=source_of(reply, seconds),
             age=seconds,
@@ -388,6 +401,6 @@ def base_of(source: str) -> str:
     return f"{parts.scheme}://{parts.netloc.lower()}{path}"
 
 
-def dossier_of(card: ReportCard, notice: str = "") -> Dossier:
+def report_of(card: ReportCard, notice: str = "") -> HostReport:
     """Return what is known of a host from its card alone."""
-    return Dossier(card=card, history=(point_of(card),), notice=notice)
+    return HostReport(card=card, history=(point_of(card),), notice=notice)

@@ -17,7 +17,7 @@ from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, Any, Final, NamedTuple, TypeVar, Unpack
+from typing import IO, Any, Final, NamedTuple, TypeVar
 from urllib.parse import quote
 
 import msgspec
@@ -28,12 +28,14 @@ from aui_tui.index.lists import Listing
 from aui_tui.model import codec
 from aui_tui.model.card import ReportCard, SiteSummary
 from aui_tui.model.decoding import json_decoder
+from aui_tui.model.observations import Progress
+from aui_tui.model.options import ORDINARY, ScanOptions
 from aui_tui.model.points import Standing, estimate
 from aui_tui.model.query import Query
-from aui_tui.model.view import Dossier, HistoryPoint, IndexView, Overview, Quota, ScanAnswer
+from aui_tui.model.tasks import TaskProgress
+from aui_tui.model.view import HistoryPoint, HostReport, IndexView, Overview, Quota
 from aui_tui.model.visits import Visits
 from aui_tui.model.vocabulary import UNCATEGORIZED
-from aui_tui.service.protocol import ScanTerms
 from aui_tui.text import clean
 
 ROW_DEFAULTS: Final[Mapping[str, Any]] = MappingProxyType({"category": UNCATEGORIZED, "top_evidence": "", "url": ""})
@@ -365,7 +367,7 @@ class Content(NamedTuple):
 class FileService:
     """The index in ``source``, a path or ``-`` for standard input; it is read once, at the first question."""
 
-    can_scan = False
+    can_scan = is_local = False
 
     def __init__(self, source: str) -> None:
         self._source = source
@@ -388,7 +390,7 @@ class FileService:
         listing = (await self._read()).listing
         return await asyncio.to_thread(listing.position, host, query, now=time.time())
 
-    async def site(self, host: str, *, method: str = "", at: str = "") -> Dossier:
+    async def site(self, host: str, *, method: str = "", at: str = "") -> HostReport:
         """Return the card of ``host``. Raises NeverScanned; Unavailable when the file lists the host without a card."""
         content = await self._read()
         wanted = host.strip().lower()
@@ -405,7 +407,7 @@ class FileService:
         card = cards[place]
         if method and method != card.method:
             raise BadValue(f"{self.label} holds {wanted} under {card.method} alone.", allowed=(card.method,))
-        return Dossier(card=card, previous=cards[place - 1] if place else None, history=tuple(map(point_of, cards)))
+        return HostReport(card=card, previous=cards[place - 1] if place else None, history=tuple(map(point_of, cards)))
 
     async def visits(self, host: str) -> Visits | None:
         """Return None: a file of results holds no visits."""
@@ -415,7 +417,14 @@ class FileService:
         """Return where ``host`` would stand with ``fixes`` carried out, by the points of its card."""
         return estimate((await self.site(host, method=method, at=at)).card, fixes)
 
-    async def scan(self, url: str, **terms: Unpack[ScanTerms]) -> ScanAnswer:
+    async def scan(
+        self,
+        url: str,
+        options: ScanOptions = ORDINARY,
+        *,
+        progress: Progress | None = None,
+        live: TaskProgress | None = None,
+    ) -> HostReport:
         """Raise Unavailable: a file scans nothing."""
         raise Unavailable(f"{self.label} is a file of results; it cannot scan.")
 

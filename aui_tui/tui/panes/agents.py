@@ -11,7 +11,7 @@ from aui_tui.model import tasks as names
 from aui_tui.model.agents import AgentRow
 from aui_tui.model.registry import registry
 from aui_tui.model.tasks import TASK, TASKS, TaskReport, TaskResult, TaskRun
-from aui_tui.model.view import Dossier
+from aui_tui.model.view import HostReport
 from aui_tui.model.visits import VisitRow, Visits, visit_rows
 from aui_tui.text import cells, count, fit
 from aui_tui.tui import glyphs
@@ -54,7 +54,7 @@ def _widths(rows: tuple[AgentRow, ...], size: int, *, visits: bool) -> _Widths:
     return _Widths(max(min(longest + 1, rest), 8), sent, says, answer)
 
 
-def agent_table(dossier: Dossier, size: int, *, crawlers: bool = False) -> list[Line]:
+def agent_table(dossier: HostReport, size: int, *, crawlers: bool = False) -> list[Line]:
     """Return the table laid out to ``size`` cells; ``crawlers`` adds those that are never scored."""
     rows = agents.agent_rows(dossier.card, dossier.observations)
     others = agents.crawler_rows(dossier.card, dossier.observations) if crawlers else ()
@@ -78,7 +78,7 @@ class _Beside(NamedTuple):
     visits: dict[str, VisitRow]
 
     @classmethod
-    def of(cls, dossier: Dossier) -> _Beside:
+    def of(cls, dossier: HostReport) -> _Beside:
         cause = dossier.observations.cause if dossier.observations is not None else None
         causes = dict.fromkeys(cause.agents, GOES_BY.get(cause.by, cause.by)) if cause is not None else {}
         rows = visit_rows(dossier.visits, dossier.card) if dossier.visits is not None else ()
@@ -141,7 +141,7 @@ def _answer(row: AgentRow, room: int) -> Line:
     return line((fit(text, 7), role), (fit(figures, room - 7), "muted"))
 
 
-def counts(dossier: Dossier) -> str:
+def counts(dossier: HostReport) -> str:
     """Return how many agents there are of each verdict that is not plain, and how many were not asked."""
     rows = agents.agent_rows(dossier.card, dossier.observations)[1:]
     found = Counter(row.verdict for row in rows)
@@ -157,19 +157,19 @@ def legend(size: int) -> str:
     return "  ".join(parts)
 
 
-def every_row(dossier: Dossier) -> tuple[AgentRow, ...]:
+def every_row(dossier: HostReport) -> tuple[AgentRow, ...]:
     """Return the rows of the agents and of the crawlers."""
     given = dossier.card, dossier.observations
     return (*agents.agent_rows(*given), *agents.crawler_rows(*given))
 
 
-def why(dossier: Dossier, key: str, size: int) -> list[Line]:
+def why(dossier: HostReport, key: str, size: int) -> list[Line]:
     """Return why the agent ``key`` fares as it does, in whole sentences."""
     row = next((row for row in every_row(dossier) if row.key == key), None)
     return paragraph(" ".join(_sentences(row)), size) if row is not None else []
 
 
-def unasked(dossier: Dossier, key: str, size: int) -> list[Line]:
+def unasked(dossier: HostReport, key: str, size: int) -> list[Line]:
     """Return what is known of an assistant, agent or crawler that no probe stands for: its lines of robots.txt."""
     surface = registry().surface(key)
     wanted = surface.agents if surface is not None else (key,)
@@ -223,7 +223,7 @@ DAYS: Final = 14
 WIDE: Final = 100
 
 
-def tasks(dossier: Dossier, size: int, *, alone: bool = False) -> list[Line]:
+def tasks(dossier: HostReport, size: int, *, alone: bool = False) -> list[Line]:
     """Return the tasks with their outcomes and points, then what was done step by step where one got stuck.
 
     ``alone``: the pane has the whole screen, so that it says more where nothing was run.
@@ -271,7 +271,7 @@ def _steps(result: TaskResult, size: int) -> list[Line]:
     return out
 
 
-def tasks_title(dossier: Dossier) -> str:
+def tasks_title(dossier: HostReport) -> str:
     """Return the points of the run for the border; empty without one."""
     runs = dossier.card.task_runs or ()
     if not runs:
@@ -282,7 +282,7 @@ def tasks_title(dossier: Dossier) -> str:
     return f"{got} of {possible} points{spent}"
 
 
-def visits(record: Visits | None, dossier: Dossier, size: int, *, alone: bool = False) -> list[Line]:
+def visits(record: Visits | None, dossier: HostReport, size: int, *, alone: bool = False) -> list[Line]:
     """Return what the logs say per agent beside what the probe got, disagreements first; ``alone`` as for tasks."""
     if record is None:
         more = [row for text in ABOUT_VISITS for row in paragraph(text, size, "muted")]

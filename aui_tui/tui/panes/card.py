@@ -14,7 +14,7 @@ from aui_tui.model.card import Recommendation, ReportCard
 from aui_tui.model.methods import WALLED_CEILING
 from aui_tui.model.observations import INCONCLUSIVE
 from aui_tui.model.points import comparable, gain
-from aui_tui.model.view import Dossier, Quota
+from aui_tui.model.view import HostReport, Quota
 from aui_tui.report.changes import Change, Diff, diff
 from aui_tui.text import cells, count, fit
 from aui_tui.tui import glyphs
@@ -42,13 +42,13 @@ WORDS_FROM = 56
 """From this width on, the kind stands beside its sign."""
 
 
-def evidence(dossier: Dossier, size: int) -> list[Line]:
+def evidence(dossier: HostReport, size: int) -> list[Line]:
     """Return the pane laid out to ``size`` cells."""
     out = findings(dossier.card.evidence, size, 9 if size >= WORDS_FROM else 0)
     return out or [line(("The card carries no evidence.", "muted"))]
 
 
-def counts(dossier: Dossier) -> str:
+def counts(dossier: HostReport) -> str:
     """Return the number of findings of each kind with its sign: ``2✗ 2! 3✓``."""
     found = Counter(item.t for item in dossier.card.evidence)
     return " ".join(str(found[kind]) + sign for kind, sign in glyphs.SEVERITY.items() if found[kind])
@@ -148,7 +148,7 @@ def _change(change: Change, label: int, size: int) -> list[Line]:
     return hang(line((f"{sign} ", role), f"{fit(change.label, label)} "), words, size, role)
 
 
-def site_facts(dossier: Dossier, size: int, now: float) -> list[Line]:
+def site_facts(dossier: HostReport, size: int, now: float) -> list[Line]:
     """Return what the site is made of, in two columns where there is room."""
     card = dossier.card
     left, right = _left_facts(card), _right_facts(dossier, now)
@@ -199,7 +199,7 @@ def _left_facts(card: ReportCard) -> list[tuple[str, str]]:
     ]
 
 
-def _right_facts(dossier: Dossier, now: float) -> list[tuple[str, str]]:
+def _right_facts(dossier: HostReport, now: float) -> list[tuple[str, str]]:
     card, parts = dossier.card, dossier.card.semantic
     labelled = ""
     if dossier.observations is not None and parts.forms:
@@ -286,7 +286,7 @@ def subtitle(number: int, state: CardState, size: int) -> str:
     return ""
 
 
-def log_words(dossier: Dossier) -> str:
+def log_words(dossier: HostReport) -> str:
     """Return the log in one line: ``10 questions in 1.66 s: 5 served, 4 not found``."""
     card, seen = dossier.card, dossier.observations
     if seen is None:
@@ -422,7 +422,7 @@ def what_if_foot(state: CardState) -> str:
     return words
 
 
-def change_words(dossier: Dossier, now: float) -> str:
+def change_words(dossier: HostReport, now: float) -> str:
     """Return the change of the score since the scan before: ``+8 since 11-12``; empty for none."""
     if dossier.previous is None:
         return ""

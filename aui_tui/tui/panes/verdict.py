@@ -11,7 +11,7 @@ from aui_tui.model.agents import Outcome
 from aui_tui.model.card import Entry, Evidence, Ledger, Points, ReportCard
 from aui_tui.model.methods import METHODS, WALLED_CEILING
 from aui_tui.model.points import percent, totals
-from aui_tui.model.view import Dossier, HistoryPoint, comparable_scores
+from aui_tui.model.view import HistoryPoint, HostReport, comparable_scores
 from aui_tui.text import cells, count, fit, wrap
 from aui_tui.tui import glyphs
 from aui_tui.tui.draw import BLANK, Line, Piece, acting, beside, cut, hang, line, paragraph, width
@@ -49,20 +49,20 @@ def _strip_width(size: int) -> int:
     return size if size < WIDE else max(size * 11 // 20, 76)
 
 
-def sentence(dossier: Dossier) -> Line:
+def sentence(dossier: HostReport) -> Line:
     """Return stance and sentence in one line."""
     card = dossier.card
     mark = Piece(glyphs.DASH + " Unreachable", "warn") if card.unreachable else stance(card.stance)
     return (Piece(" "), mark, Piece("  "), Piece(agents.sentence(card, dossier.observations), "strong"))
 
 
-def sentence_lines(dossier: Dossier, size: int) -> list[Line]:
+def sentence_lines(dossier: HostReport, size: int) -> list[Line]:
     """Return stance and sentence, wrapped to ``size`` cells."""
     *lead, words = sentence(dossier)
     return hang(lead, words.text, size, words.role)
 
 
-def strip(dossier: Dossier, size: int, *, tight: bool = False) -> list[Line]:
+def strip(dossier: HostReport, size: int, *, tight: bool = False) -> list[Line]:
     """Return one row per outcome, worst first; ``tight``: a reason that does not fit beside the names is cut."""
     found = agents.outcomes(dossier.card, dossier.observations)
     longest = max((cells(", ".join(one.names)) for one in found), default=0)
@@ -127,7 +127,7 @@ def _note(card: ReportCard) -> str:
     return f"{glyphs.PROVISIONAL} no tasks yet" if card.provisional is True else ""
 
 
-def _score(dossier: Dossier, size: int) -> list[Line]:
+def _score(dossier: HostReport, size: int) -> list[Line]:
     card = dossier.card
     lead = (Piece(" Score   ", "muted"), *_sums(card))
     if card.unreachable:
@@ -155,7 +155,7 @@ def _pillars(card: ReportCard, unmeasured: str) -> Line:
     return tuple(out[:-1])
 
 
-def _next(state: CardState, dossier: Dossier, size: int) -> list[Line]:
+def _next(state: CardState, dossier: HostReport, size: int) -> list[Line]:
     """Return the one thing to do now."""
     card = dossier.card
     lead = Piece(" Next    ", "muted")
@@ -185,7 +185,7 @@ def _next(state: CardState, dossier: Dossier, size: int) -> list[Line]:
     return [*first, (Piece(" " * 7), *tail)]
 
 
-def _wide_score(state: CardState, dossier: Dossier, size: int) -> list[Line]:
+def _wide_score(state: CardState, dossier: HostReport, size: int) -> list[Line]:
     card = dossier.card
     out: list[Line] = [(Piece("Score    ", "muted"), *_sums(card), Piece("  " + _note(card), "muted"))]
     if card.unreachable:
@@ -217,7 +217,7 @@ def _pillar(key: str, value: float | None, most: float | None, parts: Sequence[s
     return out
 
 
-def _parts(dossier: Dossier) -> dict[str, list[str]]:
+def _parts(dossier: HostReport) -> dict[str, list[str]]:
     """Return per pillar the components that lost most, such as ``door 9/12``."""
     if dossier.ledger is None:
         return {}
@@ -312,7 +312,7 @@ COMPONENT: Final = 11
 EARNED: Final = 6
 
 
-def ledger(dossier: Dossier, size: int) -> list[Line]:
+def ledger(dossier: HostReport, size: int) -> list[Line]:
     """Return the pane laid out to ``size`` cells; a source without a ledger says so."""
     card = dossier.card
     kept = dossier.ledger

@@ -124,13 +124,13 @@ class CardScreen(Screen[str]):
 
     async def _read(self, host: str, method: str, at: str) -> None:
         dossier, problem = await attempt(self.context.service.site(host, method=method, at=at))
-        self.post_message(messages.DossierReady(dossier) if dossier is not None else messages.CardFailed(problem))
+        self.post_message(messages.ReportReady(dossier) if dossier is not None else messages.CardFailed(problem))
 
-    def on_dossier_ready(self, message: messages.DossierReady) -> None:
+    def on_dossier_ready(self, message: messages.ReportReady) -> None:
         """Show the dossier."""
         before, card = self.state.dossier, message.dossier.card
         other = before is None or before.card.host != card.host
-        self.become(self.state.with_dossier(message.dossier), top=other)
+        self.become(self.state.with_report(message.dossier), top=other)
         if message.dossier.notice:
             self.post_message(messages.Notification(message.dossier.notice, "warning"))
         self.refresh_bindings()

@@ -15,7 +15,7 @@ from aui_tui.model import labels
 from aui_tui.model.agents import label_of, probe_of
 from aui_tui.model.exchanges import Compared, FieldRow, as_text, compared, curl, names, status_line
 from aui_tui.model.observations import BROWSER, Exchange, Observations
-from aui_tui.model.view import Dossier
+from aui_tui.model.view import HostReport
 from aui_tui.text import cells, fit
 from aui_tui.tui import glyphs, messages
 from aui_tui.tui.bindings import EXCHANGE
@@ -252,7 +252,7 @@ def whole(row: FieldRow, found: Compared, size: int) -> list[Line]:
     return [*out, *([line((row.note, "muted"))] if row.note else [])]
 
 
-def opened(dossier: Dossier, name: str) -> Screen[None]:
+def opened(dossier: HostReport, name: str) -> Screen[None]:
     """Return what the browser and the probe or assistant ``name`` asked and got, or why that is not known."""
     seen = dossier.observations
     probe = probe_of(name)

@@ -10,7 +10,7 @@ from textual.content import Content
 
 from aui_tui.model.agents import by_harm, turned_away
 from aui_tui.model.registry import surfaces
-from aui_tui.model.view import Dossier, IndexView, Quota, Row
+from aui_tui.model.view import HostReport, IndexView, Quota, Row
 from aui_tui.model.vocabulary import STANCES
 from aui_tui.text import ELLIPSIS, count, fit
 from aui_tui.tui import glyphs, messages
@@ -192,7 +192,7 @@ class PreviewPane(Lines):
         self.border_subtitle = Content("J K scroll · + hides")
         self._given = context
         self._row: Row | None = None
-        self._dossier: Dossier | None = None
+        self._dossier: HostReport | None = None
 
     def follow(self, row: Row | None) -> None:
         """Show another row, None for an empty list."""
@@ -213,9 +213,9 @@ class PreviewPane(Lines):
         await asyncio.sleep(REST)
         dossier, _ = await attempt(self._given.service.site(host))
         if dossier is not None:
-            self.post_message(messages.DossierReady(dossier))
+            self.post_message(messages.ReportReady(dossier))
 
-    def on_dossier_ready(self, message: messages.DossierReady) -> None:
+    def on_dossier_ready(self, message: messages.ReportReady) -> None:
         """Fill in what was read, when the cursor is still there."""
         message.stop()
         if self._row is not None and self._row.summary.host == message.dossier.card.host:
@@ -225,7 +225,7 @@ class PreviewPane(Lines):
         """Draw the ages of this moment."""
         self._draw(self._dossier, top=False)
 
-    def _draw(self, dossier: Dossier | None, *, top: bool = True) -> None:
+    def _draw(self, dossier: HostReport | None, *, top: bool = True) -> None:
         self._dossier = dossier
         self.border_title = Content(self._row.summary.host if self._row is not None else "Preview")
         row, now = self._row, self._given.clock()
@@ -235,7 +235,7 @@ class PreviewPane(Lines):
 LABEL: Final = 9
 
 
-def preview(row: Row, dossier: Dossier | None, size: int, now: float) -> list[Line]:
+def preview(row: Row, dossier: HostReport | None, size: int, now: float) -> list[Line]:
     """Return the pane laid out to ``size`` cells; ``dossier`` is None until it has been read."""
     summary = row.summary
     facts = [summary.name if summary.name != summary.host else "", summary.category, ago(summary.scanned_at, now)]
@@ -280,7 +280,7 @@ def _verdicts(row: Row, size: int) -> list[Line]:
     return out
 
 
-def _fixes(row: Row, dossier: Dossier | None, size: int) -> list[Line]:
+def _fixes(row: Row, dossier: HostReport | None, size: int) -> list[Line]:
     fixes = by_harm(dossier.card)[:4] if dossier is not None else ()
     if not fixes and not row.best_fix:
         return [line(("Nothing left to fix.", "good"))]

@@ -16,6 +16,7 @@ from aui_tui.errors import (
     Unavailable,
 )
 from aui_tui.model import codec
+from aui_tui.model.options import ScanOptions
 from aui_tui.model.query import Query
 from aui_tui.service.remote import client as remote_client
 from tests.cards import DEAD, INDEX, RICH_OPEN, WALLED
@@ -85,16 +86,16 @@ async def test_scan_tells_source_age_and_what_is_left(source: Source) -> None:
     clock = Clock()
     service = remote(source, clock=clock)
     assert await service.quota() is None
-    answer = await service.scan("https://shop.example/ä?x=1&force=true#f", force=True)
+    answer = await service.scan("https://shop.example/ä?x=1&force=true#f", ScanOptions(force=True))
     assert source.paths() == ["/api/scan?url=https%3A%2F%2Fshop.example%2F%C3%A4%3Fx%3D1%26force%3Dtrue%23f&force=true"]
     assert (answer.source, answer.card.host, answer.warnings) == ("cache", RICH_OPEN.host, ())
     quota = await service.quota()
     assert quota is not None
     assert (quota.left, quota.limit, quota.next_slot) == (7, 10, clock.now + 60)
-    other = await service.scan("a.example", method="v0.2")
+    other = await service.scan("a.example", ScanOptions(method="v0.2"))
     assert other.warnings == (f"127.0.0.1:{source.port} grades under v0.1 alone.",)
     with pytest.raises(BadValue, match="sets the categories"):
-        await service.scan("a.example", category="Retail")
+        await service.scan("a.example", ScanOptions(category="Retail"))
     await service.aclose()
 
 
@@ -177,9 +178,9 @@ async def test_offline_the_last_copy_is_shown_with_its_age(source: Source, tmp_p
     clock.now += 5 * 86400
     later = remote(source, folder=tmp_path, clock=clock)
     assert "the copy of 5 days ago" in (await later.index(Query())).notice
-    dossier = await later.site(RICH_OPEN.host)
-    assert dossier.card.host == RICH_OPEN.host
-    assert "the copy of 5 days ago" in dossier.notice
+    report = await later.site(RICH_OPEN.host)
+    assert report.card.host == RICH_OPEN.host
+    assert "the copy of 5 days ago" in report.notice
     with pytest.raises(Unavailable, match="cannot be reached"):
         await later.site(WALLED.host)
     await later.aclose()

@@ -76,10 +76,10 @@ async def test_cards_bring_history_and_answers_about_cards(tmp_path: Path) -> No
     path = tmp_path / "cards.ndjson"
     path.write_bytes(lines(*(codec.encode_card(card) for card in (LATER, WALLED, RICH_OPEN))))
     service = FileService(str(path))
-    dossier = await service.site(" Tickets.example ")
-    assert dossier.card == LATER
-    assert dossier.previous == WALLED
-    assert [point.score for point in dossier.history] == [WALLED.score, 44]
+    report = await service.site(" Tickets.example ")
+    assert report.card == LATER
+    assert report.previous == WALLED
+    assert [point.score for point in report.history] == [WALLED.score, 44]
     assert (await service.site(WALLED.host, at=WALLED.scanned_at)).card == WALLED
     view = await service.index(Query.of(line="has:llms"))
     assert [row.summary.host for row in view.ranked[:]] == [RICH_OPEN.host]
