@@ -126,7 +126,7 @@ class CardScreen(Screen[str]):
         dossier, problem = await attempt(self.context.service.site(host, method=method, at=at))
         self.post_message(messages.ReportReady(dossier) if dossier is not None else messages.CardFailed(problem))
 
-    def on_dossier_ready(self, message: messages.ReportReady) -> None:
+    def on_report_ready(self, message: messages.ReportReady) -> None:
         """Show the dossier."""
         before, card = self.state.dossier, message.dossier.card
         other = before is None or before.card.host != card.host

@@ -215,7 +215,7 @@ class PreviewPane(Lines):
         if dossier is not None:
             self.post_message(messages.ReportReady(dossier))
 
-    def on_dossier_ready(self, message: messages.ReportReady) -> None:
+    def on_report_ready(self, message: messages.ReportReady) -> None:
         """Fill in what was read, when the cursor is still there."""
         message.stop()
         if self._row is not None and self._row.summary.host == message.dossier.card.host:
