@@ -93,24 +93,8 @@ def fill(reports: Reports) -> None:
             access = {name: AgentAccess(503, False, "") for name in card.agent_access}
             changes |= {"human_status": 0, "agent_access": access}
         scans.append((msgspec.structs.replace(card, **changes), None))
-    for number in range(80):
-        host = f"gone{number}.example"
-        if number % 2:
-            keep(msgspec.structs.replace(samples.observations(random_, host), scanned_at=at(3)))
-        names = ("browser", "agent_01", "agent_02", "agent_03", "agent_04", "robots")
-        error = {"error": "timeout"} if number % 3 else {"status": 503}
-        for days in (2, 1.5, 0.1)[number % 4 :]:
-            silent = tuple(Exchange(name=name, url=f"https://{host}/", **error) for name in names)  # type: ignore[arg-type]
-            keep(
-                Observations(
-                    host=host,
-                    input_host=host,
-                    origin=f"https://{host}",
-                    scanned_at=at(days),
-                    elapsed_ms=12_000,
-                    exchanges=silent,
-                )
-            )
+    for seen in silent(random_):
+        keep(seen)
     reports.put_many(scans)
     rows = []
     for number, (card, _) in enumerate(random_.sample(scans, 140)):
@@ -123,6 +107,26 @@ def fill(reports: Reports) -> None:
         reports.put_visits(msgspec.structs.replace(record, host=host))
     for host in hosts[::300]:
         reports.forget(host)
+
+
+def silent(random_: random.Random) -> Iterator[Observations]:
+    """Yield scans of hosts that gave no answer or errors alone, some after a good scan."""
+    for number in range(80):
+        host = f"gone{number}.example"
+        if number % 2:
+            yield msgspec.structs.replace(samples.observations(random_, host), scanned_at=stamp(NOW - 3 * DAY))
+        names = ("browser", "agent_01", "agent_02", "agent_03", "agent_04", "robots")
+        error = {"error": "timeout"} if number % 3 else {"status": 503}
+        for days in (2, 1.5, 0.1)[number % 4 :]:
+            answers = tuple(Exchange(name=name, url=f"https://{host}/", **error) for name in names)  # type: ignore[arg-type]
+            yield Observations(
+                host=host,
+                input_host=host,
+                origin=f"https://{host}",
+                scanned_at=stamp(NOW - days * DAY),
+                elapsed_ms=12_000,
+                exchanges=answers,
+            )
 
 
 def lines(random_: random.Random, hosts: Sequence[str]) -> Iterator[str]:
