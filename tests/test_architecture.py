@@ -75,7 +75,6 @@ FOREIGN = {
     "psutil": ("aui_tui.tasks.browser",),
     "pyreqwest": ("aui_tui.scan.network.fast",),
     "http_message_signatures": ("aui_tui.scan.signing",),
-    "apachelogs": ("aui_tui.visits.lines",),
     "distributed": ("aui_tui.service.crawl.cluster",),
     "dask": (),
 }

@@ -29,29 +29,17 @@ from aui_tui.text import clean
 if TYPE_CHECKING:
     from aui_tui.scan.policy import ScanPolicy
     from aui_tui.service.local import LocalService
-    from aui_tui.visits.clients import RangeBook, Updated
     from aui_tui.visits.counting import Count, Options
     from aui_tui.visits.logs import Progress
+    from aui_tui.visits.ranges import RangeBook, Updated
 
 app = typer.Typer()
 
 READING: Final = "How to read the log"
 GATES: Final = "Gate (exit code 1 when it fails, 3 when the log cannot tell)"
 KINDS: Final = ("edge", "origin", "unknown")
-LOG_FORMATS: Final = (
-    "combined",
-    "common",
-    "json",
-    "caddy",
-    "cloudflare",
-    "traefik",
-    "w3c",
-    "iis",
-    "cloudfront",
-    "alb",
-    "haproxy",
-)
-"""Names of the formats; their table is not loaded for a help."""
+SERVERS: Final = ("nginx", "apache", "haproxy", "ipset", "cloudflare")
+"""Forms of an allow-list; their table is not loaded for a help."""
 SAVE_EVERY: Final = 10.0
 """Seconds between two times at which a followed log's figures are kept."""
 SHOW_EVERY: Final = 0.5
@@ -74,31 +62,12 @@ _reading = partial(typer.Option, rich_help_panel=READING)
 class ReadingOptions:
     """How to read the log, as asked for."""
 
-    log_format_name: Annotated[
-        str,
-        _reading(
-            "--format", "-f", metavar="NAME", help=f"Format of the log: {', '.join(LOG_FORMATS)}; detected otherwise."
-        ),
-    ] = ""
-    log_format: Annotated[
-        str, _reading("--log-format", metavar="STRING", help="nginx log_format or Apache LogFormat string.")
-    ] = ""
     log_kind: Annotated[
         str, _reading("--log-kind", metavar="KIND", help=f"Where the log was written: {', '.join(KINDS)}.")
     ] = ""
     trusted_proxy: Annotated[
         list[str] | None, _reading("--trusted-proxy", metavar="NETWORK", help="Proxy whose X-Forwarded-For is trusted.")
     ] = None
-    trust_forwarded: Annotated[
-        int,
-        _reading(
-            "--trust-forwarded",
-            metavar="N",
-            min=0,
-            max=20,
-            help="Number of proxies that added an entry to X-Forwarded-For.",
-        ),
-    ] = 0
     client_field: Annotated[
         str,
         _reading(
@@ -107,48 +76,32 @@ class ReadingOptions:
             help="Field in which a trusted proxy writes the client's address; X-Forwarded-For otherwise.",
         ),
     ] = ""
-    sampled: Annotated[
-        int, _reading("--sampled", metavar="N", min=1, max=1_000_000, help="The log holds one of N requests.")
-    ] = 1
 
     def options(self, host: str) -> Options:
         """Return the options of a reading for ``host`` (empty: any). Raises BadValue, InvalidHost."""
-        from aui_tui.visits import lines
-        from aui_tui.visits.counting import Options, checked_format
+        from aui_tui.visits.counting import Options
 
-        self._refuse_contradictions()
-        options = Options(
-            format=checked_format(self.log_format_name) if self.log_format_name else "",
-            log_format=self.log_format,
+        if self.log_kind and self.log_kind not in KINDS:
+            raise BadValue(f"--log-kind takes {', '.join(KINDS)}, not {clean(self.log_kind, 40)!r}.", allowed=KINDS)
+        return Options(
             kind=self.log_kind or None,  # type: ignore[arg-type]  # one of KINDS, as checked above
             host=_site(host) if host else "",
             trusted=tuple(self.trusted_proxy or ()),
-            forwarded=self.trust_forwarded,
             client_field=self.client_field,
-            sampled=self.sampled,
         )
-        options.proxies()
-        options.named()
-        if options.client_field:
-            lines.ClientField.of(options.client_field)
-        return options
-
-    def _refuse_contradictions(self) -> None:
-        """Raise BadValue for options that cannot be meant together, and for an unknown kind of log."""
-        one_of(format=self.log_format_name, log_format=self.log_format)
-        one_of(trusted_proxy=self.trusted_proxy, trust_forwarded=self.trust_forwarded)
-        if self.client_field and not (self.trusted_proxy or self.trust_forwarded):
-            raise BadValue(
-                "--client-field needs --trusted-proxy NETWORK: any client can send such a field, so it counts only "
-                "where your proxy wrote it."
-            )
-        if self.log_kind and self.log_kind not in KINDS:
-            raise BadValue(f"--log-kind takes {', '.join(KINDS)}, not {clean(self.log_kind, 40)!r}.", allowed=KINDS)
 
 
 Follow = Annotated[bool, typer.Option("--follow", "-F", help="Go on reading as the files grow, until ctrl+c.")]
 UpdateRanges = Annotated[
     bool, typer.Option("--update-ranges", help="Fetch the address ranges that vendors publish first.")
+]
+RangesForm = Annotated[
+    str,
+    typer.Option(
+        "--ranges",
+        metavar="SERVER",
+        help=f"Print the fetched ranges of the agents as an allow-list: {', '.join(SERVERS)}.",
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the record, one line of JSON.")]
 Csv = Annotated[bool, typer.Option("--csv", help="Print CSV, one line per client.")]
@@ -175,6 +128,7 @@ def visits(
     host: HostOption = "",
     follow: Follow = False,
     update_ranges: UpdateRanges = False,
+    ranges: RangesForm = "",
     as_json: Json = False,
     as_csv: Csv = False,
     as_markdown: Markdown = False,
@@ -187,7 +141,7 @@ def visits(
     """
     run = run_of(context)
     only_local(run, "Reading logs")
-    from aui_tui.visits.clients import RangeBook
+    from aui_tui.visits.ranges import RangeBook
 
     asked = gating.limits(fail_refused or ())
     form = one_of(json=as_json, csv=as_csv, markdown=as_markdown).removeprefix("--")
@@ -195,8 +149,10 @@ def visits(
     book = RangeBook(run.settings.data_dir / "ranges")
     if update_ranges:
         failed = _update(run, book, given(context, ConnectionOptions).policy())
-        if not logs and not host:
+        if not (logs or host or ranges):
             return 3 if failed else 0
+    if ranges:
+        return _allow_list(book, ranges, logs, host, output)
     if not logs and not host:
         raise BadValue("Name the access logs to read, or --host to print what was kept of a host.")
     if follow and not logs:
@@ -238,6 +194,18 @@ def _update(run: Run, book: RangeBook, access: ScanPolicy | None) -> int:
             f"{counts['failed']} failed."
         )
     return counts["failed"]
+
+
+def _allow_list(book: RangeBook, form: str, logs: list[str] | None, host: str, output: str) -> int:
+    """Print the ranges in one of the forms SERVERS; a list that could not be fetched keeps what it had."""
+    from aui_tui.visits.ranges import allow_list
+
+    if form not in SERVERS:
+        raise BadValue(f"--ranges takes {', '.join(SERVERS)}, not {clean(form, 40)!r}.", allowed=SERVERS)
+    if logs or host:
+        raise BadValue("--ranges prints an allow-list and reads no log: leave LOG and --host out.")
+    emit([allow_list(book, form)], path_of(output))
+    return 0
 
 
 async def _card_of(service: LocalService, host: str) -> ReportCard | None:

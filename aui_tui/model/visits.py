@@ -36,6 +36,8 @@ MOSTLY: Final = 0.9
 """Share of visits with one outcome from which an agent counts as served, or as refused."""
 LONG_BEFORE: Final = 30 * 86400.0
 """Seconds between the last visit and the scan above which the log says nothing about the scan."""
+RANGES_OLD: Final = 30 * 86400.0
+"""Seconds after which a fetched list of ranges is called old wherever it is used."""
 CDNS: Final = ("cloudflare", "cloudfront", "fastly", "akamai", "vercel", "netlify", "imperva", "sucuri", "bunny")
 """Words of a card's ``edge`` that mean: another server answers before the origin does."""
 LIMIT: Final = "Limit of this test: "
@@ -57,7 +59,8 @@ class Visitor(msgspec.Struct, frozen=True, kw_only=True):
     ``first`` and ``last``: times of its first and last request; ``per_day``: requests by UTC day. ``status``: requests
     by class (``2xx``). ``served``: answers 2xx or 304, without robots.txt, which many edges serve to everybody.
     ``refused``: answers 401, 402, 403, 405, 406, 429, 451 and 503. ``bytes``: as logged. ``median_seconds``: None when
-    the log has no times. ``paths``, ``refused_paths``: the most frequent ones, exact unless ``paths_exact`` is false.
+    the log has no times. ``paths``, ``refused_paths`` and ``missing_paths`` (404, 410): the most frequent ones, exact
+    unless ``paths_exact`` is false.
     ``markdown``: requests for paths ending in .md, or with text/markdown in Accept where that is logged.
     ``verified``: requests from the ranges that the vendor publishes, ``outside``: from elsewhere, ``unchecked``: the
     rest; ``verified_served`` and ``verified_refused`` split the verified ones. ``shared_with``: other clients of the
@@ -78,6 +81,7 @@ class Visitor(msgspec.Struct, frozen=True, kw_only=True):
     median_seconds: float | None = None
     paths: tuple[PathCount, ...] = ()
     refused_paths: tuple[PathCount, ...] = ()
+    missing_paths: tuple[PathCount, ...] = ()
     paths_exact: bool = True
     robots_txt: Count = 0
     llms_txt: Count = 0
@@ -123,8 +127,8 @@ class Visits(msgspec.Struct, frozen=True, kw_only=True):
     read. ``kind``: whether the log is written where requests arrive (edge), behind another server (origin), or unknown;
     ``kind_reason`` says why. ``first`` and ``last``: the period, empty when no line has a time. ``lines``: all lines;
     ``examined``: those that were parsed, ``unparsable``: those of them that could not be; ``agent_lines``: those that
-    name a client of the registry. ``sampled``: counts were multiplied by it. ``verification``: why addresses were not
-    checked, empty when they were. ``silent``: robots.txt tokens that send no requests. ``notes``: sentences.
+    name a client of the registry. ``sampled``: what version 0.1.0 multiplied counts by. ``verification``: why addresses
+    were not checked, empty when they were. ``silent``: robots.txt tokens that send no requests. ``notes``: sentences.
     """
 
     version: Literal[1] = 1
@@ -406,8 +410,8 @@ HEADER: Final = (
     "Together",
 )
 ADDRESS_NOTE: Final = (
-    "Address ok: the share of requests from the ranges that the vendor publishes. Outside them is not forged: some "
-    "clients run on their users' machines."
+    "Address ok: the share of requests from the ranges that the vendor publishes. Other addresses may be forged, or "
+    "users' own machines."
 )
 
 
@@ -475,8 +479,12 @@ def remarks(record: Visits) -> Iterator[str]:
     if record.verification:
         yield f"Addresses were not checked. {record.verification}"
     elif record.ranges:
-        oldest = min(found.fetched_at for found in record.ranges)[:10]
-        yield f"{ADDRESS_NOTE} The ranges were fetched on {oldest}; visits before that may have come from earlier ones."
+        oldest = min(found.fetched_at for found in record.ranges)
+        old = ", over 30 days ago: --update-ranges fetches them again" if _is_old(oldest, record.read_at) else ""
+        yield (
+            f"{ADDRESS_NOTE} The ranges were fetched on {oldest[:10]}{old}; visits before that may have come from "
+            "earlier ones."
+        )
     yield from _about_clients(record)
     for gap in record.gaps[:5]:
         yield f"No line from {gap.first[:16].replace('T', ' ')} to {gap.last[:16].replace('T', ' ')} UTC."
@@ -487,6 +495,10 @@ def remarks(record: Visits) -> Iterator[str]:
     yield from record.notes
 
 
+def _is_old(fetched_at: str, read_at: str) -> bool:
+    return age(fetched_at, epoch_ms(read_at) / 1000) > RANGES_OLD
+
+
 def _about_clients(record: Visits) -> Iterator[str]:
     """Yield what limits the figures of single clients."""
     missing = [one.label for one in record.visitors if one.addresses == "not fetched"]
@@ -495,6 +507,13 @@ def _about_clients(record: Visits) -> Iterator[str]:
     for one in record.visitors:
         if one.shared_with and one.verified:
             yield f"{one.label}: its list serves {', '.join(one.shared_with)} too, so it verifies the operator."
+    strangers = [f"{one.label} {one.outside:,}" for one in record.visitors if one.outside]
+    if strangers:
+        yield f"Requests from other addresses than the published ones: {', '.join(strangers)}."
+    for one in record.visitors:
+        if one.missing_paths:
+            wanted = ", ".join(f"{found.path} ({found.requests:,})" for found in one.missing_paths[:3])
+            yield f"{one.label} did not find: {wanted}."
     approximate = [one.label for one in record.visitors if not one.paths_exact]
     if approximate:
         yield f"Paths of {', '.join(approximate)}: too many to count each, so rare ones are missing."

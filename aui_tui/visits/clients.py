@@ -6,37 +6,19 @@ are fetched into the data folder and read from there.
 
 from __future__ import annotations
 
-import asyncio
-import hashlib
-import html
 import ipaddress
-import json
 import re
-import time
 import tomllib
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import datetime
+from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from importlib.resources import files
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
-from urllib.parse import urlsplit
+from typing import Any, Final, Literal, NamedTuple
 
-import msgspec
-
-from aui_tui import __version__
-from aui_tui.errors import BadValue, ConfigError, RecordError
-from aui_tui.model.card import stamp
-from aui_tui.model.decoding import from_json
+from aui_tui.errors import BadValue
 from aui_tui.model.registry import registry
-from aui_tui.model.visits import RangeList
 from aui_tui.text import clean
 from aui_tui.visits.lines import without_port
-
-if TYPE_CHECKING:
-    from aui_tui.scan.policy import ScanPolicy
-    from aui_tui.scan.probes import Answer, Plan
 
 TABLE_LIMIT: Final = 1 << 16
 """User-Agents that are remembered; above it the memory is emptied."""
@@ -129,9 +111,6 @@ def _stands_alone(word: bytes, agent: bytes) -> bool:
     return any(part.strip() == word for comment in comments for part in comment.split(b";"))
 
 
-SHORTEST: Final = {4: 8, 6: 19}
-"""Prefix lengths below which a published range would cover a large part of the Internet: such a list is refused."""
-MOST_PREFIXES: Final = 200_000
 PRIVATE: Final = (
     "10.0.0.0/8",
     "172.16.0.0/12",
@@ -225,15 +204,13 @@ def place(text: str) -> str:
 
 
 class Proxies:
-    """Which proxies stand before the server that wrote the log.
+    """The proxies that stand before the server that wrote the log: their networks, none when the peer is the client.
 
-    ``trusted``: their networks; the client is then the rightmost address of X-Forwarded-For outside them, as everything
-    left of it can be forged. ``count``: instead, how many proxies added an entry each. Neither: the peer is the client.
+    The client is the rightmost address of X-Forwarded-For outside ``trusted``, as everything left of it can be forged.
     Raises BadValue for what is not a network.
     """
 
-    def __init__(self, trusted: Iterable[str] = (), count: int = 0) -> None:
-        self.count = count
+    def __init__(self, trusted: Iterable[str] = ()) -> None:
         self._trusted: Ranges | None = None
         networks = list(trusted)
         for text in networks:
@@ -247,17 +224,12 @@ class Proxies:
             self._trusted = Ranges(networks)
 
     def __bool__(self) -> bool:
-        return bool(self.count or self._trusted)
+        return self._trusted is not None
 
     def client(self, peer: str, forwarded: str) -> str:
         """Return the client's address; empty where the log does not tell it."""
-        if self.count:
-            entries = [entry.strip() for entry in forwarded.split(",")] if forwarded else []
-            return entries[-self.count] if len(entries) >= self.count else ""
-        if self._trusted is None:
-            return peer
         address = address_of(peer)
-        if address is None or not self._trusted.holds(address):
+        if self._trusted is None or address is None or not self._trusted.holds(address):
             return peer
         entry = ""
         for entry in reversed([part.strip() for part in forwarded.split(",")]):
@@ -267,200 +239,3 @@ class Proxies:
             if not self._trusted.holds(found):
                 return entry
         return entry
-
-
-def published(data: bytes) -> list[str]:
-    """Return the prefixes of a vendor's list: JSON of any shape that holds networks, or a page with such JSON in it.
-
-    Raises RecordError with one sentence when there are none, or when one covers a large part of the Internet.
-    """
-    document = _document(data)
-    prefixes = list(dict.fromkeys(_networks(document)))
-    if not prefixes:
-        raise RecordError("it holds no address ranges")
-    if len(prefixes) > MOST_PREFIXES:
-        raise RecordError(f"it holds more than {MOST_PREFIXES:,} ranges")
-    for text in prefixes:
-        net = ipaddress.ip_network(text, strict=False)
-        if net.prefixlen < SHORTEST[net.version]:
-            raise RecordError(f"its range {text} covers a large part of the Internet")
-    return prefixes
-
-
-def _document(data: bytes) -> Any:
-    try:
-        return msgspec.json.decode(data)
-    except (ValueError, RecursionError):
-        pass
-    text = html.unescape(data.decode("utf-8", "replace"))
-    at = text.find('"prefixes"')
-    for _ in range(20):
-        at = text.rfind("{", 0, at) if at > 0 else -1
-        if at < 0:
-            break
-        try:
-            return json.JSONDecoder().raw_decode(text, at)[0]
-        except (ValueError, RecursionError):
-            continue
-    raise RecordError("it is not JSON, nor a page with JSON in it")
-
-
-def _networks(document: Any) -> Iterator[str]:
-    """Yield every address or network in a JSON document, whatever the keys (``ipv4Prefix``, ``ipv6Prefix``, others)."""
-    todo = [document]
-    while todo:
-        part = todo.pop()
-        if isinstance(part, dict):
-            todo += list(part.values())[::-1]
-        elif isinstance(part, list):
-            todo += part[::-1]
-        elif isinstance(part, str) and len(part) < 60 and ("." in part or ":" in part):
-            try:
-                yield str(ipaddress.ip_network(part.strip(), strict=False))
-            except ValueError:
-                continue
-
-
-LARGEST: Final = 4 << 20
-"""Bytes of a list."""
-FIELDS: Final = (
-    ("User-Agent", f"aui-tui/{__version__}"),
-    ("Accept", "application/json, text/html;q=0.5"),
-    ("Accept-Encoding", "identity"),
-)
-
-
-class Kept(msgspec.Struct, frozen=True, kw_only=True):
-    """A fetched list as it is kept: ``etag`` and ``modified`` are the server's validators, empty without."""
-
-    url: str
-    fetched_at: str
-    etag: str = ""
-    modified: str = ""
-    prefixes: tuple[str, ...]
-
-
-class Updated(NamedTuple):
-    """The outcome of one list: ``state`` is ``fetched``, ``unchanged`` or ``failed``, ``detail`` says more."""
-
-    url: str
-    state: str
-    detail: str
-
-
-class RangeBook:
-    """The lists in ``folder``, one file each. A file that cannot be read counts as not fetched, and is named."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self.broken: list[str] = []
-
-    def ranges(self) -> tuple[dict[str, Ranges], dict[str, RangeList]]:
-        """Return the networks of every list that was fetched, and what to say of each, by the list's address."""
-        found: dict[str, Ranges] = {}
-        described: dict[str, RangeList] = {}
-        for url in range_lists():
-            kept = self.kept(url)
-            if kept is not None:
-                found[url] = Ranges(kept.prefixes)
-                described[url] = RangeList(url=url, fetched_at=kept.fetched_at)
-        return found, described
-
-    def kept(self, url: str) -> Kept | None:
-        """Return the list at ``url`` as it was fetched last; None when it was not, or its file is broken."""
-        path = self._path(url)
-        try:
-            kept = from_json(path.read_bytes(), Kept)
-            published(msgspec.json.encode(kept.prefixes))
-            RangeList(url=url, fetched_at=stamp(datetime.fromisoformat(kept.fetched_at).timestamp()))
-        except FileNotFoundError:
-            return None
-        except (OSError, ValueError, RecordError):
-            kept = None
-        if kept is None or kept.url != url:
-            self.broken.append(f"The kept ranges of {url} cannot be read and count as not fetched: --update-ranges.")
-            return None
-        return kept
-
-    async def update(
-        self,
-        access: ScanPolicy | None = None,
-        *,
-        clock: Callable[[], float] = time.time,
-        tell: Callable[[Updated], None] = lambda _done: None,
-    ) -> list[Updated]:
-        """Fetch the lists and keep each that is sound; the others stay as they are.
-
-        ``access``: how they may be reached (None: as any public address). Raises ConfigError when the folder cannot be
-        written.
-        """
-        from aui_tui.scan.network import Network
-        from aui_tui.scan.policy import PUBLIC
-        from aui_tui.scan.probes import probe
-
-        access = access or PUBLIC
-        async with Network(access) as network:
-
-            async def fetch(url: str) -> Updated:
-                known = self.kept(url)
-                async with network.client() as client:
-                    answer = await probe(client, _plan(url, known, access), access)
-                done = self._take(url, known, answer, stamp(clock()))
-                tell(done)
-                return done
-
-            return list(await asyncio.gather(*(fetch(url) for url in range_lists())))
-
-    def _take(self, url: str, known: Kept | None, answer: Answer, now: str) -> Updated:
-        if answer.status == 304 and known is not None:
-            self._write(msgspec.structs.replace(known, fetched_at=now))
-            return Updated(url, "unchanged", f"{len(known.prefixes):,} ranges")
-        if answer.status != 200:
-            reason = f"status {answer.status}" if answer.status else answer.detail or "no answer"
-            return Updated(url, "failed", clean(reason, 160))
-        try:
-            if answer.cut:
-                raise RecordError(f"it is longer than {LARGEST >> 20} MiB, or came too slowly")
-            prefixes = tuple(published(answer.body))
-        except RecordError as error:
-            return Updated(url, "failed", str(error))
-        fields = answer.mapping()
-        self._write(
-            Kept(
-                url=url,
-                fetched_at=now,
-                etag=clean(fields.get("etag", ""), 200),
-                modified=clean(fields.get("last-modified", ""), 100),
-                prefixes=prefixes,
-            )
-        )
-        return Updated(url, "fetched", f"{len(prefixes):,} ranges")
-
-    def _path(self, url: str) -> Path:
-        return self._folder / f"{hashlib.sha256(url.encode()).hexdigest()[:24]}.json"
-
-    def _write(self, kept: Kept) -> None:
-        path = self._path(kept.url)
-        partial = path.with_suffix(".part")
-        try:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            partial.write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=1))
-            partial.replace(path)
-        except OSError as error:
-            shown = clean(str(self._folder), 200)
-            raise ConfigError(f"Cannot write the ranges to {shown}: {error.strerror or error}.") from None
-
-
-def _plan(url: str, known: Kept | None, access: ScanPolicy) -> Plan:
-    from aui_tui.scan.probes import Plan, Url
-    from aui_tui.scan.target import parse
-
-    parts = urlsplit(url)
-    origin = parse(url, allow_private=access.allow_private).origin
-    fields = list(FIELDS)
-    if known is not None and known.etag.isascii() and known.etag:
-        fields.append(("If-None-Match", known.etag))
-    elif known is not None and known.modified.isascii() and known.modified:
-        fields.append(("If-Modified-Since", known.modified))
-    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    return Plan("ranges", Url(origin, path), tuple(fields), LARGEST)

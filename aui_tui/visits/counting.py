@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -21,10 +22,9 @@ from aui_tui.visits.clients import (
     Ranges,
     address_of,
     place,
-    without_addresses,
 )
-from aui_tui.visits.formats import FORMATS, Clf, JsonLines, detect
-from aui_tui.visits.lines import DOUBT, ClientField, Format, Found, Visit, of_string
+from aui_tui.visits.formats import Clf, JsonLines, detect
+from aui_tui.visits.lines import DOUBT, Format, Found, Visit, client_keys
 from aui_tui.visits.tally import HOUR, Row, Spans
 
 HEAD: Final = 1000
@@ -41,34 +41,34 @@ MOST_HOSTS: Final = 100
 class Options:
     """How logs are read.
 
-    ``format`` is a name of FORMATS and ``log_format`` a format string, empty to detect it. ``kind`` and ``host`` are
-    what the user says of the log, empty when not. ``trusted`` and ``forwarded`` as for ``Proxies``; ``client_field``:
-    where a trusted proxy writes the client's address, X-Forwarded-For when empty. ``sampled``: one of that many
-    requests was logged.
+    ``kind`` and ``host`` are what the user says of the log, empty when not. ``trusted``: networks of the proxies that
+    stand before the server; ``client_field``: where they write the client's address, X-Forwarded-For when empty.
+    Making one raises BadValue for what is not a network, not a field, or a field that no proxy vouches for.
     """
 
-    format: str = ""
-    log_format: str = ""
     kind: Kind | None = None
     host: str = ""
     trusted: tuple[str, ...] = ()
-    forwarded: int = 0
     client_field: str = ""
-    sampled: int = 1
+
+    def __post_init__(self) -> None:
+        self.proxies()
+        if self.client_field:
+            client_keys(self.client_field)
+            if not self.trusted:
+                raise BadValue(
+                    "--client-field needs --trusted-proxy NETWORK: any client can send such a field, so it counts only "
+                    "where your proxy wrote it."
+                )
 
     def proxies(self) -> Proxies:
         """Return the proxies. Raises BadValue."""
-        return Proxies(self.trusted, self.forwarded)
-
-    def named(self) -> Format | None:
-        """Return the format that the user names, a new one for each file; None to detect it. Raises BadValue."""
-        form = of_string(self.log_format) if self.log_format else FORMATS[self.format]() if self.format else None
-        return None if form is None else self.prepared(form)
+        return Proxies(self.trusted)
 
     def prepared(self, form: Format) -> Format:
-        """Return ``form`` as it reads the client's address. Raises BadValue when it cannot read the named field."""
+        """Return ``form`` as it reads the client's address."""
         if self.client_field:
-            form.name_client(ClientField.of(self.client_field))
+            form.name_client(client_keys(self.client_field))
         return form
 
 
@@ -160,15 +160,12 @@ class Reading:
         RecordError when no format fits.
         """
         lines = [line for line in head.splitlines(keepends=True)[:HEAD] if line.strip()]
-        form = self._options.named()
-        self._others = () if form else self._other_formats()
-        if form is None:
-            form = detect(lines) or (None if lines else Clf())
+        form = detect(lines) or (None if lines else Clf())
         if form is None:
             raise RecordError(
-                f"{clean(name, 100)}: its first lines are in no known format ({', '.join(FORMATS)}); name one by "
-                "--format, or describe it by --log-format."
+                f"{clean(name, 100)}: its first lines are in no known format; expected are combined, JSON or W3C lines."
             )
+        self._others = tuple(self._options.prepared(other) for other in (JsonLines(), Clf()))
         self._options.prepared(form).learn(lines)
         self._form = form
         self._answers = _Answers(self._names, form)
@@ -212,7 +209,7 @@ class Reading:
         if lines and 2 * broken > lines:
             raise RecordError(
                 f"{clean(name, 100)}: {broken:,} of its first {lines:,} lines could not be understood; expected were "
-                f"{self._form.expected}. Name the format by --format, or describe it by --log-format."
+                f"{self._form.expected}."
             )
 
     def settle(self) -> None:
@@ -239,10 +236,6 @@ class Reading:
         client = self._names.client(found[0])
         if client is not None:
             self._visit(client, found[1])
-
-    def _other_formats(self) -> tuple[Format, ...]:
-        """Return the formats that lines between those of the file's own may have."""
-        return (self._options.prepared(JsonLines()),) if self._options.client_field else (JsonLines(), Clf())
 
     def _otherwise(self, line: bytes) -> Found | None:
         """Return what a line of another format in the same file says: a server's format may be changed at any time."""
@@ -312,29 +305,16 @@ def _plain_host(text: str) -> str:
     return name.rstrip(".").removeprefix("www.")
 
 
+_SHAPE: Final = (
+    (re.compile(r"[^\W\d_]"), "a"),
+    (re.compile(r"\d"), "9"),
+    (re.compile(r"([a9])\1{7,}"), r"\1\1\1…"),
+)
+
+
 def quote(line: bytes) -> str:
-    """Return a line as it may be shown: addresses and queries removed, control characters escaped, cut short."""
-    text = line[: 4 * QUOTE_LENGTH].rstrip(b"\r\n").decode("utf-8", "backslashreplace")
-    words = []
-    for word in text.split(" "):
-        bare = word.strip("\"'[](),;{}")
-        head, mark, _ = word.partition("?")
-        if address_of(bare) is not None or "@" in word:
-            words.append("(address)")
-        else:
-            words.append(head + "?…" if mark else word)
-    bare = without_addresses(" ".join(words), "(address)")
-    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in bare)
+    """Return the shape of a line, which tells nothing of a visitor: ``a`` for each letter, ``9`` for each digit."""
+    shown = line[: 4 * QUOTE_LENGTH].rstrip(b"\r\n").decode("utf-8", "replace")
+    for pattern, mark in _SHAPE:
+        shown = pattern.sub(mark, shown)
     return clean(shown, QUOTE_LENGTH)
-
-
-def checked_format(name: str) -> str:
-    """Return a name of FORMATS as it is spelt there. Raises BadValue that names them all."""
-    wanted = name.strip().lower()
-    if wanted not in FORMATS:
-        raise BadValue(
-            f"There is no log format {clean(name, 40)!r}; known are {', '.join(FORMATS)}. Others are described by "
-            "--log-format.",
-            allowed=tuple(FORMATS),
-        )
-    return wanted

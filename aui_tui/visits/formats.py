@@ -18,7 +18,6 @@ import msgspec
 from aui_tui.visits.lines import (
     DOUBT,
     NO_AGENT,
-    ClientField,
     Format,
     Found,
     Interesting,
@@ -33,7 +32,6 @@ from aui_tui.visits.lines import (
     target_of,
     unescaped,
     whole_number,
-    without_port,
 )
 
 # ---------------------------------------------------------------- common and combined
@@ -151,9 +149,6 @@ def _further(rest: bytes) -> list[bytes]:
 
 # ---------------------------------------------------------------- JSON lines
 
-_HEADERS: Final = frozenset({"headers", "request_headers", "requestheaders", "req_headers"})
-_ANSWERS: Final = frozenset({"resp_headers", "response_headers", "responseheaders", "response", "res"})
-
 
 class JsonLines(Format):
     """One JSON object a line (Caddy, nginx, Traefik, Cloudflare Logpush, others by their key names)."""
@@ -166,9 +161,9 @@ class JsonLines(Format):
         self._asked = False
         self._client: tuple[str, ...] = ()
 
-    def name_client(self, field: ClientField) -> None:
-        """Take ``forwarded`` from the key or the request's header ``field``."""
-        self._client = field.keys
+    def name_client(self, keys: tuple[str, ...]) -> None:
+        """Take ``forwarded`` from the key or the request's header of one of these names."""
+        self._client = keys
 
     def learn(self, lines: Sequence[bytes]) -> None:
         """Find how the User-Agent is written, and whether the log is Cloudflare's."""
@@ -214,24 +209,24 @@ def _marker(keys: Sequence[str], lines: Sequence[bytes]) -> bytes:
 
 
 def _flat(record: dict[str, Any], client: Sequence[str]) -> dict[str, Any]:
-    """Return the values of ``record`` and of the objects in it by key in lower case, outer ones first.
+    """Return the values of ``record`` and of the objects in it that hold fields of the log, by key in lower case.
 
-    Of the request's own header fields, whose names the client chooses, only those that are asked for count: ``client``
-    names the one with the client's address.
+    Names and values that a client chooses, such as those of a query, may stand in other objects. Of the request's own
+    header fields only those count that are asked for: ``client`` names the one with the client's address.
     """
+    table = names()["json"]
     flat: dict[str, Any] = {}
     headers: dict[str, Any] = {}
     todo = [record]
     for part in todo:
         for key, value in part.items():
             name = key.lower()
-            if isinstance(value, dict):
-                if name in _HEADERS:
-                    headers |= {field.lower(): item for field, item in value.items()}
-                elif name not in _ANSWERS:
-                    todo.append(value)
-            else:
+            if not isinstance(value, dict):
                 flat.setdefault(name, value)
+            elif name in table["headers"]:
+                headers |= {field.lower(): item for field, item in value.items()}
+            elif name in table["containers"] and part is record:
+                todo.append(value)
     for name in ("user-agent", "accept", "x-forwarded-for", *client):
         if name in headers:
             flat.setdefault(name, headers[name])
@@ -244,11 +239,7 @@ def _json_fields(flat: Mapping[str, Any], client: Sequence[str]) -> dict[str, An
     if client:
         peers = [key for key in table["address"] if key not in client]
         table = {**table, "forwarded": list(client), "address": peers}
-    return {
-        field: _plain(next((flat[key] for key in keys if key in flat), None))
-        for field, keys in table.items()
-        if isinstance(keys, list)
-    }
+    return {field: _plain(next((flat[key] for key in table[field] if key in flat), None)) for field in table["fields"]}
 
 
 def _json_visit(flat: Mapping[str, Any], client: Sequence[str]) -> Found | None:
@@ -301,9 +292,9 @@ class W3c(Format):
         self._agent = -1
         self._forwarded: Sequence[str] = names()["w3c"]["forwarded"]
 
-    def name_client(self, field: ClientField) -> None:
-        """Take ``forwarded`` from the column ``field``."""
-        self._forwarded = field.keys
+    def name_client(self, keys: tuple[str, ...]) -> None:
+        """Take ``forwarded`` from the column of one of these names."""
+        self._forwarded = keys
 
     def learn(self, lines: Sequence[bytes]) -> None:
         """Notice CloudFront, which writes its log at the edge."""
@@ -384,148 +375,10 @@ def _w3c_agent(text: bytes) -> bytes:
     return unquote_to_bytes(text) if b"%" in text else text
 
 
-# ---------------------------------------------------------------- load balancers
-
-_ALB: Final = re.compile(
-    rb"(?:(?:https?|h2|grpcs?|wss?) )?(\d{4}-\d\d-\d\dT[0-9:.]+Z) \S+ (\S+) (\S+) (\S+) (\S+) (\S+) (\d{3}|-) (\d{3}|-)"
-    rb" (\d+|-) (\d+|-) " + _TEXT + rb" " + _TEXT + rb"(?: .*)?",
-    re.DOTALL,
-)
-
-
-class Alb(Format):
-    """AWS application and classic load balancers, written where requests arrive unless a network stands before it."""
-
-    name = "alb"
-    expected = 'lines such as https 2026-11-22T04:54:30.1Z app/lb/1 192.0.2.1:443 10.0.0.1:80 0 0 0 200 200 9 9 "GET…'
-    kind = "edge"
-
-    def cut(self, line: bytes) -> bytes:
-        """Return the second quoted field."""
-        parts = line.split(b'"', 4)
-        return parts[3] if len(parts) > 4 and parts[2] == b" " and b"\\" not in parts[3] else DOUBT
-
-    def parse(self, line: bytes) -> Found | None:
-        """Return what ``line`` says."""
-        found = _ALB.fullmatch(line.rstrip(b"\r\n"))
-        if found is None:
-            return None
-        target = target_of(unescaped(found[11]))
-        try:
-            times = [float(found[n]) for n in (4, 5, 6)]
-            visit = Visit(
-                without_port(found[2].decode("ascii", "replace")),
-                any_time(found[1].decode()),
-                target,
-                whole_number(found[7]),
-                whole_number(found[10]),
-                round(sum(times), 6) if min(times) >= 0 else None,
-                host=target.partition("://")[2].partition("/")[0],
-            )
-        except ValueError:
-            return None
-        return unescaped(found[12]), visit
-
-
-_HAPROXY: Final = re.compile(
-    rb"(?:.*? )?(\S+):(\d+) \[(\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d)\.\d{3}\] \S+ \S+ "
-    rb"-?\d+/-?\d+/-?\d+/-?\d+/\+?(-?\d+) (-?\d+) \+?(\d+) \S+ \S+ \S+ \S+ \S+ "
-    rb'(?:\{([^}]*)\} )?(?:\{([^}]*)\} )?"([^"]*)"?(?: .*)?',
-    re.DOTALL,
-)
-_HASH: Final = re.compile(rb"#([0-9A-F]{2})")
-_PRODUCT: Final = re.compile(rb"[A-Za-z][\w.-]*/[\w.]")
-
-
-class Haproxy(Format):
-    """HAProxy's HTTP log, with or without the head that syslog puts before it.
-
-    It has no User-Agent unless the configuration captures it, and no time zone: times are taken as UTC.
-    """
-
-    name = "haproxy"
-    expected = 'lines of "option httplog" with "capture request header User-Agent len 256"'
-
-    def __init__(self) -> None:
-        self._captured = True
-        self._forwarded: int | None = None
-
-    def learn(self, lines: Sequence[bytes]) -> None:
-        """Notice that nothing is captured, and which captured field is X-Forwarded-For."""
-        self._captured = any(b" {" in line for line in lines)
-        self._forwarded = address_column(_captured_fields(self.cut(line)) for line in lines)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Say what must be captured, and that times are taken as UTC."""
-        if self._captured:
-            return ("HAProxy writes times without their zone: they are taken as UTC.",)
-        return (
-            "HAProxy's log has no User-Agent, so no client can be recognised: add "
-            "“capture request header User-Agent len 256” to the frontend.",
-        )
-
-    def cut(self, line: bytes) -> bytes:
-        """Return the captured request fields."""
-        _, brace, rest = line.partition(b" {")
-        if not brace:
-            return NO_AGENT if len(line) > 2 else DOUBT
-        return rest.partition(b"}")[0]
-
-    def plain(self, cut: bytes) -> bytes:
-        """Return the captured fields as sent."""
-        return _unhashed(cut)
-
-    def parse(self, line: bytes) -> Found | None:
-        """Return what ``line`` says; the captured field that looks like a User-Agent is taken as it."""
-        found = _HAPROXY.fullmatch(line.rstrip(b"\r\n"))
-        if found is None:
-            return None
-        captured = _captured_fields(found[7] or b"")
-        forwarded = captured if self._forwarded is None else captured[self._forwarded : self._forwarded + 1]
-        agent = next((text for text in captured if _PRODUCT.match(text)), captured[-1])
-        try:
-            visit = Visit(
-                found[1].decode("ascii", "replace"),
-                clf_time(found[3] + b" +0000"),
-                target_of(_unhashed(found[9])),
-                max(int(found[5]), 0),
-                int(found[6]),
-                int(found[4]) / 1000 if int(found[4]) >= 0 else None,
-                None,
-                next((known for text in forwarded if text is not agent and (known := address_list(text))), ""),
-            )
-        except ValueError:
-            return None
-        return agent, visit
-
-
-def _captured_fields(text: bytes) -> list[bytes]:
-    """Return the captured fields as sent."""
-    return [_unhashed(part) for part in text.split(b"|")]
-
-
-def _unhashed(text: bytes) -> bytes:
-    """Return ``text`` without HAProxy's escapes (``#22``)."""
-    return _HASH.sub(lambda m: bytes([int(m[1], 16)]), text) if b"#" in text else text
-
-
 # ---------------------------------------------------------------- choosing
 
-FORMATS: Final[Mapping[str, Callable[[], Format]]] = {
-    "combined": Clf,
-    "common": Clf,
-    "json": JsonLines,
-    "caddy": JsonLines,
-    "cloudflare": JsonLines,
-    "traefik": JsonLines,
-    "w3c": W3c,
-    "iis": W3c,
-    "cloudfront": W3c,
-    "alb": Alb,
-    "haproxy": Haproxy,
-}
-"""What ``--format`` takes."""
+FORMATS: Final[tuple[Callable[[], Format], ...]] = (JsonLines, W3c, Clf)
+"""Every format, in the order in which they are tried."""
 SAMPLE: Final = 200
 """Lines by which a format is recognised."""
 
@@ -537,7 +390,7 @@ def detect(lines: Sequence[bytes]) -> Format | None:
     """
     best: Format | None = None
     most = 0
-    for made in (JsonLines(), W3c(), Alb(), Haproxy(), Clf()):
+    for made in (form() for form in FORMATS):
         fitting = sum(made.is_line(line) and made.parse(line) is not None for line in lines[:SAMPLE])
         if fitting > most:
             best, most = made, fitting

@@ -1,10 +1,9 @@
-"""One line of an access log: what a format must say about it, the values that lines hold in any format, and the formats
-that the user describes, as an nginx ``log_format`` or an Apache ``LogFormat`` string.
-"""
+"""One line of an access log: what a format must say about it, and the values that lines hold in any format."""
 
 from __future__ import annotations
 
 import ipaddress
+import math
 import re
 import tomllib
 from collections import Counter
@@ -15,9 +14,7 @@ from importlib.resources import files
 from io import BytesIO
 from typing import Any, Final, NamedTuple
 
-import msgspec
-
-from aui_tui.errors import BadValue, MissingExtra
+from aui_tui.errors import BadValue
 from aui_tui.model.visits import Kind
 from aui_tui.text import clean
 
@@ -49,36 +46,22 @@ class Visit(NamedTuple):
     host: str = ""
 
 
-_FIELD: Final = re.compile(
-    r"\$(?:http_)?([a-z0-9_]+)|\$\{(?:http_)?([a-z0-9_]+)\}|%\{([a-z0-9_-]+)\}i|cs\(([a-z0-9_-]+)\)|([a-z0-9_-]+)"
-)
+_FIELD: Final = re.compile(r"[$%]?\{?(?:http_)?([a-z0-9_-]+)\}?i?|cs\(([a-z0-9_-]+)\)")
 
 
-class ClientField(NamedTuple):
-    """The field in which a trusted proxy writes the client's address.
+def client_keys(text: str) -> tuple[str, ...]:
+    """Return the names in lower case that logs give to the field ``text``, where a proxy writes the client's address.
 
-    ``shown`` is as the user wrote it, ``keys`` are the names that logs give to it, in lower case.
+    ``X-Real-IP``, ``$http_x_real_ip`` and ``cs(X-Real-IP)`` are the same. Raises BadValue for what is not a name.
     """
-
-    shown: str
-    keys: tuple[str, ...]
-
-    @classmethod
-    def of(cls, text: str) -> ClientField:
-        """Return the field called ``X-Real-IP``, ``$http_x_real_ip``, ``%{X-Real-IP}i`` or ``cs(X-Real-IP)``.
-
-        Raises BadValue for anything else.
-        """
-        found = _FIELD.fullmatch(text.strip().lower())
-        if found is None or len(text) > 100:
-            raise BadValue(
-                "--client-field takes the name of a field, such as X-Real-IP or $http_x_real_ip, "
-                f"not {clean(text, 60)!r}."
-            )
-        name = next(part for part in found.groups() if part is not None)
-        dashed, joined = name.replace("_", "-"), name.replace("-", "_")
-        keys = (name, dashed, joined, f"http_{joined}", f"request_{dashed}", f"cs({dashed})")
-        return cls(text.strip(), tuple(dict.fromkeys(keys)))
+    found = _FIELD.fullmatch(text.strip().lower())
+    if found is None or len(text) > 100:
+        raise BadValue(
+            f"--client-field takes the name of a field, such as X-Real-IP or $http_x_real_ip, not {clean(text, 60)!r}."
+        )
+    name = found[1] or found[2]
+    dashed, joined = name.replace("_", "-"), name.replace("-", "_")
+    return tuple(dict.fromkeys((name, dashed, joined, f"http_{joined}", f"request_{dashed}", f"cs({dashed})")))
 
 
 Found = tuple[bytes, Visit]
@@ -88,7 +71,7 @@ Interesting = Mapping[bytes, bool]
 
 
 class Format:
-    """A format of lines. ``name`` is what ``--format`` takes, ``expected`` describes a line in words.
+    """A format of lines. ``name`` stands in the record, ``expected`` describes a line in words.
 
     ``kind`` is where such logs are written. ``whole``: a file must be read from its beginning. ``notes``: what such a
     log cannot show.
@@ -120,12 +103,11 @@ class Format:
         """Say whether ``line`` counts as one: no directive and not empty."""
         return bool(line.strip())
 
-    def name_client(self, field: ClientField) -> None:
-        """Take ``forwarded`` from ``field``. Raises BadValue when the fields of this format have no names."""
-        raise BadValue(
-            f"The fields of the {self.name} format have no names, so --client-field cannot find "
-            f"{field.shown}: describe the lines by --log-format."
-        )
+    def name_client(self, keys: tuple[str, ...]) -> None:
+        """Take ``forwarded`` from the first of the fields ``keys`` that a line has.
+
+        A format whose fields have no names takes the one behind the User-Agent that holds addresses.
+        """
 
     def learn(self, lines: Sequence[bytes]) -> None:
         """Take from the first lines of a file what the cut needs to know."""
@@ -181,6 +163,9 @@ def clf_time(text: bytes) -> int:
         raise ValueError(text) from None
 
 
+_EPOCH_UNITS: Final = (1, 1e3, 1e6, 1e9)
+
+
 def any_time(value: object) -> int:
     """Return the epoch seconds of a number (in s, ms, µs or ns), an ISO 8601 time or one of a common log.
 
@@ -198,9 +183,7 @@ def any_time(value: object) -> int:
         value = float(text)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError
-    while value > 1e11:
-        value /= 1000
-    return checked_time(value)
+    return checked_time(next((value / unit for unit in _EPOCH_UNITS if value / unit < LATEST), math.inf))
 
 
 def checked_time(moment: float) -> int:
@@ -276,211 +259,3 @@ def without_port(text: str) -> str:
         return text[1:].partition("]")[0]
     head, colon, _ = text.rpartition(":")
     return head if colon and (head.count(":") != 0 or head.count(".") == 3) else text
-
-
-_VARIABLE: Final = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
-_PIECE: Final = re.compile(r"""'([^']*)'|"((?:[^"\\]|\\.)*)\"""")
-_QUOTED: Final = rb'(?:[^"\\]++|\\.)*+'
-_DATE: Final = rb"\d\d/[A-Za-z]{3}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}"
-
-
-def of_string(text: str) -> Format:
-    """Return the format that ``text`` describes. Raises BadValue with one sentence when it cannot be used."""
-    text = _pasted(text.strip())
-    if "$" in text:
-        return NginxString(text)
-    if "%" in text:
-        return ApacheString(text)
-    raise BadValue(
-        "--log-format takes an nginx string with variables such as $remote_addr, or an Apache string with directives "
-        "such as %h."
-    )
-
-
-def _pasted(text: str) -> str:
-    """Return the string inside a whole ``log_format name '...' '...';`` or ``LogFormat "..." name`` of a file."""
-    if not text.lower().startswith(("log_format", "logformat")):
-        return text
-    pieces = [m[1] if m[1] is not None else m[2].replace('\\"', '"') for m in _PIECE.finditer(text)]
-    return "".join(pieces) or text
-
-
-class _Described(Format):
-    """What both kinds have in common: the User-Agent is cut out by the number of quotation marks before it."""
-
-    def __init__(self, text: str, before: str) -> None:
-        self.text = text
-        self.expected = f"lines of the format {clean(text, 120)}"
-        self._quotes = before.count('"') if before.endswith('"') else 0
-
-    def cut(self, line: bytes) -> bytes:
-        """Return the quoted field of the User-Agent; DOUBT where it is not quoted."""
-        if not self._quotes:
-            return line
-        parts = line.split(b'"', self._quotes + 1)
-        return parts[self._quotes] if len(parts) > self._quotes + 1 and b"\\" not in line else DOUBT
-
-
-class NginxString(_Described):
-    """A ``log_format`` string of nginx."""
-
-    name = "nginx"
-
-    def __init__(self, text: str) -> None:
-        pieces = _VARIABLE.split(text)
-        literals, variables = pieces[::3], [a or b for a, b in zip(pieces[1::3], pieces[2::3], strict=True)]
-        known: Mapping[str, str] = names()["nginx"]
-        self._variables = variables
-        self._fields = [known.get(name, "") for name in variables]
-        missing = [name for name in ("agent", "status", "time") if name not in self._fields]
-        if missing:
-            wanted = {"agent": "$http_user_agent", "status": "$status", "time": "$time_local"}
-            raise BadValue(f"The log format has no {' and no '.join(wanted[name] for name in missing)}.")
-        self._json = text.startswith("{")
-        pattern = re.escape(literals[0].encode())
-        for at, variable in enumerate(variables):
-            value = _value(variable, literals[at], literals[at + 1], last=at + 1 == len(variables))
-            pattern += b"(" + value + b")" + re.escape(literals[at + 1].encode())
-        self._pattern = re.compile(pattern, re.DOTALL)
-        at = self._fields.index("agent")
-        super().__init__(text, "".join(literals[: at + 1]))
-
-    def name_client(self, field: ClientField) -> None:
-        """Take ``forwarded`` from the variable ``field``. Raises BadValue when the format does not have it."""
-        at = next((place for place, name in enumerate(self._variables) if name in field.keys), None)
-        if at is None:
-            raise BadValue(f"The log format has no {field.shown}, which --client-field names.")
-        self._fields = ["" if name == "forwarded" else name for name in self._fields]
-        self._fields[at] = "forwarded"
-
-    def parse(self, line: bytes) -> Found | None:
-        """Return what ``line`` says."""
-        found = self._pattern.fullmatch(line.rstrip(b"\r\n"))
-        if found is None:
-            return None
-        got: dict[str, bytes] = {}
-        for name, value in zip(self._fields, found.groups(b""), strict=True):
-            got.setdefault(name, self._unescaped(value))
-        try:
-            seconds = got.get("seconds", b"-")
-            forwarded = got.get("forwarded", b"-")
-            visit = Visit(
-                got.get("address", got.get("peer", b"")).decode("ascii", "replace"),
-                any_time(got["time"].decode("ascii", "replace")),
-                target_of(got["request"]) if "request" in got else got.get("target", b"").decode("utf-8", "replace"),
-                whole_number(got["status"]),
-                whole_number(got.get("size", b"-")),
-                None if seconds in (b"-", b"") else float(seconds),
-                got["accept"].decode("utf-8", "replace") if "accept" in got else None,
-                "" if forwarded == b"-" else forwarded.decode("ascii", "replace"),
-                got.get("host", b"").decode("ascii", "replace"),
-            )
-        except (ValueError, TypeError):
-            return None
-        return got["agent"], visit
-
-    def _unescaped(self, value: bytes) -> bytes:
-        if not self._json:
-            return unescaped(value)
-        if b"\\" in value:
-            try:
-                return str(msgspec.json.decode(f'"{value.decode("utf-8", "replace")}"')).encode("utf-8", "replace")
-            except ValueError:
-                return value
-        return value
-
-
-def _value(variable: str, before: str, after: str, *, last: bool) -> bytes:
-    """Return the pattern of a variable's value between two literals. Raises BadValue where its end cannot be seen."""
-    if before.endswith('"') and after.startswith('"'):
-        return _QUOTED
-    if variable == "time_local":
-        return _DATE
-    if last and not after:
-        return rb".*"
-    if not after:
-        raise BadValue(f"In the log format nothing separates ${variable} from the variable after it.")
-    if after[0] == " " and variable == "http_user_agent":
-        raise BadValue("A User-Agent holds spaces: put quotation marks around $http_user_agent in the log format.")
-    stop = re.escape(after[0].encode())
-    if after[0] != " ":
-        return rb"[^" + stop + rb"]*+"
-    words = rb"[^ ]*+(?:, [^ ]++)*+"
-    return rb"(?:\S+ \S+ HTTP/[\d.]+|" + words + rb")" if variable == "request" else words
-
-
-_APACHE_TIME: Final = re.compile(r"%[<>]?(?:\{[^}]*\})?t")
-
-
-class ApacheString(_Described):
-    """A ``LogFormat`` string of Apache, read by the library apachelogs (extra ``logs``).
-
-    A time without a zone is taken as UTC.
-    """
-
-    name = "apache"
-
-    def __init__(self, text: str) -> None:
-        try:
-            from apachelogs import LogParser
-        except ImportError:
-            raise MissingExtra("An Apache format string", "logs") from None
-        try:
-            self._parser = LogParser(text)
-        except ValueError as error:
-            raise BadValue(f"The Apache log format cannot be used: {clean(str(error), 120)}.") from None
-        lower = text.lower()
-        if "%{user-agent}i" not in lower or not _APACHE_TIME.search(text) or not re.search(r"%[<>]?s", text):
-            raise BadValue("The Apache log format needs %{User-Agent}i, %t and %>s.")
-        super().__init__(text, text[: lower.index("%{user-agent}i")].replace('\\"', '"'))
-        self._forwarded: tuple[str, ...] = ("x-forwarded-for",)
-
-    def name_client(self, field: ClientField) -> None:
-        """Take ``forwarded`` from the request's header ``field``. Raises BadValue when the format does not log it."""
-        if not any(f"%{{{name}}}i" in self.text.lower() for name in field.keys):
-            raise BadValue(f"The log format has no {field.shown}, which --client-field names.")
-        self._forwarded = field.keys
-
-    def parse(self, line: bytes) -> Found | None:
-        """Return what ``line`` says."""
-        try:
-            entry = self._parser.parse(line.rstrip(b"\r\n").decode("latin-1"))
-        except ValueError:
-            return None
-        got: dict[str, Any] = entry.directives
-        headers = {str(name).lower(): value for name, value in (getattr(entry, "headers_in", None) or {}).items()}
-        request = getattr(entry, "request_line", None) or getattr(entry, "request_uri", None) or ""
-        status = getattr(entry, "final_status", None) or getattr(entry, "status", None) or 0
-        try:
-            time: datetime = entry.request_time
-            moment = any_time((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp())
-        except (ValueError, AttributeError):
-            return None
-        visit = Visit(
-            _first(got, "%a", "%h", "%{c}a"),
-            moment,
-            target_of(request.encode("latin-1", "replace")),
-            int(status),
-            int(_first(got, "%B", "%b", "%O") or 0),
-            _apache_seconds(got),
-            _text(headers.get("accept")),
-            _first(headers, *self._forwarded),
-            _first(got, "%v", "%V"),
-        )
-        return (headers.get("user-agent") or "").encode("latin-1", "replace"), visit
-
-
-def _first(values: Mapping[str, Any], *names: str) -> str:
-    """Return the first value that is there and not empty; empty for none."""
-    return next((str(values[name]) for name in names if values.get(name) not in (None, "")), "")
-
-
-def _apache_seconds(got: Mapping[str, Any]) -> float | None:
-    for name, unit in (("%D", 1e-6), ("%{us}T", 1e-6), ("%{ms}T", 1e-3), ("%T", 1.0), ("%{s}T", 1.0)):
-        if got.get(name) is not None:
-            return float(got[name]) * unit
-    return None
-
-
-def _text(value: object) -> str | None:
-    return None if value is None else str(value)

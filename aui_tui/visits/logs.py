@@ -18,8 +18,9 @@ from aui_tui.errors import BadValue, RecordError
 from aui_tui.model.card import stamp
 from aui_tui.model.visits import Addresses, Kind, RangeList, Visitor, Visits
 from aui_tui.text import clean
-from aui_tui.visits.clients import RangeBook, Ranges, clients, range_lists
+from aui_tui.visits.clients import Ranges, clients, range_lists
 from aui_tui.visits.counting import Count, Options, Reading
+from aui_tui.visits.ranges import RangeBook
 from aui_tui.visits.reader import BLOCK, STDIN, Places, Tail, Unpacked, blocks, files_of, is_plain, open_log
 from aui_tui.visits.tally import Row
 
@@ -235,13 +236,12 @@ def record(whole: Count, files: Sequence[str], options: Options, fetched: Mappin
         examined=whole.examined,
         unparsable=whole.unparsable,
         agent_lines=whole.agent_lines,
-        sampled=options.sampled,
         verification=off,
         ranges=tuple(found for url, found in fetched.items() if url in used),
         gaps=tuple(whole.spans.gaps()),
         silent=tuple(dict.fromkeys(c.token for c in clients().values() if c.silent and c not in whole.rows)),
         notes=tuple(whole.notes),
-        visitors=tuple(_visitor(client.token, row, whole, off, fetched, options.sampled) for client, row in rows),
+        visitors=tuple(_visitor(client.token, row, off, fetched) for client, row in rows),
     )
 
 
@@ -249,8 +249,8 @@ def _check(whole: Count, options: Options) -> None:
     """Raise RecordError where most lines could not be parsed, BadValue where the log is of other sites."""
     if 2 * whole.unparsable > whole.examined:
         raise RecordError(
-            f"{whole.unparsable:,} of {whole.examined:,} examined lines could not be understood; name the format by "
-            "--format, or describe it by --log-format."
+            f"{whole.unparsable:,} of {whole.examined:,} examined lines could not be understood; expected are "
+            "combined, JSON or W3C lines."
         )
     if whole.hosts and not whole.agent_lines:
         named = ", ".join(host for host, _ in whole.hosts.most_common(3))
@@ -265,7 +265,7 @@ def _period(whole: Count) -> tuple[str, str]:
     return (stamp(min(begins)), stamp(max(ends))) if begins else ("", "")
 
 
-def _visitor(token: str, row: Row, whole: Count, off: str, fetched: Mapping[str, RangeList], factor: int) -> Visitor:
+def _visitor(token: str, row: Row, off: str, fetched: Mapping[str, RangeList]) -> Visitor:
     client = clients()[token.lower()]
     state: Addresses = "checked" if client.ip_ranges in fetched else "not fetched"
     if not client.ip_ranges:
@@ -273,7 +273,7 @@ def _visitor(token: str, row: Row, whole: Count, off: str, fetched: Mapping[str,
     elif off:
         state = "off"
     same = range_lists().get(client.ip_ranges, ())
-    return row.visitor(client, state, [other.token for other in same if other != client], factor)
+    return row.visitor(client, state, [other.token for other in same if other != client])
 
 
 def _kind(whole: Count, options: Options) -> tuple[Kind, str]:
@@ -286,7 +286,7 @@ def _kind(whole: Count, options: Options) -> tuple[Kind, str]:
     kinds = set(whole.formats.values())
     if kinds == {"edge"}:
         return "edge", f"such logs ({', '.join(whole.formats)}) are written at the edge"
-    if options.trusted or options.forwarded:
+    if options.trusted:
         return "origin", "proxies stand before the server that wrote it"
     return "unknown", "the log does not tell; --log-kind says it"
 
@@ -315,9 +315,7 @@ def _off(whole: Count, options: Options) -> str:
     without = _most({"masked"}, whole.sources)[1] > MOST
     if without and options.client_field:
         return f"Over 90 % of the agents' lines have no address in the field {clean(options.client_field, 60)}."
-    if without and options.forwarded > 1:
-        return f"Over 90 % of the agents' lines have fewer than {options.forwarded} addresses in X-Forwarded-For."
-    if without and (options.forwarded or options.trusted):
+    if without and options.trusted:
         return "Over 90 % of the agents' lines have no address in X-Forwarded-For."
     if without:
         return "The addresses in the log are masked, so they cannot be compared with published ranges."

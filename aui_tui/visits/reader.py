@@ -13,6 +13,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Protocol
 
@@ -28,6 +29,8 @@ BLOCK: Final = 1 << 18
 LINE_LIMIT: Final = 1 << 20
 """Bytes of a line above which only its beginning is looked at."""
 SHORTENED: Final = 1 << 10
+WINDOW: Final = 32 << 20
+"""Bytes of memory that packed data may ask for."""
 STDIN: Final = "-"
 BEFORE: Final = b"\xef\xbb\xbf\0"
 """Bytes that may stand before the first line: a byte order mark, and the zeros of a file that was truncated while its
@@ -46,66 +49,94 @@ class Stream(Protocol):
         """Give back the file."""
 
 
-class Unpacked:
-    """The unpacked content of ``raw``; an end that is cut off or damaged is noted, and what came before it counts."""
+class Decompressor(Protocol):
+    """The interface that ``bz2``, ``lzma`` and ``zstd`` share."""
 
-    def __init__(self, raw: Any, beneath: BinaryIO) -> None:
-        self._raw, self._beneath = raw, beneath
+    @property
+    def eof(self) -> bool:
+        """The end of a packed stream was reached."""
+
+    @property
+    def needs_input(self) -> bool:
+        """Nothing more comes out before more goes in."""
+
+    @property
+    def unused_data(self) -> bytes:
+        """What stands behind the end of the stream."""
+
+    def decompress(self, data: bytes, max_length: int = -1) -> bytes:
+        """Return at most ``max_length`` bytes."""
+
+
+class _Gzip:
+    """``zlib`` with the interface of the others."""
+
+    def __init__(self) -> None:
+        self._raw = zlib.decompressobj(31)
+
+    @property
+    def eof(self) -> bool:
+        return self._raw.eof
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._raw.unconsumed_tail
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._raw.unused_data
+
+    def decompress(self, data: bytes, max_length: int = -1) -> bytes:
+        return self._raw.decompress(self._raw.unconsumed_tail + data, max_length)
+
+
+def _zstd() -> Decompressor:
+    return zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: WINDOW.bit_length() - 1})
+
+
+PACKED: Final[Mapping[bytes, Callable[[], Decompressor]]] = {
+    b"\x1f\x8b": _Gzip,
+    b"\x28\xb5\x2f\xfd": _zstd,
+    b"BZh": bz2.BZ2Decompressor,
+    b"\xfd7zXZ\0": lambda: lzma.LZMADecompressor(memlimit=2 * WINDOW),
+}
+"""What unpacks data, by the bytes with which it begins; none takes much more memory than WINDOW."""
+
+
+class Unpacked:
+    """The unpacked content of ``raw``, any number of packed streams one after the other.
+
+    An end that is cut off or damaged, or that needs too much memory, is noted; what came before it counts.
+    """
+
+    def __init__(self, make: Callable[[], Decompressor], raw: BinaryIO) -> None:
+        self._make, self._raw = make, raw
+        self._unpacker = make()
         self.cut_off = False
 
     def read(self, size: int, /) -> bytes:
-        """Return at most ``size`` bytes."""
-        if self.cut_off:
-            return b""
-        try:
-            return bytes(self._raw.read(size))
-        except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error, zstd.ZstdError):
-            self.cut_off = True
-            return b""
-
-    def close(self) -> None:
-        """Close both layers."""
-        with suppress(Exception):  # damaged data can fail in any way
-            self._raw.close()
-        self._beneath.close()
-
-
-class Gzip:
-    """Gzip data of any number of members in large steps, several times faster than ``gzip.open``."""
-
-    def __init__(self, raw: BinaryIO) -> None:
-        self._raw, self._left = raw, b""
-        self._unpacker = zlib.decompressobj(31)
-
-    def read(self, size: int, /) -> bytes:
-        """Return at most ``size`` bytes. Raises EOFError at an end that is cut off."""
-        while True:
-            data = self._left or self._raw.read(BLOCK)
-            if not data:
-                if not self._unpacker.eof:
+        """Return at most ``size`` bytes, none at the end."""
+        while not self.cut_off:
+            try:
+                data = self._raw.read(BLOCK) if self._unpacker.needs_input and not self._unpacker.eof else b""
+                if self._unpacker.eof:
+                    data = (self._unpacker.unused_data or self._raw.read(BLOCK)).lstrip(b"\0")
+                    if not data:
+                        return b""
+                    self._unpacker = self._make()
+                elif not data and self._unpacker.needs_input:
                     raise EOFError
-                return b""
-            if self._unpacker.eof:
-                self._left, data = b"", data.lstrip(b"\0")
-                if not data:
-                    continue
-                self._unpacker = zlib.decompressobj(31)
-            out = self._unpacker.decompress(data, size)
-            self._left = self._unpacker.unused_data if self._unpacker.eof else self._unpacker.unconsumed_tail
+                out = self._unpacker.decompress(data, size)
+            except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error, zstd.ZstdError):
+                self.cut_off = True
+                break
             if out:
                 return out
+        return b""
 
     def close(self) -> None:
-        """Do nothing: the file beneath is closed by its owner."""
-
-
-PACKED: Final[Mapping[bytes, Callable[[Any], Any]]] = {
-    b"\x1f\x8b": Gzip,
-    b"\x28\xb5\x2f\xfd": zstd.open,
-    b"BZh": bz2.open,
-    b"\xfd7zXZ\0": lzma.open,
-}
-"""What reads packed data, by the bytes with which it begins."""
+        """Close the file beneath."""
+        self._raw.close()
 
 
 def open_log(name: str) -> Stream:
@@ -114,10 +145,13 @@ def open_log(name: str) -> Stream:
     Raises ConfigError with one sentence when it cannot be opened.
     """
     raw: Any = _open(name)
+    if name != STDIN and not os.fstat(raw.fileno()).st_size:  # files of /proc have no size, and may never end
+        raw.close()
+        return BytesIO()
     magic = raw.peek(6)[:6] if hasattr(raw, "peek") else b""
     for begin, unpack in PACKED.items():
         if magic.startswith(begin):
-            return Unpacked(unpack(raw), raw)
+            return Unpacked(unpack, raw)
     plain: Stream = raw
     return plain
 
@@ -160,6 +194,8 @@ def files_of(logs: Sequence[str]) -> list[str]:
                 raise ConfigError(
                     f"{clean(match, 200)} is a folder: name its files, such as {clean(match, 200)}/*.log."
                 )
+            if match != STDIN and not Path(match).is_file():
+                raise ConfigError(f"{clean(match, 200)} is not a file: send what it gives to aui-tui visits -.")
         found += matches
     each: dict[tuple[int, int] | str, str] = {}
     for name in found:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from heapq import nlargest
 from itertools import pairwise
 from typing import Final
 from urllib.parse import unquote
@@ -23,6 +24,7 @@ MOST_ALIKE: Final = 5_000
 PATHS_SHOWN: Final = 10
 PATH_LENGTH: Final = 200
 REFUSALS: Final = frozenset({401, 402, 403, 405, 406, 429, 451, 503})
+MISSING: Final = frozenset({404, 410})
 HOUR: Final = 3600
 MOST_SPANS: Final = 4096
 MOST_GAPS: Final = 100
@@ -30,10 +32,17 @@ MOST_GAPS: Final = 100
 LONGEST_TARGET: Final = 2_000
 """Characters of a request target that are looked at; what is kept of it is far shorter."""
 
-_MAIL: Final = re.compile(r"(?<![^/\s@])[^/\s@]++@[^/\s@]+\.[^/\s@]+")
-_UUID: Final = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
+_MASKS: Final = (
+    (re.compile(r"(?<![^/\s@])[^/\s@]++@[^/\s@]+\.[^/\s@]+"), "{mail}"),
+    (re.compile(r"eyJ[A-Za-z0-9_-]{6,}(?:\.[A-Za-z0-9_-]*)*"), "{token}"),
+    (re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"), "{id}"),
+    (re.compile(r"(?<!\d)\d(?:[ ._-]?\d){12,18}(?!\d)"), "{number}"),
+)
+"""What is masked in a part of a path: mail addresses, JSON Web Tokens, UUIDs, card numbers."""
 _RUN: Final = re.compile(r"[A-Za-z0-9_~+=-]{20,}")
 _NUMBER: Final = re.compile(r"\d{9,}")
+MOST_ENCODED: Final = 4
+"""Times that a path is percent-decoded in the search for what must be masked."""
 
 
 def path_of(target: str) -> str:
@@ -49,17 +58,22 @@ def path_of(target: str) -> str:
 def _path_of(target: str) -> str:
     if "://" in target[:12]:
         target = "/" + target.partition("://")[2].partition("/")[2]
-    path = re.split(r"[?#]|;[A-Za-z0-9_.-]+=", target, maxsplit=1)[0]
-    shown = unquote(path) if "%" in path else path
+    path = shown = re.split(r"[?#]|;[A-Za-z0-9_.-]+=", target, maxsplit=1)[0]
+    for _ in range(MOST_ENCODED):
+        if "%" not in shown or (decoded := unquote(shown)) == shown:
+            break
+        shown = decoded
     if len(shown) >= 9 or "@" in shown or ":" in shown or shown.count(".") > 2:
+        shown = shown.partition("?")[0]
         masked = "/".join(_masked(part) for part in shown.split("/"))
         path = masked if masked != shown else path
     return clean(path, PATH_LENGTH) or "/"
 
 
 def _masked(part: str) -> str:
-    part = without_addresses(_MAIL.sub("{mail}", part), "{address}")
-    part = _UUID.sub("{id}", part)
+    part = without_addresses(part, "{address}")
+    for pattern, mark in _MASKS:
+        part = pattern.sub(mark, part)
     part = _RUN.sub(lambda found: "{token}" if _is_token(found[0]) else found[0], part)
     return _NUMBER.sub("{number}", part)
 
@@ -94,10 +108,10 @@ class Paths:
         for path, number in other.counts.items():
             self.add(path, number)
 
-    def top(self, factor: int) -> tuple[PathCount, ...]:
+    def top(self) -> tuple[PathCount, ...]:
         """Return the most frequent paths, equal ones by name."""
         best = sorted(self.counts.items(), key=lambda item: (-item[1], item[0]))[:PATHS_SHOWN]
-        return tuple(PathCount(path=path, requests=number * factor) for path, number in best)
+        return tuple(PathCount(path=path, requests=number) for path, number in best)
 
 
 @dataclass(slots=True)
@@ -119,6 +133,7 @@ class Row:
     times: Counter[int] = field(default_factory=Counter)
     paths: Paths = field(default_factory=Paths)
     refused_paths: Paths = field(default_factory=Paths)
+    missing_paths: Paths = field(default_factory=Paths)
     robots_txt: int = 0
     llms_txt: int = 0
     markdown: int = 0
@@ -154,10 +169,12 @@ class Row:
             refused = status in REFUSALS
             robots = path == "/robots.txt"
             served = not robots and (200 <= status < 300 or status == 304)
-            self.status[status // 100] += number
+            self.status[min(status // 100, 6)] += number
             self.paths.add(path, number)
             if refused:
                 self.refused_paths.add(path, number)
+            elif status in MISSING:
+                self.missing_paths.add(path, number)
             self.served += served * number
             self.refused += refused * number
             self.robots_txt += robots * number
@@ -176,18 +193,18 @@ class Row:
         other.fold()
         self.first = min(self.first, other.first) if self.requests else other.first
         self.last = max(self.last, other.last) if self.requests else other.last
-        for name in ("paths", "refused_paths"):
+        for name in ("paths", "refused_paths", "missing_paths"):
             getattr(self, name).join(getattr(other, name))
         for name in ("days", "status", "times"):
             getattr(self, name).update(getattr(other, name))
         for name in _SUMS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
-    def visitor(self, client: Client, addresses: Addresses, shared_with: Sequence[str], factor: int) -> Visitor:
-        """Return the record; counts are multiplied by ``factor`` (sampled logs)."""
+    def visitor(self, client: Client, addresses: Addresses, shared_with: Sequence[str]) -> Visitor:
+        """Return the record."""
         self.fold()
         checked = addresses == "checked"
-        counts = {name: getattr(self, name) * factor for name in _SUMS}
+        counts = {name: getattr(self, name) for name in _SUMS}
         for name in ("verified", "verified_served", "verified_refused", "outside"):
             counts[name] = counts[name] if checked else 0
         return Visitor(
@@ -196,12 +213,13 @@ class Row:
             kind=client.kind,
             first=stamp(self.first),
             last=stamp(self.last),
-            per_day={stamp(day * 86400)[:10]: number * factor for day, number in sorted(self.days.items())},
-            status=_by_class(self.status, factor),
+            per_day={stamp(day * 86400)[:10]: number for day, number in sorted(self.days.items())},
+            status=_by_class(self.status),
             median_seconds=median(self.times),
-            paths=self.paths.top(factor),
-            refused_paths=self.refused_paths.top(factor),
-            paths_exact=self.paths.exact and self.refused_paths.exact,
+            paths=self.paths.top(),
+            refused_paths=self.refused_paths.top(),
+            missing_paths=self.missing_paths.top(),
+            paths_exact=self.paths.exact and self.refused_paths.exact and self.missing_paths.exact,
             addresses=addresses,
             unchecked=counts["requests"] - counts["verified"] - counts["outside"],
             shared_with=tuple(shared_with),
@@ -209,11 +227,11 @@ class Row:
         )
 
 
-def _by_class(status: Counter[int], factor: int) -> dict[str, int]:
+def _by_class(status: Counter[int]) -> dict[str, int]:
     """Return the requests by class of status (``2xx``); what HTTP does not know is ``other``."""
     found: Counter[str] = Counter()
     for group, number in sorted(status.items()):
-        found[f"{group}xx" if 1 <= group <= 5 else "other"] += number * factor
+        found[f"{group}xx" if 1 <= group <= 5 else "other"] += number
     return dict(found)
 
 
@@ -302,15 +320,11 @@ class Spans:
             else:
                 whole.append((first, last))
         if len(whole) > MOST_SPANS // 2:
-            widths = sorted((b[0] - a[1] for a, b in pairwise(whole)), reverse=True)
-            least = widths[MOST_SPANS // 2 - 1]
-            kept = [whole[0]]
-            for first, last in whole[1:]:
-                if first - kept[-1][1] < least:
-                    kept[-1] = (kept[-1][0], max(kept[-1][1], last))
-                else:
-                    kept.append((first, last))
-            whole = kept
+            pauses = range(1, len(whole))
+            longest = nlargest(MOST_SPANS // 2 - 1, pauses, key=lambda at: whole[at][0] - whole[at - 1][1])
+            begins = [0, *sorted(longest)]
+            ends = [*(at - 1 for at in begins[1:]), len(whole) - 1]
+            whole = [(whole[begin][0], whole[end][1]) for begin, end in zip(begins, ends, strict=True)]
         return whole
 
     def gaps(self) -> Iterator[Gap]:

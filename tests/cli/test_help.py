@@ -13,12 +13,12 @@ from aui_tui.cli.app import COMMANDS, THEMES, application
 from aui_tui.cli.cards import DIFF_FORMATS
 from aui_tui.cli.options import value_words
 from aui_tui.cli.output import CARD_FORMATS
-from aui_tui.cli.visits import LOG_FORMATS
+from aui_tui.cli.visits import SERVERS
 from aui_tui.model.methods import METHODS
 from aui_tui.model.query import SORTS
 from aui_tui.model.vocabulary import CATEGORIES, GRADES, STANCES
 from aui_tui.report import diff, formats
-from aui_tui.visits.formats import FORMATS as KNOWN_LOG_FORMATS
+from aui_tui.visits.ranges import ALLOW_LISTS
 from tests.cli.runner import ROOT, here, required
 
 PROGRAM: Any = application(["--help"])
@@ -33,13 +33,13 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "--keys": ("names", "slots"),
     "--log-kind": ("edge", "origin", "unknown"),
     "--method": tuple(METHODS),
+    "--ranges": SERVERS,
     "--require-stance": STANCES,
     "--sort": SORTS,
     "--stance": STANCES,
 }
 FORMATS_OF: dict[str, tuple[str, ...]] = {
     "diff": diff.FORMATS,
-    "visits": tuple(KNOWN_LOG_FORMATS),
     "export": (*formats.CARD_FORMATS, "parquet"),
 }
 """What ``--format`` takes where that is not every format of a card."""
@@ -62,7 +62,6 @@ FREE = {
     "--header",
     "--host",
     "--license",
-    "--log-format",
     "--must-serve",
     "--no-regress",
     "--older-than",
@@ -132,7 +131,7 @@ def test_help_lists_the_words_that_a_choice_takes(tmp_path: Path, name: str) -> 
 def test_lists_that_a_help_repeats_are_those_of_their_tables() -> None:
     assert CARD_FORMATS == formats.CARD_FORMATS
     assert DIFF_FORMATS == diff.FORMATS
-    assert set(LOG_FORMATS) == set(KNOWN_LOG_FORMATS)
+    assert set(SERVERS) == set(ALLOW_LISTS)
     assert tuple(sorted(file.stem for file in (ROOT / "themes").glob("*.toml"))) == THEMES
 
 

@@ -100,7 +100,7 @@ def test_an_edge_that_admits_published_ranges_alone_is_seen_from_server_to_card(
         assert answers == [200] * 60 + [403] * 5
     assert ipaddress.ip_address(REAL) in ipaddress.ip_network(PUBLISHED["ipv4Prefix"])
     log = str(tmp_path / "access.log")
-    proxy = ("--log-format", FORMAT, "--trusted-proxy", "127.0.0.0/8", "--client-field", "X-Real-IP")
+    proxy = ("--trusted-proxy", "127.0.0.0/8")
     read = aui(tmp_path, "visits", log, "--host", host, "--json", *proxy, *vendor)
     assert read.code == 0, read.err
     record = json.loads(read.out)

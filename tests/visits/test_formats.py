@@ -5,14 +5,16 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import os
 import sys
 import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from aui_tui.errors import BadValue, RecordError
-from aui_tui.model.visits import RangeList, Visits
+from aui_tui.errors import BadValue, ConfigError, RecordError
+from aui_tui.model.visits import RangeList, Visits, remarks
 from aui_tui.visits import logs
 from aui_tui.visits.clients import Names, Ranges
 from aui_tui.visits.counting import Options, quote
@@ -44,38 +46,30 @@ def line(agent: str = CLAUDE, path: str = "", second: int = 30) -> bytes:
 
 
 SEVEN = {"Claude-User": 7, "GPTBot": 1, "ClaudeBot": 1}
-SIX = {"Claude-User": 6, "GPTBot": 1, "ClaudeBot": 1}
 FIVE = {"Claude-User": 5, "GPTBot": 1, "ClaudeBot": 1}
 TWO = {"Claude-User": 2}
-NGINX_ODD = "$time_iso8601|$status|$remote_addr|$http_user_agent|$request|$body_bytes_sent|$request_time"
-APACHE_ODD = '%t %a %>s %b %D "%{User-Agent}i" "%r"'
 
 
 @pytest.mark.parametrize(
-    ("name", "found", "form", "options"),
+    ("name", "found", "form"),
     [
-        ("nginx-combined.log", SEVEN, "combined", {}),
-        ("nginx-vhost.log", SEVEN, "combined", {}),
-        ("nginx-timed.log", SEVEN, "combined", {}),
-        ("nginx-json.log", SEVEN, "json", {}),
-        ("nginx-odd.log", SEVEN, "nginx", {"log_format": NGINX_ODD}),
-        ("apache-combined.log", FIVE, "combined", {}),
-        ("apache-vhost.log", FIVE, "combined", {}),
-        ("apache-common.log", {}, "combined", {}),
-        ("apache-odd.log", FIVE, "apache", {"log_format": APACHE_ODD}),
-        ("caddy.log", FIVE, "json", {}),
-        ("haproxy-captured.log", SIX, "haproxy", {}),
-        ("haproxy.log", {}, "haproxy", {}),
-        ("cloudfront.log", TWO, "cloudfront", {}),
-        ("iis.log", TWO, "w3c", {}),
-        ("alb.log", TWO, "alb", {}),
-        ("cloudflare.log", TWO, "cloudflare", {}),
-        ("traefik.log", TWO, "combined", {}),
-        ("traefik-json.log", TWO, "traefik", {}),
+        ("nginx-combined.log", SEVEN, "combined"),
+        ("nginx-vhost.log", SEVEN, "combined"),
+        ("nginx-timed.log", SEVEN, "combined"),
+        ("nginx-json.log", SEVEN, "json"),
+        ("apache-combined.log", FIVE, "combined"),
+        ("apache-vhost.log", FIVE, "combined"),
+        ("apache-common.log", {}, "combined"),
+        ("caddy.log", FIVE, "json"),
+        ("cloudfront.log", TWO, "cloudfront"),
+        ("iis.log", TWO, "w3c"),
+        ("cloudflare.log", TWO, "cloudflare"),
+        ("traefik.log", TWO, "combined"),
+        ("traefik-json.log", TWO, "traefik"),
     ],
 )
-def test_logs_as_servers_write_them(name: str, found: dict[str, int], form: str, options: dict[str, str]) -> None:
-    record = read(DATA / name, **options)
+def test_logs_as_servers_write_them(name: str, found: dict[str, int], form: str) -> None:
+    record = read(DATA / name)
     assert counts(record) == found
     assert record.formats == (form,)
     assert record.unparsable == 0
@@ -94,7 +88,6 @@ def test_what_the_formats_tell_besides() -> None:
     assert (cloudfront.bytes, cloudfront.median_seconds) == (3309, 0.006)
     assert read(DATA / "cloudfront.log").kind == "edge"
     assert read(DATA / "iis.log").visitors[0].median_seconds == 0.023
-    assert read(DATA / "alb.log").visitors[0].median_seconds == 0.171
     assert read(DATA / "traefik.log").visitors[0].median_seconds == 0.0025
     assert read(DATA / "traefik-json.log").visitors[0].median_seconds == 0.003
     assert read(DATA / "cloudflare.log").visitors[0].median_seconds == 0.0645
@@ -203,17 +196,32 @@ def test_paths_are_masked_and_without_query(tmp_path: Path) -> None:
     }
 
 
-def test_gaps_and_sampling(tmp_path: Path) -> None:
+def test_pauses_of_over_an_hour_are_listed(tmp_path: Path) -> None:
     later = line().replace(b"19/Nov", b"20/Nov")
     (tmp_path / "access.log").write_bytes(line() * 3 + later * 2)
-    record = read(tmp_path / "access.log", sampled=10)
+    record = read(tmp_path / "access.log")
     assert [(gap.first[:13], gap.last[:13]) for gap in record.gaps] == [("2026-11-19T04", "2026-11-20T04")]
-    assert (record.sampled, counts(record)) == (10, {"Claude-User": 50})
+
+
+def test_a_log_of_rare_lines_is_counted_at_once(tmp_path: Path) -> None:
+    """12,000 lines two hours apart made the pauses quadratic."""
+    start = datetime(2023, 1, 1, tzinfo=UTC)
+    moments = (start + timedelta(hours=2 * number) for number in range(12_000))
+    stamps = [moment.strftime("%d/%b/%Y:%H:%M:%S").encode() for moment in moments]
+    (tmp_path / "access.log").write_bytes(b"".join(line().replace(b"19/Nov/2026:04:54:30", stamp) for stamp in stamps))
+    began = time.process_time()
+    record = read(tmp_path / "access.log")
+    spent = time.process_time() - began
+    assert (record.lines, len(record.gaps)) == (12_000, 100)
+    (tmp_path / "dense.log").write_bytes(line() * 12_000)
+    began = time.process_time()
+    read(tmp_path / "dense.log")
+    assert spent < 30 * (time.process_time() - began + 0.01)
 
 
 @pytest.mark.parametrize(
     ("options", "inside"),
-    [({}, "192.0.2.1"), ({"trusted": ("192.0.2.0/24",)}, "198.51.100.8"), ({"forwarded": 1}, "198.51.100.8")],
+    [({}, "192.0.2.1"), ({"trusted": ("192.0.2.0/24",)}, "198.51.100.8")],
 )
 def test_forwarded_addresses_count_only_where_a_proxy_is_trusted(
     tmp_path: Path, options: dict[str, object], inside: str
@@ -230,7 +238,6 @@ def test_forwarded_addresses_count_only_where_a_proxy_is_trusted(
         assert next(iter(counted.rows.values())).verified == verified
 
 
-NAMED = '$remote_addr [$time_local] "$request" $status "$http_user_agent" "$http_x_forwarded_for" "$http_x_real_ip"'
 W3C_LINES = (
     b"#Fields: date time c-ip cs-method cs-uri-stem sc-status cs(User-Agent) X-Forwarded-For X-Real-IP\n"
     b"2026-11-19 04:54:30 192.0.2.1 GET / 200 Claude-User/1.0 160.79.104.11 198.51.100.8\n"
@@ -242,31 +249,14 @@ JSON_LINE = (
 
 
 @pytest.mark.parametrize("name", ["X-Real-IP", "$http_x_real_ip", "%{X-Real-IP}i", "cs(X-Real-IP)", "x_real_ip"])
-@pytest.mark.parametrize(
-    ("text", "log_format"),
-    [
-        (
-            b'192.0.2.1 [19/Nov/2026:04:54:30 +0000] "GET / HTTP/1.1" 200 "Claude-User/1.0" "160.79.104.11" '
-            b'"198.51.100.8"\n',
-            NAMED,
-        ),
-        (
-            b'192.0.2.1 [19/Nov/2026:04:54:30 +0000] "GET / HTTP/1.1" 200 "Claude-User/1.0" "198.51.100.8"\n',
-            '%a %t "%r" %>s "%{User-Agent}i" "%{X-Real-IP}i"',
-        ),
-        (W3C_LINES, ""),
-        (JSON_LINE, ""),
-    ],
-)
-def test_a_trusted_proxy_may_name_the_client_in_any_field(
-    tmp_path: Path, name: str, text: bytes, log_format: str
-) -> None:
+@pytest.mark.parametrize("text", [W3C_LINES, JSON_LINE])
+def test_a_trusted_proxy_may_name_the_client_in_any_field(tmp_path: Path, name: str, text: bytes) -> None:
     from aui_tui.visits.clients import Ranges, clients
 
     (tmp_path / "access.log").write_bytes(text)
     files, url = [str(tmp_path / "access.log")], clients()["claude-user"].ip_ranges
-    believed = Options(log_format=log_format, trusted=("192.0.2.0/24",), client_field=name)
-    strangers = Options(log_format=log_format, trusted=("203.0.113.0/24",), client_field=name)
+    believed = Options(trusted=("192.0.2.0/24",), client_field=name)
+    strangers = Options(trusted=("203.0.113.0/24",), client_field=name)
     for options, published, verified in (
         (believed, "198.51.100.8", 1),
         (believed, "160.79.104.11", 0),
@@ -281,11 +271,13 @@ def test_a_field_that_the_log_lacks_is_named(tmp_path: Path) -> None:
     (tmp_path / "access.log").write_bytes(JSON_LINE * 20)
     record = read(tmp_path / "access.log", trusted=("192.0.2.0/24",), client_field="CF-Connecting-IP")
     assert record.verification == "Over 90 % of the agents' lines have no address in the field CF-Connecting-IP."
-    (tmp_path / "combined.log").write_bytes(line() * 20)
-    with pytest.raises(BadValue, match="combined format have no names"):
-        read(tmp_path / "combined.log", trusted=("192.0.2.0/24",), client_field="X-Real-IP")
-    with pytest.raises(BadValue, match=r"The log format has no \$http_x_real_ip"):
-        read(tmp_path / "combined.log", log_format=NGINX_ODD, trusted=("1.2.3.4",), client_field="$http_x_real_ip")
+    for bad in (
+        {"client_field": "X-Real-IP"},
+        {"trusted": ("1.2.3.4",), "client_field": "X Real"},
+        {"trusted": ("x",)},
+    ):
+        with pytest.raises(BadValue):
+            Options(**bad)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -383,11 +375,10 @@ def test_a_key_called_agent_counts_where_no_other_names_the_client(tmp_path: Pat
 @pytest.mark.parametrize(
     "template",
     [
-        "h2 2026-11-22T04:54:30.1Z app/lb/1 198.51.100.7:99 10.0.0.1:80 0 0 0 200 200 9 9 "
-        '"GET https://{host}:443/ HTTP/2.0" "Claude-User/1.0" - -',
+        '{{"ts":1795323270,"host":"{host}","status":200,"user_agent":"Claude-User/1.0"}}',
         '198.51.100.7 {host} - [22/Nov/2026:04:54:30 +0000] "GET / HTTP/1.1" 200 9 "-" "Claude-User/1.0"',
     ],
-    ids=["aws", "lighttpd"],
+    ids=["json", "lighttpd"],
 )
 def test_lines_of_other_sites_in_the_same_log_are_left_out(tmp_path: Path, template: str) -> None:
     path = tmp_path / "access.log"
@@ -397,26 +388,19 @@ def test_lines_of_other_sites_in_the_same_log_are_left_out(tmp_path: Path, templ
     assert counts(read(path, host="shop.example")) == {"Claude-User": 2}
 
 
-HAPROXY = (
-    "10.0.0.9:33 [22/Nov/2026:04:54:30.001] in s/1 1/0/3/6/9 200 7 - - ---- 1/1/1/1/0 0/0 {%s|Claude-User/1.0} "
-    '"GET / HTTP/1.1"\n'
-)
 COMBINED = '10.0.0.9 - - [22/Nov/2026:04:54:30 +0000] "GET / HTTP/1.1" 200 9 "-" "Claude-User/1.0" "%s"\n'
 
 
-@pytest.mark.parametrize("template", [HAPROXY, COMBINED], ids=["haproxy", "combined"])
-def test_what_a_client_forges_in_x_forwarded_for_does_not_hide_what_the_proxy_adds(
-    tmp_path: Path, template: str
-) -> None:
+def test_what_a_client_forges_in_x_forwarded_for_does_not_hide_what_the_proxy_adds(tmp_path: Path) -> None:
     path = tmp_path / "access.log"
     forged = ("", "unknown, ", "160.79.104.11, ", "a b (c), ", "_hidden, 192.0.2.1:80, ")
     added = ("198.51.100.7", "2001:db8::7", "198.51.100.7:443", "[2001:db8::7]:443", "::ffff:198.51.100.7")
-    path.write_text("".join(template % (left + address) for left in forged for address in added))
+    path.write_text("".join(COMBINED % (left + address) for left in forged for address in added))
     networks = {"https://claude.com/crawling/bots.json": Ranges(["198.51.100.0/24", "2001:db8::/64"])}
     fetched = {url: RangeList(url=url, fetched_at="2026-11-22T00:00:00.000Z") for url in networks}
-    for options in (Options(forwarded=1), Options(trusted=("10.0.0.0/8",))):
-        found = logs.record(logs.count([str(path)], options, networks), [str(path)], options, fetched).visitors[0]
-        assert (found.verified, found.outside, found.unchecked) == (len(forged) * len(added), 0, 0)
+    options = Options(trusted=("10.0.0.0/8",))
+    found = logs.record(logs.count([str(path)], options, networks), [str(path)], options, fetched).visitors[0]
+    assert (found.verified, found.outside, found.unchecked) == (len(forged) * len(added), 0, 0)
 
 
 def test_a_field_of_the_client_is_not_taken_for_the_one_of_the_proxy(tmp_path: Path) -> None:
@@ -425,34 +409,24 @@ def test_a_field_of_the_client_is_not_taken_for_the_one_of_the_proxy(tmp_path: P
     path.write_text(shown % ("de", "192.0.2.1") * 5 + shown % ("198.51.100.7", "192.0.2.1"))
     networks = {"https://claude.com/crawling/bots.json": Ranges(["198.51.100.0/24"])}
     fetched = {url: RangeList(url=url, fetched_at="2026-11-22T00:00:00.000Z") for url in networks}
-    options = Options(forwarded=1)
+    options = Options(trusted=("10.0.0.0/8",))
     found = logs.record(logs.count([str(path)], options, networks), [str(path)], options, fetched).visitors[0]
     assert (found.verified, found.outside) == (0, 6)
-
-
-def test_a_missing_entry_of_x_forwarded_for_is_not_called_masked(tmp_path: Path) -> None:
-    path = tmp_path / "access.log"
-    path.write_text(COMBINED % "198.51.100.7" * 5)
-    assert "fewer than 2 addresses in X-Forwarded-For" in read(path, forwarded=2).verification
 
 
 @pytest.mark.parametrize(
     "broken",
     [
         '{"remote_addr":"203.0.113.77","time":"22/Nov/2026',
-        "client=203.0.113.77; broken",
-        "203.0.113.77,10.0.0.1 broken",
-        "k|203.0.113.77| broken",
+        '203.0.113.77 - alice [22/Nov/2026:04:54:30 +0000] "GET /?session=c0ffee77 broken',
         "[2001:db8:77::77]:80 broken",
-        "x{2001:db8:77::77}y broken",
-        "ip6=2001:db8:77::77",
+        "user=alice.miller77 broken",
     ],
 )
-def test_a_line_that_is_quoted_shows_no_address_wherever_it_stands(broken: str) -> None:
+def test_a_line_that_is_quoted_shows_its_shape_alone(broken: str) -> None:
     shown = quote(broken.encode())
-    assert "203.0.113.77" not in shown
-    assert "db8:77" not in shown
-    assert "(address)" in shown
+    assert len(shown) > 8
+    assert not set(shown) & set("bcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678")
 
 
 @pytest.mark.parametrize("path", ["/ip/203.0.113.77", "/1.2.3.4", "/who/2001:db8:77::77/x", "/%32%30%33.0.113.77/x"])
@@ -469,24 +443,67 @@ def test_versions_and_times_in_a_path_are_kept() -> None:
     ]
 
 
+@pytest.mark.parametrize("ts", ["1e999", '"inf"', '"nan"', '"-inf"', "1e400", '"' + "9" * 60_000 + '"', "-5", "null"])
+def test_a_time_that_is_none_is_a_broken_line(tmp_path: Path, ts: str) -> None:
+    path = tmp_path / "access.log"
+    path.write_text(CADDY % ("1795323270", 1) * 3 + CADDY % (ts, '"inf"'))
+    assert (read(path).lines, read(path).unparsable) == (4, 1)
+
+
+def test_what_a_visitor_sends_in_a_query_is_not_a_field_of_the_log(tmp_path: Path) -> None:
+    path = tmp_path / "access.log"
+    path.write_text(
+        '{"time":1795323270,"status":200,"user_agent":"Claude-User/1.0","peer":"198.51.100.9",'
+        '"query":{"remote_ip":"160.79.104.11","ts":"inf"},"request":{"args":{"remote_ip":"160.79.104.11"}}}\n' * 30
+    )
+    networks = {"https://claude.com/crawling/bots.json": Ranges(["160.79.104.0/23"])}
+    fetched = {url: RangeList(url=url, fetched_at="2026-11-22T00:00:00.000Z") for url in networks}
+    whole = logs.count([str(path)], Options(), networks)
+    assert logs.record(whole, [str(path)], Options(), fetched).visitors[0].verified == 0
+
+
+def test_what_is_not_a_file_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for name in (str(tmp_path / "pipe"), "/dev/zero"):
+        with pytest.raises(ConfigError, match="is not a file"):
+            files_of([name])
+    if Path("/proc/kmsg").exists():
+        assert read("/proc/kmsg").lines == 0
+
+
+def test_any_number_of_statuses_takes_no_memory(tmp_path: Path) -> None:
+    path = tmp_path / "access.log"
+    path.write_text("".join(f'{{"time":1795323270,"status":{code},"ua":"Claude-User/1"}}\n' for code in range(30_000)))
+    record = read(path)
+    assert sum(record.visitors[0].status.values()) == 30_000
+    assert len(record.visitors[0].status) == 6
+
+
+def test_packed_data_that_asks_for_much_memory_is_not_unpacked(tmp_path: Path) -> None:
+    hungry = [{"id": lzma.FILTER_LZMA2, "dict_size": 256 << 20}]
+    (tmp_path / "access.log.xz").write_bytes(lzma.compress(line() * 10, filters=hungry))
+    record = read(tmp_path / "access.log.xz")
+    assert record.lines == 0
+    assert "access.log.xz" in record.notes[0]
+
+
 @pytest.mark.parametrize(
-    ("stamp", "shown"),
+    ("path", "kept"),
     [
-        ("%t", "[22/Nov/2026:05:54:30 +0100]"),
-        ("%{%Y-%m-%dT%H:%M:%S%z}t", "2026-11-22T05:54:30+0100"),
-        ("%{%d/%b/%Y:%H:%M:%S}t.%{msec_frac}t %{%z}t", "22/Nov/2026:05:54:30.123 +0100"),
-        ("%{%Y-%m-%d %H:%M:%S}t", "2026-11-22 04:54:30"),
-        ("%{sec}t", "1795323270"),
+        ("/a/eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJqb2UifQ.c2lnbmF0dXJl/x", "/a/{token}/x"),
+        ("/m/joe%2540mail.example", "/m/{mail}"),
+        ("/ip/203%252e0%252e113%252e77", "/ip/{address}"),
+        ("/pay/4111-1111-1111-1111", "/pay/{number}"),
+        ("/pay/4111%201111%201111%201111", "/pay/{number}"),
     ],
 )
-def test_times_as_apache_may_write_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stamp: str, shown: str
-) -> None:
-    monkeypatch.setenv("TZ", "Asia/Tokyo")
-    time.tzset()
-    path = tmp_path / "access.log"
-    path.write_text(f'{shown} 198.51.100.7 200 "Claude-User/1.0"\n')
-    record = read(path, log_format=stamp + ' %a %>s "%{User-Agent}i"')
-    monkeypatch.undo()
-    time.tzset()
-    assert record.first == "2026-11-22T04:54:30.000Z"
+def test_a_path_keeps_no_secret_however_it_is_encoded(path: str, kept: str) -> None:
+    assert path_of(path) == kept
+
+
+def test_what_agents_did_not_find_is_listed(tmp_path: Path) -> None:
+    missing = line(path="llms-full.txt").replace(b" 200 ", b" 404 ") * 3
+    (tmp_path / "access.log").write_bytes(line() * 5 + missing)
+    record = read(tmp_path / "access.log")
+    assert [(found.path, found.requests) for found in record.visitors[0].missing_paths] == [("/llms-full.txt", 3)]
+    assert "Claude did not find: /llms-full.txt (3)." in list(remarks(record))

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import http.server
 import json
+import shutil
+import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from aui_tui.errors import RecordError
+from aui_tui.errors import ConfigError, RecordError
 from aui_tui.model.visits import Visits
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.visits import logs
-from aui_tui.visits.clients import RangeBook, address_of, published
+from aui_tui.visits.clients import address_of
 from aui_tui.visits.counting import Options
+from aui_tui.visits.ranges import RangeBook, allow_list, published
 from tests.loopback import QuietHandler, listening
 
 V4, V6 = "20.42.10.176/28", "2a01:4f8::/48"
@@ -197,3 +201,59 @@ def test_json_inside_a_page_is_found() -> None:
 def test_addresses_as_logs_write_them(text: str, found: str | None) -> None:
     parsed = address_of(text)
     assert (str(parsed) if parsed else None) == found
+
+
+CHECKS = {
+    "nginx": (
+        "nginx",
+        "events {{}} http {{ geo $agent_range {{ default 0; include {rules}; }} }}",
+        ("nginx", "-t", "-q", "-c", "{config}"),
+    ),
+    "haproxy": (
+        "haproxy",
+        "defaults\n mode http\n timeout client 1s\n timeout server 1s\n timeout connect 1s\n"
+        "frontend f\n bind 127.0.0.1:65000\n acl agents src -f {rules}\n http-request deny if !agents\n",
+        ("haproxy", "-c", "-f", "{config}"),
+    ),
+    "apache": (
+        "apache2",
+        "ServerRoot /usr/lib/apache2\nLoadModule mpm_event_module modules/mod_mpm_event.so\n"
+        "LoadModule setenvif_module modules/mod_setenvif.so\nLoadModule authz_core_module modules/mod_authz_core.so\n"
+        "ServerName x\nErrorLog /dev/null\nPidFile {config}.pid\nListen 127.0.0.1:65001\nInclude {rules}\n",
+        ("apache2", "-t", "-f", "{config}"),
+    ),
+}
+
+
+@pytest.mark.real_server
+@pytest.mark.parametrize("form", CHECKS)
+async def test_an_allow_list_passes_the_servers_own_checker(tmp_path: Path, address: str, form: str) -> None:
+    program, config, check = CHECKS[form]
+    if shutil.which(program) is None:
+        pytest.skip(f"needs {program}")
+    book = RangeBook(tmp_path / "ranges")
+    await book.update(ACCESS)
+    rules, file = tmp_path / "rules", tmp_path / "config"
+    rules.write_text(allow_list(book, form))
+    file.write_text(config.format(rules=rules, config=file))
+    done = subprocess.run([word.format(config=file) for word in check], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "20.42.10.176/28" in rules.read_text()
+
+
+async def test_an_allow_list_keeps_its_ranges_when_a_download_fails(
+    tmp_path: Path, vendor: http.server.ThreadingHTTPServer, address: str
+) -> None:
+    book = RangeBook(tmp_path / "ranges")
+    with pytest.raises(ConfigError, match="No address ranges were fetched yet"):
+        allow_list(book, "nginx")
+    await book.update(ACCESS)
+    before = allow_list(book, "ipset")
+    assert "add agents4 20.42.10.176/28 -exist" in before
+    assert "add agents6 2a01:4f8::/48 -exist" in before
+    vendor.status, vendor.body = 500, b""
+    assert [done.state for done in await book.update(ACCESS)] == ["failed"]
+    assert allow_list(book, "ipset") == before
+    later = time.time() + 31 * 86400
+    assert "over 30 days old" in allow_list(book, "nginx", clock=lambda: later)
+    assert allow_list(book, "cloudflare").split() == ["20.42.10.176/28", "2a01:4f8::/48"]
