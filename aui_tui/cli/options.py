@@ -339,6 +339,7 @@ class ConnectionOptions:
 
         return policy.ScanPolicy(
             allow_private=self.allow_private,
+            keyboard=True,
             connect_to=tuple(policy.ConnectTo.parse(rule) for rule in self.connect_to or ()),
             headers=tuple(_field(text) for text in self.header or ()),
             basic_auth=_credentials(self.basic_auth_env) if self.basic_auth_env else None,

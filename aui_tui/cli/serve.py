@@ -7,7 +7,7 @@ import shlex
 import socket
 import sys
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Final
 from urllib.parse import urlsplit
@@ -139,11 +139,14 @@ def mcp(
         raise BadValue("Options on how to reach a site need --allow-scan; add --allow-scan, or leave them out.")
     if find_spec("mcp") is None:
         raise MissingExtra("aui-tui mcp", "mcp")
+    from aui_tui.scan.policy import PUBLIC
+
+    scanning = access if run.settings.source else replace(access or PUBLIC, keyboard=False)
 
     async def work() -> None:
         from aui_tui.web.toolset import run_stdio
 
-        async with opened(run, access) as service:
+        async with opened(run, scanning) as service:
             await run_stdio(service, allow_scan=allow_scan)
 
     run.wait(work())

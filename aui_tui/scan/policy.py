@@ -6,12 +6,12 @@ import asyncio
 import base64
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from aui_tui.errors import BadValue, InvalidHost
 from aui_tui.scan.signing import Signer
-from aui_tui.scan.target import Origin, Target, is_public, parse, parse_address
+from aui_tui.scan.target import Origin, Target, is_loopback, is_public, parse, parse_address
 from aui_tui.text import clean
 
 Resolver = Callable[[str], Awaitable[Sequence[str]]]
@@ -92,15 +92,19 @@ class ConnectTo(NamedTuple):
 class ScanPolicy:
     """What the local user allows; the default is what a stranger gets.
 
-    ``allow_private``: private hosts and any port. ``connect_to``: where connections really go; the user asks for it, so
-    the address of a rule may be private. ``remote``: somebody else names the site, so no rule excuses a private host or
-    another port. ``headers`` and ``basic_auth`` (user, password) go to the scanned origin alone and never into a
-    record. ``cafile``: certificates trusted besides the usual ones. ``insecure``: certificates are not checked.
-    ``no_limit``: scans of the user's own hosts (see :meth:`owns`) cost none of the scans of the hour. ``resolver``:
-    instead of the system's. ``signer``: signs the probes of agents that were turned away, at the user's word.
+    ``allow_private``: private hosts and any port. ``keyboard``: a person at this machine types the addresses, so that
+    loopback names and addresses as typed need no more; ``loopback``: such a site is being scanned (:meth:`toward`).
+    ``connect_to``: where connections really go; the user asks for it, so the address of a rule may be private.
+    ``remote``: somebody else names the site, so no rule excuses a private host or another port. ``headers`` and
+    ``basic_auth`` (user, password) go to the scanned origin alone and never into a record. ``cafile``: certificates
+    trusted besides the usual ones. ``insecure``: certificates are not checked. ``no_limit``: scans of the user's own
+    hosts (see :meth:`owns`) cost none of the scans of the hour. ``resolver``: instead of the system's. ``signer``:
+    signs the probes of agents that were turned away, at the user's word.
     """
 
     allow_private: bool = False
+    keyboard: bool = False
+    loopback: bool = False
     connect_to: tuple[ConnectTo, ...] = ()
     remote: bool = False
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
@@ -127,12 +131,19 @@ class ScanPolicy:
         try:
             return parse(url, allow_private=self.allow_private)
         except InvalidHost:
-            if not self.connect_to or self.remote:
+            if self.remote or not (self.connect_to or self.keyboard):
                 raise
             target = parse(url, allow_private=True)
+            if self.keyboard and is_loopback(target.host):
+                return target
             if not any(self._vouched(origin) for origin in target.origins):
                 raise
             return target
+
+    def toward(self, target: Target) -> ScanPolicy:
+        """Return the policy for a scan of ``target``: a site of this machine, as typed here, may be dialled."""
+        own = self.keyboard and not self.remote and is_loopback(target.host)
+        return replace(self, loopback=True) if own else self
 
     async def owns(self, target: Target, resolver: Resolver) -> bool:
         """Return whether ``target`` is a host of the user's own: private by name or address, or under ``connect_to``.
@@ -141,6 +152,8 @@ class ScanPolicy:
         """
         if self.remote:
             return False
+        if self.keyboard and is_loopback(target.host):
+            return True
         if all(self._vouched(origin) for origin in target.origins):
             return True
         if not self.allow_private:
@@ -167,7 +180,7 @@ class ScanPolicy:
 
     def check(self, origin: Origin) -> None:
         """Raise InvalidHost when ``origin`` is nothing a redirect may lead to (threat 5)."""
-        if self.allow_private or self._vouched(origin):
+        if self.allow_private or self._vouched(origin) or (self.loopback and is_loopback(origin.host)):
             return
         parse(f"{origin.scheme}://{origin.authority}/")
 
@@ -178,7 +191,9 @@ class ScanPolicy:
 
     def may_dial(self, address: str) -> bool:
         """Return whether a look-up's ``address`` may be dialled."""
-        return parse_address(address) is not None if self.allow_private else is_public(address)
+        if self.allow_private:
+            return parse_address(address) is not None
+        return is_public(address) or (self.loopback and is_loopback(address))
 
     def private_fields(self) -> tuple[tuple[str, str], ...]:
         """Return the header fields that go to the scanned origin alone."""
@@ -209,3 +224,5 @@ class ScanPolicy:
 
 PUBLIC: Final = ScanPolicy()
 """What a remote client gets."""
+KEYBOARD: Final = ScanPolicy(keyboard=True)
+"""What the person at this machine gets without any option."""

@@ -35,12 +35,13 @@ from aui_tui.model.registry import registry
 from aui_tui.scan import cause, exchanges, probes, recheck, signing, walls
 from aui_tui.scan.exchanges import PageComparison
 from aui_tui.scan.network import Client, Network, PyreqwestTransport
+from aui_tui.scan.network.streams import NO_TLS
 from aui_tui.scan.parser_pool import Parser
 from aui_tui.scan.policy import PUBLIC, ScanPolicy
 from aui_tui.scan.probes import Answer, Plan, Url, probe
 from aui_tui.scan.recheck import Ask, Recheck, Seen
 from aui_tui.scan.signing import Signer
-from aui_tui.scan.target import Origin, Target
+from aui_tui.scan.target import DEFAULT_PORTS, Origin, Target
 
 PATHS: Final = {
     "robots": "/robots.txt",
@@ -162,6 +163,7 @@ class _Scan:
         self._pages: dict[str, Answer] = {}
         self._taken: dict[str, Exchange] = {}
         self._flooded = False
+        self._plain = False
         self._comparison = PageComparison(parser)
         self.origin: Origin = target.origin
         self.robots = RobotsFacts()
@@ -199,7 +201,8 @@ class _Scan:
             done = await self._probe_all(self._access.limits.probe, tentative=True)
             if done is not None:
                 return done
-            self.warnings.append(f"Nothing listens at {origin}; the site was asked at {last}")
+            reason = "This port speaks plain HTTP" if self._plain else f"Nothing listens at {origin}"
+            self.warnings.append(f"{reason}; the site was asked at {last}")
             for name in self._names:
                 self._tell(ProbeEvent(name=name, state="retrying", note=f"at {last}"))
         self.origin = last
@@ -247,7 +250,7 @@ class _Scan:
 
             async def one(name: str) -> Exchange | None:
                 answer = await self._ask(clients[name], name, limit)
-                listening.append(not answer.silent)
+                listening.append(not self._elsewhere(answer))
                 if any(listening) or not tentative or len(listening) == len(clients):
                     ready.set()
                 await ready.wait()
@@ -270,10 +273,16 @@ class _Scan:
                 self._tell(ProbeEvent(name=name, state="retrying", wait=pace, note=note))
                 await asyncio.sleep(pace)
             answer = await self._ask(client, name, self._access.limits.probe)
-            if answer.silent and tentative and not done:
+            if tentative and not done and self._elsewhere(answer):
                 return None
             done[name] = await self._take(answer)
         return done
+
+    def _elsewhere(self, answer: Answer) -> bool:
+        """Return whether the other scheme is worth asking: nothing listens, or a port of its own speaks plain HTTP."""
+        plain = answer.detail == NO_TLS and self.origin.port != DEFAULT_PORTS["https"] and not answer.hops
+        self._plain |= plain
+        return answer.silent or plain
 
     async def _ask(self, client: Client, name: str, limit: float, *, alone: bool = False) -> Answer:
         if name == "mcp":

@@ -57,10 +57,10 @@ class LocalService:
     """Service over the data folder ``folder`` and the packaged engine.
 
     ``base_url`` begins the ``url`` of cards; ``method`` grades what is stored and asked for without a method;
-    ``access`` is what the local user allows (None: what a stranger gets); ``known`` looks a host up in the starter
-    list; ``observer`` scans (None: the packaged engine). ``with_visits``: whether the
-    visits in access logs are part of its answers. Files are read and written on threads. Raises ConfigError when the
-    folder cannot be used, Unavailable when the index is locked.
+    ``access`` is what the local user allows (None: public sites and this machine's own); ``known`` looks a host up in
+    the starter list; ``observer`` scans (None: the packaged engine). ``with_visits``: whether the visits in access
+    logs are part of its answers. Files are read and written on threads. Raises ConfigError when the folder cannot be
+    used, Unavailable when the index is locked.
     """
 
     label = "local engine"
@@ -88,6 +88,7 @@ class LocalService:
         self.reports = Reports(self.places.index, clock=clock)
         self._made: Scans | None = None
         self._task_runs: TaskRuns | None = None
+        self._unlimited: set[str] = set()
         self._making = threading.Lock()
         self._threads = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="aui-store")
 
@@ -95,9 +96,9 @@ class LocalService:
     def access(self) -> ScanPolicy:
         """What its scans may do."""
         if self._access is None:
-            from aui_tui.scan.policy import PUBLIC
+            from aui_tui.scan.policy import KEYBOARD
 
-            self._access = PUBLIC
+            self._access = KEYBOARD
         return self._access
 
     @property
@@ -241,14 +242,14 @@ class LocalService:
         if options.tasks:
             from aui_tui.service.tasks import TaskRuns
 
-            relaxed = bool(self.access.allow_private or self.access.connect_to)
-            TaskRuns.check(act=options.act, own=relaxed and await self._owns(target))
+            TaskRuns.check(act=options.act, own=options.act and await self._owns(target))
+        unlimited = self.access.no_limit or target.site in self._unlimited
         return msgspec.structs.replace(
             options,
             method=method_called(options.method).name if options.method else self._grading.method,
             category=choose("category", options.category, CATEGORIES) if options.category else "",
             client=options.client or CLIENT,
-            free=options.free or (self.access.no_limit and await self._owns(target)),
+            free=options.free or (unlimited and await self._owns(target)),
         )
 
     async def _with_declared(self, url: str, report: HostReport, progress: Progress | None) -> HostReport:
@@ -263,7 +264,8 @@ class LocalService:
         from aui_tui.scan.declared import look
 
         spent = 0.0 if report.source == "cache" else seen.elapsed_ms / 1000
-        declared = await look(seen, access=self.access, progress=progress, spent=spent)
+        access = self.access.toward(self.access.target(url))
+        declared = await look(seen, access=access, progress=progress, spent=spent)
         seen = msgspec.structs.replace(seen, declared=declared)
         card, warnings = await self._keep_added(report, seen, url)
         return msgspec.structs.replace(report, card=card, observations=seen, warnings=(*report.warnings, *warnings))
@@ -313,6 +315,10 @@ class LocalService:
         from aui_tui.scan.network import system_resolver
 
         return await self.access.owns(target, self.access.resolver or system_resolver())
+
+    def lift_limit(self, url: str) -> None:
+        """Let scans of ``url``, a host of the user's own, cost nothing as long as this service lives."""
+        self._unlimited.add(self.access.target(url).site)
 
     async def cached(self, url: str) -> HostReport | None:
         """Return the answer of the cache for ``url``, None when only a scan would answer. Raises InvalidHost."""

@@ -108,6 +108,17 @@ class HasMoves(Protocol):
 
 
 @runtime_checkable
+class KnowsOwnHosts(Protocol):
+    """A service that scans from this machine, where some hosts are the user's own."""
+
+    async def owns(self, url: str) -> bool:
+        """Return whether ``url`` is a host of the local user's own. Raises InvalidHost."""
+
+    def lift_limit(self, url: str) -> None:
+        """Let scans of ``url``, a host of the user's own, cost nothing as long as this service lives."""
+
+
+@runtime_checkable
 class KeepsTranscripts(Protocol):
     """A service that shows what its runs of the tasks did."""
 

@@ -330,7 +330,7 @@ class Scans:
             tell(event)
 
         try:
-            observations = await self._observer.observe(target, access=self._access, progress=heard)
+            observations = await self._observer.observe(target, access=self._access.toward(target), progress=heard)
         except (InvalidHost, Unavailable):
             if payer is not None:
                 await self._call(lambda: self.quota.refund(payer))

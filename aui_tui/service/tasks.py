@@ -19,6 +19,7 @@ from aui_tui.model.observations import Observations
 from aui_tui.model.tasks import TASKS, TaskProgress
 from aui_tui.model.view import HostReport
 from aui_tui.scan.policy import ScanPolicy
+from aui_tui.scan.target import parse
 from aui_tui.tasks.browser import Browser, available
 from aui_tui.tasks.run import TaskRunning, run_tasks
 
@@ -73,7 +74,7 @@ class TaskRuns:
                 await run_tasks(
                     seen,
                     self._browser,
-                    access=self._access,
+                    access=self._access.toward(parse(seen.origin, allow_private=True)),
                     act=act,
                     pictures=self._pictures is not None,
                     tell=live,

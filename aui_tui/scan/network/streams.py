@@ -49,6 +49,11 @@ class Reply:
     waited: float = 0.0
 
 
+NO_TLS: Final = "the TLS handshake failed: the port speaks plain HTTP"
+_NOT_TLS: Final = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"})
+"""Reasons of OpenSSL when what answers a handshake is no TLS record."""
+
+
 class NetworkError(Exception):
     """No usable answer: ``kind`` is one word of ``observations.ERRORS``, ``detail`` one sentence without a full stop.
 
@@ -80,6 +85,8 @@ def tls_failure(error: OSError) -> NetworkError:
     """Return the error for a failed TLS handshake (threat 17); the server's words pass ``clean``."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return NetworkError("tls", clean(f"the certificate is not accepted: {error.verify_message}", 400))
+    if isinstance(error, ssl.SSLError) and error.reason in _NOT_TLS:
+        return NetworkError("tls", NO_TLS)
     if isinstance(error, ssl.SSLError) and error.reason:
         return NetworkError("tls", clean(f"the TLS handshake failed: {error.reason.replace('_', ' ').lower()}", 400))
     return NetworkError("tls", "the server broke off the TLS handshake")
