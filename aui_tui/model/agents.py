@@ -5,7 +5,8 @@ The verdicts are those of the card's matrix; this module only says them in one s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -13,6 +14,7 @@ import msgspec
 
 from aui_tui.model import labels
 from aui_tui.model.card import AgentAccess, Recommendation, ReportCard
+from aui_tui.model.methods import MOST_AGENTS
 from aui_tui.model.observations import (
     BROWSER,
     CHALLENGED,
@@ -24,7 +26,9 @@ from aui_tui.model.observations import (
     Observations,
     RobotsPolicy,
 )
+from aui_tui.model.points import conclusive
 from aui_tui.model.registry import Agent, Crawler, Surface, registry, surfaces
+from aui_tui.model.vocabulary import LIVE_TOTAL
 
 IN, PART, OUT, WALL, TOLD, UNCLEAR, UNTESTED = (
     "in",
@@ -55,6 +59,8 @@ SAYS: Final = MappingProxyType({"open": "yes", "partial": "part", "blocked": "no
 """What robots.txt says, by the effective policy."""
 _OF_ROBOTS: Final = MappingProxyType({"yes": IN, "part": PART, "no": TOLD, "?": UNCLEAR})
 ALL: Final = "all"
+DROPPED: Final = "asked; no answer, while a browser is served"
+SOME_TOLD: Final = "not asked; robots.txt tells some of its agents to stay out"
 
 
 class AgentRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,7 +91,11 @@ class AgentRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """Assistants with the same outcome: the word, their matrix keys and short names, why, and the slot to look at."""
+    """Assistants with the same outcome: the word, their matrix keys and short names, why, and the slot to look at.
+
+    ``source``: how they are judged, ``live``, ``robots`` or ``none`` (by a run of the tasks). ``asked``: somebody asked
+    the site under their names, or with a browser as theirs.
+    """
 
     verdict: str
     keys: tuple[str, ...]
@@ -93,6 +103,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
     disagree: bool = False
     probe: str = ""
+    source: str = ""
+    asked: bool = False
 
     @property
     def gets_in(self) -> str:
@@ -102,12 +114,23 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
         return {PART: "part", IN: "yes"}.get(self.verdict, "–")
 
 
-def word_of(verdict: str, source: str = "") -> str:
+def word_of(verdict: str, source: str = "", outcome: str = "") -> str:
     """Return the word for a verdict of the records; an unknown word is unclear.
 
-    ``source`` of its surface tells unclear from not tested.
+    ``source`` of its surface tells unclear from not tested. ``outcome`` of its probe tells a refusal of everybody from
+    a challenge: the record says ``walled`` of both.
     """
-    return UNTESTED if verdict == "untested" and source == "none" else WORDS.get(verdict, UNCLEAR)
+    if verdict == "untested" and source == "none":
+        return UNTESTED
+    return OUT if verdict == "walled" and outcome == REFUSED else WORDS.get(verdict, UNCLEAR)
+
+
+def said(verdict: str, source: str = "") -> str:
+    """Return a verdict of the records as people read it where no reason stands beside it."""
+    if verdict == "allowed-robots":
+        return "robots.txt lets it in, not asked"
+    word = word_of(verdict, source)
+    return "needs a browser (--tasks)" if word == UNTESTED else word
 
 
 def gets_in(verdict: str) -> bool | None:
@@ -120,20 +143,21 @@ def agent_rows(card: ReportCard, seen: Observations | None = None) -> tuple[Agen
     """Return the browser, the live-probed agents and the others, in the order of the registry."""
     known = registry()
     robots = _robots(card, seen)
-    verdicts = _live_verdicts(card) | _walled(card)
     answers = dict(zip((agent.key for agent in known.live), card.agent_access.values(), strict=False))
+    verdicts = _live_verdicts(card, answers) | _walled(card)
     rows = [_browser(card, seen)]
     for agent in known.agents:
         row = _by_robots(agent, robots)
         access = answers.get(agent.key)
-        outcome = access.outcome if access is not None else ""
+        verdict = UNCLEAR if card.unreachable else verdicts.get(agent.key) or row.verdict
+        outcome = "" if access is None else INCONCLUSIVE if verdict == UNCLEAR else access.outcome
         rows.append(
             msgspec.structs.replace(
                 row,
                 status=access.status if access is not None else 0,
                 outcome=outcome,
                 exchange=seen.exchange(agent.key) if seen is not None and access is not None else None,
-                verdict=verdicts.get(agent.key) or row.verdict,
+                verdict=verdict,
                 disagree=_disagree(row.robots, outcome),
             )
         )
@@ -173,10 +197,10 @@ def _browser(card: ReportCard, seen: Observations | None) -> AgentRow:
     )
 
 
-def _live_verdicts(card: ReportCard) -> dict[str, str]:
+def _live_verdicts(card: ReportCard, answers: Mapping[str, AgentAccess]) -> dict[str, str]:
     """Return the word of each live-probed agent by slot; the matrix counts by position."""
     return {
-        surface.live: word_of(verdict)
+        surface.live: word_of(verdict, surface.source, answers[surface.live].outcome if surface.live in answers else "")
         for surface, verdict in zip(registry().surfaces, card.matrix.values(), strict=False)
         if surface.live
     }
@@ -227,20 +251,23 @@ def _disagree(says: str, outcome: str) -> bool:
 def outcomes(card: ReportCard, seen: Observations | None = None) -> tuple[Outcome, ...]:
     """Return the eight assistants of the matrix, those with the same outcome folded into one, worst first."""
     rows = {row.key: row for row in agent_rows(card, seen)}
-    found: dict[tuple[str, str, bool], list[tuple[str, str, str]]] = {}
+    found: dict[tuple[str, str, bool], list[tuple[str, Surface]]] = {}
     for surface, (key, verdict) in zip(registry().surfaces, card.matrix.items(), strict=False):
-        word = word_of(verdict, surface.source)
         row = rows.get(surface.live)
+        word = row.verdict if row is not None else word_of(verdict, surface.source)
+        word = UNCLEAR if card.unreachable and word != UNTESTED else word
         reason, disagree = _reason(word, surface, row, rows, card)
-        found.setdefault((word, reason, disagree), []).append((key, surface.short, surface.live))
+        found.setdefault((word, reason, disagree), []).append((key, surface))
     every = [
         Outcome(
             verdict=word,
-            keys=tuple(key for key, _, _ in members),
-            names=tuple(name for _, name, _ in members),
+            keys=tuple(key for key, _ in members),
+            names=tuple(surface.short for _, surface in members),
             reason=reason,
             disagree=disagree,
-            probe=next((live for _, _, live in members if live), ""),
+            probe=next((surface.live for _, surface in members if surface.live), ""),
+            source=members[0][1].source,
+            asked=members[0][1].source == "live" or (members[0][1].source == "none" and bool(card.task_runs)),
         )
         for (word, reason, disagree), members in found.items()
     ]
@@ -251,18 +278,19 @@ def _reason(
     word: str, surface: Surface, row: AgentRow | None, rows: Mapping[str, AgentRow], card: ReportCard
 ) -> tuple[str, bool]:
     if card.unreachable and word != UNTESTED:
-        return "nobody got an answer, so nothing is known", False
+        return "nobody got a usable answer, so nothing is known", False
     if surface.source == "none":
         return _driven(word, card), False
     if row is None:
         return _unasked(word, [rows[key] for key in surface.agents if key in rows], card), False
-    return _asked(word, row), row.disagree
+    kept = row.exchange.dropped if row.exchange is not None else not row.status and conclusive(card) == LIVE_TOTAL
+    return _asked(word, row, browser_served=rows[BROWSER].outcome == SERVED, dropped=kept), row.disagree
 
 
 def _driven(word: str, card: ReportCard) -> str:
     """Return why an assistant with a browser of its own has its outcome: by the run of the tasks, if there was one."""
     if not card.task_runs:
-        return "the browser was challenged" if word == WALL else "only a task run can tell"
+        return "a browser is challenged" if word == WALL else "needs a browser (--tasks)"
     return {
         IN: "the task run got the page",
         PART: "the task run got the page; robots.txt closes some pages",
@@ -272,18 +300,18 @@ def _driven(word: str, card: ReportCard) -> str:
     }.get(word, "the task run got no clear answer")
 
 
-def _asked(word: str, row: AgentRow) -> str:
+def _asked(word: str, row: AgentRow, *, browser_served: bool, dropped: bool) -> str:
     code = f" ({row.status})" if row.status else ""
     if word == WALL:
         wall = row.exchange.challenge if row.exchange is not None else None
         return f"{wall.vendor}'s test for humans{code}" if wall is not None else f"a test for humans{code}"
     if word == OUT:
-        return f"refused{code}"
+        return f"refused{code}{'' if browser_served else ', as a browser is'}"
     if word == TOLD:
         served = f", yet served{code}" if row.outcome == SERVED else ""
         return f"robots.txt says stay out{_at(row)}{served}"
     if word == UNCLEAR:
-        return f"asked; {_unclear(row)}"
+        return DROPPED if dropped else f"asked; {_unclear(row)}"
     closed = _closed([row])
     return f"served{code}; {closed}" if word == PART and closed else f"served{code}"
 
@@ -301,9 +329,10 @@ def _unasked(word: str, rows: Sequence[AgentRow], card: ReportCard) -> str:
     if word == TOLD:
         return f"not asked; robots.txt says stay out{_at(rows[0]) if rows else ''}"
     if word == PART:
-        return f"not asked; robots.txt closes {_paths(rows) or 'some pages'}"
+        told = any(row.verdict == TOLD for row in rows)
+        return SOME_TOLD if told else f"not asked; robots.txt closes {_paths(rows) or 'some pages'}"
     if word == IN:
-        return "not asked; robots.txt says yes"
+        return "robots.txt lets it in, not asked"
     return "not asked; robots.txt could not be read"
 
 
@@ -333,41 +362,99 @@ def _paths(rows: Iterable[AgentRow]) -> str:
 
 
 def sentence(card: ReportCard, seen: Observations | None = None) -> str:
-    """Return who gets in and who does not, in one sentence for somebody who has never seen the product."""
+    """Return who gets in and who does not, in one sentence for somebody who has never seen the product.
+
+    It is made of the outcomes alone, and says of nobody that they get in who was not asked.
+    """
     if card.unreachable:
-        return "No usable answer, to a browser or to anyone. Not graded."
+        return _nobody_answered(card)
     found = [one for one in outcomes(card, seen) if one.verdict != UNTESTED]
-    shut = [one for one in found if one.verdict in SHUT]
-    unclear = [name for one in found if one.verdict == UNCLEAR for name in one.names]
-    if not shut:
-        return _nobody_out(found, unclear)
-    if len(shut) == len(found):
-        return f"AI assistants are shut out; a browser {_browser_fate(card)}."
-    others = "every other assistant gets in" if not unclear else "the others get in or are unclear"
-    return f"{_fate(shut)}; {others}."
+    asked = [one for one in found if one.asked]
+    clauses = [*_turned_away(found, card), *_told_no(found, card), *_unclear_or_in(asked)]
+    if any(one.verdict == PART and one.reason != SOME_TOLD for one in found):
+        clauses.append("robots.txt closes some pages")
+    words = "; ".join(clauses) or "nothing is known of any assistant"
+    return (words if words.startswith("robots.txt") else words[:1].upper() + words[1:]) + "."
 
 
-def _nobody_out(found: Iterable[Outcome], unclear: Sequence[str]) -> str:
-    if unclear:
-        return f"Unclear for {and_list(unclear)}; nobody is known to be turned away."
-    closed = any(one.verdict == PART for one in found)
-    return "Every assistant gets in" + ("; robots.txt closes some pages." if closed else ", to every page.")
+def _nobody_answered(card: ReportCard) -> str:
+    codes = {card.human_status, *(access.status for access in card.agent_access.values())}
+    if len(codes) == 1 and card.human_status >= 500:
+        return f"The homepage answers {card.human_status} to everybody. Not graded."
+    return "No usable answer, to a browser or to anyone. Not graded."
+
+
+def _names(found: Iterable[Outcome], *words: str) -> tuple[str, ...]:
+    return tuple(name for one in found if not words or one.verdict in words for name in one.names)
+
+
+def _turned_away(found: Sequence[Outcome], card: ReportCard) -> Iterator[str]:
+    """Yield whom the site turns away, and what a browser gets where nobody who was asked gets in."""
+    asked = [one for one in found if one.asked]
+    away = {word: _names((one for one in found if one.source != "robots"), word) for word in (OUT, WALL)}
+    if asked and all(one.verdict in (OUT, WALL) for one in asked):
+        words = " or ".join(word for word in away if away[word])
+        yield f"all {_number(len(_names(asked)))} assistants that were asked are {words}{_browser_fate(card)}"
+    elif any(away.values()):
+        yield ", ".join(f"{and_list(names)} {_are(names)} {word}" for word, names in away.items() if names)
 
 
 def _browser_fate(card: ReportCard) -> str:
-    return "gets in" if 200 <= card.human_status <= 299 and not card.human_challenged else "does not either"
+    if card.human_status == 0:
+        return "; a browser gets no answer"
+    return (
+        "; a browser gets in" if 200 <= card.human_status <= 299 and not card.human_challenged else ", as a browser is"
+    )
 
 
-def _fate(shut: Sequence[Outcome]) -> str:
-    by_word: dict[str, list[str]] = {}
-    for one in shut:
-        by_word.setdefault(one.verdict, []).extend(one.names)
+def _told_no(found: Sequence[Outcome], card: ReportCard) -> Iterator[str]:
+    """Yield whom robots.txt tells to stay out, and whom the site serves all the same."""
+    names, served = _names(found, TOLD), _names((one for one in found if one.disagree), TOLD)
+    anyway = f"the site serves {_them(served) if served == names else and_list(served)} anyway" if served else ""
+    number, total = card.agents_disallowed, card.agents_total
+    if number == total:
+        yield f"robots.txt tells all {total} agents to stay out"
+        yield from ["the site serves those that were asked anyway"] if served else []
+    elif number >= MOST_AGENTS or (number and not names):
+        among = f", among them {and_list(names)}" if names else ""
+        yield f"robots.txt tells {number} of {total} agents to stay out{among}"
+        yield from [anyway] if served else []
+    elif names:
+        yield f"robots.txt tells {and_list(names)} to stay out" + (f", {anyway}" if served else "")
+
+
+def _them(names: Sequence[str]) -> str:
+    return "it" if len(names) == 1 else "them"
+
+
+def _unclear_or_in(asked: Sequence[Outcome]) -> Iterator[str]:
+    unclear, inside = _names(asked, UNCLEAR), _names(asked, IN, PART)
+    silent = _names(one for one in asked if one.reason == DROPPED)
+    if silent and silent == _names(asked):
+        yield "no assistant that was asked gets an answer; a browser gets in"
+    elif silent:
+        yield f"{and_list(silent)} get{'s' if len(silent) == 1 else ''} no answer, a browser does"
+    if unclear := tuple(name for name in unclear if name not in silent):
+        yield f"{and_list(unclear)} {_are(unclear)} unclear"
+    if inside and len(inside) == len(_names(asked)):
+        yield "every assistant that was asked gets in"
+    elif inside:
+        yield f"{and_list(inside)} get{'s' if len(inside) == 1 else ''} in"
+
+
+def _are(names: Sequence[str]) -> str:
+    return "is" if len(names) == 1 else "are"
+
+
+def counts(rows: Iterable[AgentRow]) -> str:
+    """Return how many agents there are of each verdict: of those asked, then by robots.txt of the others."""
+    agents = [row for row in rows if row.key != BROWSER]
     parts = []
-    for word, names in by_word.items():
-        verb = "is" if len(names) == 1 else "are"
-        text = {OUT: "refused", WALL: "challenged", TOLD: "told to stay out"}[word]
-        parts.append(f"{and_list(names)} {verb} {text}")
-    return ", ".join(parts)
+    for asked in (True, False):
+        found = Counter(row.verdict for row in agents if row.asked is asked)
+        words = ", ".join(f"{found[word]} {word}" for word in WORST_FIRST if found[word])
+        parts += [f"{'' if asked else 'not asked: '}{words}"] if words else []
+    return " · ".join(parts)
 
 
 def and_list(names: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from types import MappingProxyType
 from typing import Final
 
-from aui_tui.model.card import AgentAccess, ReportCard
+from aui_tui.model.card import AgentAccess, ReportCard, age
 from aui_tui.model.methods import METHODS
 from aui_tui.model.observations import (
     ABSENT,
@@ -143,6 +143,16 @@ def span(seconds: float) -> str:
         if seconds >= size:
             return f"{int(seconds // size)}{unit}"
     return f"{int(seconds)}s"
+
+
+def ago(stamp: str, now: float) -> str:
+    """Return how long ago ``stamp`` was, for a sentence: ``just now``, ``3 h ago``, ``12 days ago``."""
+    passed = age(stamp, now)
+    if passed < 60:
+        return "just now"
+    short = span(passed)
+    number, unit = short[:-1], {"w": "weeks", "d": "days", "h": "h", "m": "min"}[short[-1]]
+    return f"{number} {unit.removesuffix('s') if number == '1' else unit} ago"
 
 
 def declared(found: Declared) -> Iterator[tuple[str, str]]:

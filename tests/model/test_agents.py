@@ -39,7 +39,7 @@ def test_a_refusal_against_robots_txt_is_a_disagreement_and_stands_first() -> No
     assert first.disagree
     assert first.probe == "agent_02"
     assert {one.verdict for one in others} == {"in", "not tested"}
-    assert says(one_refused()) == "Claude is refused; every other assistant gets in."
+    assert says(one_refused()) == "Claude is refused; ChatGPT, Google agent and Perplexity get in."
 
 
 def test_every_assistant_of_the_matrix_is_in_exactly_one_outcome() -> None:
@@ -57,10 +57,17 @@ def test_outcomes_are_worst_first() -> None:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (situations.open_rich, "Every assistant gets in, to every page."),
-        (situations.robots_paths, "Every assistant gets in; robots.txt closes some pages."),
-        (situations.wall_for_agents, "AI assistants are shut out; a browser gets in."),
-        (situations.wall_for_all, "AI assistants are shut out; a browser does not either."),
+        (situations.open_rich, "Every assistant that was asked gets in."),
+        (situations.robots_paths, "Every assistant that was asked gets in; robots.txt closes some pages."),
+        (situations.wall_for_agents, "All four assistants that were asked are challenged; a browser gets in."),
+        (situations.wall_for_all, "All four assistants that were asked are challenged, as a browser is."),
+        (situations.dropped, "No assistant that was asked gets an answer; a browser gets in."),
+        (situations.down, "The homepage answers 503 to everybody. Not graded."),
+        (
+            situations.robots_one,
+            "robots.txt tells Claude to stay out, the site serves it anyway; "
+            "ChatGPT, Google agent and Perplexity get in.",
+        ),
         (situations.dead, "No usable answer, to a browser or to anyone. Not graded."),
     ],
 )
@@ -130,4 +137,4 @@ def test_after_a_task_run_its_browser_speaks_for_the_assistants_that_drive_one(
 
 def test_without_a_task_run_nobody_speaks_for_them() -> None:
     driven = next(one for one in graded(situations.open_rich()) if "chatgpt_agent" in one.keys)
-    assert driven.reason == "only a task run can tell"
+    assert driven.reason == "needs a browser (--tasks)"

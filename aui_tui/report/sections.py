@@ -1,0 +1,375 @@
+"""A report as rows of words, made once: commands, documents, pages and panes only lay them out.
+
+``sections(report)`` gives the parts in NAMES, in that order, each of them only where there is something to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from aui_tui.checks import BY_FIX
+from aui_tui.model import agents, labels, visits
+from aui_tui.model.agents import UNCLEAR, by_harm
+from aui_tui.model.card import ReportCard
+from aui_tui.model.methods import WALLED_CEILING, method
+from aui_tui.model.points import estimate, percent, totals
+from aui_tui.model.signs import sign
+from aui_tui.model.tasks import TASK, mark_of
+from aui_tui.model.view import Dossier
+from aui_tui.report.gates import Outcome
+from aui_tui.text import clean, count
+
+
+class Item(NamedTuple):
+    """One row. ``cells``: short texts under the section's columns, the first says what the row is about.
+
+    ``word``: a word of the table of signs, which gives the row its sign and tone; empty for none. ``text``: sentences,
+    of any length. ``key``: what the row stands for, to be opened or counted: a matrix key, a component, the id of a
+    finding, the key of a fix, a task. ``code``: lines to copy.
+    """
+
+    cells: tuple[str, ...] = ()
+    word: str = ""
+    text: str = ""
+    key: str = ""
+    code: str = ""
+
+    @property
+    def label(self) -> str:
+        """The first cell."""
+        return self.cells[0] if self.cells else ""
+
+    @property
+    def tone(self) -> str:
+        """The tone of the row's word: ``good``, ``warn``, ``critical``, ``muted``, ``accent``, a stance, or empty."""
+        return sign(self.word).tone if self.word else ""
+
+
+class Section(NamedTuple):
+    """One part of a report. ``name``: one of NAMES. ``text``: sentences that lead, ``word``: their sign.
+
+    ``columns``: headings of the items' cells and of their text, as many as there are; empty for a plain list.
+    """
+
+    name: str
+    title: str
+    text: str = ""
+    items: tuple[Item, ...] = ()
+    columns: tuple[str, ...] = ()
+    word: str = ""
+
+
+NAMES: Final = (
+    "verdict", "gates", "assistants", "points", "findings", "fixes", "facts", "agents", "ledger", "tasks", "visits",
+    "declared",
+)  # fmt: skip
+"""The sections in their order. ``gates`` only where gates were asked for."""
+LIMIT: Final = (
+    "A probe borrows an agent's name, not its address: a site that checks addresses may refuse the probe and serve the "
+    "real agent."
+)
+
+
+def sections(report: Dossier, *, gates: Outcome | None = None, now: float | None = None) -> list[Section]:
+    """Return what ``report`` says, part by part in the order of NAMES; parts with nothing to say are left out.
+
+    A report with a card alone gives the same words as far as they go. ``now`` (epoch seconds): ages are told from it;
+    without it times are told as dates, so that the same report always gives the same words.
+    """
+    makers: dict[str, Callable[[], Section | None]] = {
+        "verdict": lambda: verdict(report, now=now),
+        "gates": lambda: gate_results(gates) if gates is not None else None,
+        "assistants": lambda: assistants(report),
+        "points": lambda: points(report),
+        "findings": lambda: findings(report),
+        "fixes": lambda: fixes(report),
+        "facts": lambda: facts(report),
+        "agents": lambda: every_agent(report),
+        "ledger": lambda: ledger(report),
+        "tasks": lambda: tasks(report, now=now),
+        "visits": lambda: visitors(report),
+        "declared": lambda: declared(report),
+    }
+    return [section for name in NAMES if (section := makers[name]()) is not None]
+
+
+def verdict(report: Dossier, *, now: float | None = None) -> Section:
+    """Return the stance with one plain sentence, then the score, the next step, and when the site was asked.
+
+    Items by key: ``score``, ``next`` (its ``code`` is the change to copy), ``scanned``.
+    """
+    card = report.card
+    items = [Item(("Score",), text=score_words(card, task_age(report, now)), key="score"), _next(card)]
+    place = " · ".join([card.category, *([card.name] if card.name != card.host else [])])
+    asked = f"{when(card.scanned_at, now)} in {card.elapsed_ms / 1000:.1f} s from {card.vantage}, method {card.method}"
+    items.append(Item(("Scanned",), text=f"{asked} · {place}", key="scanned"))
+    word = "unreachable" if card.unreachable else card.stance
+    return Section("verdict", card.host, agents.sentence(card, report.observations), tuple(items), word=word)
+
+
+def score_words(card: ReportCard, tasks_of: str = "") -> str:
+    """Return the score and how it came about, such as ``40 of 50 points → 80, grade B; tasks not tried``."""
+    if card.unreachable:
+        return "– (nothing was measured)"
+    got, possible = totals(card)
+    words = f"{got} of {possible} points → {card.score}, grade {card.grade}"
+    if card.stance == "Walled" and percent(got, possible) > WALLED_CEILING:
+        words += f"; at most {WALLED_CEILING} while Walled"
+    if card.provisional is True:
+        return f"{words}; tasks not tried"
+    return f"{words}; tasks of {tasks_of}" if tasks_of else words
+
+
+def task_age(report: Dossier, now: float | None) -> str:
+    """Return when the tasks were tried, where that was not with this scan; else nothing."""
+    run = report.observations.tasks if report.observations is not None else None
+    if run is None or run.ran_at >= report.card.scanned_at:
+        return ""
+    return when(run.ran_at, now)
+
+
+def when(stamp: str, now: float | None) -> str:
+    """Return a time as an age (``3 h ago``) where ``now`` is given, else as a date with hour and minute."""
+    return labels.moment(stamp) if now is None else labels.ago(stamp, now)
+
+
+def _next(card: ReportCard) -> Item:
+    if card.unreachable:
+        return Item(("Next",), text="Check the address, then scan again.", key="next")
+    found = by_harm(card)
+    if not found:
+        more = ": try the tasks (--tasks)." if card.provisional is True else "."
+        return Item(("Next",), text=f"Nothing left to fix{more}", key="next")
+    fix = found[0]
+    takes = f", {BY_FIX[fix.k].takes}" if fix.k in BY_FIX else ""
+    return Item(("Next",), text=f"{fix.title}: {gain(card, fix.k)}{takes}", key="next", code=fix.code)
+
+
+def gain(card: ReportCard, *fixes: str) -> str:
+    """Return what the score becomes with ``fixes``, ``52 → 60``; without any named, with all fixes of ``card``."""
+    chosen = frozenset(fixes or (fix.k for fix in card.recommendations))
+    return f"{card.score} → {estimate(card, chosen).score}"
+
+
+def assistants(report: Dossier) -> Section:
+    """Return the assistants, those with the same outcome in one row, worst first. Key: the first matrix key."""
+    found = agents.outcomes(report.card, report.observations)
+    items = tuple(
+        Item(
+            (", ".join(one.names), one.verdict),
+            one.verdict,
+            one.reason + (CONTRADICTS if one.disagree else ""),
+            one.keys[0],
+        )
+        for one in found
+    )
+    return Section("assistants", "Who gets in", items=items, columns=("Assistants", "Verdict", "Why"))
+
+
+CONTRADICTS: Final = " ≠ robots.txt"
+
+
+def points(report: Dossier) -> Section | None:
+    """Return the points of each pillar. Key: the pillar's."""
+    card = report.card
+    if card.unreachable:
+        return None
+    items = tuple(
+        Item((labels.pillar(card.method, key), labels.points(value, card.pillar_max.get(key))), key=key)
+        for key, value in card.pillars.items()
+    )
+    return Section("points", "Points", items=items, columns=("Pillar", "Points"))
+
+
+def findings(report: Dossier) -> Section | None:
+    """Return the evidence, worst first. Key: the id of the finding, empty for one that only its text is known of."""
+    items = tuple(Item(word=item.t, text=item.text) for item in report.card.evidence)
+    return Section("findings", f"Evidence, {count(len(items), 'finding')}", items=items) if items else None
+
+
+def fixes(report: Dossier) -> Section | None:
+    """Return the fixes, those that let agents in first: title, score before and after, time, pillar; body and change.
+
+    Key: the fix's.
+    """
+    card = report.card
+    if card.unreachable or not card.recommendations:
+        return None
+    items = tuple(
+        Item(
+            (fix.title, gain(card, fix.k), BY_FIX[fix.k].takes if fix.k in BY_FIX else "", fix.pillar),
+            text=fix.body,
+            key=fix.k,
+            code=fix.code,
+        )
+        for fix in by_harm(card)
+    )
+    return Section("fixes", f"Fixes, together {gain(card)}", items=items, columns=("Fix", "Score", "Takes", "Pillar"))
+
+
+def facts(report: Dossier) -> Section:
+    """Return what the scan saw of the site, label and text."""
+    items = tuple(Item((label,), text=text) for label, text in _facts(report.card))
+    return Section("facts", "What the scan saw", items=items, columns=("Fact", "Value"))
+
+
+def _facts(card: ReportCard) -> Iterator[tuple[str, str]]:
+    human = str(card.human_status) if card.human_status else "no answer"
+    yield "Browser", human + (", a challenge page" if card.human_challenged else "")
+    if card.human_title:
+        yield "Title", card.human_title
+    status = str(card.robots_status) if card.robots_status else "no answer"
+    closed = ", closed to all others" if card.wildcard_block else ""
+    yield "robots.txt", f"{status}, names {count(card.robots_ua_rules, 'user agent')}{closed}"
+    if card.unreachable:
+        return
+    yield (
+        "Agents",
+        f"robots.txt tells {card.agents_disallowed} of {card.agents_total} to stay out and closes some pages to "
+        f"{card.agents_partial}",
+    )
+    yield "Crawlers", f"{card.crawlers_blocked} of {card.crawlers_total} told no; shown, not scored"
+    yield "Signal", "Content-Signal stated" if card.content_signal else "no Content-Signal"
+    seen = card.semantic
+    shell = "; nothing readable without scripts" if card.noscript_shell else ""
+    yield (
+        "Page",
+        f"{count(card.jsonld, 'JSON-LD block')}, {seen.main} main, {seen.nav} nav, {count(seen.aria, 'label')}, "
+        f"{count(seen.forms, 'form')}{shell}",
+    )
+    yield "Files", ", ".join(card.files) or "none of llms.txt, UCP, MCP"
+    yield "Served by", card.edge or "none recognised"
+    if card.live_served < card.live_total:
+        yield "Limit", LIMIT
+
+
+def every_agent(report: Dossier) -> Section | None:
+    """Return each agent: what robots.txt says, what the site answers, and so. Key: its slot, or ``browser``."""
+    if report.card.unreachable:
+        return None
+    rows = agents.agent_rows(report.card, report.observations)
+    items = tuple(_agent(row) for row in rows)
+    columns = ("Agent", "robots.txt says", "The site answers", "So it is")
+    return Section("agents", "Agents by name", agents.counts(rows), items, columns)
+
+
+def _agent(row: agents.AgentRow) -> Item:
+    rule = f" (line {row.line}: {clean(row.rule, 60)})" if row.line else ""
+    says = f"{row.robots}{rule}" if row.robots else "–"
+    answer = (
+        (str(row.status or "no answer") + (", challenged" if row.outcome == "challenged" else ""))
+        if row.asked
+        else "not asked"
+    )
+    mark = CONTRADICTS if row.disagree else ""
+    return Item((row.label, says, answer, row.verdict + mark), row.verdict, key=row.key)
+
+
+def ledger(report: Dossier) -> Section | None:
+    """Return how the score came about, component by component. Key: the component's."""
+    book = report.ledger
+    if book is None or report.card.unreachable:
+        return None
+    graded = method(book.method)
+    items = tuple(
+        Item(
+            (
+                graded.pillar(entry.pillar).label,
+                entry.component,
+                f"{entry.earned}/{entry.possible}" if entry.measured else "not measured",
+            ),
+            "unclear"
+            if not entry.measured
+            else "good"
+            if entry.earned >= entry.possible
+            else "warn"
+            if entry.earned
+            else "critical",
+            entry.reason,
+            entry.component,
+        )
+        for entry in book.entries
+    )
+    total = f"{book.earned} of {book.possible} points → {book.raw}" + (
+        f", {book.score} while Walled" if book.capped else ""
+    )
+    return Section(
+        "ledger",
+        "How the score came about",
+        f"{total}, grade {book.grade}.",
+        items,
+        ("Pillar", "Component", "Points", "Why"),
+    )
+
+
+def tasks(report: Dossier, *, now: float | None = None) -> Section | None:
+    """Return the tasks that were tried: outcome, points, what happened. Key: the task's."""
+    runs = report.card.task_runs or ()
+    if not runs:
+        return None
+    seen = report.observations
+    results = (
+        {result.task: result for result in seen.tasks.results} if seen is not None and seen.tasks is not None else {}
+    )
+    marks = {"done": "done", "blocked": "stuck", "absent": "absent"}
+    items = []
+    for run in runs:
+        word = mark_of(results[run.task]) if run.task in results else marks.get(run.outcome, UNCLEAR)
+        shown = f"{run.points}/{run.possible}" if run.possible else "–"
+        label = TASK[run.task].label if run.task in TASK else run.task
+        items.append(Item((label, WORDS.get(word, word), shown), word, run.note, run.task))
+    got, possible = sum(run.points for run in runs), sum(run.possible for run in runs)
+    old = task_age(report, now)
+    lead = f"{got} of {possible} points" + (f"; tasks of {old}" if old else "")
+    return Section("tasks", "Tasks", lead + ".", tuple(items), ("Task", "Outcome", "Points", "What happened"))
+
+
+WORDS: Final = MappingProxyType({"absent": "none offered"})
+
+
+def visitors(report: Dossier) -> Section | None:
+    """Return what access logs say of each client, beside what the probe got. Key: its robots.txt token."""
+    return visits_section(report.visits, report.card) if report.visits is not None else None
+
+
+def visits_section(record: visits.Visits, card: ReportCard | None = None) -> Section:
+    """Return the visits of ``record``; what log and probe say together only beside ``card``."""
+    said = {True: "agree", False: "disagree", None: ""}
+    items = tuple(
+        Item(visits.cells(row), said[row.agrees], row.sentence if row.agrees is not None else "", row.token)
+        for row in visits.visit_rows(record, card)
+    )
+    lead = " ".join((*visits.heading(record), *visits.remarks(record)))
+    title = (
+        "Visits in the access log"
+        if card is not None
+        else f"Visits of agents{' to ' + record.host if record.host else ''}"
+    )
+    return Section("visits", title, lead, items, visits.HEADER)
+
+
+def declared(report: Dossier) -> Section | None:
+    """Return what the site declares for agents, where that was asked for; not scored."""
+    found = report.card.declared
+    if not found:
+        return None
+    items = tuple(Item(word=word, text=text) for word, text in labels.declared(found))
+    return Section("declared", "Declared for agents, not scored", items=items)
+
+
+def gate_results(outcome: Outcome) -> Section:
+    """Return the gates that did not pass, or that all did. Key: the gate's option."""
+    items = tuple(
+        Item(
+            (failure.gate, "inconclusive" if failure.inconclusive else "failed"),
+            UNCLEAR if failure.inconclusive else "failed",
+            failure.message,
+            failure.gate,
+        )
+        for failure in outcome.failures
+    )
+    if items:
+        return Section("gates", "Gates", items=items, columns=("Gate", "Result", "Why"), word="failed")
+    return Section("gates", "Gates", "All gates passed.", word="passed")

@@ -1,0 +1,104 @@
+"""Every sentence and figure of a report agrees with the others, on the demo's kinds of site and on random ones."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+import pytest
+from hypothesis import given, settings
+
+from aui_tui.checks.scoring import grade_card, ledger
+from aui_tui.model import agents
+from aui_tui.model.methods import MOST_AGENTS, method
+from aui_tui.model.observations import Observations
+from aui_tui.model.registry import registry
+from aui_tui.model.signs import SIGNS, sign
+from aui_tui.model.view import Dossier
+from aui_tui.report.sections import NAMES, Section, sections
+from tests.scan import situations
+from tests.strategies import driven
+
+
+def report_of(seen: Observations, name: str = "v0.2") -> Dossier:
+    return Dossier(card=grade_card(seen, name), observations=seen, ledger=ledger(seen, method(name)))
+
+
+def by_name(report: Dossier) -> dict[str, Section]:
+    return {section.name: section for section in sections(report)}
+
+
+def check(report: Dossier) -> None:
+    card, found = report.card, by_name(report)
+    sentence, outcomes = found["verdict"].text, agents.outcomes(card, report.observations)
+    assert found["verdict"].word == ("unreachable" if card.unreachable else card.stance)
+    names = {name: one for one in outcomes for name in one.names}
+    assert len(names) == len(card.matrix)
+    if card.unreachable:
+        assert sentence.endswith("Not graded.")
+        assert {one.verdict for one in outcomes} <= {"unclear", "not tested"}
+        assert not found.keys() & {"points", "fixes", "agents", "ledger"}
+        return
+    said = {name for name in names if re.search(rf"\b{re.escape(name)}\b(?! agent)", sentence)}
+    shut = {name for name, one in names.items() if one.verdict in agents.SHUT and one.asked}
+    inside = {name for name, one in names.items() if one.verdict in (agents.IN, agents.PART) and one.asked}
+    everybody = "every assistant that was asked gets in" in sentence.lower()
+    nobody = "ssistants that were asked" in sentence or "no assistant that was asked" in sentence.lower()
+    assert everybody == (bool(inside) and inside == {name for name, one in names.items() if one.asked})
+    if card.agents_disallowed < card.agents_total and not nobody:
+        assert shut <= said
+    assert not (said - shut - inside) & {name for name, one in names.items() if one.verdict == agents.IN}
+    if card.stance == "Walled":
+        assert card.agents_disallowed >= MOST_AGENTS or not {name for name in inside if names[name].source == "live"}
+        if card.agents_disallowed >= MOST_AGENTS:
+            assert str(card.agents_disallowed) in sentence
+    if card.stance == "Open":
+        assert not {name for name in shut if names[name].source == "live"}
+        assert "stay out" not in sentence
+    if card.stance == "Selective":
+        assert not everybody or "stay out" in sentence, sentence
+    rows = agents.agent_rows(card, report.observations)
+    assert sum(map(int, re.findall(r"\d+", agents.counts(rows)))) == card.agents_total
+    assert {row.verdict for row in rows} <= SIGNS.keys()
+    for surface, (key, verdict) in zip(registry().surfaces, card.matrix.items(), strict=True):
+        one = names[surface.short]
+        assert key in one.keys
+        assert (agents.word_of(verdict, surface.source) in agents.SHUT) == (one.verdict in agents.SHUT)
+    fixes = found["fixes"].items if "fixes" in found else ()
+    assert {fix.key for fix in fixes} == {fix.k for fix in card.recommendations}
+    following = next(item for item in found["verdict"].items if item.key == "next")
+    if fixes:
+        assert following.text.startswith(fixes[0].label)
+        assert following.code == fixes[0].code
+        assert fixes[0].cells[1] in following.text
+    for section in found.values():
+        assert section.name in NAMES
+        for item in section.items:
+            assert not item.word or item.word in SIGNS
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        make
+        for name, make in vars(situations).items()
+        if inspect.isfunction(make)
+        and inspect.signature(make).return_annotation == "Observations"
+        and not inspect.signature(make).parameters
+    ],
+)
+def test_a_situation_is_told_without_contradiction(make: object) -> None:
+    assert callable(make)
+    check(report_of(make()))
+
+
+@settings(max_examples=500)
+@given(driven())
+def test_a_random_card_is_told_without_contradiction(seen: Observations) -> None:
+    check(report_of(seen))
+
+
+def test_every_sign_has_a_twin_of_one_cell_and_each_group_of_words_has_its_own() -> None:
+    for group in (agents.WORST_FIRST, ("Open", "Selective", "Walled"), ("critical", "warn", "good")):
+        assert len({sign(word).sign for word in group}) == len({sign(word).ascii for word in group}) == len(group)
+    assert all(len(one.sign) == len(one.ascii) == 1 and one.ascii.isascii() for one in SIGNS.values())
