@@ -17,7 +17,7 @@ from aui_tui.model.methods import WALLED_CEILING, method
 from aui_tui.model.points import estimate, percent, totals
 from aui_tui.model.signs import sign
 from aui_tui.model.tasks import TASK, mark_of
-from aui_tui.model.view import Dossier
+from aui_tui.model.view import HostReport
 from aui_tui.report.gates import Outcome
 from aui_tui.text import clean, count
 
@@ -72,7 +72,7 @@ LIMIT: Final = (
 )
 
 
-def sections(report: Dossier, *, gates: Outcome | None = None, now: float | None = None) -> list[Section]:
+def sections(report: HostReport, *, gates: Outcome | None = None, now: float | None = None) -> list[Section]:
     """Return what ``report`` says, part by part in the order of NAMES; parts with nothing to say are left out.
 
     A report with a card alone gives the same words as far as they go. ``now`` (epoch seconds): ages are told from it;
@@ -95,7 +95,7 @@ def sections(report: Dossier, *, gates: Outcome | None = None, now: float | None
     return [section for name in NAMES if (section := makers[name]()) is not None]
 
 
-def verdict(report: Dossier, *, now: float | None = None) -> Section:
+def verdict(report: HostReport, *, now: float | None = None) -> Section:
     """Return the stance with one plain sentence, then the score, the next step, and when the site was asked.
 
     Items by key: ``score``, ``next`` (its ``code`` is the change to copy), ``scanned``.
@@ -122,7 +122,7 @@ def score_words(card: ReportCard, tasks_of: str = "") -> str:
     return f"{words}; tasks of {tasks_of}" if tasks_of else words
 
 
-def task_age(report: Dossier, now: float | None) -> str:
+def task_age(report: HostReport, now: float | None) -> str:
     """Return when the tasks were tried, where that was not with this scan; else nothing."""
     run = report.observations.tasks if report.observations is not None else None
     if run is None or run.ran_at >= report.card.scanned_at:
@@ -153,7 +153,7 @@ def gain(card: ReportCard, *fixes: str) -> str:
     return f"{card.score} → {estimate(card, chosen).score}"
 
 
-def assistants(report: Dossier) -> Section:
+def assistants(report: HostReport) -> Section:
     """Return the assistants, those with the same outcome in one row, worst first. Key: the first matrix key."""
     found = agents.outcomes(report.card, report.observations)
     items = tuple(
@@ -171,7 +171,7 @@ def assistants(report: Dossier) -> Section:
 CONTRADICTS: Final = " ≠ robots.txt"
 
 
-def points(report: Dossier) -> Section | None:
+def points(report: HostReport) -> Section | None:
     """Return the points of each pillar. Key: the pillar's."""
     card = report.card
     if card.unreachable:
@@ -183,13 +183,13 @@ def points(report: Dossier) -> Section | None:
     return Section("points", "Points", items=items, columns=("Pillar", "Points"))
 
 
-def findings(report: Dossier) -> Section | None:
+def findings(report: HostReport) -> Section | None:
     """Return the evidence, worst first. Key: the id of the finding, empty for one that only its text is known of."""
     items = tuple(Item(word=item.t, text=item.text) for item in report.card.evidence)
     return Section("findings", f"Evidence, {count(len(items), 'finding')}", items=items) if items else None
 
 
-def fixes(report: Dossier) -> Section | None:
+def fixes(report: HostReport) -> Section | None:
     """Return the fixes, those that let agents in first: title, score before and after, time, pillar; body and change.
 
     Key: the fix's.
@@ -209,7 +209,7 @@ def fixes(report: Dossier) -> Section | None:
     return Section("fixes", f"Fixes, together {gain(card)}", items=items, columns=("Fix", "Score", "Takes", "Pillar"))
 
 
-def facts(report: Dossier) -> Section:
+def facts(report: HostReport) -> Section:
     """Return what the scan saw of the site, label and text."""
     items = tuple(Item((label,), text=text) for label, text in _facts(report.card))
     return Section("facts", "What the scan saw", items=items, columns=("Fact", "Value"))
@@ -245,7 +245,7 @@ def _facts(card: ReportCard) -> Iterator[tuple[str, str]]:
         yield "Limit", LIMIT
 
 
-def every_agent(report: Dossier) -> Section | None:
+def every_agent(report: HostReport) -> Section | None:
     """Return each agent: what robots.txt says, what the site answers, and so. Key: its slot, or ``browser``."""
     if report.card.unreachable:
         return None
@@ -267,7 +267,7 @@ def _agent(row: agents.AgentRow) -> Item:
     return Item((row.label, says, answer, row.verdict + mark), row.verdict, key=row.key)
 
 
-def ledger(report: Dossier) -> Section | None:
+def ledger(report: HostReport) -> Section | None:
     """Return how the score came about, component by component. Key: the component's."""
     book = report.ledger
     if book is None or report.card.unreachable:
@@ -304,7 +304,7 @@ def ledger(report: Dossier) -> Section | None:
     )
 
 
-def tasks(report: Dossier, *, now: float | None = None) -> Section | None:
+def tasks(report: HostReport, *, now: float | None = None) -> Section | None:
     """Return the tasks that were tried: outcome, points, what happened. Key: the task's."""
     runs = report.card.task_runs or ()
     if not runs:
@@ -329,7 +329,7 @@ def tasks(report: Dossier, *, now: float | None = None) -> Section | None:
 WORDS: Final = MappingProxyType({"absent": "none offered"})
 
 
-def visitors(report: Dossier) -> Section | None:
+def visitors(report: HostReport) -> Section | None:
     """Return what access logs say of each client, beside what the probe got. Key: its robots.txt token."""
     return visits_section(report.visits, report.card) if report.visits is not None else None
 
@@ -350,7 +350,7 @@ def visits_section(record: visits.Visits, card: ReportCard | None = None) -> Sec
     return Section("visits", title, lead, items, visits.HEADER)
 
 
-def declared(report: Dossier) -> Section | None:
+def declared(report: HostReport) -> Section | None:
     """Return what the site declares for agents, where that was asked for; not scored."""
     found = report.card.declared
     if not found:

@@ -14,21 +14,21 @@ from aui_tui.model.methods import MOST_AGENTS, method
 from aui_tui.model.observations import Observations
 from aui_tui.model.registry import registry
 from aui_tui.model.signs import SIGNS, sign
-from aui_tui.model.view import Dossier
+from aui_tui.model.view import HostReport
 from aui_tui.report.sections import NAMES, Section, sections
 from tests.scan import situations
 from tests.strategies import driven
 
 
-def report_of(seen: Observations, name: str = "v0.2") -> Dossier:
-    return Dossier(card=grade_card(seen, name), observations=seen, ledger=ledger(seen, method(name)))
+def report_of(seen: Observations, name: str = "v0.2") -> HostReport:
+    return HostReport(card=grade_card(seen, name), observations=seen, ledger=ledger(seen, method(name)))
 
 
-def by_name(report: Dossier) -> dict[str, Section]:
+def by_name(report: HostReport) -> dict[str, Section]:
     return {section.name: section for section in sections(report)}
 
 
-def check(report: Dossier) -> None:
+def check(report: HostReport) -> None:
     card, found = report.card, by_name(report)
     sentence, outcomes = found["verdict"].text, agents.outcomes(card, report.observations)
     assert found["verdict"].word == ("unreachable" if card.unreachable else card.stance)
