@@ -151,10 +151,13 @@ class Gating:
 
 
 def _same(cards: Sequence[ReportCard], card: ReportCard) -> ReportCard | None:
-    """Return the card of the same host among ``cards``; a single one stands for any host."""
-    found = [one for one in cards if one.host == card.host and one.method == card.method]
-    found = found or [one for one in cards if one.host == card.host]
-    return found[-1] if found else cards[0] if len(cards) == 1 else None
+    """Return the card of the same host among ``cards``. Raises BadValue when every one is of another host."""
+    found = [one for one in cards if one.host == card.host]
+    if cards and not found:
+        held = ", ".join(dict.fromkeys(one.host for one in cards[:5]))
+        raise BadValue(f"--no-regress names cards of {clean(held, 200)}, not of {clean(card.host, 253)}.")
+    found = [one for one in found if one.method == card.method] or found
+    return found[-1] if found else None
 
 
 def tell(outcome: Outcome) -> None:

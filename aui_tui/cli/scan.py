@@ -394,7 +394,12 @@ def scan(
     access = given(context, ConnectionOptions).policy(pace)
     access = given(context, Signing).policy(run.settings.data_dir, access)
     options = ScanOptions(
-        force=force, method=method_of(method), category=category_of(category), tasks=tasks, act=act, declared=declared
+        force=force or bool(gating.gates),
+        method=method_of(method),
+        category=category_of(category),
+        tasks=tasks,
+        act=act,
+        declared=declared,
     )
     if act and not tasks:
         raise BadValue("--act needs --tasks; add --tasks.")

@@ -115,6 +115,8 @@ STAGGER: Final = 0.25
 """Seconds before the next address is tried beside one that has not answered (RFC 8305 5)."""
 NO_ROOM: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 """What the system says when it is out of open files or memory."""
+LOOPBACK: Final = ("127.0.0.1", "::1")
+"""Where every name under localhost leads, whatever a name server says (RFC 6761 6.3)."""
 MAX_ADDRESSES: Final = 8
 """Checked addresses of one name that are tried."""
 
@@ -163,6 +165,8 @@ class Routes:
     async def _addresses(self, host: str) -> tuple[str, ...]:
         if target.parse_address(host) is not None:
             return (host,)
+        if host.endswith(".localhost") and self._access.resolver is None:
+            return LOOPBACK
         pending = self._names.get(host)
         if pending is None:
             pending = self._names[host] = asyncio.ensure_future(self._look_up(host))

@@ -41,7 +41,8 @@ BUDGET: Final = 20.0
 class Terms(msgspec.Struct, frozen=True, kw_only=True):
     """What holds for every scan of a crawl.
 
-    ``connect_to``, ``insecure``, ``cafile``, ``allow_private``, ``limits``: as in ``scan.policy.ScanPolicy``;
+    ``connect_to``, ``insecure``, ``cafile``, ``allow_private``, ``keyboard``, ``limits``: as in
+    ``scan.policy.ScanPolicy``;
     ``keys``: names in the cards that are handed out, empty when none are wanted; ``fast``: scanning processes ask by
     the extra ``fast``.
     """
@@ -49,6 +50,7 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     method: str = DEFAULT_METHOD
     base_url: str = ""
     allow_private: bool = False
+    keyboard: bool = False
     connect_to: tuple[ConnectTo, ...] = ()
     cafile: str = ""
     insecure: bool = False
@@ -65,6 +67,7 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
             method=method,
             base_url=base_url,
             allow_private=access.allow_private,
+            keyboard=access.keyboard,
             connect_to=access.connect_to,
             cafile=access.cafile,
             insecure=access.insecure,
@@ -84,6 +87,7 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
         """Return the access of the scans."""
         return ScanPolicy(
             allow_private=self.allow_private,
+            keyboard=self.keyboard,
             connect_to=self.connect_to,
             cafile=self.cafile,
             insecure=self.insecure,
@@ -121,7 +125,8 @@ async def scan(
 ) -> Result:
     """Scan one host, grade and pack it. Raises nothing but CancelledError: an error is a result."""
     try:
-        observed = await observe(access.target(job.url), parser=parser, access=access, fast=fast)
+        target = access.target(job.url)
+        observed = await observe(target, parser=parser, access=access.toward(target), fast=fast)
         labels = Labels(name=job.name, category=job.category, seed=job.seed, base_url=terms.base_url)
         card = grade_card(observed, terms.method, labels=labels)
         packed = Packed.of(card, observed)

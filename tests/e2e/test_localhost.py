@@ -1,0 +1,86 @@
+"""A site on this machine is scanned as it was typed: no option, no scheme; nothing else on this machine is reached."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.runner import aui, here
+from tests.loopback import QuietFiles, QuietHandler, files_of, listening
+
+HOME = "<!doctype html><title>Corner shop</title><main><h1>Bread</h1><p>Open from eight to six, every day.</p></main>"
+
+
+class Moody(QuietHandler):
+    """Serves everybody until ``refusing``, and then the browser alone."""
+
+    refusing = False
+
+    def do_GET(self) -> None:
+        agent = "compatible;" in self.headers.get("User-Agent", "")
+        if self.path != "/":
+            self.reply(404, b"", "text/plain")
+        elif agent and type(self).refusing:
+            self.reply(403, b"Forbidden")
+        else:
+            self.reply(200, HOME.encode())
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("name", ["localhost", "127.0.0.1", "shop.localhost"])
+def test_a_port_of_this_machine_is_asked_over_http(tmp_path: Path, name: str) -> None:
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "index.html").write_text(HOME)
+    with listening(files_of(tmp_path / "site", QuietFiles)) as server:
+        done = aui(tmp_path, "scan", f"{name}:{server.server_port}", "--json")
+    card = json.loads(done.out)
+    assert done.code == 0, done.err
+    assert (card["host"], card["human_title"], card["live_served"]) == (
+        f"{name}:{server.server_port}",
+        "Corner shop",
+        4,
+    )
+    assert any("speaks plain HTTP" in item["text"] for item in card["evidence"])
+
+
+@pytest.mark.ci
+def test_a_list_may_name_this_machine(tmp_path: Path) -> None:
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "index.html").write_text(HOME)
+    with listening(files_of(tmp_path / "site", QuietFiles)) as server:
+        (tmp_path / "hosts").write_text(f"localhost:{server.server_port}\n")
+        done = aui(tmp_path, "crawl", "hosts", "--json")
+    assert json.loads(done.out)["live_served"] == 4
+
+
+@pytest.mark.ci
+def test_a_gate_never_passes_on_an_earlier_answer(tmp_path: Path) -> None:
+    with listening(Moody) as server:
+        address = f"localhost:{server.server_port}"
+        assert aui(tmp_path, "scan", address, "--json").code == 0
+        Moody.refusing = True
+        done = aui(tmp_path, "scan", address, "--must-serve", "claude,chatgpt", "--json")
+    assert done.code == 1
+    assert json.loads(done.out)["stance"] == "Walled"
+
+
+@pytest.mark.ci
+def test_a_baseline_of_another_host_is_refused(tmp_path: Path) -> None:
+    with listening(Moody) as server, listening(Moody) as other:
+        Moody.refusing = False
+        card = aui(tmp_path, "scan", f"localhost:{other.server_port}", "--json").out
+        (tmp_path / "base.json").write_text(card)
+        done = aui(tmp_path, "scan", f"localhost:{server.server_port}", "--no-regress", "base.json", "--json", "-q")
+    assert done.code == 2
+    assert (
+        f"--no-regress names cards of localhost:{other.server_port}, not of localhost:{server.server_port}" in done.err
+    )
+
+
+@pytest.mark.parametrize("url", ["printer.lan.internal", "10.0.0.7", "192.168.1.1:8000", "shop.example:8080", "router"])
+def test_other_networks_still_need_the_option(tmp_path: Path, url: str) -> None:
+    done = here(tmp_path, "scan", url)
+    assert done.code == 2
+    assert "--allow-private" in done.sentence
