@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date, timedelta
-from typing import Final, Literal, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple
 
 import msgspec
 
@@ -20,6 +20,7 @@ from aui_tui.model.registry import Agent, registry
 from aui_tui.model.vocabulary import SEVERITIES
 from aui_tui.text import clean
 
+TimestampOrEmpty = Annotated[str, msgspec.Meta(pattern=r"^$|^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")]
 Kind = Literal["edge", "origin", "unknown"]
 Addresses = Literal["checked", "not fetched", "none published", "off"]
 """Whether a client's addresses were compared with its vendor's list: yes; the list is not here; there is none;
@@ -139,8 +140,8 @@ class Visits(msgspec.Struct, frozen=True, kw_only=True):
     formats: tuple[str, ...]
     kind: Kind
     kind_reason: str
-    first: Timestamp | Literal[""]
-    last: Timestamp | Literal[""]
+    first: TimestampOrEmpty
+    last: TimestampOrEmpty
     lines: Count
     examined: Count
     unparsable: Count

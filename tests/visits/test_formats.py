@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from aui_tui.errors import BadValue, ConfigError, RecordError
-from aui_tui.model.visits import RangeList, Visits, remarks
+from aui_tui.model.visits import RangeList, Visits, decode_visits, encode_visits, remarks
 from aui_tui.visits import logs
 from aui_tui.visits.clients import Names, Ranges
 from aui_tui.visits.counting import Options, quote
@@ -313,6 +313,7 @@ def test_an_empty_file_has_no_visits(tmp_path: Path) -> None:
     (tmp_path / "access.log").write_bytes(b"")
     record = read(tmp_path / "access.log")
     assert (record.lines, record.visitors, record.first) == (0, (), "")
+    assert decode_visits(encode_visits(record)) == record
 
 
 @pytest.mark.parametrize(
