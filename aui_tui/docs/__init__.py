@@ -1,6 +1,6 @@
 """The documentation: one Markdown file a topic, read by ``aui-tui help TOPIC``, the dashboard, and the pages of serve.
 
-Two topics are made from the tables that the program itself works by: the query language and the scoring method.
+Topics that explain tables are made from the tables that the program itself works by.
 """
 
 from __future__ import annotations
@@ -14,17 +14,19 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from aui_tui.checks.ledger import Section, sections
 from aui_tui.model import query
 from aui_tui.model.methods import DEFAULT_METHOD
+from aui_tui.model.registry import PURPOSES, Client, registry
 from aui_tui.model.vocabulary import choose
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-QUERY, METHOD, DECLARED = "query", "method", "declared"
+QUERY, METHOD, DECLARED, NAMES = "query", "method", "declared", "names"
 TOPICS: Final = MappingProxyType(
     {
         "scanning": "scan a site, a staging site, or one of your own",
         "dashboard": "keys, the line of commands, what is remembered",
         QUERY: "the words that choose hosts in an index",
+        NAMES: "who asks under which name, what for, and whether robots.txt is read",
         METHOD: "how verdicts, stance, points and grades are decided",
         "ci": "gates and jobs for CI",
         "tasks": "what an agent gets done in a browser",
@@ -42,6 +44,18 @@ TOPICS: Final = MappingProxyType(
 """Every topic in reading order, and what it is about."""
 
 
+PURPOSE_TITLES: Final = {
+    "user": "For a user, live",
+    "search": "To build a search index",
+    "training": "To train models",
+    "ads": "To check advertisements",
+}
+ROBOTS_WORDS: Final = {
+    "yes": "follows robots.txt",
+    "no": "does not follow robots.txt",
+    "reserved": "may not follow robots.txt",
+    "unstated": "does not say whether it follows robots.txt",
+}
 FILES: Final = MappingProxyType({"skill": "SKILL.md"})
 """Topics whose file has a name that others look for."""
 
@@ -56,6 +70,8 @@ def read(topic: str, *, method: str = DEFAULT_METHOD) -> str:
         return "\n".join(_page(query_sections(), code=True))
     if name == METHOD:
         return "\n".join(_page(sections(method)))
+    if name == NAMES:
+        return "\n".join(_page(name_sections(), code=True))
     text = files(__name__).joinpath(FILES.get(name, f"{name}.md")).read_text(encoding="utf-8")
     return text + "\n".join(("", *_declarations())) if name == DECLARED else text
 
@@ -135,6 +151,37 @@ def query_sections() -> tuple[Section, ...]:
         Section("Joining terms", rows=query.JOINING),
         Section("For example", rows=query.EXAMPLES),
     )
+
+
+def name_sections() -> tuple[Section, ...]:
+    """Return the clients that are known, by what they are for."""
+    known = registry()
+    rows: dict[str, list[tuple[str, str]]] = {purpose: [] for purpose in PURPOSES.values()}
+    for client in (*known.agents, *known.crawlers, *known.others):
+        rows[client.purpose].append((client.token, " · ".join(_about(client, known.version))))
+    return (
+        Section(
+            "Names of agents and crawlers",
+            (
+                "Each row says who sends the name, whether robots.txt is read and followed, whether the addresses are "
+                "published, and the source. Operators change this; the date says when it was looked at.",
+            ),
+        ),
+        *(Section(PURPOSE_TITLES[purpose], rows=tuple(found)) for purpose, found in rows.items()),
+    )
+
+
+def _about(client: Client, version: str) -> Iterator[str]:
+    """Yield what one row says of ``client``; ``version``: the day on which the registry was checked."""
+    yield f"{client.label} by {client.operator}" if client.label != client.token else client.operator
+    if client.kind == "control-token":
+        yield "a name for robots.txt alone, sends no requests"
+    else:
+        yield ROBOTS_WORDS[client.honours_robots]
+        yield "addresses published" if client.ip_ranges else "no addresses published"
+    yield f"{'' if client.confidence == 'vendor' else 'reported, '}{client.checked or version}"
+    if client.doc:
+        yield client.doc
 
 
 def _page(page: tuple[Section, ...], *, code: bool = False) -> Iterator[str]:

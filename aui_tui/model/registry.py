@@ -24,6 +24,15 @@ FILE: Final = Path(__file__).with_name("registry.toml")
 _HEADING: Final = re.compile(r"^\[+([a-z_]+)", re.MULTILINE)
 
 
+PURPOSES: Final[Mapping[str, str]] = {
+    "user-directed agent": "user",
+    "search crawler": "search",
+    "training crawler": "training",
+    "ads crawler": "ads",
+}
+"""What a client is for, in one word, by its role."""
+
+
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """What every entry has: its position, its names and the company."""
 
@@ -33,27 +42,41 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     short: str = ""
 
 
-class Agent(Entry, frozen=True, kw_only=True):
-    """A user-directed agent: its slot (``agent_01``), robots.txt product token, names and User-Agent string."""
+class Client(Entry, frozen=True, kw_only=True):
+    """What sends requests under a robots.txt product token.
+
+    ``honours_robots``: yes, no, reserved (where the operator decides), unstated. ``confidence``: who says all this,
+    ``listed`` when it is not the operator; ``doc`` is the source, ``checked`` the day of the last look.
+    """
 
     token: str
+    role: str
+    aliases: tuple[str, ...] = ()
+    kind: str = "crawler"
+    confidence: str = "vendor"
+    honours_robots: str = "unstated"
+    ip_ranges: str = ""
+    doc: str = ""
+    checked: str = ""
+
+    @property
+    def purpose(self) -> str:
+        """What the client is for: ``user``, ``search``, ``training`` or ``ads``."""
+        return PURPOSES[self.role]
+
+
+class Agent(Client, frozen=True, kw_only=True):
+    """A user-directed agent: its slot (``agent_01``), robots.txt product token, names and User-Agent string."""
+
     user_agent: str = ""
     live_probe: bool = False
-    aliases: tuple[str, ...] = ()
-    kind: str = ""
     status: str = "active"
-    ip_ranges: str = ""
     signature_directory: str = ""
     matrix: str = ""
 
 
-class Crawler(Entry, frozen=True, kw_only=True):
+class Crawler(Client, frozen=True, kw_only=True):
     """A training or search crawler: reported, not scored."""
-
-    token: str
-    role: str = ""
-    kind: str = "crawler"
-    ip_ranges: str = ""
 
 
 class Surface(Entry, frozen=True, kw_only=True):
@@ -74,6 +97,7 @@ class Registry(msgspec.Struct, frozen=True, kw_only=True):
     chrome_version: str
     agents: tuple[Agent, ...]
     crawlers: tuple[Crawler, ...]
+    others: tuple[Client, ...]
     surfaces: tuple[Surface, ...]
 
     @property
@@ -151,7 +175,7 @@ def surfaces() -> tuple[Surface, ...]:
 @cache
 def registry() -> Registry:
     """Return the packaged registry (``registry.toml``), read once."""
-    data = _read("registry", "identity", "agent", "crawler")
+    data = _read("registry", "identity", "agent", "crawler", "other")
     chrome: str = data["identity"]["chrome_version"]
     for entry in (*data["agent"], *data["crawler"]):
         entry["user_agent"] = entry["user_agent"].replace("{chrome}", chrome)
@@ -161,6 +185,7 @@ def registry() -> Registry:
         browser_user_agent=data["identity"]["browser_user_agent"].replace("{chrome}", chrome),
         agents=convert(_entries(data["agent"]), tuple[Agent, ...]),
         crawlers=convert(_entries(data["crawler"]), tuple[Crawler, ...]),
+        others=convert(_entries(data["other"]), tuple[Client, ...]),
         surfaces=surfaces(),
     )
 

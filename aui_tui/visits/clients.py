@@ -58,8 +58,10 @@ def clients() -> Mapping[str, Client]:
         silent = crawler.kind == CONTROL
         client = Client(crawler.token, _CASING.sub("", crawler.label), "crawler", crawler.ip_ranges, silent)
         found.setdefault(crawler.token.lower(), client)
-    for entry in table()["other"]:
-        found.setdefault(entry["token"].lower(), Client(entry["token"], entry["label"], "other", entry["ip_ranges"]))
+    for other in known.others:
+        client = Client(other.token, other.label, "other", other.ip_ranges)
+        for name in (other.token, *other.aliases):
+            found.setdefault(name.lower(), client)
     return found
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import pytest
 
 from aui_tui.model import registry as registry_module
-from aui_tui.model.registry import Agent, Crawler, Known, Starter, fold, names_of, registry, starter, surfaces
+from aui_tui.model.registry import PURPOSES, Agent, Crawler, Known, Starter, fold, names_of, registry, starter, surfaces
 from aui_tui.model.vocabulary import AGENTS_TOTAL, CATEGORIES, CRAWLERS_TOTAL, LIVE_TOTAL, SURFACES_TOTAL
 from aui_tui.scan.target import parse
 from aui_tui.text import clean
@@ -145,3 +145,14 @@ def test_the_mapping_reads_the_list() -> None:
     assert listed.get("github.test", Known()) == Known()
     assert dict(listed) == dict(starter())
     assert len(listed) == len(starter())
+
+
+def test_a_client_that_is_no_position_has_a_purpose_a_source_and_a_day() -> None:
+    taken = {entry.token.lower() for entry in (*KNOWN.agents, *KNOWN.crawlers)}
+    for other in KNOWN.others:
+        assert other.token.lower() not in taken
+        assert other.purpose in PURPOSES.values()
+        assert other.doc.startswith("https://")
+        assert re.fullmatch(r"\d{4}-\d\d-\d\d", other.checked)
+    assert {entry.purpose for entry in KNOWN.agents} == {"user"}
+    assert {other.purpose for other in KNOWN.others} >= {"search", "training", "ads"}
