@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-import gc
 import os
-import signal
 import sys
+
+if not sys.flags.safe_path and sys.path[:1] == [os.getcwd()] != [os.path.dirname(os.path.dirname(__file__))]:  # noqa: PTH109, PTH120 - nothing may be imported yet
+    del sys.path[0]  # “python -m aui_tui” would take modules of ours and of libraries from the current folder
+
+import gc
+import signal
 from collections.abc import Sequence
 from typing import Any, Final
+
+from aui_tui.process import protect
 
 COMPLETING: Final = "_AUI_TUI_COMPLETE"
 """Variable that is set while a shell asks for completions."""
@@ -33,6 +39,7 @@ def main() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Return the exit code of a command line. The dashboard opens without the parser: it has to be there at once."""
+    protect()
     gc.disable()  # what is imported stays; a command and the dashboard collect again once they have begun
     flags = plain(arguments) if COMPLETING not in os.environ else None
     if flags is None:

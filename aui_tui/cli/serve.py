@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import ipaddress
-import shlex
-import socket
-import sys
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Annotated, Final
-from urllib.parse import urlsplit
+from typing import Annotated, Final
 
 import typer
 
 from aui_tui.cli import streams
 from aui_tui.cli.options import ConnectionOptions, example, given, only, run_of, taking
 from aui_tui.cli.sources import only_local, opened
-from aui_tui.errors import BadValue, ConfigError, MissingExtra
-from aui_tui.text import clean
-
-if TYPE_CHECKING:
-    from aiohttp.web import Application, Request, StreamResponse
+from aui_tui.errors import BadValue, MissingExtra
 
 app = typer.Typer()
 
@@ -153,13 +143,6 @@ def mcp(
 
 
 WEB_PORT: Final = 8601
-MOST: Final = 8
-"""Dashboards at a time; each is a process."""
-POLICY: Final = (
-    "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
-    "font-src 'self' data:; connect-src 'self' {socket}; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-)
-"""What the page may load: nothing from elsewhere, in no frame of another page."""
 
 
 @app.command("web", cls=taking(), epilog=example("aui-tui web --port 8601"))
@@ -170,110 +153,21 @@ def web(
     base_url: Annotated[
         str, typer.Option("--base-url", metavar="URL", help="Address that browsers use, behind a proxy.")
     ] = "",
-    expose: Annotated[
-        bool, typer.Option("--expose", help="Listen on an address that other machines reach, without a password.")
-    ] = False,
 ) -> int:
-    """Open the dashboard in a browser, until ctrl+c. Each tab runs a dashboard of its own on this machine."""
+    """Open the dashboard in a browser, until ctrl+c. Each tab runs a dashboard of its own on this machine.
+
+    The address that is printed holds a token: whoever has it acts as you do.
+    """
     run = run_of(context)
     if find_spec("textual_serve") is None:
         raise MissingExtra("aui-tui web", "web")
-    local = _is_loopback(host)
-    if not local and not expose:
-        raise BadValue(
-            f"--host {clean(host, 60)} is an address that other machines reach, and whoever opens the page scans and "
-            "writes files as you do. Use 127.0.0.1, or add --expose."
-        )
-    listener = _listen(host, port)
-    names, url = _names(host, listener.getsockname()[1], base_url)
-    if not local:
-        streams.say("Warning: other machines reach this dashboard without a password, and act as you do.")
+    from aui_tui.web import dashboard
+
     settings = run.settings
-    words = [sys.executable, "-m", "aui_tui", "--data-dir", str(settings.data_dir)]
+    options = ["--data-dir", str(settings.data_dir)]
     if settings.origins["source"] == "--source":
-        words += ["--source", settings.source]
+        options += ["--source", settings.source]
     if settings.origins["config_file"] == "--config":
-        words += ["--config", str(settings.config_file)]
-    from aiohttp.web import run_app
-
-    streams.say(f"The dashboard is at {url}/ until ctrl+c.")
-    run_app(_application(shlex.join(words), url, names), sock=listener, print=None, access_log=None)
+        options += ["--config", str(settings.config_file)]
+    dashboard.serve(options, host=host, port=port, base_url=base_url, title=streams.NAME, say=streams.say)
     return 0
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens. Raises ConfigError."""
-    try:
-        family, kind, number, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listener = socket.socket(family, kind, number)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-        listener.listen()
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise ConfigError(f"Cannot listen on {clean(host, 60)} port {port}: {clean(reason, 120)}.") from None
-    return listener
-
-
-def _names(host: str, port: int, base_url: str) -> tuple[frozenset[str], str]:
-    """Return the values of Host that are answered, and the address of the page. Raises BadValue."""
-    own = f"[{host}]" if ":" in host else host
-    names = {f"{own}:{port}"}
-    if _is_loopback(host):
-        names |= {f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")}
-    if not base_url:
-        if host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not bound
-            raise BadValue(f"--host {host} means every address; name the one that browsers use with --base-url.")
-        return frozenset(names), f"http://{own}:{port}"
-    parts = urlsplit(base_url)
-    if parts.scheme not in ("http", "https") or not parts.netloc or parts.path not in ("", "/") or parts.query:
-        raise BadValue("--base-url takes http:// or https:// with a host and no path.")
-    return frozenset(names | {parts.netloc.lower()}), f"{parts.scheme}://{parts.netloc}"
-
-
-def _application(command: str, url: str, names: frozenset[str]) -> Awaitable[Application]:
-    """Return textual-serve's application for ``command`` behind checks of Host and Origin."""
-    from aiohttp.web import HTTPForbidden, HTTPServiceUnavailable, middleware
-    from textual_serve.server import Server
-
-    origins = {f"{scheme}://{name}" for scheme in ("http", "https") for name in names}
-    policy = POLICY.format(socket=url.replace("http", "ws", 1))
-    open_now = 0
-
-    async def guard(request: Request, handler: Callable[[Request], Awaitable[StreamResponse]]) -> StreamResponse:
-        """Answer requests for this dashboard by its own pages alone: no other site's page, no rebound name."""
-        nonlocal open_now
-        origin = request.headers.get("Origin")
-        if request.host.lower() not in names or (origin is not None and origin.lower() not in origins):
-            raise HTTPForbidden(text="Only the dashboard's own page may use this address.")
-        if request.path != "/ws":
-            answer = await handler(request)
-            answer.headers["Content-Security-Policy"] = policy
-            answer.headers["X-Content-Type-Options"] = "nosniff"
-            return answer
-        if origin is None:
-            raise HTTPForbidden(text="A WebSocket needs an Origin.")
-        if open_now >= MOST:
-            raise HTTPServiceUnavailable(text=f"{MOST} dashboards are open; close one.")
-        open_now += 1
-        try:
-            return await handler(request)
-        finally:
-            open_now -= 1
-
-    async def prepared() -> Application:
-        made = await Server(command, public_url=url, title=streams.NAME)._make_app()
-        made.on_startup.clear()  # the library's banner
-        made.middlewares.append(middleware(guard))
-        return made
-
-    return prepared()

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import math
 import os
 import queue
@@ -24,15 +23,14 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import IO, Final, TypeVar
 
 import msgspec
 
-import aui_tui
 from aui_tui.model.decoding import from_msgpack, msgpack_decoder
 from aui_tui.model.observations import PageFacts, RobotsFacts
 from aui_tui.model.registry import registry
+from aui_tui.process import command
 from aui_tui.scan import page, robots
 from aui_tui.scan.page import PageText
 
@@ -57,19 +55,6 @@ _Facts = TypeVar("_Facts", PageFacts, PageText, RobotsFacts)
 
 HEADER: Final = 4
 """Octets of the length before each frame, in either direction."""
-
-_BOOT: Final = """\
-import importlib, json, sys
-sys.path[:] = json.loads(sys.argv[2])
-importlib.import_module(sys.argv[1]).main()
-"""
-
-
-def command(module: str) -> list[str]:
-    """Return the command line of a process that finds the same modules and runs ``main()`` of ``module``."""
-    root = str(Path(aui_tui.__file__).resolve().parent.parent)
-    path = [str(Path(entry).resolve()) if entry else str(Path.cwd()) for entry in sys.path]
-    return [sys.executable, "-I", "-S", "-c", _BOOT, module, json.dumps(path if root in path else [root, *path])]
 
 
 def take_pipes() -> tuple[int, int]:

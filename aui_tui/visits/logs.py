@@ -17,6 +17,7 @@ from typing import Final
 from aui_tui.errors import BadValue, RecordError
 from aui_tui.model.card import stamp
 from aui_tui.model.visits import Addresses, Kind, RangeList, Visitor, Visits
+from aui_tui.process import spawning
 from aui_tui.text import clean
 from aui_tui.visits.clients import Ranges, clients, range_lists
 from aui_tui.visits.counting import Count, Options, Reading
@@ -99,7 +100,7 @@ def _shared(
     parts: Sequence[Part], options: Options, ranges: Mapping[str, Ranges], jobs: int, tell: Callable[[int], None]
 ) -> Count:
     whole, done = Count(), 0
-    context = multiprocessing.get_context("spawn")
+    context = spawning()
     pool = ProcessPoolExecutor(min(jobs, len(parts)), context, initializer=_prepare, initargs=(options, ranges))
     try:
         pending = {pool.submit(_read_part, part): part for part in parts}

@@ -6,6 +6,8 @@ Limits that are not the operator's to raise stand here too.
 from __future__ import annotations
 
 import ipaddress
+import socket
+import sys
 from importlib.util import find_spec
 from typing import Final
 from urllib.parse import urlsplit
@@ -151,3 +153,38 @@ def check_installed() -> None:
     """Raise MissingExtra when the extra ``serve`` is not installed."""
     if any(find_spec(name) is None for name in NEEDED):
         raise MissingExtra("Serving", "serve")
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a listening socket. Raises ConfigError when the address cannot be bound."""
+    if not host.strip():
+        raise ConfigError("The address to listen on is empty; name one, such as 127.0.0.1, or 0.0.0.0 for every one.")
+    listener: socket.socket | None = None
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, kind, protocol, _, place = found[0]
+        listener = socket.socket(family, kind, protocol)
+        if sys.platform != "win32":
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(place)
+        listener.listen(512)
+        listener.set_inheritable(True)
+    except (OSError, OverflowError) as error:
+        if listener is not None:
+            listener.close()
+        raise ConfigError(f"Cannot listen on {clean(host, 80)} port {port}: {_reason(error)}.") from None
+    return listener
+
+
+def address_of(listener: socket.socket) -> str:
+    """Return the address under which a listening socket is reached, such as http://127.0.0.1:8000.
+
+    One that listens everywhere is reached by the name of this machine: a link to 127.0.0.1 leads others to themselves.
+    """
+    host, port = listener.getsockname()[:2]
+    name = socket.gethostname().lower() if host in ("0.0.0.0", "::") else host  # noqa: S104 - compared, not bound
+    return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
+
+
+def _reason(error: Exception) -> str:
+    return clean((getattr(error, "strerror", None) or str(error)).rstrip("."), 120).lower()

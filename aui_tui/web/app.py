@@ -13,7 +13,6 @@ import logging
 import logging.config
 import multiprocessing
 import signal
-import socket
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -34,8 +33,7 @@ from uvicorn.supervisors.multiprocess import Multiprocess, Process
 from aui_tui import web
 from aui_tui.errors import AuiError, ConfigError
 from aui_tui.service.protocol import Published
-from aui_tui.text import clean
-from aui_tui.web import ApiConfig, discovery, problems
+from aui_tui.web import ApiConfig, address_of, discovery, listen, problems
 from aui_tui.web.guard import LOGGING, Connection, GuardMiddleware, TooLarge
 from aui_tui.web.messages import Representation, is_cross_site
 from aui_tui.web.pages import Pages
@@ -323,38 +321,3 @@ def uvicorn_config(app: Callable[[], ASGIApp], workers: int = 1) -> uvicorn.Conf
         timeout_keep_alive=5,
         timeout_graceful_shutdown=web.SHUTDOWN_SECONDS,
     )
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """Return a listening socket. Raises ConfigError when the address cannot be bound."""
-    if not host.strip():
-        raise ConfigError("The address to listen on is empty; name one, such as 127.0.0.1, or 0.0.0.0 for every one.")
-    listener: socket.socket | None = None
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        family, kind, protocol, _, place = found[0]
-        listener = socket.socket(family, kind, protocol)
-        if sys.platform != "win32":
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(place)
-        listener.listen(512)
-        listener.set_inheritable(True)
-    except (OSError, OverflowError) as error:
-        if listener is not None:
-            listener.close()
-        raise ConfigError(f"Cannot listen on {clean(host, 80)} port {port}: {_reason(error)}.") from None
-    return listener
-
-
-def address_of(listener: socket.socket) -> str:
-    """Return the address under which a listening socket is reached, such as http://127.0.0.1:8000.
-
-    One that listens everywhere is reached by the name of this machine: a link to 127.0.0.1 leads others to themselves.
-    """
-    host, port = listener.getsockname()[:2]
-    name = socket.gethostname().lower() if host in ("0.0.0.0", "::") else host  # noqa: S104 - compared, not bound
-    return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
-
-
-def _reason(error: Exception) -> str:
-    return clean((getattr(error, "strerror", None) or str(error)).rstrip("."), 120).lower()

@@ -54,8 +54,8 @@ def serving(
     allow_origin: tuple[str, ...] = (),
 ) -> Iterator[Running]:
     """Serve ``service`` on a free port of the loopback interface."""
-    listener = app.listen("127.0.0.1", 0)
-    address = app.address_of(listener)
+    listener = web.listen("127.0.0.1", 0)
+    address = web.address_of(listener)
     config = web.checked_config(
         base_url or address, trusted_proxies=trusted_proxies, cors=cors, allow_origin=allow_origin
     )

@@ -24,9 +24,10 @@ from aui_tui.index.writer import Packed
 from aui_tui.model.codec import Keys, encode_card
 from aui_tui.model.decoding import from_msgpack, msgpack_decoder
 from aui_tui.model.methods import DEFAULT_METHOD
+from aui_tui.process import command
 from aui_tui.scan import probes
 from aui_tui.scan.network import PyreqwestTransport, save_tls_memory
-from aui_tui.scan.parser_pool import Parser, command, frame, receive_frame, take_pipes
+from aui_tui.scan.parser_pool import Parser, frame, receive_frame, take_pipes
 from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.scan.scan import observe
 from aui_tui.text import clean
