@@ -259,7 +259,7 @@ async def look(
         looking = _Looking(seen, network, access, progress or silence, deadline)
         await looking.run()
     found = Declared(at=stamp(time.time()), agent=looking.token, requests=looking.requests, entries=looking.entries())
-    return exchanges.without(found, access.secrets)
+    return exchanges.redact(found, access.secrets)
 
 
 def _field_line(row: Row, fields: Sequence[Mapping[str, str]]) -> Line | None:
@@ -307,6 +307,7 @@ class _Looking:
         live = {probe.name: is_turned_away(probe) for probe in seen.live}
         self._agent = next((name for name, away in live.items() if away), registry().live[0].key)
         self._refusals = _CERTAIN if live.get(self._agent) else 0
+        self._site = target.parse(seen.origin, allow_private=True).origin
         self._url = self._homepage()
         self._found = {row.key: _Found() for row in rows()}
         self._answers: dict[tuple[str, str], Got] = {}
@@ -318,7 +319,7 @@ class _Looking:
 
     def _homepage(self) -> Url:
         """Return where the homepage is, past its redirects within the site."""
-        start = Url(target.parse(self._seen.origin, allow_private=True).origin, "/")
+        start = Url(self._site, "/")
         if self._access.private_fields():
             return start  # the user's own fields go to the scanned origin alone
         try:
@@ -357,7 +358,9 @@ class _Looking:
         self.requests += 1
         limit = min(self._limits.probe, self._deadline - time.monotonic())
         async with self._network.client(http2=profile.http2) as client:
-            answer = await probe(client, Plan(name, url, profile.fields, cap), self._access, limit=limit)
+            answer = await probe(
+                client, Plan(name, url, profile.fields, cap, site=self._site), self._access, limit=limit
+            )
         got = read(answer, self._access)
         self._tell(
             msgspec.structs.replace(

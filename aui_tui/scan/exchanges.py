@@ -16,14 +16,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from html import escape
 from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import quote, urlsplit
 
 import msgspec
 from msgspec.structs import replace
 
-from aui_tui.model.decoding import convert
-from aui_tui.model.observations import ANOTHER_PAGE, SERVED, Attempt, Challenge, Exchange
+from aui_tui.model.observations import (
+    ANOTHER_PAGE,
+    SERVED,
+    Attempt,
+    Challenge,
+    Declaration,
+    Exchange,
+    SignedProbe,
+)
 from aui_tui.scan import charset, markup, page, walls
 from aui_tui.scan.page import PageText
 from aui_tui.scan.parser_pool import Parser
@@ -40,11 +48,26 @@ MAX_TEXT: Final = 1500
 """Characters of a page's readable text that are recorded."""
 _BEGINNING: Final = 1 << 16
 """Octets of a body that are looked at first for its text."""
-_FOREIGN: Final = frozenset(
-    {"headers", "request", "text", "url", "location", "title", "site_name", "detail", "signal", "reference"}
-    | {"rule", "spelling", "notes", "where"}
+OWN_FIELDS: Final = frozenset(
+    {
+        "host",
+        "input_host",
+        "origin",
+        "scanned_at",
+        "ran_at",
+        "at",
+        "vantage",
+        "limits",
+        "http_version",
+        "error",
+        "outcome",
+    }
+    | {"vendor", "tier", "result", "served", "token", "policy", "effective", "kind", "agents", "by", "fields"}
+    | {"outcome", "key", "state", "agent", "browser", "door", "robots", "task", "reason", "change", "verb", "mark"}
 )
-"""Fields of the observation types whose texts come from a site."""
+"""Fields of the observation types with the product's own words or the user's; every other text may come from a site."""
+OWN_NAMES: Final = (Exchange, SignedProbe, Declaration)
+"""Types whose ``name`` is the product's own word."""
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -107,7 +130,7 @@ def replaced(first: Exchange, second: Exchange) -> Exchange:
     return msgspec.structs.replace(second, attempts=(*first.attempts, *second.attempts, attempt))
 
 
-def without(record: T, secrets: Sequence[str]) -> T:
+def redact(record: T, secrets: Sequence[str]) -> T:
     """Return ``record`` with every secret hidden in the texts that come from a site, however the site echoed it.
 
     Case is ignored: a host name in a URL is lower case whatever was echoed.
@@ -115,20 +138,28 @@ def without(record: T, secrets: Sequence[str]) -> T:
     if not secrets:
         return record
     forms = {
-        form for secret in secrets for form in (secret, quote(secret, safe=""), quote(secret), clean(secret)) if form
+        form
+        for secret in secrets
+        for text in (secret, escape(secret))
+        for form in (text, quote(text, safe=""), quote(text), clean(text), text.rstrip("="))
+        if form
     }
     ordered = "|".join(re.escape(form) for form in sorted(forms, key=len, reverse=True))
-    pattern = re.compile(ordered, re.IGNORECASE)
-    return convert(_hidden(msgspec.to_builtins(record), pattern, own=True), type(record))
+    found: T = _redacted(record, re.compile(ordered, re.IGNORECASE))
+    return found
 
 
-def _hidden(value: Any, forms: re.Pattern[str], *, own: bool) -> Any:
+def _redacted(value: Any, forms: re.Pattern[str], *, own: bool = False) -> Any:
     """Return ``value`` with ``forms`` hidden; ``own`` texts are the product's words and stay as they are."""
-    if isinstance(value, dict):
-        return {key: _hidden(item, forms, own=own and key not in _FOREIGN) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_hidden(item, forms, own=own) for item in value]
-    return forms.sub(HIDDEN, value) if isinstance(value, str) and not own else value
+    if isinstance(value, str):
+        return value if own else forms.sub(HIDDEN, value)
+    if isinstance(value, tuple):
+        return tuple(_redacted(item, forms, own=own) for item in value)
+    if isinstance(value, msgspec.Struct):
+        kept = OWN_FIELDS | {"name"} if isinstance(value, OWN_NAMES) else OWN_FIELDS
+        parts = {name: getattr(value, name) for name in value.__struct_fields__}
+        return replace(value, **{name: _redacted(part, forms, own=name in kept) for name, part in parts.items()})
+    return value
 
 
 def _kept(name: str, value: str) -> tuple[str, str]:

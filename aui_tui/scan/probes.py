@@ -292,7 +292,8 @@ _RAW_FACTOR: Final = 2
 class Plan:
     """What to ask: ``name`` of the probe, first ``url``, header ``fields`` and ``cap``, the body's limit in bytes.
 
-    ``whole_lines``: a body that is cut ends with its last whole line.
+    ``whole_lines``: a body that is cut ends with its last whole line. ``site``: the scanned origin, which
+    alone gets the user's own header fields, wherever ``url`` leads; None: nobody gets them.
     """
 
     name: str
@@ -300,6 +301,7 @@ class Plan:
     fields: Fields
     cap: int
     whole_lines: bool = False
+    site: Origin | None = None
 
 
 HIDDEN: Final = "…"
@@ -371,7 +373,7 @@ async def _run(client: Client, plan: Plan, access: ScanPolicy, answer: Answer) -
     cookie = ""
     visited = {(str(plan.url), cookie)}
     while True:
-        own = access.private_fields() if _same_site(plan.url, answer.url) else ()
+        own = access.private_fields() if _is_site(answer.url.origin, plan.site) else ()
         kept = (("Cookie", cookie),) if cookie else ()
         answer.request = [*plan.fields, *((name, HIDDEN) for name, _ in (*kept, *own))]
         fields = [(name.encode("ascii"), value.encode("ascii")) for name, value in (*plan.fields, *kept, *own)]
@@ -396,9 +398,9 @@ async def _run(client: Client, plan: Plan, access: ScanPolicy, answer: Answer) -
         answer.url, answer.status, answer.headers = after, 0, []
 
 
-def _same_site(first: Url, now: Url) -> bool:
-    """Whether the user's own header fields may go to ``now``: the scanned origin, or its move from http to https."""
-    return now.origin in (first.origin, first.origin._replace(scheme="https", port=DEFAULT_PORTS["https"]))
+def _is_site(origin: Origin, site: Origin | None) -> bool:
+    """Whether the user's own header fields may go to ``origin``: the scanned one, or its move from http to https."""
+    return site is not None and origin in (site, site._replace(scheme="https", port=DEFAULT_PORTS["https"]))
 
 
 def _take_head(reply: Reply, access: ScanPolicy, answer: Answer) -> None:

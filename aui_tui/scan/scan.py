@@ -104,7 +104,7 @@ async def observe(
         cause=scan.cause,
         incomplete=stopped,
     )
-    observed = exchanges.without(observed, access.secrets)
+    observed = exchanges.redact(observed, access.secrets)
     if stopped:
         raise ScanStopped(observed if observed.browser.outcome == SERVED else None)
     return observed
@@ -322,8 +322,8 @@ class _Scan:
         url = Url(self.origin, path)
         if name in FILE_PROBES:
             cap = limits.robots if name == "robots" else limits.file
-            return Plan(name, url, fields, cap, whole_lines=name == "robots")
-        return Plan(name, url, fields, limits.page)
+            return Plan(name, url, fields, cap, whole_lines=name == "robots", site=self.origin)
+        return Plan(name, url, fields, limits.page, site=self.origin)
 
     async def _take(self, answer: Answer) -> Exchange:
         """Return the record of ``answer`` after its facts are taken."""
@@ -351,7 +351,7 @@ class _Scan:
 
     def _exchange(self, answer: Answer, *, judged: bool) -> Exchange:
         """Return the record of ``answer``, fit to be shown and kept: no secret of the user is in it."""
-        return exchanges.without(exchanges.exchange(answer, self._access.limits, judged=judged), self._access.secrets)
+        return exchanges.redact(exchanges.exchange(answer, self._access.limits, judged=judged), self._access.secrets)
 
     def _file(self, answer: Answer) -> bool:
         check = _CHECKS.get(answer.name)
@@ -432,7 +432,7 @@ class _Scan:
             self._tell(ProbeEvent(name=name, state="retrying", wait=wait, note=f"the cause: {trial.what}"))
             await asyncio.sleep(wait)
             async with self._network.client(http2=trial.profile.http2) as client:
-                plan = Plan(name, Url(self.origin, "/"), trial.profile.fields, limits.page)
+                plan = Plan(name, Url(self.origin, "/"), trial.profile.fields, limits.page, site=self.origin)
                 answer = await probe(client, plan, self._access, limit=limits.again if silent else limits.probe)
             try:
                 found = self._exchange(answer, judged=True)
@@ -474,7 +474,7 @@ class _Scan:
         url = probes.follow(Url(self.origin, "/"), first.url, self._access)
 
         async def ask(fields: Mapping[str, str]) -> Exchange:
-            plan = Plan(first.name, url, (*profile.fields, *fields.items()), self._access.limits.page)
+            plan = Plan(first.name, url, (*profile.fields, *fields.items()), self._access.limits.page, site=self.origin)
             async with self._network.client(http2=profile.http2) as client:
                 return self._exchange(await probe(client, plan, self._access), judged=True)
 

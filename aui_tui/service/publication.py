@@ -117,7 +117,7 @@ class Publication:
         return await self._local.quota_of(self._client)
 
     async def signature_directory(self, url: str) -> tuple[bytes, dict[str, str]] | None:
-        """Return the directory of the operator's signing key and the fields that sign it; None without a key."""
+        """Return the directory of the operator's signing key, signed for ``url``; None without a key."""
         folder = self._local.places.folder
         if not (folder / signing.NAME).exists():
             return None
@@ -153,7 +153,7 @@ class LocalPublication:
     def __call__(self) -> Publication:
         """Return the opened index."""
         access = dataclasses.replace(
-            self.access, allow_private=False, remote=True, headers=(), basic_auth=None, insecure=False
+            self.access, allow_private=False, keyboard=False, remote=True, headers=(), basic_auth=None, insecure=False
         )
         return Publication(
             LocalService(

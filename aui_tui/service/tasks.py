@@ -18,6 +18,7 @@ from aui_tui.model.card import ReportCard
 from aui_tui.model.observations import Observations
 from aui_tui.model.tasks import TASKS, TaskProgress
 from aui_tui.model.view import HostReport
+from aui_tui.scan.exchanges import redact
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.target import parse
 from aui_tui.tasks.browser import Browser, available
@@ -87,7 +88,7 @@ class TaskRuns:
         return await self._kept(report, seen, held[0], url)
 
     async def _kept(self, report: HostReport, seen: Observations, run: TaskRunning, url: str) -> HostReport:
-        whole = seen.with_tasks(run.report, run.rendered)
+        whole = redact(seen.with_tasks(run.report, run.rendered), self._access.secrets)
         card, warnings = await self._keep(report, whole, url)
         if self._pictures is not None and run.pictures:
             await asyncio.to_thread(write_pictures, self._pictures, seen.host, run.pictures)

@@ -121,6 +121,7 @@ class _Run:
         self._pictures = pictures
         self._allowance = allowance
         self._secrets = access.secrets
+        self._site = parse(seen.origin, allow_private=True).origin
         self._routes = Routes(access)
         self._guard = Guard(self._robots, seen.origin, access.private_fields(), allowance)
         self._dialler = Dialler(access, self._routes, self._guard.may_open)
@@ -140,7 +141,7 @@ class _Run:
             bytes=self._proxy.bytes,
             **changes,
         )
-        self.state.report = exchanges.without(report, self._secrets)
+        self.state.report = exchanges.redact(report, self._secrets)
 
     async def go(self, tasks: Sequence[str]) -> None:
         """Start what is needed, run the tasks, and close everything but the browser."""
@@ -314,7 +315,9 @@ class _Run:
             return None
         fields = probes.profile("robots").fields
         own = Origin(target.origin.scheme, target.host, target.port or DEFAULT_PORTS[target.origin.scheme])
-        plan = Plan("robots", Url(own, "/robots.txt"), fields, self._access.limits.robots, whole_lines=True)
+        plan = Plan(
+            "robots", Url(own, "/robots.txt"), fields, self._access.limits.robots, whole_lines=True, site=self._site
+        )
         async with Network(self._access) as network, network.client() as client:
             answer = await probe(client, plan, self._access, limit=self._access.limits.probe)
         if answer.status == 0 or answer.error or answer.status >= 500:

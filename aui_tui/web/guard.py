@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import ipaddress
 import logging
+import re
 import time
 from collections import Counter
 from collections.abc import MutableMapping
@@ -320,6 +321,11 @@ class BatchedHandler(logging.StreamHandler[TextIO]):
 access = logging.getLogger(ACCESS)
 faults = logging.getLogger("aui_tui.api")
 
+HOST: Final = re.compile(
+    rb"(?:[a-zA-Z0-9._~%!$&'()*+,;=-]*|\[[0-9a-fA-F:.]+\])"
+    rb"(?::(?:[0-9]{0,4}|[0-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?"
+)
+"""A Host field (RFC 9110 section 7.2), with a port that exists."""
 FIELDS: Final = (
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"same-origin"),
@@ -407,6 +413,8 @@ class GuardMiddleware:
         if {b"content-length", b"transfer-encoding"} <= {name for name, _ in headers}:
             return problems.two_lengths()
         host = next((value for name, value in headers if name == b"host"), b"")
+        if not HOST.fullmatch(host):
+            return problems.bad_host(host.decode("latin-1"))
         if not self._is_ours(host.decode("latin-1"), scope):
             asked = clean(host.decode("latin-1"), 80)
             return problems.problem("misdirected-request", f"This service is {self._config.base_url}, not {asked!r}.")

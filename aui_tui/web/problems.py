@@ -13,6 +13,7 @@ from starlette.responses import Response
 
 from aui_tui.errors import AuiError, BadValue, RateLimited
 from aui_tui.model.view import Quota
+from aui_tui.text import clean
 
 MEDIA_TYPE: Final = "application/problem+json"
 POLICY: Final = "scan"
@@ -60,7 +61,7 @@ KINDS: Final = MappingProxyType(
         "bad-request": Kind(
             400,
             "Bad request",
-            "The request has both Content-Length and Transfer-Encoding, so that its end is uncertain.",
+            "The request is not valid HTTP: its Host names no host, or its end is uncertain.",
         ),
         "internal-error": Kind(500, "Internal error", "The service failed; the fault is on its side."),
     }
@@ -154,6 +155,11 @@ def two_lengths() -> Problem:
     """Return the problem of a request with two framings (RFC 9112 6.3); the answer ends the connection."""
     sentence = "A request has either Content-Length or Transfer-Encoding, not both."
     return problem("bad-request", sentence, headers={"Connection": "close"})
+
+
+def bad_host(value: str) -> Problem:
+    """Return the problem of a Host field that names no host."""
+    return problem("bad-request", f"The Host field {clean(value, 80)!r} is not a host name with an optional port.")
 
 
 def response(problem: Problem, base_url: str) -> Response:

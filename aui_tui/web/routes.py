@@ -228,9 +228,11 @@ class Endpoints:
         return _without_length(fields)
 
     async def signature_directory(self, request: Request) -> Response:
-        """GET /.well-known/http-message-signatures-directory: the key that signs the operator's probes."""
-        host = request.headers.get("host", "localhost")
-        found = await self.service.signature_directory(f"{request.url.scheme}://{host}{request.url.path}")
+        """GET /.well-known/http-message-signatures-directory: the key that signs the operator's probes.
+
+        It is signed for the address in the settings, never for a name that a request gives.
+        """
+        found = await self.service.signature_directory(self.config.base_url + request.scope["path"])
         if found is None:
             return problems.response(problems.not_found(), self.config.base_url)
         body, fields = found

@@ -6,6 +6,7 @@ import base64
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -71,6 +72,41 @@ def test_secrets_stay_out_of_everything_that_is_reported_or_kept(tmp_path: Path,
     assert all(len(text) > 100 for text in reported[:13])
     for secret in (KEY, PASSWORD, TOKEN):
         assert not [text for text in reported if secret.lower() in text.lower()]
+
+
+class Moved(QuietHandler):
+    """Sends agents to the host of somebody else, who refuses them and writes down what came."""
+
+    came: ClassVar[list[tuple[str, str, str]]] = []
+
+    def do_GET(self) -> None:
+        host = self.headers["Host"].partition(":")[0]
+        agent = "compatible; " in self.headers["User-Agent"]
+        self.came.append((host, self.headers.get("X-Key", ""), self.headers.get("Authorization", "")))
+        if host == "other.test":
+            self.reply(403, b"<title>No</title>")
+        elif agent and self.path == "/":
+            self.send_response(302)
+            self.send_header("Location", "http://other.test/in")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+        else:
+            self.reply(200, b"<title>Home</title><main><h1>Welcome</h1>" + b"Words to read. " * 40)
+
+
+def test_a_redirect_leads_them_nowhere_else(tmp_path: Path) -> None:
+    aui(tmp_path, "key", "new")
+    Moved.came.clear()
+    with listening(Moved) as server:
+        port = server.server_port
+        leads = [f"--connect-to={name}:80:127.0.0.1:{port}" for name in ("staging.test", "other.test")]
+        env = {"STAGING": f"{USER}:{PASSWORD}"}
+        done = aui(tmp_path, "scan", "http://staging.test", *leads, *ASK, "--sign", "--declared", env=env)
+    assert done.code == 0, done.err
+    elsewhere = [entry for entry in Moved.came if entry[0] == "other.test"]
+    assert len(elsewhere) > 20
+    assert set(elsewhere) == {("other.test", "", "")}
+    assert ("staging.test", KEY, f"Basic {TOKEN}") in Moved.came
 
 
 @pytest.mark.parametrize(

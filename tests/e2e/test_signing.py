@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.request import Request, urlopen
 
 import pytest
@@ -175,13 +176,23 @@ def test_botgate_verifies_what_it_can_read(tmp_path: Path) -> None:
 
 
 def test_serve_publishes_the_directory_signed(tmp_path: Path) -> None:
-    from http_message_signatures import HTTPMessageVerifier, HTTPSignatureKeyResolver, algorithms
+    from http_message_signatures import (
+        HTTPMessageVerifier,
+        HTTPSignatureKeyResolver,
+        InvalidSignature,
+        algorithms,
+    )
 
     with serving(LocalPublication(folder=tmp_path / "empty")()) as running:
         assert running.get(signing.DIRECTORY_PATH).status_code == 404
     key = signing.new_key(tmp_path / "data")
-    with serving(LocalPublication(folder=tmp_path / "data")()) as running:
-        answer = running.get(signing.DIRECTORY_PATH)
+    published = "https://index.example"
+    with serving(LocalPublication(folder=tmp_path / "data")(), base_url=published) as running:
+        answer = running.get(signing.DIRECTORY_PATH, headers={"Host": "localhost:1"})
+        for host in ("evil.example", "index.example:443@evil.example", "index.example:443,evil.example"):
+            refused = running.get(signing.DIRECTORY_PATH, headers={"Host": host})
+            assert refused.status_code in (400, 421)
+            assert "signature" not in refused.headers
     assert answer.headers["content-type"] == DIRECTORY
     found = answer.json()["keys"]
     assert [one["kid"] for one in found] == [key.thumbprint]
@@ -196,12 +207,14 @@ def test_serve_publishes_the_directory_signed(tmp_path: Path) -> None:
         def resolve_private_key(self, key_id: str) -> object:
             raise NotImplementedError
 
-    message = signing._Response(
-        dict(answer.headers), signing._Message("GET", running.base_url + signing.DIRECTORY_PATH, {})
-    )
-    verifier = HTTPMessageVerifier(signature_algorithm=algorithms.ED25519, key_resolver=Resolver())
-    results = verifier.verify(message, expect_tag=signing.DIRECTORY_TAG)
-    assert results[0].parameters["keyid"] == key.thumbprint
+    def verified(base: str) -> Any:
+        asked = signing._Message("GET", base + signing.DIRECTORY_PATH, {})
+        verifier = HTTPMessageVerifier(signature_algorithm=algorithms.ED25519, key_resolver=Resolver())
+        return verifier.verify(signing._Response(dict(answer.headers), asked), expect_tag=signing.DIRECTORY_TAG)
+
+    assert verified(published)[0].parameters["keyid"] == key.thumbprint
+    with pytest.raises(InvalidSignature):
+        verified("http://localhost:1")
 
 
 @pytest.mark.ci

@@ -67,12 +67,32 @@ def test_own_name_and_loopback_literals_are_served(site: Running, host: str) -> 
 
 @pytest.mark.parametrize(
     "host",
-    ["evil.example", "index.example.evil.example", "127.0.0.1.nip.io", "10.0.0.1", "", "a b", "[::ffff:8.8.8.8]"],
+    ["evil.example", "index.example.evil.example", "127.0.0.1.nip.io", "10.0.0.1", "", "[::ffff:8.8.8.8]"],
 )
 def test_any_other_host_is_misdirected(site: Running, host: str) -> None:
     answer = site.get("/api/index.json", headers={"Host": host})
     assert answer.status_code == 421
     assert answer.headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        *(
+            "localhost:abc",
+            "localhost:65536",
+            "localhost:-1",
+            "localhost:80:80",
+            "index.example:443@evil.example",
+            "a b",
+        ),
+        *("index.example/x", "index.example?x", "http://index.example", "[::1]x", "[localhost]", "a\x7fb"),
+    ],
+)
+@pytest.mark.parametrize("path", ["/healthz", "/.well-known/http-message-signatures-directory", "/", "/mcp"])
+def test_a_host_that_names_no_host_is_a_bad_request(site: Running, host: str, path: str) -> None:
+    found = raw(site, f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
+    assert found.startswith(b"HTTP/1.1 400")
 
 
 def test_a_request_without_host_is_refused(site: Running) -> None:
