@@ -7,6 +7,7 @@ import os
 import stat
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -24,8 +25,9 @@ SIDE_FILES: Final = ("", "-wal", "-shm", "-journal")
 def prepare(folder: Path) -> Path:
     """Create ``folder`` for its owner alone (mode 0700) and return its absolute path.
 
-    A folder of ours that others may read or write is narrowed. One that holds an index and cannot be written to, such
-    as another user's, is there to be read. Raises ConfigError with one sentence when it cannot be used.
+    A folder of ours that others may read is narrowed. One that others may write to is shared: it keeps its mode, and
+    what we put into it is ours alone. One that holds an index and cannot be written to, such as another user's, is
+    there to be read. Raises ConfigError with one sentence when it cannot be used.
     """
     shown = clean(str(folder), 300)
     try:
@@ -53,9 +55,16 @@ def can_read(file: Path) -> bool:
 
 
 def _narrow(folder: Path) -> None:
+    """See to it that others cannot read what lies in ``folder``."""
     found = folder.stat()
     owner = getattr(os, "geteuid", lambda: found.st_uid)()
-    if found.st_uid == owner and stat.S_IMODE(found.st_mode) & 0o077:
+    if stat.S_IMODE(found.st_mode) & (stat.S_IWGRP | stat.S_IWOTH | stat.S_ISVTX):
+        parts = places(folder)
+        for part in (parts.scans, parts.limits, parts.pictures):
+            part.mkdir(mode=MODE, exist_ok=True)
+        with suppress(FileExistsError):
+            os.close(os.open(parts.index, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    elif found.st_uid == owner and stat.S_IMODE(found.st_mode) & 0o077:
         folder.chmod(MODE)
 
 
@@ -84,15 +93,22 @@ class Places(msgspec.Struct, frozen=True):
     """The parts of a data folder.
 
     ``index``: report cards and history, durable. ``scans``: the 24 h cache, may be cleared at any time.
-    ``limits``: the scans of the last hour and who scans what now.
+    ``limits``: the scans of the last hour and who scans what now. ``pictures``: of the last run of the tasks.
     """
 
     folder: Path
     index: Path
     scans: Path
     limits: Path
+    pictures: Path
 
 
 def places(folder: Path) -> Places:
     """Return the parts of the data folder ``folder``."""
-    return Places(folder=folder, index=folder / INDEX, scans=folder / "scan-cache", limits=folder / "limits")
+    return Places(
+        folder=folder,
+        index=folder / INDEX,
+        scans=folder / "scan-cache",
+        limits=folder / "limits",
+        pictures=folder / "pictures",
+    )

@@ -45,8 +45,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 CLIENT: Final = "local"
 """Who pays for scans where no client is named."""
-PICTURES: Final = "pictures"
-"""Folder of the pictures of task runs, inside the data folder."""
 THREADS: Final = 4
 """Threads that read and write files."""
 SHUTDOWN_TIMEOUT: Final = 60.0
@@ -200,10 +198,10 @@ class LocalService:
         def remove() -> int:
             removed = self.reports.forget(key)
             self.uncache([key])
-            if (self.places.folder / PICTURES).is_dir():
+            if (self.places.pictures).is_dir():
                 from aui_tui.service.tasks import drop_pictures
 
-                drop_pictures(self.places.folder / PICTURES, key)
+                drop_pictures(self.places.pictures, key)
             return removed
 
         return await self._call(remove)
@@ -284,7 +282,7 @@ class LocalService:
         if self._task_runs is None:
             from aui_tui.service.tasks import TaskRuns
 
-            folder = self.places.folder / PICTURES if pictures else None
+            folder = self.places.pictures if pictures else None
             self._task_runs = TaskRuns(self.access, self._keep_added, pictures=folder)
         return self._task_runs
 
@@ -305,7 +303,7 @@ class LocalService:
         """Return the pictures (PNG) of the last run of the tasks on ``host`` by task; empty when none are kept."""
         from aui_tui.service.tasks import read_pictures
 
-        return await self._call(lambda: read_pictures(self.places.folder / PICTURES, _key(host)))
+        return await self._call(lambda: read_pictures(self.places.pictures, _key(host)))
 
     async def owns(self, url: str) -> bool:
         """Return whether ``url`` is a host of the local user's own (see ``ScanPolicy.owns``). Raises InvalidHost."""

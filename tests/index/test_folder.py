@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from aui_tui.errors import ConfigError
-from aui_tui.index.folder import damaged, prepare, set_aside
+from aui_tui.index.folder import damaged, places, prepare, set_aside
+from aui_tui.index.reports import Reports
 
 
 def test_folder_is_made_for_its_owner_alone(tmp_path: Path) -> None:
@@ -22,6 +24,18 @@ def test_folder_is_made_for_its_owner_alone(tmp_path: Path) -> None:
 def test_open_folder_is_narrowed(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     assert stat.S_IMODE(prepare(tmp_path).stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize("mode", [0o1777, 0o775, 0o777, 0o2770])
+def test_a_shared_folder_stays_as_it_is_and_ours_in_it_is_private(tmp_path: Path, mode: int) -> None:
+    tmp_path.chmod(mode)
+    found = places(prepare(tmp_path))
+    assert stat.S_IMODE(tmp_path.stat().st_mode) == mode
+    with closing(Reports(found.index)) as reports:
+        reports.history("a.example")
+    prepare(tmp_path)
+    assert {stat.S_IMODE(path.stat().st_mode) & 0o077 for path in tmp_path.iterdir()} == {0}
+    assert found.index in tmp_path.iterdir()
 
 
 @pytest.mark.parametrize("kind", ["file", "below a file", "loop", "too long", "zero"])

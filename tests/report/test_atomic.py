@@ -6,6 +6,8 @@ import os
 import resource
 import signal
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -147,3 +149,62 @@ def test_what_cannot_be_written_is_said_in_one_sentence(tmp_path: Path, path: st
 def test_only_names_of_one_part_are_made(tmp_path: Path, name: str) -> None:
     with pytest.raises(ValueError, match="not a file name"):
         create(tmp_path, name, ["x"])
+
+
+@pytest.fixture
+def shared(tmp_path: Path) -> Path:
+    """A folder like /tmp, in which another user has put things."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can act as another user")
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    folder.chmod(0o1777)
+    return folder
+
+
+@pytest.mark.parametrize("deep", [False, True])
+def test_another_users_link_in_a_shared_folder_is_not_followed(shared: Path, tmp_path: Path, deep: bool) -> None:
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "precious").write_text("old")
+    link = shared / "out"
+    link.symlink_to(mine if deep else mine / "precious")
+    os.lchown(link, 65534, 65534)
+    (tmp_path / "first").symlink_to(link)
+    for way in (link, tmp_path / "first"):
+        with pytest.raises(ConfigError, match="another user"):
+            replace(way / "precious" if deep else way, ["new"])
+    assert (mine / "precious").read_text() == "old"
+    os.lchown(link, os.geteuid(), -1)
+    replace(link / "precious" if deep else link, ["new"])
+    assert (mine / "precious").read_text() == "new"
+
+
+def test_another_users_pipe_in_a_shared_folder_is_not_waited_for(shared: Path) -> None:
+    os.mkfifo(shared / "out")
+    os.chown(shared / "out", 65534, 65534)
+    with pytest.raises(ConfigError, match="another user"):
+        replace(shared / "out", ["new"])
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path: Path) -> None:
+    path = tmp_path / "out[1].json"
+    code = "import os, sys, pathlib\nfrom aui_tui.report.atomic import replace\n" + (
+        "def endless():\n    yield 'x' * 100\n    os.kill(os.getpid(), 9)\n    yield ''\n"
+        "replace(pathlib.Path(sys.argv[1]), endless())"
+    )
+    for _ in range(3):
+        subprocess.run([sys.executable, "-c", code, str(path)], check=False)
+    assert len(list(tmp_path.iterdir())) >= 1
+    other = tmp_path / ".other.json.0123abcd.tmp"
+    other.write_text("of somebody else")
+
+    def watched() -> Iterator[str]:
+        yield "half"
+        assert create(tmp_path, path.name, ["new"]).read_text() == "new"
+        assert len(list(tmp_path.glob(".out*.tmp"))) == 1
+        yield " and half"
+
+    replace(path, watched())
+    assert sorted(tmp_path.iterdir()) == sorted([path, other])
+    assert path.read_text() == "half and half"
