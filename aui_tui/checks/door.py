@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -30,7 +30,9 @@ from aui_tui.model.observations import (
     BROWSER,
     CHALLENGED,
     FILE_PROBES,
+    FORGERIES,
     INCONCLUSIVE,
+    LAX,
     NOT_VERIFIED,
     REFUSED,
     SERVED,
@@ -40,6 +42,7 @@ from aui_tui.model.observations import (
     Attempt,
     Exchange,
     Observations,
+    SignedProbe,
 )
 from aui_tui.model.registry import Agent, registry
 from aui_tui.model.vocabulary import LIVE_TOTAL
@@ -116,7 +119,12 @@ SENTENCES = (
     ),
     warn(
         "signed-form",
-        "<<agent>> is let in with <<works>>, not with <<fails>> (<<status>>); both forms are in use, so verify both.",
+        "<<agent>> is let in with <<works>>, not with <<fails>> (<<status>>); each of these is in use, so verify all.",
+    ),
+    warn(
+        "signed-lax",
+        "<<agent>> is let in with a valid signature, and with <<false>> too: tie each key to the address that"
+        " Signature-Agent names, and require that the signature covers it.",
     ),
     warn("signed-unclear", "The signed probes of <<agent>> prove nothing: <<why>>. Scan again to settle it."),
     warn(
@@ -315,15 +323,19 @@ def _signed(probed: Sequence[Probed]) -> Iterator[Finding]:
         valid = [asked[name] for name in SIGNED_FORMS if name in asked]
         if probe.signed.result == VERIFIED:
             yield Finding("signed-verified", {"agent": who, "unsigned": status(asked["unsigned"].status)})
-            for one in valid:
-                if one.outcome != SERVED:
-                    words = {"works": SIGNED_FORMS[probe.signed.served[0]], "fails": SIGNED_FORMS[one.name]}
-                    yield Finding("signed-form", {"agent": who, "status": status(one.status)} | words)
+            fails = [one for one in valid if one.outcome != SERVED]
+            if fails:
+                forms = joined(SIGNED_FORMS[one.name] for one in fails)
+                words = {"works": SIGNED_FORMS[probe.signed.served[0]], "fails": forms}
+                yield Finding("signed-form", {"agent": who, "status": status(fails[0].status)} | words)
+            lax = joined(_accepted(asked, LAX))
+            if lax:
+                yield Finding("signed-lax", {"agent": who, "false": lax})
         elif probe.signed.result == ACCEPTS_ANYTHING:
-            false = {"forged": "a forged one", "expired": "an expired one"}
-            accepted = joined(words for name, words in false.items() if asked[name].outcome == SERVED)
-            facts = {"agent": who, "unsigned": status(asked["unsigned"].status), "false": accepted}
-            yield Finding("signed-anything", facts)
+            false = joined(_accepted(asked, FORGERIES.keys() - LAX))
+            yield Finding(
+                "signed-anything", {"agent": who, "unsigned": status(asked["unsigned"].status), "false": false}
+            )
         elif probe.signed.result == NOT_VERIFIED:
             agentless = ", asks for a Signature-Agent field (--signature-agent)" if "none" in asked else ""
             facts = {"agent": who, "signed": status(valid[0].status), "agentless": agentless}
@@ -332,6 +344,13 @@ def _signed(probed: Sequence[Probed]) -> Iterator[Finding]:
             served = asked["unsigned"].outcome == SERVED
             why = "this time it was served without a signature" if served else "one of them got no answer"
             yield Finding("signed-unclear", {"agent": who, "why": why})
+
+
+def _accepted(asked: Mapping[str, SignedProbe], forgeries: Set[str]) -> Iterator[str]:
+    """Yield, in words, the ``forgeries`` that were served."""
+    for name, words in FORGERIES.items():
+        if name in forgeries and name in asked and asked[name].outcome == SERVED:
+            yield words
 
 
 def _asked_again(probed: Sequence[Probed]) -> Iterator[Finding]:

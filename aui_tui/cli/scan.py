@@ -252,7 +252,7 @@ Tasks = Annotated[
 Act = Annotated[bool, _tasks("--act", help="Press “add to cart” once; for hosts of your own.")]
 Declared = Annotated[
     bool,
-    typer.Option("--declared", help="Also ask what the site declares for agents; at most 16 requests, never scored."),
+    typer.Option("--declared", help="Also ask what the site declares for agents; at most 18 requests, never scored."),
 ]
 
 

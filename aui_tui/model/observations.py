@@ -75,21 +75,31 @@ VERIFIED, ACCEPTS_ANYTHING, NOT_VERIFIED, UNCLEAR = "verified", "accepts anythin
 """Results of the signed probes of one agent."""
 SIGNED_FORMS: Final = MappingProxyType(
     {
-        "string": "Signature-Agent written as a string",
+        "direct": "Signature-Agent written as the address of the key set",
         "dictionary": "Signature-Agent written as a dictionary",
+        "string": "Signature-Agent written as a string",
+        "openai": "a signature as OpenAI makes it",
         "none": "a signature of the authority alone",
         "request": "a signature of method, authority and path",
     }
 )
 """The valid forms of a signed probe in the order of their probes, in words."""
+FORGERIES: Final = MappingProxyType(
+    {
+        "forged": "one made with another key",
+        "expired": "an expired one",
+        "authority": "one made for another site",
+        "uncovered": "one that does not cover Signature-Agent",
+        "url": "one whose key is published at another address",
+    }
+)
+"""Signatures that must not be accepted, in the order of their probes, in words."""
+LAX: Final = frozenset({"uncovered", "url"})
+"""Forgeries by somebody who has a key that the site trusts; the others can be made by anybody."""
 
 
 class SignedProbe(Record, frozen=True):
-    """One signed probe: ``string`` and ``dictionary`` (forms of Signature-Agent) are valid.
-
-    So are, without it, ``none`` (the authority is covered) and ``request`` (method and path too).
-    ``forged`` and ``expired`` must not be accepted, ``unsigned`` is the control.
-    """
+    """One signed probe: ``name`` is one of SIGNED_FORMS or FORGERIES, or ``unsigned``, the control."""
 
     name: str
     status: int

@@ -51,7 +51,7 @@ from aui_tui.scan.recheck import LEAST, LIMIT_STATUS, ROUNDS
 from aui_tui.scan.target import Origin
 from aui_tui.text import clean, count
 
-MAX_REQUESTS: Final = 16
+MAX_REQUESTS: Final = 18
 _CERTAIN: Final = 2
 """Places that turned the agent alone away, after which places are asked as the browser first: fewer requests then."""
 _STEADY: Final = 0.2
@@ -97,7 +97,7 @@ def rows() -> tuple[Row, ...]:
     return convert(tomllib.loads(text)["declaration"], tuple[Row, ...])
 
 
-class Got(NamedTuple):
+class PlaceAnswer(NamedTuple):
     """One answer: ``outcome`` as of a probe, ``moved`` when it was a redirect; ``data`` is its JSON object, if any."""
 
     status: int
@@ -135,11 +135,11 @@ class Got(NamedTuple):
         return frozenset(self.data) if self.data is not None else self.body.strip()[:_SHORT].partition(b"\n")[0]
 
 
-def read(answer: Answer, access: ScanPolicy) -> Got:
+def read(answer: Answer, access: ScanPolicy) -> PlaceAnswer:
     """Return ``answer`` as far as recognition goes by it."""
     judged = exchanges.exchange(answer, access.limits, judged=True)
     data = None if answer.hops else exchanges.json_object(answer)
-    return Got(
+    return PlaceAnswer(
         status=answer.status,
         outcome=judged.outcome,
         content_type=exchanges.media_type(answer.content_type),
@@ -151,7 +151,7 @@ def read(answer: Answer, access: ScanPolicy) -> Got:
     )
 
 
-def recognised(row: Row, got: Got) -> bool:
+def recognised(row: Row, got: PlaceAnswer) -> bool:
     """Tell whether ``got``, the answer at a place of ``row``, is what the place promises."""
     if row.terms and payment_terms(got):
         return True
@@ -164,7 +164,7 @@ def recognised(row: Row, got: Got) -> bool:
     return _reads_as(row, got)
 
 
-def _reads_as(row: Row, got: Got) -> bool:
+def _reads_as(row: Row, got: PlaceAnswer) -> bool:
     """Tell whether the text of ``got`` begins, or is marked up, as a document of ``row``."""
     text = exchanges.text_of(got.body, got.content_type)
     if row.begins and got.cut:
@@ -184,7 +184,7 @@ _PROLOG: Final = re.compile(
 )
 
 
-def payment_terms(got: Got) -> bool:
+def payment_terms(got: PlaceAnswer) -> bool:
     """Tell whether ``got`` is a 402 with x402 terms, in the field of version 2 or the body of version 1."""
     if got.status != PAYMENT_STATUS:
         return False
@@ -230,8 +230,8 @@ class _Place:
 
     row: Row
     url: Url
-    got: Got
-    agent: Got | None = None
+    got: PlaceAnswer
+    agent: PlaceAnswer | None = None
     rounds: int = 0
     verdict: str = ""
     why: str = ""
@@ -256,9 +256,9 @@ async def look(
     """
     deadline = time.monotonic() + access.limits.longest - spent
     async with Network(access) as network:
-        looking = _Looking(seen, network, access, progress or silence, deadline)
-        await looking.run()
-    found = Declared(at=stamp(time.time()), agent=looking.token, requests=looking.requests, entries=looking.entries())
+        scan = DeclarationScan(seen, network, access, progress or silence, deadline)
+        await scan.run()
+    found = Declared(at=stamp(time.time()), agent=scan.token, requests=scan.requests, entries=scan.entries())
     return exchanges.redact(found, access.secrets)
 
 
@@ -285,7 +285,7 @@ def _link_line(row: Row, links: Sequence[tuple[markup.Link, str]]) -> Line | Non
     return None
 
 
-def _lacking(row: Row, url: Url, got: Got, *, promised: bool) -> str:
+def _lacking(row: Row, url: Url, got: PlaceAnswer, *, promised: bool) -> str:
     """Return why ``got``, the answer at a place of ``row``, is not what it promises; empty where nobody said it is."""
     if not got.missing:
         return f"{url.path} answers the browser {_status(got)}"
@@ -294,7 +294,7 @@ def _lacking(row: Row, url: Url, got: Got, *, promised: bool) -> str:
     return f"{url.path} does not have it" if promised else ""
 
 
-class _Looking:
+class DeclarationScan:
     """The requests of one look, and what they brought."""
 
     def __init__(
@@ -310,7 +310,7 @@ class _Looking:
         self._site = target.parse(seen.origin, allow_private=True).origin
         self._url = self._homepage()
         self._found = {row.key: _Found() for row in rows()}
-        self._answers: dict[tuple[str, str], Got] = {}
+        self._answers: dict[tuple[str, str], PlaceAnswer] = {}
         self._nothing: set[object] = {(status, False, "") for status in MISSING}
         self._terms: list[Line] = []
         self._end = ""
@@ -343,7 +343,7 @@ class _Looking:
         await self._settle()
         self._take_parts()
 
-    async def _ask(self, name: str, url: Url, profile: Profile, cap: int, pause: float = 0.0) -> Got | None:
+    async def _ask(self, name: str, url: Url, profile: Profile, cap: int, pause: float = 0.0) -> PlaceAnswer | None:
         """Return the answer to ``name``, the browser or the agent's slot; None when no request is left (``_end``)."""
         wait = max(self._limits.pace or _STEADY * self._limits.pause, pause)
         if self.requests >= MAX_REQUESTS:
@@ -378,7 +378,7 @@ class _Looking:
             self._terms.append(Line(f"{url.path} (402)", ""))
         return got
 
-    async def _ask_place(self, name: str, url: Url, pause: float = 0.0) -> Got | None:
+    async def _ask_place(self, name: str, url: Url, pause: float = 0.0) -> PlaceAnswer | None:
         """Return what ``name`` gets at a place."""
         profile = probes.profile(self._agent if name == self._agent else FILE_PROBES[0])
         return await self._ask(name, url, profile, self._limits.file, pause)
@@ -404,7 +404,7 @@ class _Looking:
         self._take_format(row, first, served)
         self._take_page(served, [got.headers for got in (page, first) if got is not None])
 
-    def _take_format(self, row: Row, first: Got | None, page: Got | None) -> None:
+    def _take_format(self, row: Row, first: PlaceAnswer | None, page: PlaceAnswer | None) -> None:
         """Take whether the homepage came in the format of ``row``; ``page``: as a browser gets it."""
         found = self._found[row.key]
         if first is not None and first.outcome == SERVED:
@@ -414,7 +414,7 @@ class _Looking:
         elif page is None:
             found.why = "the homepage was not served"
 
-    def _take_page(self, page: Got | None, headers: Sequence[Mapping[str, str]]) -> None:
+    def _take_page(self, page: PlaceAnswer | None, headers: Sequence[Mapping[str, str]]) -> None:
         """Take what the homepage and its header fields declare."""
         html = page is not None and page.content_type != "text/markdown"
         read = markup.declares(page.body if page is not None and html else b"")
@@ -572,12 +572,12 @@ class _Looking:
         return msgspec.structs.replace(made, agent=agent, status=status, why=clean(place.why, 300))
 
 
-def _welcome(got: Got) -> str:
+def _welcome(got: PlaceAnswer) -> str:
     """Return the verdict of an agent that got what a place promises; terms come as a 402."""
     return PAYMENT if got.status == PAYMENT_STATUS else SERVED
 
 
-def _status(got: Got) -> str:
+def _status(got: PlaceAnswer) -> str:
     return str(got.status) if got.status else "nothing"
 
 

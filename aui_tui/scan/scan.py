@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from typing import Final
 
@@ -27,8 +27,6 @@ from aui_tui.model.observations import (
     ProbeEvent,
     Progress,
     RobotsFacts,
-    SignedProbe,
-    SignedResult,
     silence,
 )
 from aui_tui.model.registry import registry
@@ -473,15 +471,22 @@ class _Scan:
         profile = probes.profile(first.name)
         url = probes.follow(Url(self.origin, "/"), first.url, self._access)
 
+        served: list[Exchange] = []
+
         async def ask(fields: Mapping[str, str]) -> Exchange:
             plan = Plan(first.name, url, (*profile.fields, *fields.items()), self._access.limits.page, site=self.origin)
             async with self._network.client(http2=profile.http2) as client:
-                return self._exchange(await probe(client, plan, self._access), judged=True)
+                found = self._exchange(await probe(client, plan, self._access), judged=True)
+            if found.outcome == SERVED:
+                served.append(found)
+            return found
 
-        pause = self._access.limits.pace or SIGNED_PAUSE
-        found = await ask_signed(first, str(url), signer, ask, pause=pause)
-        if found.signed is not None and found.signed.result == VERIFIED:
+        signed = await signing.ask_signed(first, str(url), signer, ask, pause=self._access.limits.pace or SIGNED_PAUSE)
+        stands = first
+        if signed.result == VERIFIED:
+            stands = exchanges.replaced(first, served[0])
             self.verified, self.cause = True, None
+        found = msgspec.structs.replace(stands, signed=signed)
         self._done(found, found.outcome)
         return found
 
@@ -518,32 +523,3 @@ class _Scan:
         dialled = self._access.rule_for(self.origin.host, self.origin.port) is not None
         words = [word for word in self._access.relaxed if word != "connect-to" or dialled]
         return (*words, "signed") if self.verified else tuple(words)
-
-
-AskWith = Callable[[Mapping[str, str]], Awaitable[Exchange]]
-"""Sends the request once more with further header fields."""
-
-
-async def ask_signed(first: Exchange, url: str, signer: Signer, ask: AskWith, *, pause: float) -> Exchange:
-    """Return what stands for an agent whose unsigned probe ``first`` of ``url`` was turned away.
-
-    That is the answer to a valid signature where the site verifies signatures, else ``first``; the result of the signed
-    probes is part of it. ``pause``: seconds between two of them.
-    """
-    answers: dict[str, Exchange] = {}
-    for name in signing.NAMES if signer.agent else signing.NAMES_WITHOUT_AGENT:
-        await asyncio.sleep(pause)
-        answers[name] = await ask(signing.probe_fields(signer.key, name, url, signer.agent))
-    outcomes = {name: found.outcome for name, found in answers.items()}
-    result, served = signing.result(outcomes)
-    signed = SignedResult(
-        result=result,
-        served=served,
-        probes=tuple(
-            SignedProbe(name=name, status=found.status, outcome=found.outcome) for name, found in answers.items()
-        ),
-    )
-    if result == VERIFIED:
-        valid = next(answers[name] for name in served if answers[name].outcome == SERVED)
-        return msgspec.structs.replace(exchanges.replaced(first, valid), signed=signed)
-    return msgspec.structs.replace(first, signed=signed)

@@ -1,29 +1,43 @@
 """Signed probes (Web Bot Auth): the owner's key, the directory that publishes it, and requests signed with it.
 
 HTTP Message Signatures (RFC 9421) with Ed25519, JWK thumbprints (RFC 7638, RFC 8037) and the working group's draft
-draft-ietf-webbotauth-httpsig-protocol. The private part of a key never leaves the file that holds it: it is not part
-of any record, log or representation. Needs the extra ``sign``.
+draft-ietf-webbotauth-httpsig-protocol-01 (2026-10-29). The private part of a key never leaves the file that holds it:
+it is not part of any record, log or representation. Needs the extra ``sign``.
 """
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
 import os
 import re
 import secrets
 import stat
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
 
 from aui_tui.errors import BadValue, ConfigError, MissingExtra
-from aui_tui.model.observations import ACCEPTS_ANYTHING, NOT_VERIFIED, SIGNED_FORMS, UNCLEAR, VERIFIED
+from aui_tui.model.observations import (
+    ACCEPTS_ANYTHING,
+    FORGERIES,
+    INCONCLUSIVE,
+    LAX,
+    NOT_VERIFIED,
+    SERVED,
+    SIGNED_FORMS,
+    UNCLEAR,
+    VERIFIED,
+    Exchange,
+    SignedProbe,
+    SignedResult,
+)
 from aui_tui.text import clean
 
 NAME: Final = "signing-key.json"
@@ -36,12 +50,6 @@ LIFETIME: Final = timedelta(minutes=5)
 DIRECTORY_LIFETIME: Final = timedelta(hours=1)
 NONCE_BYTES: Final = 64
 LARGEST_KEY: Final = 64 * 1024
-
-Form = Literal["string", "dictionary", "none", "request"]
-"""How ``Signature-Agent`` is written: as a string, as a dictionary (the later drafts), or not at all.
-
-``request``: not at all, and the signature covers method and path beside the authority, which some verifiers ask for.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,11 +186,34 @@ class _Response:
     status_code: int = 200
 
 
+class Shape(NamedTuple):
+    """How ``Signature-Agent`` is written (``string``, ``member`` of a dictionary, or not at all), and what is signed.
+
+    ``covers``: components besides the authority, in order; ``direct``: the address is that of the key set itself.
+    """
+
+    written: Literal["string", "member", ""] = ""
+    covers: tuple[str, ...] = ()
+    direct: bool = False
+
+
+SHAPES: Final[Mapping[str, Shape]] = {
+    "direct": Shape("member", ("signature-agent",), direct=True),
+    "dictionary": Shape("member", ("signature-agent",)),
+    "string": Shape("string", ("signature-agent",)),
+    "openai": Shape("string", ("@method", "@path", "signature-agent")),
+    "none": Shape(),
+    "request": Shape("", ("@method", "@path")),
+}
+"""The valid forms: ``direct`` as draft-ietf-webbotauth-httpsig-protocol-01 says, ``dictionary`` and ``string`` as the
+drafts before it; without an address ``none`` and ``request``."""
+
+
 def signed_fields(
     key: Key,
     url: str,
     *,
-    form: Form = "string",
+    form: str,
     agent: str = "",
     keyid: str = "",
     now: datetime | None = None,
@@ -190,23 +221,26 @@ def signed_fields(
     nonce: str = "",
     label: str = LABEL,
     member: str = LABEL,
+    uncovered: bool = False,
 ) -> dict[str, str]:
-    """Return the header fields that sign a GET of ``url`` with ``key``.
+    """Return the header fields that sign a GET of ``url`` with ``key`` in the ``form`` of SHAPES.
 
-    ``agent`` is the address where the key is published and ``form`` how it is written. ``keyid``: another id than the
-    key's own (a forged signature); ``lifetime``: negative for one that has expired; ``label`` of the signature, and
-    ``member`` of the dictionary form. Raises ConfigError without the extra ``sign``.
+    ``agent`` is the address where the key is published. ``keyid``: another id than the key's own (a forged signature);
+    ``lifetime``: negative for one that has expired; ``label`` of the signature, and ``member`` of the dictionary;
+    ``uncovered``: Signature-Agent is sent and not signed. Raises ConfigError without the extra ``sign``.
     """
+    shape = SHAPES[form]
     fields: dict[str, str] = {}
     covered = ['"@authority"']
-    if agent and form == "string":
-        fields["Signature-Agent"] = f'"{agent}"'
-        covered.append('"signature-agent"')
-    elif agent and form == "dictionary":
-        fields["Signature-Agent"] = f'{member}="{agent}"'
-        covered.append(f'"signature-agent";key="{member}"')
-    elif form == "request":
-        covered = ['"@method"', '"@authority"', '"@path"']
+    if agent and shape.written:
+        address = key_set(agent) if shape.direct else agent
+        fields["Signature-Agent"] = f'"{address}"' if shape.written == "string" else f'{member}="{address}"'
+    for name in shape.covers:
+        if name == "signature-agent":
+            if fields and not uncovered:
+                covered.append('"signature-agent"' + (f';key="{member}"' if shape.written == "member" else ""))
+        else:
+            covered.append(f'"{name}"')
     created = now or datetime.now(UTC)
     if lifetime < timedelta(0):
         created += 2 * lifetime
@@ -225,8 +259,16 @@ def signed_fields(
     return message.headers
 
 
+def key_set(agent: str) -> str:
+    """Return the address of the key set of ``agent``: itself when it has a path, else that of the directory."""
+    return agent if urlsplit(agent).path else agent + DIRECTORY_PATH
+
+
 def directory_fields(key: Key, url: str) -> dict[str, str]:
-    """Return the header fields of the answer that publishes ``key``, asked for at ``url``; signed by the key itself."""
+    """Return the header fields of the answer that publishes ``key``, asked for at ``url``; signed by the key itself.
+
+    The signature covers the authority that was asked and the body, so neither can be exchanged.
+    """
     created = datetime.now(UTC)
     response = _Response({}, _Message("GET", url, {}))
     _signer(key).sign(
@@ -237,7 +279,8 @@ def directory_fields(key: Key, url: str) -> dict[str, str]:
         nonce=base64.b64encode(secrets.token_bytes(NONCE_BYTES)).decode(),
         label=LABEL,
         tag=DIRECTORY_TAG,
-        covered_component_ids=('"@authority";req',),
+        covered_component_ids=('"@authority";req', '"content-digest"'),
+        body=directory(key),
     )
     return response.headers
 
@@ -262,48 +305,69 @@ def _signer(key: Key) -> Any:
     return HTTPMessageSigner(signature_algorithm=algorithms.ED25519, key_resolver=Resolver())
 
 
-NAMES: Final = ("string", "dictionary", "forged", "expired", "unsigned")
-"""The signed probes of one agent in the order in which they are sent: two valid ones, two that are not, the control."""
-NAMES_WITHOUT_AGENT: Final = ("none", "request", "forged", "expired", "unsigned")
+OTHER_SITE: Final = "https://other.invalid/"
+OTHER_AGENT: Final = "https://agent.invalid"
+"""Addresses of nobody (RFC 2606), for signatures that must not be accepted."""
 
 
-def probe_fields(key: Key, name: str, url: str, agent: str) -> dict[str, str]:
-    """Return the header fields of the signed probe ``name`` of ``url``.
-
-    ``forged`` names the owner's key and is signed by another one, ``expired`` was valid some minutes ago. Each
-    signature has a nonce of its own. Without ``agent`` there is no Signature-Agent, and the two valid forms differ in
-    what they cover.
-    """
-    usual: Form = "string" if agent else "none"
-    form: Form = name if name in SIGNED_FORMS else usual  # type: ignore[assignment]  # its keys are the forms
-    if name == "unsigned":
-        return {}
+def forged_fields(key: Key, name: str, url: str, agent: str, form: str) -> dict[str, str]:
+    """Return the header fields of the probe ``name`` of FORGERIES, otherwise as the valid ``form``."""
     if name == "forged":
         return signed_fields(Key.of(secrets.token_bytes(32)), url, form=form, agent=agent, keyid=key.thumbprint)
     if name == "expired":
         return signed_fields(key, url, form=form, agent=agent, lifetime=-LIFETIME)
-    return signed_fields(key, url, form=form, agent=agent)
+    if name == "authority":
+        return signed_fields(key, OTHER_SITE, form=form, agent=agent)
+    if name == "url":
+        return signed_fields(key, url, form=form, agent=OTHER_AGENT)
+    return signed_fields(key, url, form=form, agent=agent, uncovered=True)
 
 
-def result(outcomes: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
-    """Return what the outcomes of the signed probes mean, and which valid forms were served.
+AskWith = Callable[[Mapping[str, str]], Awaitable[Exchange]]
+"""Sends the request once more with further header fields."""
 
-    ``outcomes``: ``served``, ``refused``, ``challenged`` or ``inconclusive`` by the name of the probe. VERIFIED: a
-    valid signature is served, while a forged, an expired and no signature are not. ACCEPTS_ANYTHING: a forged or an
-    expired signature is served and no signature is not. UNCLEAR: a probe without an answer, or the control was served
-    this time.
+
+async def ask_signed(first: Exchange, url: str, signer: Signer, ask: AskWith, *, pause: float) -> SignedResult:
+    """Return what the signed probes of ``url`` show for an agent whose unsigned probe ``first`` was turned away.
+
+    Every valid form is sent, then the forgeries in the form that was served, then no signature. Each signature has a
+    nonce of its own. ``pause``: seconds between two of them.
     """
-    valid = [name for name in SIGNED_FORMS if name in outcomes]
-    served = tuple(name for name in valid if outcomes[name] == "served")
-    if outcomes["unsigned"] in ("served", "inconclusive"):
-        return UNCLEAR, served
-    if outcomes["forged"] == "served":
-        return ACCEPTS_ANYTHING, served
-    if served and "inconclusive" not in (outcomes["forged"], outcomes["expired"]):
-        return (VERIFIED if outcomes["expired"] != "served" else ACCEPTS_ANYTHING), served
-    if any(outcome == "inconclusive" for outcome in outcomes.values()):
-        return UNCLEAR, served
-    return NOT_VERIFIED, served
+    asked: list[SignedProbe] = []
+
+    async def send(name: str, fields: Mapping[str, str]) -> bool:
+        await asyncio.sleep(pause)
+        found = await ask(fields)
+        asked.append(SignedProbe(name=name, status=found.status, outcome=found.outcome))
+        return found.outcome == SERVED
+
+    forms = [name for name, shape in SHAPES.items() if bool(shape.written) == bool(signer.agent)]
+    served = [form for form in forms if await send(form, signed_fields(signer.key, url, form=form, agent=signer.agent))]
+    form = served[0] if served else forms[0]
+    for name in FORGERIES:
+        if signer.agent or name not in LAX:
+            await send(name, forged_fields(signer.key, name, url, signer.agent, form))
+    await send("unsigned", {})
+    outcomes = {probe.name: probe.outcome for probe in asked}
+    return SignedResult(result=result(outcomes), served=tuple(served), probes=tuple(asked))
+
+
+def result(outcomes: Mapping[str, str]) -> str:
+    """Return what the outcomes of the signed probes mean; they are outcomes of probes by the name of the probe.
+
+    VERIFIED: a valid signature is served, while none that anybody could make is, nor none at all. ACCEPTS_ANYTHING: one
+    that anybody could make is served and no signature is not. UNCLEAR: a probe that decides had no answer, or the
+    control was served this time.
+    """
+    served = [name for name, outcome in outcomes.items() if outcome == SERVED]
+    strict = [name for name in FORGERIES if name in outcomes and name not in LAX]
+    if outcomes["unsigned"] in (SERVED, INCONCLUSIVE):
+        return UNCLEAR
+    if any(name in served for name in strict):
+        return ACCEPTS_ANYTHING
+    if any(name in served for name in SIGNED_FORMS):
+        return UNCLEAR if any(outcomes[name] == INCONCLUSIVE for name in strict) else VERIFIED
+    return UNCLEAR if INCONCLUSIVE in outcomes.values() else NOT_VERIFIED
 
 
 def _encoded(data: bytes) -> str:

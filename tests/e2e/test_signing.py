@@ -21,6 +21,7 @@ from aui_tui.web.routes import DIRECTORY
 from tests.applied import sites
 from tests.applied.servers import Nginx
 from tests.cli.runner import aui
+from tests.loopback import QuietHandler, listening
 from tests.service.serving import serving
 
 VERIFIER = Path(__file__).with_name("verifier.mjs")
@@ -82,8 +83,8 @@ def test_an_independent_verifier_judges_every_row_alike(node: Path, tmp_path: Pa
         string = signing.signed_fields(key, page, form="string", agent=AGENT)
         assert status(url, string) == 200
         assert status(url, string) == 403  # the same nonce again
-        assert status(url, signing.probe_fields(key, "forged", page, AGENT)) == 403
-        assert status(url, signing.probe_fields(key, "expired", page, AGENT)) == 403
+        assert status(url, signing.forged_fields(key, "forged", page, AGENT, "string")) == 403
+        assert status(url, signing.forged_fields(key, "expired", page, AGENT, "string")) == 403
         changed = signing.signed_fields(key, page, form="string", agent=AGENT)
         assert status(url, changed | {"Signature-Agent": '"https://other.test"'}) == 403
         assert status(url, signing.signed_fields(key, "http://other.test/", form="string", agent=AGENT)) == 403
@@ -171,8 +172,8 @@ def test_botgate_verifies_what_it_can_read(tmp_path: Path) -> None:
     string = signing.signed_fields(key, url, form="string", agent=AGENT)
     assert judged(dictionary, "ietf-draft-00") == ("valid", set())
     assert judged(string, "cloudflare-2026-10") == ("valid", set())
-    assert judged(signing.probe_fields(key, "forged", url, AGENT), "cloudflare-2026-10")[0] != "valid"
-    assert EXPIRED in judged(signing.probe_fields(key, "expired", url, AGENT), "cloudflare-2026-10")[1]
+    assert judged(signing.forged_fields(key, "forged", url, AGENT, "string"), "cloudflare-2026-10")[0] != "valid"
+    assert EXPIRED in judged(signing.forged_fields(key, "expired", url, AGENT, "string"), "cloudflare-2026-10")[1]
 
 
 def test_serve_publishes_the_directory_signed(tmp_path: Path) -> None:
@@ -296,3 +297,73 @@ def test_the_rule_that_the_plan_writes_decides_by_addresses_and_the_signed_scan_
     assert card["live_served"] == 0
     words = "is turned away with a valid signature as without one"
     assert sum(words in line["text"] for line in card["evidence"]) == 4
+
+
+class Strict(QuietHandler):
+    """Refuses agents by name unless their signature satisfies draft-ietf-webbotauth-httpsig-protocol-01 to the letter.
+
+    ``server.key``: the key that is published at ``server.address``; ``server.nonces``: those that were used.
+    """
+
+    def do_GET(self) -> None:
+        agents = re.search("ChatGPT-User|Claude-User|Google-Agent|Perplexity-User", self.headers["User-Agent"])
+        if agents and not self.is_signed():
+            self.reply(403, b"<title>403</title>Forbidden", "text/html")
+        else:
+            self.reply(200, sites.RICH.encode(), "text/html")
+
+    def is_signed(self) -> bool:
+        found = re.fullmatch(r"(\w+)=\(([^)]*)\)(.*)", self.headers.get("Signature-Input", ""))
+        if found is None:
+            return False
+        label, covered, rest = found.groups()
+        written = re.fullmatch(rf'{label}="(https://[^"]+)"', self.headers.get("Signature-Agent", ""))
+        if written is None or f'"signature-agent";key="{label}"' not in covered or '"@authority"' not in covered:
+            return False
+        parameters = dict(re.findall(r';(\w+)="?([^";]*)"?', rest))
+        key = self.server.key
+        published = {(self.server.address, key.thumbprint): key}.get((written[1], parameters.get("keyid", "")))
+        if published is None or parameters.get("tag") != "web-bot-auth" or parameters["nonce"] in self.server.nonces:
+            return False
+        self.server.nonces.add(parameters["nonce"])
+        return verifies(published, f"http://{self.headers['Host']}{self.path}", dict(self.headers))
+
+
+def verifies(key: signing.Key, url: str, fields: dict[str, str]) -> bool:
+    """Say whether the signature of a GET is right and in time, by the library's own verifier."""
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from http_message_signatures import (
+        HTTPMessageVerifier,
+        HTTPSignatureKeyResolver,
+        InvalidSignature,
+        algorithms,
+    )
+
+    class Resolver(HTTPSignatureKeyResolver):
+        def resolve_public_key(self, key_id: str) -> object:
+            return Ed25519PrivateKey.from_private_bytes(key.private).public_key()
+
+        def resolve_private_key(self, key_id: str) -> object:
+            raise NotImplementedError
+
+    verifier = HTTPMessageVerifier(signature_algorithm=algorithms.ED25519, key_resolver=Resolver())
+    try:
+        return bool(verifier.verify(signing._Message("GET", url, fields)))
+    except InvalidSignature:
+        return False
+
+
+@pytest.mark.slow
+def test_a_site_that_follows_the_draft_to_the_letter_is_verified(tmp_path: Path) -> None:
+    assert aui(tmp_path, "key", "new").code == 0
+    with listening(Strict) as server:
+        server.key, server.nonces = signing.read_key(tmp_path / "data"), set()
+        server.address = AGENT + signing.DIRECTORY_PATH
+        url = f"http://127.0.0.1:{server.server_port}"
+        done = aui(tmp_path, "scan", url, "--allow-private", "--quiet", "--json", "--sign", "--signature-agent", AGENT)
+    assert done.code == 0, done.err
+    card = json.loads(done.out)
+    assert card["live_served"] == 4
+    said = [line["text"] for line in card["evidence"] if "is let in with" in line["text"]]
+    assert len(said) == 4
+    assert all("address of the key set, not with Signature-Agent written as a dictionary" in text for text in said)

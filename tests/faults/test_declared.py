@@ -51,6 +51,8 @@ DOCUMENTS: Mapping[str, object] = {
     "/openapi.json": {"openapi": "3.1.0", "info": {"title": "Shop API", "version": "1"}, "paths": {}},
     "/.well-known/x402": {"x402Version": 2, "resources": ["https://shop.test/paid"]},
     "/ask": {"query_id": "1", "results": []},
+    "/.well-known/oauth-protected-resource": {"resource": "https://shop.test/", "scopes_supported": ["read"]},
+    "/.well-known/http-message-signatures-directory": {"keys": [{"kty": "OKP", "crv": "Ed25519", "x": "AA"}]},
 }
 Files = dict[str, bytes]
 """Whole answers by path."""
@@ -147,7 +149,7 @@ def keys(declared: Declared, state: str = "declared") -> set[str]:
 
 
 def test_the_table_says_of_each_row_what_it_is_and_where_that_is_written() -> None:
-    assert len({row.key for row in rows()}) == len({row.name for row in rows()}) == len(rows()) == 14
+    assert len({row.key for row in rows()}) == len({row.name for row in rows()}) == len(rows()) == 16
     for row in rows():
         assert row.what.endswith(".")
         assert row.recognised
@@ -193,7 +195,7 @@ async def test_a_site_that_declares_everything(parser: Parser) -> None:
     assert decode_recording(encode_recording(kept)) == kept
 
 
-async def test_a_site_that_declares_nothing_is_asked_sixteen_times_at_most(parser: Parser) -> None:
+async def test_a_site_that_declares_nothing_is_asked_eighteen_times_at_most(parser: Parser) -> None:
     async with Site() as site:
         declared, _ = await found(site, parser)
     assert keys(declared, "absent") == {row.key for row in rows()}
@@ -441,7 +443,7 @@ async def test_an_agent_that_is_let_in_later_was_met_by_chance(parser: Parser) -
     assert entry(declared, "a2a").agent == "served"
 
 
-async def test_a_site_that_turns_the_agent_away_everywhere_it_declares_is_asked_sixteen_times(parser: Parser) -> None:
+async def test_a_site_that_turns_the_agent_away_everywhere_it_declares_is_asked_eighteen_times(parser: Parser) -> None:
     behave = except_where(lambda asked: is_agent(asked) and asked.path not in GOOD, REFUSAL, serving(everything()))
     async with Site(default=behave) as site:
         declared, _ = await found(site, parser)
@@ -449,7 +451,7 @@ async def test_a_site_that_turns_the_agent_away_everywhere_it_declares_is_asked_
     assert any(entry.contradicted for entry in declared.entries)
     left = [entry for entry in declared.entries if entry.agent == "inconclusive"]
     assert left
-    assert all(entry.why == "the limit of 16 requests was reached" for entry in left)
+    assert all(entry.why == "the limit of 18 requests was reached" for entry in left)
 
 
 async def test_robots_txt_that_disallows_a_declared_path(parser: Parser) -> None:

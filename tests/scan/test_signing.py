@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from aui_tui.errors import BadValue, ConfigError
+from aui_tui.model.observations import Exchange
 from aui_tui.scan import signing
 from aui_tui.scan.signing import Key
 
@@ -36,7 +37,7 @@ def test_published_vectors_are_signed_alike(vector: dict[str, Any]) -> None:
     fields = signing.signed_fields(
         key,
         vector["target_url"],
-        form="dictionary" if member else "string",
+        form="dictionary" if member else "string" if written else "none",
         agent="https://signature-agent.test" if written else "",
         now=created,
         lifetime=timedelta(milliseconds=vector["expires_ms"] - vector["created_ms"]),
@@ -64,7 +65,9 @@ def test_the_private_part_is_in_no_representation(tmp_path: Path) -> None:
     key = signing.new_key(tmp_path)
     private = json.loads((tmp_path / signing.NAME).read_text())["d"]
     shown = repr(key) + str(key) + json.dumps(key.public) + signing.directory(key).decode()
-    shown += json.dumps([signing.probe_fields(key, name, "https://a.example/", "") for name in signing.NAMES])
+    url = "https://a.example/"
+    shown += json.dumps([signing.signed_fields(key, url, form=form) for form in signing.SHAPES])
+    shown += json.dumps([signing.forged_fields(key, name, url, "https://b.example", "direct") for name in FORGED])
     assert private not in shown
     assert repr(key.private) not in shown
 
@@ -128,37 +131,59 @@ def test_a_signature_agent_may_be_written_with_the_directory() -> None:
 
 
 SERVED, REFUSED, SILENT = "served", "refused", "inconclusive"
+FORGED = ("forged", "expired", "authority", "uncovered", "url")
 
 
 @pytest.mark.parametrize(
-    ("outcomes", "found"),
+    ("served", "silent", "found"),
     [
-        ((SERVED, SERVED, REFUSED, REFUSED, REFUSED), ("verified", ("string", "dictionary"))),
-        ((SERVED, REFUSED, REFUSED, REFUSED, REFUSED), ("verified", ("string",))),
-        ((REFUSED, SERVED, "challenged", REFUSED, REFUSED), ("verified", ("dictionary",))),
-        ((REFUSED, REFUSED, REFUSED, REFUSED, REFUSED), ("not verified", ())),
-        ((SERVED, SERVED, SERVED, SERVED, REFUSED), ("accepts anything", ("string", "dictionary"))),
-        ((SERVED, SERVED, REFUSED, SERVED, REFUSED), ("accepts anything", ("string", "dictionary"))),
-        ((SERVED, SERVED, REFUSED, REFUSED, SERVED), ("unclear", ("string", "dictionary"))),
-        ((SERVED, SERVED, SILENT, REFUSED, REFUSED), ("unclear", ("string", "dictionary"))),
-        ((SILENT, REFUSED, REFUSED, REFUSED, REFUSED), ("unclear", ())),
+        ({"direct", "dictionary", "string", "openai"}, set(), "verified"),
+        ({"string"}, set(), "verified"),
+        ({"direct", "uncovered", "url"}, set(), "verified"),
+        (set(), set(), "not verified"),
+        ({"direct", "forged"}, set(), "accepts anything"),
+        ({"direct", "expired"}, set(), "accepts anything"),
+        ({"direct", "authority"}, set(), "accepts anything"),
+        ({"forged"}, set(), "accepts anything"),
+        ({"direct", "unsigned"}, set(), "unclear"),
+        ({"direct"}, {"forged"}, "unclear"),
+        (set(), {"direct"}, "unclear"),
+        ({"direct"}, {"uncovered"}, "verified"),
     ],
 )
-def test_what_the_five_answers_mean(outcomes: tuple[str, ...], found: tuple[str, tuple[str, ...]]) -> None:
-    names = ("string", "dictionary", "forged", "expired", "unsigned")
-    assert signing.result(dict(zip(names, outcomes, strict=True))) == found
+def test_what_the_answers_mean(served: set[str], silent: set[str], found: str) -> None:
+    names = ("direct", "dictionary", "string", "openai", *FORGED, "unsigned")
+    outcomes = {name: SERVED if name in served else SILENT if name in silent else REFUSED for name in names}
+    assert signing.result(outcomes) == found
 
 
 @pytest.mark.parametrize(
-    ("outcomes", "found"),
+    ("form", "written", "covered"),
     [
-        ((SERVED, SERVED, REFUSED, REFUSED, REFUSED), ("verified", ("none", "request"))),
-        ((REFUSED, SERVED, REFUSED, REFUSED, REFUSED), ("verified", ("request",))),
-        ((REFUSED, REFUSED, REFUSED, REFUSED, REFUSED), ("not verified", ())),
-        ((SERVED, SERVED, SERVED, REFUSED, REFUSED), ("accepts anything", ("none", "request"))),
+        ("direct", f'sig1="https://a.example{signing.DIRECTORY_PATH}"', '("@authority" "signature-agent";key="sig1")'),
+        ("dictionary", 'sig1="https://a.example"', '("@authority" "signature-agent";key="sig1")'),
+        ("string", '"https://a.example"', '("@authority" "signature-agent")'),
+        ("openai", '"https://a.example"', '("@authority" "@method" "@path" "signature-agent")'),
+        ("none", "", '("@authority")'),
+        ("request", "", '("@authority" "@method" "@path")'),
     ],
 )
-def test_without_a_published_address_there_are_five_too(
-    outcomes: tuple[str, ...], found: tuple[str, tuple[str, ...]]
-) -> None:
-    assert signing.result(dict(zip(signing.NAMES_WITHOUT_AGENT, outcomes, strict=True))) == found
+def test_what_each_form_writes_and_signs(tmp_path: Path, form: str, written: str, covered: str) -> None:
+    key = signing.new_key(tmp_path)
+    agent = "https://a.example" if written else ""
+    fields = signing.signed_fields(key, "https://shop.example/x", form=form, agent=agent)
+    assert fields.get("Signature-Agent", "") == written
+    assert f"sig1={covered};" in fields["Signature-Input"]
+    assert f'keyid="{key.thumbprint}"' in fields["Signature-Input"]
+
+
+async def test_without_a_published_address_no_forgery_of_it_is_sent(tmp_path: Path) -> None:
+    async def refuse(fields: Mapping[str, str]) -> Exchange:
+        assert "Signature-Agent" not in fields
+        return Exchange(name="agent_02", url="https://shop.example/", status=403)
+
+    signer = signing.Signer(signing.new_key(tmp_path))
+    first = Exchange(name="agent_02", url="https://shop.example/", status=403)
+    found = await signing.ask_signed(first, "https://shop.example/", signer, refuse, pause=0)
+    assert [probe.name for probe in found.probes] == ["none", "request", "forged", "expired", "authority", "unsigned"]
+    assert (found.result, found.served) == ("not verified", ())
