@@ -1,222 +1,170 @@
-"""A report card, and what access logs say of it, as text: laid out for a terminal, or as plain sentences."""
+"""Reports as text: the answer in one screen and all of it on request, for a terminal or as plain sentences."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from aui_tui.cli.streams import Paint, tint
-from aui_tui.model import labels
-from aui_tui.model.card import ReportCard
-from aui_tui.model.points import gain, gain_of_all
-from aui_tui.model.visits import HEADER, VisitRow, Visits, address, heading, percent, remarks, visit_rows
-from aui_tui.model.visits import cells as texts_of
-from aui_tui.text import cells, count, fit
+from aui_tui.cli.streams import Paint
+from aui_tui.model.view import HostReport
+from aui_tui.report.sections import Item, Section, sections
+from aui_tui.text import cells, count, fit, wrap
 
-BAR: Final = 20
-LABEL: Final = 12
-VERDICT: Final = 18
-"""Cells of a verdict with its glyph and the margin."""
-WIDE: Final = 64
-"""Cells from which on a line holds verdict and status, score and method."""
+LABEL: Final = 9
+"""Cells of the names in the answer."""
+HEIGHT: Final = 24
+"""Lines of the answer at most, on paper of 80 cells."""
+MOST: Final = 4
+"""Outcomes that the answer shows; more are counted."""
+SENTENCE: Final = 5
+TEXT: Final = 28
+"""Cells that the last column of a table needs to stand beside the others."""
 
 
-def lines(card: ReportCard, paint: Paint, *, note: str = "") -> Iterator[str]:
-    """Yield the lines of ``card``; ``note`` says where it came from, such as ``from the cache``."""
-    yield from _head(card, paint, note)
-    if not card.unreachable:
+def lines(
+    report: HostReport, paint: Paint, *, note: str = "", details: bool = False, now: float | None = None
+) -> Iterator[str]:
+    """Yield the answer of ``report``: one sentence, who gets in, score, next step, worst findings, in HEIGHT lines.
+
+    ``details`` brings the rest. ``note`` says where the report came from, such as ``from the cache``.
+    """
+    parts = {part.name: part for part in sections(report, now=now)}
+    head = parts.pop("verdict")
+    answer = list(_answer(head, parts.pop("assistants"), parts.get("points"), paint))
+    closing = list(paint.hanging("", f"Scanned {_item(head, 'scanned')}{', ' + note if note else ''}."))
+    if not details:
+        closing = [*paint.hanging("", _more(report)), *closing]
+        answer += _worst(parts.get("findings"), paint, HEIGHT - len(answer) - len(closing) - 1)
+    yield from (*answer, "", *closing)
+    for part in parts.values() if details else ():
         yield ""
-        yield from _points(card, paint)
-        yield ""
-        yield from _verdicts(card, paint)
+        yield from section_lines(part, paint)
+
+
+def _more(report: HostReport) -> str:
+    plan = f"aui-tui plan {report.card.host} writes the changes; " if report.card.recommendations else ""
+    return f"{'' if report.card.unreachable else plan}--details shows the rest."
+
+
+def _item(head: Section, key: str) -> str:
+    return next((item.text for item in head.items if item.key == key), "")
+
+
+def _answer(head: Section, who: Section, points: Section | None, paint: Paint) -> Iterator[str]:
+    title = fit(paint.plain(head.title), min(cells(paint.plain(head.title)), paint.width))
+    room = paint.width - cells(title) - 2
+    yield paint.heading(title) + (f"  {fit(paint.plain(_item(head, 'site')), room).rstrip()}" if room > 8 else "")
+    lead = f"{paint.glyph(head.word)} {head.word}  "
+    for number, line in enumerate(wrap(paint.plain(head.text), paint.width - cells(lead))[:SENTENCE]):
+        yield (paint.marked(head.word) + "  " if not number else " " * cells(lead)) + line
     yield ""
-    yield from _facts(card, paint)
-    if card.declared:
-        yield ""
-        yield paint.heading("Declared for agents, not scored")
-        for mark, text in labels.declared(card.declared):
-            yield from paint.hanging(f"  {paint.glyph(mark)} ", text, style=tint(mark))
+    yield from _table(who._replace(items=who.items[:MOST]), paint, limit=2)
+    if len(who.items) > MOST:
+        yield f"  {count(len(who.items) - MOST, 'more outcome')}"
     yield ""
-    yield paint.heading(f"Evidence, {count(len(card.evidence), 'finding')}")
-    for item in card.evidence:
-        yield from paint.hanging(f"  {paint.glyph(item.t)} ", item.text, style=tint(item.t))
-    if card.recommendations and not card.unreachable:
-        yield ""
-        yield paint.heading("Fixes")
-        yield from paint.hanging("  ", f"All together: {gain_of_all(card)}")
-        for fix in card.recommendations:
-            yield from paint.hanging(f"  {fit(fix.k, 11)}", f"{fix.title}: {gain(card, fix.k)}")
+    yield from paint.hanging(fit("Score", LABEL), _item(head, "score"))
+    if points is not None:
+        yield from paint.hanging(" " * LABEL, " · ".join(" ".join(item.cells) for item in points.items))
+    yield from paint.hanging(fit("Next", LABEL), _item(head, "next"))
 
 
-def _head(card: ReportCard, paint: Paint, note: str) -> Iterator[str]:
-    dot = f" {paint.glyph('dot')} "
-    named = [card.host] + ([card.name] if card.name != card.host else []) + [card.category]
-    yield from paint.hanging("", dot.join(named))
-    if card.unreachable:
-        score = f"Score {paint.glyph('dash')}   {paint.style('Unreachable', 'bad')}"
+def _worst(found: Section | None, paint: Paint, room: int) -> list[str]:
+    """Return the findings that are not good ones, as many as there is ``room`` for, and how many more there are."""
+    bad = [list(_line(item, paint)) for item in found.items if item.word != "good"] if found is not None else []
+    shown: list[str] = []
+    while bad and len(shown) + len(bad[0]) <= room - 1 - (len(bad) > 1):
+        shown += bad.pop(0)
+    return ["", *shown, *([f"  {count(len(bad), 'more problem')}"] if bad else [])] if shown else []
+
+
+def section_lines(part: Section, paint: Paint) -> Iterator[str]:
+    """Yield one section for a terminal: a table where it has columns, else a list."""
+    yield paint.heading(paint.plain(part.title))
+    if part.text:
+        yield from paint.hanging(f"{paint.glyph(part.word)} {part.word} " if part.word else "  ", part.text)
+    if part.columns and part.name not in ("fixes", "facts"):
+        yield from _table(part, paint)
     else:
-        score = f"Score {card.score}/100   Grade {card.grade}   {paint.marked(card.stance)}"
-    yield from [f"{score}   {_method(card)}"] if paint.width >= WIDE else [score, _method(card)]
-    took = f"{card.elapsed_ms / 1000:.1f} s"
-    yield from paint.hanging("", f"Scanned {labels.moment(card.scanned_at)} in {took}{', ' + note if note else ''}")
-    if card.evidence:
-        yield ""
-        first = card.evidence[0]
-        yield from paint.hanging(f"{paint.glyph(first.t)} ", first.text, style=tint(first.t))
+        for item in part.items:
+            yield from _line(item, paint)
 
 
-def _method(card: ReportCard) -> str:
-    return f"method {labels.method(card)}"
-
-
-def _points(card: ReportCard, paint: Paint) -> Iterator[str]:
-    yield paint.heading("Points")
-    for key, value in card.pillars.items():
-        label = fit(labels.pillar(card.method, key), LABEL)
-        shown = labels.points(value, card.pillar_max.get(key))
-        if value is None:
-            yield f"  {label}{paint.style(shown, 'dim')}"
-        else:
-            yield f"  {label}{paint.bar(value, card.pillar_max.get(key) or 0, min(BAR, paint.width - 24))} {shown:>7}"
-
-
-def _verdicts(card: ReportCard, paint: Paint) -> Iterator[str]:
-    yield paint.heading("What each assistant gets")
-    got = labels.answers(card)
-    longest = max((cells(labels.surface(key)) for key in card.matrix), default=0) + 2
-    width = min(longest, paint.width - VERDICT)
-    for key, verdict in card.matrix.items():
-        status = got.get(key, "") if paint.width >= WIDE else ""
-        gap = " " * max(16 - len(verdict), 2) if status else ""
-        yield f"  {fit(labels.surface(key), width)}{paint.marked(verdict)}{gap}{paint.style(status, 'dim')}"
-
-
-def _facts(card: ReportCard, paint: Paint) -> Iterator[str]:
-    yield paint.heading("What the scan saw")
-    for label, text in facts(card):
-        yield from paint.hanging(f"  {fit(label, LABEL)}", text)
-
-
-def facts(card: ReportCard) -> Iterator[tuple[str, str]]:
-    """Yield what the scan saw as label and text; of an unreachable host only the first of it."""
-    human = str(card.human_status) if card.human_status else "no answer"
-    yield "Browser", human + (", a challenge page" if card.human_challenged else "")
-    if card.human_title:
-        yield "Title", card.human_title
-    status = str(card.robots_status) if card.robots_status else "no answer"
-    blocked = ", blocks everybody else by default" if card.wildcard_block else ""
-    yield "robots.txt", f"{status}, names {count(card.robots_ua_rules, 'user agent')}{blocked}"
-    if card.unreachable:
-        return
-    yield (
-        "Agents",
-        f"{card.live_served} of {card.live_total} served live; robots.txt disallows {card.agents_disallowed} "
-        f"and restricts {card.agents_partial} of {card.agents_total}",
-    )
-    yield "Crawlers", f"{card.crawlers_blocked} of {card.crawlers_total} blocked (reported, not scored)"
-    yield "Signal", "Content-Signal line present" if card.content_signal else "no Content-Signal line"
-    seen = card.semantic
-    shell = ", unreadable without scripts" if card.noscript_shell else ""
-    yield (
-        "Page",
-        f"{count(card.jsonld, 'JSON-LD block')}, {seen.main} main, {seen.nav} nav, "
-        f"{count(seen.aria, 'label')}, {count(seen.forms, 'form')}{shell}",
-    )
-    yield "Files", ", ".join(card.files) or "none"
-    if card.edge:
-        yield "Edge", card.edge
-
-
-SEVERITIES: Final = {"critical": "Critical", "warn": "Warning", "good": "Good"}
-
-
-def sentences(card: ReportCard, *, note: str = "") -> Iterator[str]:
-    """Yield the sentences of ``card``: no symbols, no columns, no colour, every line complete in itself."""
-    called = "" if card.name == card.host else f", {card.name}"
-    yield f"Report card of {card.host}{called}, category {card.category}."
-    if card.unreachable:
-        yield f"Unreachable, so there is no score. Method {card.method}."
+def _line(item: Item, paint: Paint) -> Iterator[str]:
+    lead = f"{paint.glyph(item.word)} " if item.word else "  "
+    if item.code:
+        yield from paint.hanging("  ", f"{item.label}: {', '.join(filter(None, item.cells[1:]))}")
+        yield from paint.hanging("    ", item.text)
+    elif item.cells:
+        yield from paint.hanging(fit("  " + ", ".join(filter(None, item.cells)), 15), item.text)
     else:
-        yield (f"Score {card.score} of 100, grade {card.grade}, stance {card.stance}. Method {labels.method(card)}.")
-    yield f"Scanned {labels.moment(card.scanned_at)}{', ' + note if note else ''}."
-    if not card.unreachable:
-        yield from _measured(card)
-    for label, text in facts(card):
-        yield f"{label}: {text}."
-    for _, text in labels.declared(card.declared) if card.declared else ():
-        yield f"Declared, not scored: {text}."
-    for number, item in enumerate(card.evidence, 1):
-        yield f"Finding {number} of {len(card.evidence)}. {SEVERITIES.get(item.t, item.t)}: {item.text}"
-    for number, fix in enumerate(() if card.unreachable else card.recommendations, 1):
-        yield f"Fix {number} of {len(card.recommendations)}, {gain(card, fix.k)}, {fix.pillar}: {fix.title}."
-        yield fix.body
+        yield from paint.hanging(lead, item.text, style=item.tone)
 
 
-def _measured(card: ReportCard) -> Iterator[str]:
-    """Yield a sentence per pillar and per assistant."""
-    for key, value in card.pillars.items():
-        shown = "not scored" if value is None else f"{value:g} of {card.pillar_max.get(key) or 0:g} points"
-        yield f"Points for {labels.pillar(card.method, key)}: {shown}."
-    got = labels.answers(card)
-    for key, verdict in card.matrix.items():
-        status = f", {got[key]}" if key in got else ""
-        yield f"{labels.surface(key)}: {verdict}{status}."
+def _table(part: Section, paint: Paint, *, limit: int = 0) -> Iterator[str]:
+    """Yield rows under one another, as many columns as there is room for; ``limit``: lines of a text at most."""
+    last = max((len(item.cells) for item in part.items), default=0)
+    widths = [max(cells(paint.plain(item.cells[n])) for item in part.items if len(item.cells) > n) for n in range(last)]
+    chosen = list(range(last))
+    spare = paint.width - 2 - (TEXT if len(part.columns) > last else 0)
+    while sum(widths[n] + 2 for n in chosen) > spare and len(chosen) > 2:
+        chosen.remove(chosen[max(len(chosen) - 3, 1)])
+    over = sum(widths[n] + 2 for n in chosen) - spare
+    if over > 0:
+        widths[chosen[0]] = max(widths[chosen[0]] - over, 8)
+    for item in part.items:
+        yield from _row(item, [(n, widths[n]) for n in chosen], paint, limit, beside=len(part.columns) > last)
 
 
-def visit_lines(record: Visits, card: ReportCard | None, paint: Paint) -> Iterator[str]:
-    """Yield the lines of ``record`` for a terminal."""
-    yield paint.heading(f"Visits of agents{' to ' + record.host if record.host else ''}")
-    for text in heading(record):
-        yield from paint.hanging("", text)
-    yield ""
-    rows = visit_rows(record, card)
-    yield from _visit_table(rows, paint, beside=card is not None)
-    said = [row for row in rows if row.sentence and row.agrees is not None]
-    if said:
-        yield ""
-    for row in said:
-        mark = "good" if row.gets_in else "critical" if row.gets_in is False else "warn"
-        yield from paint.hanging(f"{paint.glyph(mark)} ", row.sentence, style=tint(mark))
-    for one in record.visitors[:5]:
-        wanted = ", ".join(f"{path.path} {path.requests:,}" for path in one.paths[:5])
-        refused = ", ".join(f"{path.path} {path.requests:,}" for path in one.refused_paths[:3])
-        yield ""
-        yield from paint.hanging(
-            f"{one.label}: ", f"most requested {wanted}{'; refused ' + refused if refused else ''}."
-        )
-    yield ""
-    for text in remarks(record):
-        yield from paint.hanging("", text)
+def _row(item: Item, chosen: Sequence[tuple[int, int]], paint: Paint, limit: int, *, beside: bool) -> Iterator[str]:
+    lead = f"{paint.glyph(item.word)} " if item.word else "  "
+    columns = [wrap(paint.plain(item.cells[n]), width) for n, width in chosen]
+    used = sum(width + 2 for _, width in chosen)
+    text = wrap(paint.plain(item.text), max(paint.width - 2 - used, 10)) if beside else []
+    if limit and len(text) > limit:
+        text = [*text[: limit - 1], fit(" ".join(text[limit - 1 :]), paint.width - 2 - used).rstrip()]
+    height = max(len(text), *(len(column) for column in columns)) if columns else len(text)
+    for row in range(height):
+        shown = [
+            fit(column[row] if row < len(column) else "", width)
+            for column, (_, width) in zip(columns, chosen, strict=True)
+        ]
+        words = "  ".join([*shown, text[row] if row < len(text) else ""]).rstrip()
+        yield (paint.style(lead, item.tone) if not row else "  ") + words
+    if item.text and not beside:
+        yield from paint.hanging("    ", item.text)
 
 
-def visit_sentences(record: Visits, card: ReportCard | None) -> Iterator[str]:
-    """Yield ``record`` as plain sentences: no columns, no symbols."""
-    for text in heading(record):
-        yield f"Access log: {text}"
-    for row in visit_rows(record, card):
-        if not row.requests:
-            yield f"{row.label}: {row.sentence or 'no visits.'}"
-            continue
-        yield (
-            f"{row.label}: {row.requests:,} requests, {percent(row.served)} served, {percent(row.refused)} refused, "
-            f"addresses {address(row)}. {row.sentence}".rstrip()
-        )
-    yield from remarks(record)
+def sentences(report: HostReport, *, note: str = "", now: float | None = None) -> Iterator[str]:
+    """Yield all of ``report`` as plain sentences: no signs, no columns, every line complete in itself."""
+    head, *rest = sections(report, now=now)
+    yield f"Report card of {head.title}."
+    yield f"{head.word[:1].upper()}{head.word[1:]}. {head.text}"
+    for item in head.items:
+        more = f", {note}" if note and item.key == "scanned" else ""
+        yield f"{item.label}: {item.text.rstrip('.')}{more}."
+    for part in rest:
+        yield from section_sentences(part)
 
 
-def _visit_table(rows: tuple[VisitRow, ...], paint: Paint, *, beside: bool) -> Iterator[str]:
-    """Yield the table, as many columns of it as there is room for; those of the probe only ``beside`` a card."""
-    body = [texts_of(row) for row in rows]
-    chosen = [place for place in range(len(HEADER)) if place < 8 or beside]
-    for unneeded in (7, 6, 5, 8, 2):
-        if sum(_width(place, body) for place in chosen) <= paint.width:
-            break
-        chosen = [place for place in chosen if place != unneeded]
-    yield paint.style(" ".join(fit(HEADER[p], _width(p, body) - 1, right=1 <= p <= 7) for p in chosen).rstrip(), "dim")
-    for row, shown in zip(rows, body, strict=True):
-        line = " ".join(fit(shown[p], _width(p, body) - 1, right=1 <= p <= 7) for p in chosen).rstrip()
-        yield paint.style(line, "warn") if row.agrees is False else line
+def section_sentences(part: Section) -> Iterator[str]:
+    """Yield one section as plain sentences, each item with what it is about."""
+    if part.text:
+        yield f"{part.title}: {part.text}"
+    names = part.columns if len(part.columns) > 1 else ()
+    for number, item in enumerate(part.items, 1):
+        yield f"{_named(part, item, names, number)}{_ended(item.text)}"
 
 
-def _width(place: int, body: list[tuple[str, ...]]) -> int:
-    return 1 + max(cells(text) for text in (HEADER[place], *(row[place] for row in body)))
+def _named(part: Section, item: Item, names: Iterable[str], number: int) -> str:
+    if part.name == "findings":
+        return f"Finding {number} of {len(part.items)}, {item.word}: "
+    if part.name == "fixes":
+        return f"Fix {number} of {len(part.items)}: {', '.join(filter(None, item.cells))}. "
+    if part.name == "visits":
+        shown = [f"{name} {cell}" for name, cell in zip(list(names)[1:], item.cells[1:], strict=True) if cell != "–"]
+        return f"{item.label}: {', '.join(shown)}. " if shown else f"{item.label}: no visits. "
+    return f"{', '.join(filter(None, item.cells))}{': ' if item.text else '.'}" if item.cells else f"{part.title}: "
+
+
+def _ended(text: str) -> str:
+    return f"{text}." if text and text[-1] not in ".!?" else text

@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import BinaryIO, Final
 
 from aui_tui.errors import ConfigError
+from aui_tui.model.signs import ASCII, sign
 from aui_tui.text import cells, clean, wrap
 
 NAME: Final = "aui-tui"
@@ -137,36 +138,28 @@ def interactive() -> bool:
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.__stderr__))
 
 
-STYLES: Final = MappingProxyType({"bold": "1", "dim": "2", "good": "32", "warn": "33", "bad": "31", "key": "36"})
-
-SIGNS: Final = MappingProxyType(
+STYLES: Final = MappingProxyType(
     {
-        "Open": ("◉", "(o)", "good"),
-        "Selective": ("◍", "(~)", "warn"),
-        "Walled": ("◌", "( )", "bad"),
-        "allowed": ("✓", "+", "good"),
-        "allowed-robots": ("✓", "+", "good"),
-        "partial": ("~", "~", "warn"),
-        "blocked": ("✗", "x", "bad"),
-        "disallowed": ("⊘", "/", "bad"),
-        "walled": ("#", "#", "bad"),
-        "untested": ("·", ".", "dim"),
-        "unlisted": ("·", ".", ""),
-        "critical": ("✗", "x", "bad"),
-        "warn": ("!", "!", "warn"),
-        "good": ("✓", "+", "good"),
-        "full": ("█", "#", ""),
-        "empty": ("░", ".", ""),
-        "dot": ("·", "-", ""),
-        "dash": ("–", "-", ""),
+        "bold": "1",
+        "dim": "2",
+        "good": "32",
+        "warn": "33",
+        "bad": "31",
+        "key": "36",
+        "critical": "31",
+        "muted": "2",
+        "accent": "36",
+        "open": "32",
+        "selective": "33",
+        "walled": "31",
     }
 )
-"""The sign before a word, as itself and in ASCII, never instead of the word; and the style of both."""
+"""The colours of the styles, among them the tones of the table of signs."""
 
 
 def tint(word: str) -> str:
     """Return the style of ``word``, empty for one that has none."""
-    return SIGNS[word][2] if word in SIGNS else ""
+    return sign(word).tone
 
 
 MIN_WIDTH: Final = 40
@@ -193,19 +186,23 @@ class Paint:
         """Return ``text`` in one of STYLES; an empty style leaves it alone."""
         return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if self.colour and style else text
 
-    def glyph(self, name: str) -> str:
-        """Return the symbol of a word, the neutral one for an unknown word."""
-        symbol, plain, _ = SIGNS.get(name, SIGNS["untested"])
-        return plain if self.ascii else symbol
+    def plain(self, text: str) -> str:
+        """Return ``text`` as this paper takes it: in ASCII where that is wanted."""
+        return text.translate(ASCII) if self.ascii else text
+
+    def glyph(self, word: str) -> str:
+        """Return the sign of a word, the neutral one for an unknown word."""
+        found = sign(word)
+        return found.ascii if self.ascii else found.sign
 
     def marked(self, word: str, shown: str = "") -> str:
-        """Return ``shown`` (or the word itself) after its glyph, in its colour."""
+        """Return ``shown`` (or the word itself) after its sign, in its colour."""
         return self.style(f"{self.glyph(word)} {shown or word}", tint(word))
 
     def bar(self, value: float, maximum: float, size: int) -> str:
         """Return a bar of ``size`` cells, ``value`` of ``maximum`` filled."""
         filled = round(size * min(max(value / maximum, 0), 1)) if maximum > 0 else 0
-        return self.glyph("full") * filled + self.glyph("empty") * (size - filled)
+        return self.plain("█" * filled + "░" * (size - filled))
 
     def heading(self, text: str) -> str:
         """Return a heading line."""
@@ -214,5 +211,5 @@ class Paint:
     def hanging(self, first: str, text: str, *, style: str = "") -> Iterator[str]:
         """Yield ``text`` wrapped to the width after ``first``, later lines indented by as much."""
         indent = cells(first)
-        for number, line in enumerate(wrap(" ".join(text.split()), max(self.width - indent, 10))):
+        for number, line in enumerate(wrap(self.plain(" ".join(text.split())), max(self.width - indent, 10))):
             yield (self.style(first, style) if number == 0 else " " * indent) + line

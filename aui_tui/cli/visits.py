@@ -349,8 +349,9 @@ class _Printer:
 
             return visits_csv(record, card)
         if self._form == "markdown":
-            from aui_tui.report.markdown import visits_markdown
+            from aui_tui.report.markdown import section_lines
+            from aui_tui.report.sections import visits_section
 
-            return visits_markdown(record, card)
+            return section_lines([visits_section(record, card)])
         paint = Paint.for_output(ascii_only=self._run.settings.ascii) if self._path is None else Paint()
         return (line + "\n" for line in visit_lines(record, card, paint))

@@ -76,8 +76,8 @@ def method(card: ReportCard) -> str:
 
 
 def points(value: float | None, maximum: float | None) -> str:
-    """Return points such as ``18/25``; a pillar without value is ``not scored``."""
-    return "not scored" if value is None else f"{value:g}/{maximum or 0:g}"
+    """Return points such as ``18/25``; a pillar without value is ``not tried``, as tasks alone fill it."""
+    return "not tried" if value is None else f"{value:g}/{maximum or 0:g}"
 
 
 def pillars(card: ReportCard) -> Iterator[tuple[str, str]]:

@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import PurePath
 from types import MappingProxyType
 from typing import Any, Final, Literal
+
+import msgspec
 
 from aui_tui.errors import BadValue
 from aui_tui.model.card import ReportCard, card_without_volatile
 from aui_tui.model.codec import Keys
+from aui_tui.model.view import HostReport
 from aui_tui.model.visits import Visits
 from aui_tui.model.vocabulary import choose
 from aui_tui.report.gates import Outcome
 from aui_tui.report.options import Listing, Options, Path, Refusal, Tree, card_tree, row_tree, select
+from aui_tui.text import clean
 
-CardWriter = Callable[[Iterable[ReportCard], Options], Iterator[str]]
+CardWriter = Callable[[Iterable[ReportCard] | Iterable[HostReport], Options], Iterator[str]]
 ListWriter = Callable[[Listing, Options], Iterator[str]]
 
 
@@ -26,7 +31,7 @@ class Format:
 
     ``module`` of this package holds its writers, ``NAME_cards`` and, where an index has this format, ``NAME_listing``;
     it is loaded when something is written. ``listing``: whether an index has it. ``fields``: whether single fields can
-    be chosen.
+    be chosen. ``prose``: it is made of the sections of a report, not of the card alone.
     """
 
     name: str
@@ -34,6 +39,7 @@ class Format:
     module: str
     listing: bool = True
     fields: bool = False
+    prose: bool = False
 
     def writer(self, what: Literal["cards", "listing"]) -> Any:
         """Return the function that writes ``what``."""
@@ -44,8 +50,8 @@ _ALL: Final = (
     Format("json", ".json", "data", fields=True),
     Format("ndjson", ".ndjson", "data", fields=True),
     Format("csv", ".csv", "data", fields=True),
-    Format("markdown", ".md", "markdown"),
-    Format("html", ".html", "page"),
+    Format("markdown", ".md", "markdown", prose=True),
+    Format("html", ".html", "page", prose=True),
     Format("junit", ".xml", "ci", listing=False),
     Format("sarif", ".sarif", "ci", listing=False),
     Format("github", ".github", "ci", listing=False),
@@ -57,9 +63,18 @@ CARD_FORMATS: Final = tuple(FORMATS)
 LIST_FORMATS: Final = tuple(name for name, entry in FORMATS.items() if entry.listing)
 
 
+def format_of(path: PurePath, allowed: Sequence[str] = CARD_FORMATS) -> str:
+    """Return the format that the name of a file asks for, by its last suffix. Raises BadValue naming the known ones."""
+    for name in allowed:
+        if FORMATS[name].suffix == path.suffix.lower():
+            return name
+    known = ", ".join(FORMATS[name].suffix for name in allowed)
+    raise BadValue(f"The name {clean(path.name, 60)!r} tells no format; end it in one of {known}.", allowed=allowed)
+
+
 def write_cards(
     name: str,
-    cards: Iterable[ReportCard],
+    cards: Iterable[ReportCard | HostReport],
     *,
     fields: str = "",
     keys: Keys = "names",
@@ -70,15 +85,18 @@ def write_cards(
     visits: Mapping[str, Visits] | None = None,
     locate: Callable[[str], str] = lambda path: "",
 ) -> Iterator[str]:
-    """Return report cards in the format called ``name``, chunk by chunk, as they are read.
+    """Return reports, or cards alone, in the format called ``name``, chunk by chunk, as they are read.
 
     Raises BadValue at once when the format or a field is unknown or the two do not go together.
     """
     chosen = FORMATS[choose("format", name, CARD_FORMATS)]
     write: CardWriter = chosen.writer("cards")
     paths = _paths(chosen, fields, card_tree())
+    reports = (one if isinstance(one, HostReport) else HostReport(card=one) for one in cards)
+    if deterministic:
+        reports = (msgspec.structs.replace(one, card=card_without_volatile(one.card)) for one in reports)
     return write(
-        map(card_without_volatile, cards) if deterministic else cards,
+        reports if chosen.prose else (report.card for report in reports),
         Options(
             keys=keys,
             paths=paths,

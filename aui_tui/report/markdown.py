@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from types import MappingProxyType
 from typing import Final
 
-from aui_tui.model import labels, visits
-from aui_tui.model.card import ReportCard
-from aui_tui.model.labels import SIGNS
-from aui_tui.model.points import gain, gain_of_all
-from aui_tui.model.view import Row
-from aui_tui.report.options import HEADER, Listing, Options, reasons, row_texts
+from aui_tui.model import labels
+from aui_tui.model.signs import sign
+from aui_tui.model.view import HostReport, Row
+from aui_tui.report.options import HEADER, Listing, Options, not_scanned, reasons, row_texts
+from aui_tui.report.sections import Item, Section
 from aui_tui.text import clean
 
 FENCES: Final = MappingProxyType(
@@ -42,7 +42,7 @@ def _escaped(text: str) -> str:
     text = text.replace("://", r":\//").replace("www.", r"www\.")
     text = re.sub(r"@(?=\w)", "@" + _BREAK, text)
     text = re.sub(r"#(?=\w)", "#" + _BREAK, text)
-    return re.sub(r"^(\s*)([#+=>-]|\d+(?=[.)]))", _escape_start, text)
+    return re.sub(r"^(\s*)([#+=>-]|\d+(?=[.)](?:\s|$)))", _escape_start, text)
 
 
 def _escape_start(found: re.Match[str]) -> str:
@@ -67,81 +67,50 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[
         yield f"| {' | '.join(cell or ' ' for cell in cells)} |\n"
 
 
-def markdown_cards(cards: Iterable[ReportCard], options: Options) -> Iterator[str]:
-    """Yield one section a card."""
+def markdown_cards(reports: Iterable[HostReport], options: Options) -> Iterator[str]:
+    """Yield the sections of each report."""
     between = ""
-    for card in cards:
-        yield f"{between}# {escape(card.host)}\n\n"
+    for parts in chain((options.sections(report) for report in reports), map(not_scanned, options.refused)):
+        yield between
+        yield from section_lines(parts)
         between = "\n"
-        yield from _head(card, options)
-        if not card.unreachable:
-            yield from _points(card)
-            yield from _agents(card)
-        yield from _gates(card, options)
-        yield from _findings(card)
-        if card.host in options.visits:
+
+
+def section_lines(parts: Iterable[Section]) -> Iterator[str]:
+    """Yield ``parts``: the first under a heading of its own level; a table where there are columns, else a list."""
+    for number, part in enumerate(parts):
+        yield f"{'##' if number else '#'} {escape(part.title)}\n\n"
+        if part.text:
+            lead = f"**{sign(part.word).sign} {escape(part.word)}** " if part.word else ""
+            yield f"{lead}{escape(part.text)}\n\n"
+        if any(item.code for item in part.items) and number:
+            for item in part.items:
+                yield from _with_code(item)
+        elif part.columns:
+            yield from table(part.columns, (_row(item, len(part.columns)) for item in part.items), part.numbers)
+            yield from (f"\n- {escape(text)}" for text in part.beside)
             yield "\n"
-            yield from visits_markdown(options.visits[card.host], card, level=2)
-        if not card.unreachable:
-            yield from _fixes(card)
-    for refused in options.refused:
-        yield f"{between}# {escape(refused.host)}\n\n**Not scanned**: {escape(refused.detail)}\n"
-        between = "\n"
+        elif part.items:
+            yield "".join(f"- {_lead(item)}{escape(item.text)}\n" for item in part.items) + "\n"
 
 
-def _head(card: ReportCard, options: Options) -> Iterator[str]:
-    if card.unreachable:
-        yield "**Unreachable**: nothing was measured, so there is no score.\n\n"
-    else:
-        yield f"**{card.score}/100, grade {escape(card.grade)}, {card.stance}**"
-        yield f" (method {escape(labels.method(card))})\n\n"
-    said = [escape(card.name), escape(card.category)]
-    if not options.deterministic:
-        said.append(f"scanned {labels.moment(card.scanned_at)} from {escape(card.vantage)}")
-    yield " · ".join(said) + "\n"
+def _lead(item: Item) -> str:
+    mark = f"{sign(item.word).sign} **{escape(item.word)}** " if item.word else ""
+    return mark + (f"{escape(', '.join(filter(None, item.cells)))}: " if item.cells else "")
 
 
-def _points(card: ReportCard) -> Iterator[str]:
-    yield "\n## Points\n\n"
-    rows = ((escape(label), points) for label, points in labels.pillars(card))
-    yield from table(("Pillar", "Points"), rows, right=(1,))
+def _row(item: Item, width: int) -> list[str]:
+    """Return the cells of a table of ``width`` columns, the row's sign before the cell that is its word."""
+    cells = [escape(f"{sign(cell).sign} {cell}" if cell == item.word else cell) for cell in item.cells]
+    cells += [escape(item.text)] if len(cells) < width else []
+    return (cells + [""] * width)[:width]
 
 
-def _agents(card: ReportCard) -> Iterator[str]:
-    yield "\n## Agents\n\n"
-    answers = labels.answers(card)
-    rows = ((escape(labels.surface(key)), escape(word), answers.get(key, "")) for key, word in card.matrix.items())
-    yield from table(("Agent", "Verdict", "Answer"), rows)
-    yield f"\nrobots.txt disallows {card.agents_disallowed} of {card.agents_total} tested agents"
-    yield f" and restricts {card.agents_partial}; it blocks {card.crawlers_blocked} of {card.crawlers_total} crawlers"
-    yield " (not scored).\n"
-
-
-def _gates(card: ReportCard, options: Options) -> Iterator[str]:
-    outcome = options.gates.get(card.host)
-    if outcome is None:
-        return
-    yield "\n## Gates\n\n"
-    for failure in outcome.failures:
-        yield f"- {failure.sign} **{failure.gate}**: {escape(failure.message)}\n"
-    if not outcome.failures:
-        yield f"- {SIGNS['good']} All gates passed.\n"
-
-
-def _findings(card: ReportCard) -> Iterator[str]:
-    if card.evidence:
-        yield "\n## Findings\n\n"
-    for item in card.evidence:
-        yield f"- {SIGNS.get(item.t, '·')} **{escape(item.t)}**: {escape(item.text)}\n"
-
-
-def _fixes(card: ReportCard) -> Iterator[str]:
-    if card.recommendations:
-        yield f"\n## Fixes, all together {gain_of_all(card)}\n"
-    for fix in card.recommendations:
-        yield f"\n### {escape(fix.title)}\n\n{escape(fix.pillar)}: {gain(card, fix.k)}. {escape(fix.body)}\n"
-        if fix.code.strip():
-            yield "\n" + fenced(fix.code, FENCES.get(fix.k, "text"))
+def _with_code(item: Item) -> Iterator[str]:
+    facts = ", ".join(cell for cell in item.cells[1:] if cell)
+    yield f"### {escape(item.label)}\n\n{escape(facts)}. {with_code(item.text)}\n\n"
+    if item.code.strip():
+        yield fenced(item.code, FENCES.get(item.key, "text")) + "\n"
 
 
 def markdown_listing(listing: Listing, options: Options) -> Iterator[str]:
@@ -151,28 +120,13 @@ def markdown_listing(listing: Listing, options: Options) -> Iterator[str]:
     if times:
         yield f"As of {labels.moment(listing.scanned_at)}.\n\n"
     header = (*HEADER, "Scanned") if times else HEADER
-    yield from table(header, (_row(row, times) for row in listing.ranked), right=(0, 1))
+    yield from table(header, (_listed(row, times) for row in listing.ranked), right=(0, 1))
     unreachable = reasons(listing.unreachable)
     if unreachable is not None:
         yield "\n## Unreachable\n\n"
         yield from table(("Host", "Finding"), ((escape(host), escape(reason)) for host, reason in unreachable))
 
 
-def _row(row: Row, times: bool) -> list[str]:
+def _listed(row: Row, times: bool) -> list[str]:
     texts = [escape(text) for text in row_texts(row)]
     return [*texts, labels.moment(row.summary.scanned_at)] if times else texts
-
-
-def visits_markdown(record: visits.Visits, card: ReportCard | None = None, *, level: int = 1) -> Iterator[str]:
-    """Yield a section for notes and pull requests."""
-    title = f"Visits of agents to {escape(record.host)}" if record.host and level == 1 else "Visits of agents"
-    yield f"{'#' * level} {title}\n\n"
-    yield "\n".join(escape(text) for text in visits.heading(record)) + "\n\n"
-    rows = visits.visit_rows(record, card)
-    yield from table(visits.HEADER, ([escape(text) for text in visits.cells(row)] for row in rows), right=range(1, 8))
-    for row in rows:
-        if row.sentence and row.agrees is not None:
-            yield f"\n- {escape(row.sentence)}"
-    yield "\n"
-    for text in visits.remarks(record):
-        yield f"\n{escape(text)}\n"

@@ -29,9 +29,10 @@ from aui_tui.model.codec import MAPS, Keys, names_of, slots_of
 from aui_tui.model.methods import METHODS
 from aui_tui.model.registry import Agent, Crawler, Surface, fold, registry
 from aui_tui.model.registry import names_of as registry_names
-from aui_tui.model.view import IndexView, Row, rows
+from aui_tui.model.view import HostReport, IndexView, Row, rows
 from aui_tui.model.visits import Visits
 from aui_tui.report.gates import Outcome
+from aui_tui.report.sections import Section, sections
 from aui_tui.text import clean
 
 VOLATILE: Final = ("scanned_at", "elapsed_ms")
@@ -45,6 +46,11 @@ class Refusal(NamedTuple):
     title: str
     status: int
     detail: str
+
+
+def not_scanned(refused: Refusal) -> list[Section]:
+    """Return the sections that stand for a host without a card."""
+    return [Section("verdict", refused.host, f"Not scanned. {refused.detail}")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +72,16 @@ class Options:
     title: str = ""
     locate: Callable[[str], str] = lambda path: ""
     visits: Mapping[str, Visits] = field(default_factory=dict)
+
+    def sections(self, report: HostReport) -> list[Section]:
+        """Return the sections of ``report`` with its gates and visits; deterministic ones name no time."""
+        host = report.card.host
+        if host in self.visits:
+            report = msgspec.structs.replace(report, visits=self.visits[host])
+        first, *rest = sections(report, gates=self.gates.get(host))
+        if self.deterministic:
+            first = first._replace(items=tuple(item for item in first.items if item.key != "scanned"))
+        return [first, *rest]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,41 +12,82 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from html import escape
 from importlib.resources import files
+from itertools import chain
 from types import MappingProxyType
 from typing import Final
 
-from aui_tui.model import labels, visits
+from aui_tui.model import labels
 from aui_tui.model.card import ReportCard, epoch_ms
-from aui_tui.model.labels import SIGNS
-from aui_tui.model.points import gain, gain_of_all
-from aui_tui.model.view import HistoryPoint, Row
-from aui_tui.model.vocabulary import VERDICT_RANK
-from aui_tui.report.options import HEADER, Listing, Options, reasons, row_texts
+from aui_tui.model.signs import sign
+from aui_tui.model.view import HistoryPoint, HostReport, Row
+from aui_tui.report.options import HEADER, Listing, Options, not_scanned, reasons, row_texts
+from aui_tui.report.sections import Item, Section
 from aui_tui.text import cells, clean
 
 TITLE: Final = "Agentic Usability Index"
-WIDE: Final = frozenset({"Finding", "Host", "Value"})
+WIDE: Final = frozenset({"Finding", "Host", "Value", "Why", "What happened", "robots.txt says"})
 """Columns of long text, which may break anywhere."""
-VERDICT_KIND: Final = MappingProxyType(
-    {verdict: ("critical", "warn", "good")[rank] for verdict, rank in VERDICT_RANK.items()}
-)
-"""Colour of a verdict; the word is always beside it."""
 
 
-def html_cards(cards: Iterable[ReportCard], options: Options) -> Iterator[str]:
-    """Yield one document with an article a card."""
-    first = True
-    for card in cards:
-        if first:
-            yield from _head(f"{card.host}: {TITLE}")
-        first = False
-        yield from _article(card, options)
-    if first:
-        yield from _head(TITLE)
-    for refused in options.refused:
-        yield f"<article>\n<h1>{_text(refused.host)}</h1>\n"
-        yield f'<p class="figure">Not scanned</p>\n<p>{_text(refused.detail)}</p>\n</article>\n'
+def html_cards(reports: Iterable[HostReport], options: Options) -> Iterator[str]:
+    """Yield one document with an article a report."""
+    source = chain((options.sections(report) for report in reports), map(not_scanned, options.refused))
+    first = next(source, None)
+    yield from _head(f"{first[0].title}: {TITLE}" if first is not None else TITLE)
+    for parts in chain([first] if first is not None else [], source):
+        yield "<article>\n"
+        yield from section_parts(parts)
+        yield "</article>\n"
     yield "</main>\n</body>\n</html>\n"
+
+
+def section_parts(parts: Iterable[Section]) -> Iterator[str]:
+    """Yield ``parts`` as HTML: the first is the head of a report; a table where there are columns, else a list."""
+    for part in parts:
+        if part.name == "verdict":
+            yield f"<h1>{_link(labels.origin(part.title), part.title)}</h1>\n"
+            yield f'<p class="figure">{_marked(part.word)} {_text(part.text)}</p>\n'
+        else:
+            yield f"<h2>{_text(part.title)}</h2>\n"
+            yield f"<p>{_marked(part.word)} {_text(part.text)}</p>\n" if part.text else ""
+        if part.name == "fixes":
+            yield from map(_fix, part.items)
+        elif part.columns:
+            rows = (_cells(item, len(part.columns)) for item in part.items)
+            yield from _table(part.title, part.columns, rows, part.numbers)
+            said = "".join(f"<li>{_text(text)}</li>\n" for text in part.beside)
+            yield f"<ul>\n{said}</ul>\n" if said else ""
+        elif part.items:
+            yield f"<ul>\n{''.join(map(_line, part.items))}</ul>\n"
+
+
+def _marked(word: str, shown: str = "") -> str:
+    """Return ``word`` after its sign, in the colour of its tone; nothing for no word."""
+    one = sign(word)
+    tone = {"open": "good", "selective": "warn", "walled": "critical"}.get(one.tone, one.tone) or "soft"
+    return f'<span class="{tone}">{one.sign} {_text(shown or word)}</span>' if word else ""
+
+
+def _line(item: Item) -> str:
+    label = f"<strong>{_text(', '.join(filter(None, item.cells)))}</strong>: " if item.cells else ""
+    return f"<li>{_marked(item.word)} {label}{_text(item.text)}</li>\n"
+
+
+def _cells(item: Item, width: int) -> list[str]:
+    """Return the cells of a row of ``width`` columns, coloured where a cell is the row's word."""
+    cells = [_marked(cell) if cell == item.word else _text(cell) for cell in item.cells]
+    cells += [_text(item.text)] if len(cells) < width else []
+    return (cells + [""] * width)[:width]
+
+
+def _fix(item: Item) -> str:
+    code = (
+        f'<pre tabindex="0"><code>{escape(clean(item.code, block=True).rstrip())}</code></pre>\n'
+        if item.code.strip()
+        else ""
+    )
+    facts = ", ".join(cell for cell in item.cells[1:] if cell)
+    return f'<h3>{_text(item.label)}</h3>\n<p class="soft">{_text(facts)}</p>\n<p>{_text(item.text)}</p>\n{code}'
 
 
 def html_listing(listing: Listing, options: Options) -> Iterator[str]:
@@ -82,116 +123,6 @@ def _head(title: str) -> Iterator[str]:
     yield f"<title>{_text(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n"
 
 
-def _article(card: ReportCard, options: Options) -> Iterator[str]:
-    yield f"<article>\n<h1>{_link(labels.origin(card.host), card.host)}</h1>\n"
-    if card.unreachable:
-        yield '<p class="figure">Unreachable</p>\n<p>Nothing was measured, so there is no score.</p>\n'
-    else:
-        yield f'<p class="figure">{card.score}/100 · grade {_text(card.grade)} · {_text(card.stance)}</p>\n'
-        yield f'<p class="soft">Method {_text(labels.method(card))}</p>\n'
-    said = [_text(card.name), _text(card.category)]
-    if not options.deterministic:
-        said.append(f"scanned {_time(card.scanned_at)} from {_text(card.vantage)}")
-    yield f'<p class="soft">{" · ".join(said)}</p>\n'
-    if not card.unreachable:
-        yield from _points(card)
-        yield from _agents(card)
-    yield from _gates(card, options)
-    yield from _findings(card)
-    if card.host in options.visits:
-        yield from _visits(options.visits[card.host], card)
-    if not card.unreachable:
-        yield from _facts(card)
-        yield from _fixes(card)
-    yield "</article>\n"
-
-
-def _points(card: ReportCard) -> Iterator[str]:
-    yield "<h2>Points</h2>\n"
-    rows = ((_text(label), points) for label, points in labels.pillars(card))
-    yield from _table("Points per pillar", ("Pillar", "Points"), rows, numbers=(1,))
-
-
-def _agents(card: ReportCard) -> Iterator[str]:
-    yield "<h2>Agents</h2>\n"
-    answers = labels.answers(card)
-    rows = (
-        (_text(labels.surface(key)), _verdict(word), _text(answers.get(key, ""))) for key, word in card.matrix.items()
-    )
-    yield from _table("Verdict per agent", ("Agent", "Verdict", "Answer to the probe"), rows)
-    for title, policies in (("agents", card.ua_policy), ("crawlers (not scored)", card.crawler_policy)):
-        named = [(_text(name), _text(policy)) for name, policy in policies.items() if policy != "unlisted"]
-        yield f"<p>robots.txt names {len(named)} of {len(policies)} tested {title}.</p>\n"
-        if named:
-            yield from _table(f"robots.txt on tested {title}", ("Name", "Policy"), named)
-
-
-def _verdict(word: str) -> str:
-    kind = VERDICT_KIND.get(word, "soft")
-    return f'<span class="{kind}">{_text(word)}</span>'
-
-
-def _gates(card: ReportCard, options: Options) -> Iterator[str]:
-    outcome = options.gates.get(card.host)
-    if outcome is None:
-        return
-    yield "<h2>Gates</h2>\n<ul>\n"
-    for failure in outcome.failures:
-        yield f'<li><span class="critical">{failure.sign} {_text(failure.gate)}</span>: {_text(failure.message)}</li>\n'
-    if not outcome.failures:
-        yield '<li><span class="good">✓ All gates passed.</span></li>\n'
-    yield "</ul>\n"
-
-
-def _findings(card: ReportCard) -> Iterator[str]:
-    if not card.evidence:
-        return
-    yield "<h2>Findings</h2>\n<ul>\n"
-    for item in card.evidence:
-        kind = item.t if item.t in SIGNS else "soft"
-        yield f'<li><span class="{kind}">{SIGNS.get(item.t, "·")} {_text(item.t)}</span>: {_text(item.text)}</li>\n'
-    yield "</ul>\n"
-
-
-def _visits(record: visits.Visits, card: ReportCard) -> Iterator[str]:
-    yield "<h2>Visits in the access log</h2>\n"
-    yield f"<p>{_text(' '.join(visits.heading(record)))}</p>\n"
-    rows = visits.visit_rows(record, card)
-    body = ([_text(text) for text in visits.cells(row)] for row in rows)
-    yield from _table("Visits per client", visits.HEADER, body, numbers=range(1, 8))
-    said = [row.sentence for row in rows if row.sentence and row.agrees is not None]
-    if said:
-        yield "<ul>\n" + "".join(f"<li>{_text(text)}</li>\n" for text in said) + "</ul>\n"
-    yield "".join(f"<p>{_text(text)}</p>\n" for text in visits.remarks(record))
-
-
-def _facts(card: ReportCard) -> Iterator[str]:
-    yield "<h2>Facts</h2>\n"
-    seen = card.semantic
-    rows = (
-        ("Page title", card.human_title or "none"),
-        ("Answer to a browser", f"{card.human_status}{' challenge' if card.human_challenged else ''}"),
-        ("Edge", card.edge or "unknown"),
-        ("robots.txt", f"status {card.robots_status}, {card.robots_ua_rules} user agents named"),
-        ("Content-Signal", "yes" if card.content_signal else "no"),
-        ("Readable without scripts", "no" if card.noscript_shell else "yes"),
-        ("Landmarks and forms", f"main {seen.main}, nav {seen.nav}, ARIA labels {seen.aria}, forms {seen.forms}"),
-        ("JSON-LD blocks", str(card.jsonld)),
-        ("Files for agents", ", ".join(card.files) or "none"),
-    )
-    yield from _table("What was seen", ("Fact", "Value"), ((_text(name), _text(value)) for name, value in rows))
-
-
-def _fixes(card: ReportCard) -> Iterator[str]:
-    if card.recommendations:
-        yield f"<h2>Fixes, all together {_text(gain_of_all(card))}</h2>\n"
-    for fix in card.recommendations:
-        yield f"<h3>{_text(fix.title)}</h3>\n<p>{_text(fix.pillar)}: {_text(gain(card, fix.k))}</p>\n"
-        yield f"<p>{_text(fix.body)}</p>\n"
-        if fix.code.strip():
-            yield f'<pre tabindex="0"><code>{escape(clean(fix.code, block=True).rstrip())}</code></pre>\n'
-
-
 def _row(row: Row, times: bool) -> list[str]:
     cells = [_text(text) for text in row_texts(row)]
     cells[HEADER.index("Host")] = _link(labels.origin(row.summary.host), row.summary.host)
@@ -204,8 +135,8 @@ def _table(
     kinds = ["" if name not in WIDE else ' class="wide"' for name in header]
     for position in numbers:
         kinds[position] = ' class="number"'
-    yield f'<div class="scroll" tabindex="0"><table>\n<caption>{caption}</caption>\n<thead><tr>'
-    yield "".join(f'<th scope="col"{kind}>{name}</th>' for name, kind in zip(header, kinds, strict=True))
+    yield f'<div class="scroll" tabindex="0"><table>\n<caption>{_text(caption)}</caption>\n<thead><tr>'
+    yield "".join(f'<th scope="col"{kind}>{_text(name)}</th>' for name, kind in zip(header, kinds, strict=True))
     yield "</tr></thead>\n<tbody>\n"
     for row in rows:
         yield f"<tr>{''.join(f'<td{kind}>{cell}</td>' for cell, kind in zip(row, kinds, strict=True))}</tr>\n"

@@ -60,7 +60,20 @@ class Section(NamedTuple):
     columns: tuple[str, ...] = ()
     word: str = ""
 
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The places of the columns that hold figures alone."""
+        return tuple(n for n, name in enumerate(self.columns) if name in NUMBERS)
 
+    @property
+    def beside(self) -> list[str]:
+        """The texts of the items for which the table has no column, each with what it is about."""
+        return [
+            f"{item.label}: {item.text}" for item in self.items if item.text and len(item.cells) == len(self.columns)
+        ]
+
+
+NUMBERS: Final = frozenset({"Points", *visits.HEADER[1:8]})
 NAMES: Final = (
     "verdict", "gates", "assistants", "points", "findings", "fixes", "facts", "agents", "ledger", "tasks", "visits",
     "declared",
@@ -98,13 +111,13 @@ def sections(report: HostReport, *, gates: Outcome | None = None, now: float | N
 def verdict(report: HostReport, *, now: float | None = None) -> Section:
     """Return the stance with one plain sentence, then the score, the next step, and when the site was asked.
 
-    Items by key: ``score``, ``next`` (its ``code`` is the change to copy), ``scanned``.
+    Items by key: ``score``, ``next`` (its ``code`` is the change to copy), ``scanned``, ``site`` (name and category).
     """
     card = report.card
     items = [Item(("Score",), text=score_words(card, task_age(report, now)), key="score"), _next(card)]
-    place = " · ".join([card.category, *([card.name] if card.name != card.host else [])])
+    place = [*([card.name] if card.name != card.host else []), card.category]
     asked = f"{when(card.scanned_at, now)} in {card.elapsed_ms / 1000:.1f} s from {card.vantage}, method {card.method}"
-    items.append(Item(("Scanned",), text=f"{asked} · {place}", key="scanned"))
+    items += [Item(("Scanned",), text=asked, key="scanned"), Item(("Site",), text=" · ".join(place), key="site")]
     word = "unreachable" if card.unreachable else card.stance
     return Section("verdict", card.host, agents.sentence(card, report.observations), tuple(items), word=word)
 
@@ -155,20 +168,18 @@ def gain(card: ReportCard, *fixes: str) -> str:
 
 def assistants(report: HostReport) -> Section:
     """Return the assistants, those with the same outcome in one row, worst first. Key: the first matrix key."""
-    found = agents.outcomes(report.card, report.observations)
     items = tuple(
-        Item(
-            (", ".join(one.names), one.verdict),
-            one.verdict,
-            one.reason + (CONTRADICTS if one.disagree else ""),
-            one.keys[0],
-        )
-        for one in found
+        Item((", ".join(one.names), one.verdict), one.verdict, _why(one), one.keys[0])
+        for one in agents.outcomes(report.card, report.observations)
     )
     return Section("assistants", "Who gets in", items=items, columns=("Assistants", "Verdict", "Why"))
 
 
-CONTRADICTS: Final = " ≠ robots.txt"
+def _why(one: agents.Outcome) -> str:
+    against = one.disagree and one.verdict != agents.TOLD
+    return (
+        f"{one.reason}, though robots.txt lets {'it' if len(one.names) == 1 else 'them'} in" if against else one.reason
+    )
 
 
 def points(report: HostReport) -> Section | None:
@@ -263,8 +274,7 @@ def _agent(row: agents.AgentRow) -> Item:
         if row.asked
         else "not asked"
     )
-    mark = CONTRADICTS if row.disagree else ""
-    return Item((row.label, says, answer, row.verdict + mark), row.verdict, key=row.key)
+    return Item((row.label, says, answer, row.verdict), row.verdict, key=row.key)
 
 
 def ledger(report: HostReport) -> Section | None:
@@ -338,7 +348,7 @@ def visits_section(record: visits.Visits, card: ReportCard | None = None) -> Sec
     """Return the visits of ``record``; what log and probe say together only beside ``card``."""
     said = {True: "agree", False: "disagree", None: ""}
     items = tuple(
-        Item(visits.cells(row), said[row.agrees], row.sentence if row.agrees is not None else "", row.token)
+        Item(visits.cells(row), said[row.agrees], _visited(row, record.visitor(row.token)), row.token)
         for row in visits.visit_rows(record, card)
     )
     lead = " ".join((*visits.heading(record), *visits.remarks(record)))
@@ -348,6 +358,14 @@ def visits_section(record: visits.Visits, card: ReportCard | None = None) -> Sec
         else f"Visits of agents{' to ' + record.host if record.host else ''}"
     )
     return Section("visits", title, lead, items, visits.HEADER)
+
+
+def _visited(row: visits.VisitRow, found: visits.Visitor | None) -> str:
+    words = [row.sentence] if row.agrees is not None else []
+    for lead, paths in (("Most requested", found.paths[:5]), ("Refused", found.refused_paths[:3])) if found else ():
+        if paths:
+            words.append(f"{lead}: {', '.join(f'{path.path} {path.requests:,}' for path in paths)}.")
+    return " ".join(words)
 
 
 def declared(report: HostReport) -> Section | None:
