@@ -81,8 +81,7 @@ def site(
         return outcome.exit_code
     scans = len(report.history)
     notes = {card.host: f"scan {scans} of this host"} if scans > 1 else {}
-    visits = {card.host: report.visits} if report.visits is not None else {}
-    emit(form.chunks(run, [card], notes=notes, gates=gating.by_host([outcome]), visits=visits), form.path)
+    emit(form.chunks(run, [report], notes=notes, gates=gating.by_host([outcome])), form.path)
     return outcome.exit_code
 
 
@@ -282,5 +281,5 @@ def regrade_cards(
     if hosts:
         run.wait(of_hosts(hosts))
     if found:
-        emit(form.chunks(run, found, many=len(found) > 1), form.path)
+        emit(form.chunks(run, [HostReport(card=card) for card in found], many=len(found) > 1), form.path)
     return worst(codes)

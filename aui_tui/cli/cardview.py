@@ -103,7 +103,8 @@ def _line(item: Item, paint: Paint) -> Iterator[str]:
 def _table(part: Section, paint: Paint, *, limit: int = 0) -> Iterator[str]:
     """Yield rows under one another, as many columns as there is room for; ``limit``: lines of a text at most."""
     last = max((len(item.cells) for item in part.items), default=0)
-    widths = [max(cells(paint.plain(item.cells[n])) for item in part.items if len(item.cells) > n) for n in range(last)]
+    found = [[paint.plain(item.cells[n]) for item in part.items if len(item.cells) > n] for n in range(last)]
+    widths = [max(map(cells, [*column, *([] if limit else [part.columns[n]])])) for n, column in enumerate(found)]
     chosen = list(range(last))
     spare = paint.width - 2 - (TEXT if len(part.columns) > last else 0)
     while sum(widths[n] + 2 for n in chosen) > spare and len(chosen) > 2:
@@ -111,6 +112,9 @@ def _table(part: Section, paint: Paint, *, limit: int = 0) -> Iterator[str]:
     over = sum(widths[n] + 2 for n in chosen) - spare
     if over > 0:
         widths[chosen[0]] = max(widths[chosen[0]] - over, 8)
+    if not limit:
+        heads = [fit(part.columns[n], widths[n]) for n in chosen] + list(part.columns[last:])
+        yield paint.style(f"  {'  '.join(heads)}".rstrip(), "dim")
     for item in part.items:
         yield from _row(item, [(n, widths[n]) for n in chosen], paint, limit, beside=len(part.columns) > last)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -18,12 +19,11 @@ from aui_tui.cli.options import given, one_of, words
 from aui_tui.cli.run import Run
 from aui_tui.cli.streams import Paint
 from aui_tui.errors import BadValue, ConfigError
-from aui_tui.model.card import ReportCard
 from aui_tui.model.codec import Keys, encode_card
 from aui_tui.model.vocabulary import choose
 
 if TYPE_CHECKING:
-    from aui_tui.model.visits import Visits
+    from aui_tui.model.view import HostReport
     from aui_tui.report.gates import Outcome
     from aui_tui.report.options import Refusal
 
@@ -53,6 +53,7 @@ Fields = Annotated[
     str,
     _option("--fields", metavar="A,B.C", help="Only these fields (json, ndjson, csv).", autocompletion=complete.fields),
 ]
+Details = Annotated[bool, _option("--details", help="Print all of the report, not its answer alone.")]
 Deterministic = Annotated[bool, _option("--deterministic", help="Leave out what changes from run to run.")]
 
 
@@ -67,6 +68,7 @@ class FormOptions:
     fields: Fields = ""
     deterministic: Deterministic = False
     keys: KeyNames = "names"
+    details: Details = False
 
 
 Report = Annotated[bool, typer.Option("--json", help="Print the same as JSON, one object per line.")]
@@ -165,6 +167,7 @@ class CardForm:
     fields: str
     deterministic: bool
     path: Path | None
+    details: bool = False
 
     @classmethod
     def of(cls, context: typer.Context) -> CardForm:
@@ -177,6 +180,7 @@ class CardForm:
             fields=asked.fields,
             deterministic=asked.deterministic,
             path=path_of(asked.output),
+            details=asked.details,
         )
         form._check()
         return form
@@ -203,51 +207,40 @@ class CardForm:
     def chunks(
         self,
         run: Run,
-        cards: Sequence[ReportCard],
+        reports: Sequence[HostReport],
         *,
         notes: Mapping[str, str] | None = None,
         gates: Mapping[str, Outcome] | None = None,
         many: bool = False,
         refused: Sequence[Refusal] = (),
-        visits: Mapping[str, Visits] | None = None,
     ) -> Iterator[str]:
-        """Yield ``cards`` in this form, then the hosts that were ``refused``.
+        """Yield ``reports`` in this form, then the hosts that were ``refused``.
 
-        ``notes`` say by host how a card came about, ``gates`` what the gates said, ``visits`` what access logs said.
+        ``notes`` say by host how a report came about, ``gates`` what the gates said.
         """
         if self.name not in (READABLE, TEXT, RECORD):
             from aui_tui.report.formats import write_cards
 
             yield from write_cards(
                 self.name,
-                cards,
+                reports,
                 fields=self.fields,
                 keys=self.keys,
                 deterministic=self.deterministic,
                 many=many,
                 gates=gates,
                 refused=refused,
-                visits=visits,
                 locate=located,
             )
             return
-        for number, card in enumerate(cards):
+        for number, report in enumerate(reports):
             if number and self.name != RECORD:
                 yield "\n"
-            yield from self._card(run, card, (notes or {}).get(card.host, ""))
-            if visits and card.host in visits and self.name != RECORD:
-                yield from self._visits(run, visits[card.host], card)
-        for number, one in enumerate(refused, len(cards)):
+            yield from self._report(run, report, (notes or {}).get(report.card.host, ""))
+        for number, one in enumerate(refused, len(reports)):
             if number and self.name != RECORD:
                 yield "\n"
             yield from self._refused(run, one)
-
-    def _visits(self, run: Run, record: Visits, card: ReportCard) -> Iterator[str]:
-        from aui_tui.cli.cardview import visit_lines, visit_sentences
-
-        yield "\n"
-        lines = visit_sentences(record, card) if self.name == TEXT else visit_lines(record, card, self._paint(run))
-        yield from (line + "\n" for line in lines)
 
     def _refused(self, run: Run, one: Refusal) -> Iterator[str]:
         if self.name == RECORD:
@@ -268,14 +261,13 @@ class CardForm:
     def _paint(self, run: Run) -> Paint:
         return Paint.for_output(ascii_only=run.settings.ascii) if self.path is None else Paint()
 
-    def _card(self, run: Run, card: ReportCard, note: str) -> Iterator[str]:
+    def _report(self, run: Run, report: HostReport, note: str) -> Iterator[str]:
+        from aui_tui.cli.cardview import lines, sentences
+
         if self.name == RECORD:
-            yield encode_card(card, self.keys).decode() + "\n"
+            yield encode_card(report.card, self.keys).decode() + "\n"
         elif self.name == TEXT:
-            from aui_tui.cli.cardview import sentences as sentences
-
-            yield from (line + "\n" for line in sentences(card, note=note))
+            yield from (line + "\n" for line in sentences(report, note=note))
         else:
-            from aui_tui.cli.cardview import lines
-
-            yield from (line + "\n" for line in lines(card, self._paint(run), note=note))
+            shown = lines(report, self._paint(run), note=note, details=self.details, now=time.time())
+            yield from (line + "\n" for line in shown)

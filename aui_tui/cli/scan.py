@@ -36,7 +36,6 @@ from aui_tui.cli.run import Run, fail
 from aui_tui.cli.sources import counts, opened
 from aui_tui.errors import AuiError, BadValue, ConfigError, InvalidHost, PrivateHost
 from aui_tui.model import labels
-from aui_tui.model.card import ReportCard
 from aui_tui.model.observations import Observations, ProbeEvent, Progress
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.view import HostReport
@@ -325,7 +324,7 @@ class Batch:
 
     def __init__(self, run: Run, form: CardForm, gating: Gating, *, many: bool) -> None:
         self._run, self._form, self._gating, self._many = run, form, gating, many
-        self._cards: list[ReportCard] = []
+        self._reports: list[HostReport] = []
         self._notes: dict[str, str] = {}
         self._outcomes: list[Outcome] = []
         self._refused: list[Refusal] = []
@@ -333,10 +332,10 @@ class Batch:
 
     def add(self, answer: HostReport, outcome: Outcome) -> None:
         """Take in one finished scan and what the gates said of it."""
-        card, notes = answer.card, {answer.card.host: note_of(answer)}
+        notes = {answer.card.host: note_of(answer)}
         if self._form.streams:
-            self._emit(self._form.chunks(self._run, [card], notes=notes))
-        self._cards.append(card)
+            self._emit(self._form.chunks(self._run, [answer], notes=notes))
+        self._reports.append(answer)
         self._notes |= notes
         self._outcomes.append(outcome)
         self.codes.append(outcome.exit_code)
@@ -354,15 +353,15 @@ class Batch:
         self._refused.append(refused)
 
     def _emit(self, chunks: Iterator[str]) -> None:
-        between = (self._cards or self._refused) and not self._form.record
+        between = (self._reports or self._refused) and not self._form.record
         emit(chain(["\n"] if between else [], chunks), None)
 
     def end(self) -> int:
         """Print what had to wait for the last scan, and return the exit code of the command."""
-        if (self._cards or self._refused) and not self._form.streams:
+        if (self._reports or self._refused) and not self._form.streams:
             chunks = self._form.chunks(
                 self._run,
-                self._cards,
+                self._reports,
                 notes=self._notes,
                 gates=self._gating.by_host(self._outcomes),
                 many=self._many,

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from aui_tui.cli import complete, gating, streams
-from aui_tui.cli.cardview import visit_lines
 from aui_tui.cli.options import ConnectionOptions, example, given, one_of, only, run_of, taking
 from aui_tui.cli.output import File, emit, path_of, showing_progress
 from aui_tui.cli.run import Run
@@ -348,10 +347,13 @@ class _Printer:
             from aui_tui.report.data import visits_csv
 
             return visits_csv(record, card)
-        if self._form == "markdown":
-            from aui_tui.report.markdown import section_lines
-            from aui_tui.report.sections import visits_section
+        from aui_tui.cli.cardview import section_lines
+        from aui_tui.report.sections import visits_section
 
-            return section_lines([visits_section(record, card)])
+        part = visits_section(record, card)
+        if self._form == "markdown":
+            from aui_tui.report import markdown
+
+            return markdown.section_lines([part])
         paint = Paint.for_output(ascii_only=self._run.settings.ascii) if self._path is None else Paint()
-        return (line + "\n" for line in visit_lines(record, card, paint))
+        return (line + "\n" for line in section_lines(part, paint))

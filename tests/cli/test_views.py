@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
+from aui_tui.checks.scoring import grade_card
 from aui_tui.cli import cardview, index
 from aui_tui.cli.streams import Paint
 from aui_tui.model.card import Evidence, ReportCard
+from aui_tui.model.observations import Observations
 from aui_tui.model.query import Query
-from aui_tui.model.view import Facets, IndexView, Row
+from aui_tui.model.signs import sign
+from aui_tui.model.view import Facets, HostReport, IndexView, Row
 from aui_tui.text import cells
 from tests.cards import DEAD, RICH_OPEN, SAMPLES, WALLED, cards
+from tests.strategies import driven
 
 
 def view(*found: ReportCard) -> IndexView:
@@ -26,15 +32,24 @@ def view(*found: ReportCard) -> IndexView:
     )
 
 
+def shown(card: ReportCard, paint: Paint | None = None, *, note: str = "", details: bool = False) -> list[str]:
+    return list(cardview.lines(HostReport(card=card), paint or Paint(), note=note, details=details))
+
+
+def spoken(card: ReportCard, note: str = "") -> list[str]:
+    return list(cardview.sentences(HostReport(card=card), note=note))
+
+
+@pytest.mark.parametrize("details", [False, True])
 @pytest.mark.parametrize("width", [40, 60, 80, 100])
-def test_nothing_is_wider_than_the_paper(width: int) -> None:
+def test_nothing_is_wider_than_the_paper(width: int, details: bool) -> None:
     long = msgspec.structs.replace(
         WALLED,
         name="日本語の店" * 30,
         evidence=(Evidence("critical", "漢字" * 200), Evidence("warn", "x" * 500), Evidence("future", "new word")),
     )
     for card in (*SAMPLES, DEAD, long):
-        assert max(cells(line) for line in cardview.lines(card, Paint(width=width))) <= width
+        assert max(cells(line) for line in shown(card, Paint(width=width), details=details)) <= width
     assert max(cells(line) for line in index.table(view(RICH_OPEN, long, DEAD), Paint(width=width))) <= width
 
 
@@ -48,28 +63,42 @@ def test_narrow_lists_drop_columns_but_never_the_stance() -> None:
 
 
 def test_colour_only_where_it_is_wanted_and_ascii_only_on_request() -> None:
-    plain = "\n".join(cardview.lines(WALLED, Paint()))
-    coloured = "\n".join(cardview.lines(WALLED, Paint(colour=True)))
+    plain = "\n".join(shown(WALLED))
+    coloured = "\n".join(shown(WALLED, Paint(colour=True)))
     assert "\x1b" not in plain
     assert "\x1b[31m" in coloured
-    ascii_only = "\n".join([*cardview.lines(WALLED, Paint(ascii=True)), *index.table(view(WALLED), Paint(ascii=True))])
+    ascii_only = "\n".join(
+        [*shown(WALLED, Paint(ascii=True), details=True), *index.table(view(WALLED), Paint(ascii=True))]
+    )
     assert ascii_only.isascii()
     assert "Walled" in ascii_only
 
 
 def test_unreachable_shows_no_score() -> None:
-    text = "\n".join(cardview.lines(DEAD, Paint()))
-    assert "Unreachable" in text
-    assert "/100" not in text
-    assert "Fixes" not in text
-    spoken = "\n".join(cardview.sentences(DEAD))
-    assert "Unreachable, so there is no score." in spoken
+    for lines in (shown(DEAD), shown(DEAD, details=True), spoken(DEAD)):
+        text = "\n".join(lines).lower()
+        assert "unreachable" in text
+        assert "not graded" in text
+        assert not re.search(r"/100|of 100|walled|grade f|fixes", text)
 
 
 @given(cards())
 def test_any_card_can_be_shown_and_spoken(card: ReportCard) -> None:
-    shown = "\n".join(cardview.lines(card, Paint(), note="a note"))
-    assert "\x1b" not in shown
-    spoken = list(cardview.sentences(card, note="a note"))
-    assert card.host in spoken[0]
-    assert not set("◉◍◌✓✗█░") & {char for line in spoken[:3] for char in line}
+    found = shown(card, note="a note")
+    assert "\x1b" not in "\n".join(found)
+    assert len(found) <= 24
+    said = spoken(card, note="a note")
+    assert card.host in said[0]
+    assert not set("◉◍◌✓✗█░") & set("".join(said))
+
+
+@settings(max_examples=100)
+@given(driven())
+def test_the_answer_fits_a_screen_and_leads_with_who_gets_in(seen: Observations) -> None:
+    card = grade_card(seen)
+    found = list(cardview.lines(HostReport(card=card, observations=seen), Paint()))
+    assert len(found) <= 24
+    assert found[0].startswith(seen.host)
+    assert found[1].startswith((f"{sign(card.stance).sign} {card.stance}  ", "– unreachable  "))
+    assert card.unreachable or any(line.startswith("Score ") for line in found)
+    assert any(line.startswith("Next ") for line in found)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from aui_tui.checks.scoring import grade_card, ledger
 from aui_tui.model import agents
-from aui_tui.model.methods import MOST_AGENTS, method
+from aui_tui.model.methods import METHODS, MOST_AGENTS, method
 from aui_tui.model.observations import Observations
 from aui_tui.model.registry import registry
 from aui_tui.model.signs import SIGNS, sign
@@ -92,10 +92,12 @@ def test_a_situation_is_told_without_contradiction(make: object) -> None:
     check(report_of(make()))
 
 
-@settings(max_examples=500)
+@settings(max_examples=125)
 @given(driven())
 def test_a_random_card_is_told_without_contradiction(seen: Observations) -> None:
-    check(report_of(seen))
+    for name in METHODS:
+        check(report_of(seen, name))
+        check(HostReport(card=grade_card(seen, name)))
 
 
 def test_every_sign_has_a_twin_of_one_cell_and_each_group_of_words_has_its_own() -> None:
