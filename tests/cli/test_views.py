@@ -67,9 +67,8 @@ def test_colour_only_where_it_is_wanted_and_ascii_only_on_request() -> None:
     coloured = "\n".join(shown(WALLED, Paint(colour=True)))
     assert "\x1b" not in plain
     assert "\x1b[31m" in coloured
-    ascii_only = "\n".join(
-        [*shown(WALLED, Paint(ascii=True), details=True), *index.table(view(WALLED), Paint(ascii=True))]
-    )
+    paper = Paint(ascii=True)
+    ascii_only = "\n".join([*shown(WALLED, paper, details=True), *index.table(view(WALLED), paper)])
     assert ascii_only.isascii()
     assert "Walled" in ascii_only
 

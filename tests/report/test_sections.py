@@ -6,7 +6,7 @@ import inspect
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 
 from aui_tui.checks.scoring import grade_card, ledger
 from aui_tui.model import agents
@@ -92,7 +92,7 @@ def test_a_situation_is_told_without_contradiction(make: object) -> None:
     check(report_of(make()))
 
 
-@settings(max_examples=125)
+@settings(max_examples=125, phases=(Phase.explicit, Phase.generate))
 @given(driven())
 def test_a_random_card_is_told_without_contradiction(seen: Observations) -> None:
     for name in METHODS:
