@@ -42,7 +42,7 @@ async def test_a_site_that_declares_and_turns_an_agent_away(tmp_path: Path) -> N
         "Declared for agents, not scored\n  ✗ A2A agent card: /.well-known/agent-card.json (Shop agent); declared,"
         in (shown.out)
     )
-    assert "Declared, not scored: API catalog: /.well-known/api-catalog" in kept.out
+    assert "Declared for agents, not scored: API catalog: /.well-known/api-catalog" in kept.out
     first, second = json.loads(plain.out), json.loads(again.out)
     found = second.pop("declared")
     assert first == second == json.loads(without.out)

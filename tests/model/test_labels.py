@@ -16,7 +16,7 @@ def test_keys_are_shown_by_the_names_that_people_know() -> None:
     assert labels.surface("theirs") == "theirs"
     assert labels.pillar("v0.1", "access") == "Access"
     assert labels.pillar("v0.3", "works") == "Works"
-    assert labels.points(None, 10) == "not scored"
+    assert labels.points(None, 10) == "not tried"
     assert labels.points(4.5, 10.0) == "4.5/10"
 
 
