@@ -26,7 +26,8 @@ def lines(
 ) -> Iterator[str]:
     """Yield the answer of ``report``: one sentence, who gets in, score, next step, worst findings, in HEIGHT lines.
 
-    ``details`` brings the rest; what a site declares was asked for by name and always follows. ``note`` says where the report came from, such as ``from the cache``.
+    ``details`` brings the rest; what a site declares was asked for by name and always follows. ``note`` says where the
+    report came from, such as ``from the cache``.
     """
     parts = {part.name: part for part in sections(report, now=now)}
     head = parts.pop("verdict")
