@@ -21,11 +21,11 @@ from urllib.parse import urlsplit
 import msgspec
 
 from aui_tui.checks import robots_edit
-from aui_tui.checks.judge import Judgement, is_turned_away, live_exchanges
+from aui_tui.checks.judge import Judgement, turned_away
 from aui_tui.model.card import ReportCard
 from aui_tui.model.decoding import convert
 from aui_tui.model.observations import BROWSER, SERVED, Exchange, Observations
-from aui_tui.model.registry import Agent, registry
+from aui_tui.model.registry import Agent
 
 ABOUT: Final = MappingProxyType(
     {
@@ -161,8 +161,7 @@ class Site:
     @property
     def turned_away(self) -> list[tuple[Agent, Exchange]]:
         """The live-probed agents that were challenged, refused or dropped."""
-        probed = zip(registry().live, live_exchanges(self.observations), strict=True)
-        return [(agent, probe) for agent, probe in probed if is_turned_away(probe)]
+        return turned_away(self.observations)
 
     @property
     def edges(self) -> list[str]:
@@ -361,7 +360,7 @@ class PageCheck(Check):
     @staticmethod
     def was_read(observations: Observations, judgement: Judgement) -> bool:
         """Return whether the facts of the page are those of the homepage."""
-        return judgement.browser == SERVED and not observations.page.problem
+        return (judgement.browser == SERVED or bool(observations.page.seen_by)) and not observations.page.problem
 
     @staticmethod
     def on_page(judgement: Judgement, facts: str) -> str:

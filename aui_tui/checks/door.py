@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from aui_tui.checks.base import WELCOME, Advice, CardPoints, Check, Earned, Finding, Site, critical, good, warn
 from aui_tui.checks.door_fix import door_advice, fields, let_everybody_in
-from aui_tui.checks.judge import Judgement, asks_for_payment, is_turned_away, live_exchanges
+from aui_tui.checks.judge import Judgement, asks_for_payment, live_exchanges, turned_away
 from aui_tui.checks.wording import (
     DROPPED,
     answer,
@@ -45,6 +45,7 @@ from aui_tui.model.observations import (
     SignedProbe,
 )
 from aui_tui.model.registry import Agent, registry
+from aui_tui.model.verdicts import REAL, REAL_AGENT
 from aui_tui.model.vocabulary import LIVE_TOTAL
 from aui_tui.text import count
 
@@ -67,8 +68,10 @@ SENTENCES = (
         "The browser probe gets <<what>>, which a person can pass and an agent cannot, and no agent gets the homepage.",
     ),
     critical(
-        "everybody-refused",
-        "Everybody is refused: the browser probe and <<agents>> get <<what>>, so this may not be about agents.",
+        "programs",
+        "Programs are shut out, whatever their name: <<agents>> <<get>> <<what>>, and so does this scan under a"
+        " browser’s name, while a real browser (<<client>>) gets the homepage<<named>>. A user who sends an agent gets"
+        " nothing.",
     ),
     critical(
         "agents-away",
@@ -133,6 +136,23 @@ SENTENCES = (
         " answer counts.",
     ),
     warn(
+        "address",
+        "Not known whether <<agents>> <<get>> in: here <<what>>, as a search engine’s name does, while an unknown name"
+        " is served. The site seems to admit such names from their operators’ own addresses alone. aui-tui visits"
+        " (your access log), --sign, or letting this address in would show it.",
+    ),
+    warn(
+        "cause-list",
+        "The site refuses names that it does not know: an invented name is turned away as <<agents>> <<are>>, so what"
+        " decides is a list of who may enter.",
+    ),
+    warn(
+        "limited-shared",
+        "The agents share a limit on requests that does not hold for a browser. The result of <<agents>> (<<what>>)"
+        " does not count, because another agent was served when it came first; a scan with --force --pace 15, one"
+        " request every 15 s, may bring a verdict.",
+    ),
+    warn(
         "limited",
         "The site limits everybody: asked alone, the browser was turned away too. So the result of <<agents>>"
         " (<<what>>) does not count; a scan with --force --pace 10, one request every 10 s, may bring a verdict.",
@@ -167,7 +187,11 @@ SENTENCES = (
         "The browser probe gets <<what>> while <<agents>> the homepage, so the page facts below are those of the"
         " challenge.",
     ),
-    warn("browser-refused", "The browser probe gets <<what>> while <<agents>> the homepage."),
+    warn(
+        "browser-refused",
+        "The browser probe gets <<what>> each time while <<agents>> the homepage, so it is no control here: the agents"
+        " are judged by their own answers<<real>>.",
+    ),
     warn("browser-silent", "The browser probe is inconclusive: <<reason>>."),
     warn(
         "door-silent",
@@ -189,18 +213,18 @@ SENTENCES = (
 Probed = tuple[Agent, Exchange]
 
 
-def _turned_away(observations: Observations, probed: Sequence[Probed], judgement: Judgement) -> Iterator[Finding]:
+def _turned_away(observations: Observations, judgement: Judgement) -> Iterator[Finding]:
     """Yield one line for those who are treated alike: what happens, to whom, and how it is known."""
     browser = observations.browser
     policies = {policy.token: policy.effective for policy in judgement.agents}
-    everybody = not any(probe.outcome == SERVED for _, probe in probed)
-    groups = _alike(probed)
-    if browser.outcome == CHALLENGED and everybody and not groups:
+    groups = _alike(turned_away(observations))
+    if browser.outcome == CHALLENGED and not judgement.served and not groups:
         yield Finding("browser-walled", {"what": answer(browser)})
     for group in groups:
         first = group[0][1]
+        why = judgement.readings[group[0][0].key].why
         facts = {
-            "agents": _group(group, len(probed)),
+            "agents": _group(group, LIVE_TOTAL),
             "get": "gets" if len(group) == 1 else "get",
             "what": _what(first),
             "browser": str(browser.status),
@@ -209,19 +233,28 @@ def _turned_away(observations: Observations, probed: Sequence[Probed], judgement
             "robots": _invited(group, policies, observations.robots.kind),
             "quote": _to_quote(probe for _, probe in group),
         }
-        if judgement.shut_out:
+        if why.startswith("programs"):
+            named = ", but not under an agent’s name" if why == "programs-and-name" else ", under an agent’s name too"
+            asked = any(arm.name == REAL_AGENT for arm in observations.arms)
+            yield Finding("programs", facts | {"client": _client(observations), "named": named if asked else ""})
+        elif judgement.shut_out:
             yield Finding("shut-out", facts)
-        elif everybody and _what(browser) == facts["what"] and browser.outcome != SERVED:
-            yield Finding("everybody-challenged" if browser.outcome == CHALLENGED else "everybody-refused", facts)
+        elif why == "interstitial" and _what(browser) == facts["what"]:
+            yield Finding("everybody-challenged", facts)
         else:
             yield Finding("agents-away", facts)
 
 
-def _alike(probed: Sequence[Probed]) -> list[list[Probed]]:
-    """Return the agents that were turned away, those who got the same together; offers to pay are left out."""
+def _client(observations: Observations) -> str:
+    """Return the real browser that was asked, empty for none."""
+    return next((arm.client for arm in observations.arms if arm.name == REAL), "")
+
+
+def _alike(away: Sequence[Probed]) -> list[list[Probed]]:
+    """Return the agents that were turned ``away``, those who got the same together; offers to pay are left out."""
     groups: dict[tuple[str, str], list[Probed]] = {}
-    for agent, probe in probed:
-        if is_turned_away(probe) and not asks_for_payment(probe):
+    for agent, probe in away:
+        if not asks_for_payment(probe):
             signal = probe.challenge.signal if probe.challenge is not None else ""
             groups.setdefault((_what(probe), signal), []).append((agent, probe))
     return list(groups.values())
@@ -280,13 +313,35 @@ def _to_quote(probes: Iterable[Exchange]) -> str:
     return f"; the {word}s to quote are {joined(ids)}" if len(ids) > 1 else f"; the {word} to quote is {ids[0]}"
 
 
-def _browser(browser: Exchange, probed: Sequence[Probed]) -> Iterator[Finding]:
+def _browser(observations: Observations, probed: Sequence[Probed]) -> Iterator[Finding]:
     """Yield that the browser is turned away where an agent is served."""
+    browser = observations.browser
     served = [agent.short for agent, probe in probed if probe.outcome == SERVED]
     if browser.outcome in (CHALLENGED, REFUSED) and served:
         kind = "browser-challenged" if browser.outcome == CHALLENGED else "browser-refused"
         agents = _subject(served, len(probed), "gets", "get")
-        yield Finding(kind, {"what": answer(browser), "agents": agents[:1].lower() + agents[1:]})
+        real = next((arm for arm in observations.arms if arm.name == REAL), None)
+        shown = ""
+        if real is not None:
+            gets = "gets the homepage" if real.outcome == SERVED else "is turned away too"
+            shown = f"; a real browser ({real.client}) {gets}"
+        facts = {"what": answer(browser), "agents": agents[:1].lower() + agents[1:], "real": shown}
+        yield Finding(kind, facts)
+
+
+def _told_apart(observations: Observations, judgement: Judgement) -> Iterator[Finding]:
+    """Yield what other names than the agents' showed."""
+    by_why: dict[str, list[Probed]] = {}
+    for agent in registry().live:
+        found = (agent, observations.exchange(agent.key))
+        by_why.setdefault(judgement.readings[agent.key].why, []).append(found)
+    for why, kind in (("address", "address"), ("list", "cause-list")):
+        group = by_why.get(why, ())
+        if group:
+            facts = {"agents": joined(agent.short for agent, _ in group), "get": "gets" if len(group) == 1 else "get"}
+            are = "is" if len(group) == 1 else "are"
+            what = f"{'it gets' if len(group) == 1 else 'they get'} {answers([probe for _, probe in group])}"
+            yield Finding(kind, facts | {"are": are, "what": what})
 
 
 def _served(observations: Observations, probed: Sequence[Probed]) -> Iterator[Finding]:
@@ -391,7 +446,8 @@ def _limited(observations: Observations) -> Iterator[Finding]:
     if limited:
         names = {agent.key: agent.short for agent in registry().live} | {BROWSER: "the browser"}
         agents = joined(names[probe.name] for probe in limited)
-        why = "-random" if observations.random else "-time" if observations.unsettled else ""
+        shared = "-shared" if observations.shared_limit else ""
+        why = shared or ("-random" if observations.random else "-time" if observations.unsettled else "")
         yield Finding(f"limited{why}", {"agents": agents, "what": answers(limited)})
     lost = [probe for probe in observations.exchanges if probe.limited and probe.name in FILE_PROBES]
     if lost:
@@ -417,7 +473,7 @@ def _inconclusive(browser: Exchange, probed: Sequence[Probed]) -> Iterator[Findi
         yield Finding("browser-silent", {"reason": silence(browser)})
     silent: dict[str, list[str]] = {}
     for agent, probe in probed:
-        if probe.error in UNFOLLOWED:
+        if probe.error in UNFOLLOWED and not probe.controls:
             stopped.setdefault((silence(probe), probe.status), []).append(agent.short)
         elif probe.outcome == INCONCLUSIVE and not probe.limited and not probe.dropped:
             silent.setdefault(silence(probe), []).append(agent.short)
@@ -469,13 +525,12 @@ class Door(Check):
 
     def measure(self, observations: Observations, judgement: Judgement, method: str) -> Earned:
         if judgement.conclusive == 0:
-            return Earned(None, f"None of the {LIVE_TOTAL} probed agents got an answer, so the door was not measured.")
+            return Earned(None, f"No answer to the {LIVE_TOTAL} probed agents settles it: not measured.")
         named: dict[str, list[str]] = {}
         for agent in registry().live:
             named.setdefault(judgement.outcomes[agent.key], []).append(agent.short)
-        dropped = {agent.short for agent in registry().live if observations.exchange(agent.key).dropped}
-        served = named.get(SERVED, [])
-        silent = [name for name in named.get(INCONCLUSIVE, []) if name not in dropped]
+        dropped = [agent for agent in registry().live if observations.exchange(agent.key).dropped]
+        served, silent = named.get(SERVED, []), named.get(INCONCLUSIVE, [])
         who = f" ({joined(served)})" if served else ""
         do = "does" if len(silent) == 1 else "do"
         tail = f"; {joined(silent)} got no usable answer and {do} not count" if silent else ""
@@ -489,12 +544,13 @@ class Door(Check):
     def findings(self, observations: Observations, judgement: Judgement) -> Iterator[Finding]:
         """Yield what browser and agents got."""
         probed = list(zip(registry().live, live_exchanges(observations), strict=True))
-        yield from _turned_away(observations, probed, judgement)
-        yield from _browser(observations.browser, probed)
+        yield from _turned_away(observations, judgement)
+        yield from _browser(observations, probed)
+        yield from _told_apart(observations, judgement)
         asked = [agent.short for agent, probe in probed if asks_for_payment(probe)]
         if asked:
             yield Finding("agent-payment", {"agents": _subject(asked, len(probed), "is", "are")})
-        if any(is_turned_away(probe) for _, probe in probed):
+        if turned_away(observations):
             yield Finding("probe-limit")
         yield from _signed(probed)
         yield from _asked_again(probed)

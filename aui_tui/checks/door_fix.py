@@ -11,7 +11,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from aui_tui.checks.base import Advice, Piece, Site, edges
-from aui_tui.checks.judge import asks_for_payment, is_turned_away
+from aui_tui.checks.judge import asks_for_payment, turned_away
 from aui_tui.checks.wording import answer, answers, fill, joined, status, vendor
 from aui_tui.model.observations import BROWSER, SERVED, Cause, Exchange, Observations
 from aui_tui.model.registry import Agent, registry
@@ -26,13 +26,12 @@ def let_everybody_in(observations: Observations) -> Observations:
     """Return what would be seen with every agent let in; a probe without a verdict stays so."""
     if observations.unreachable:
         return observations
-    return replace(observations, exchanges=tuple(map(_let_in, observations.exchanges)), cause=None)
+    names = {BROWSER, *(agent.key for agent, _ in turned_away(observations))}
+    let_in = tuple(_let_in(one) if one.name in names and one.turned_away else one for one in observations.exchanges)
+    return replace(observations, exchanges=let_in, cause=None, arms=())
 
 
 def _let_in(exchange: Exchange) -> Exchange:
-    homepage = exchange.name == BROWSER or exchange.name.startswith("agent_")
-    if not homepage or not is_turned_away(exchange):
-        return exchange
     return replace(
         exchange, status=200, challenge=None, terms=False, error="", detail="", attempts=(), controls=0, signed=None
     )

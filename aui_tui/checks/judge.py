@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
@@ -18,9 +18,10 @@ from aui_tui.model.observations import (
     RobotsPolicy,
 )
 from aui_tui.model.points import stance_of
-from aui_tui.model.registry import Surface, registry
+from aui_tui.model.registry import Agent, Surface, registry
 from aui_tui.model.tasks import CLOSED, UNKNOWN, WALLED, TaskReport
 from aui_tui.model.tasks import REFUSED as REFUSED_RUN
+from aui_tui.model.verdicts import Reading
 
 SHARED_WALL: Final = 2
 """This many live answers, all of them challenges, wall the surfaces that are judged by robots.txt alone."""
@@ -30,12 +31,13 @@ SHARED_WALL: Final = 2
 class Judgement:
     """What the observations of one scan mean.
 
-    ``outcomes``: probe name to outcome, the browser first, then the live-probed agents by slot. ``verdicts``: matrix
-    slug to verdict (specification 2.4). ``agents``, ``crawlers``: robots.txt policies in registry order, one for
+    ``outcomes``: probe name to outcome, the browser first, then the live-probed agents by slot. ``readings``: what the
+    agents' answers mean beside the browser's. ``verdicts``: matrix slug to verdict (specification 2.4). ``agents``, ``crawlers``: robots.txt policies in registry order, one for
     every tested token. ``served`` and ``conclusive`` count live-probed agents.
     """
 
     outcomes: Mapping[str, str]
+    readings: Mapping[str, Reading]
     verdicts: Mapping[str, str]
     stance: str
     agents: tuple[RobotsPolicy, ...]
@@ -67,22 +69,34 @@ class Judgement:
 
 def judge(observations: Observations) -> Judgement:
     """Return the judgement of one scan."""
-    live = live_exchanges(observations)
-    outcomes = {BROWSER: observations.browser.outcome} | {probe.name: probe.outcome for probe in live}
+    readings = observations.readings
+    outcomes = {BROWSER: observations.browser.outcome} | {key: reading.outcome for key, reading in readings.items()}
     agents = observations.robots.policies(agent.token for agent in registry().agents)
     crawlers = observations.robots.policies(crawler.token for crawler in registry().crawlers)
     by_key = {agent.key: policy for agent, policy in zip(registry().agents, agents, strict=True)}
-    disallowed = sum(policy.effective == "blocked" for policy in agents)
+    served = sum(reading.outcome == SERVED for reading in readings.values())
+    conclusive = sum(reading.outcome != INCONCLUSIVE for reading in readings.values())
+    if observations.unreachable:  # a value that the record's shape demands; a screen shows a dash
+        stance = "Selective" if observations.closed else "Walled"
+    else:
+        stance = stance_of(
+            served=served,
+            conclusive=conclusive,
+            browser_challenged=observations.browser.outcome == CHALLENGED,
+            only_offers=all(asks_for_payment(probe) for _, probe in turned_away(observations)),
+            disallowed=sum(policy.effective == "blocked" for policy in agents),
+        )
     return Judgement(
         outcomes=MappingProxyType(outcomes),
+        readings=MappingProxyType(readings),
         verdicts=MappingProxyType(
-            {surface.slug: _verdict(surface, observations, outcomes, by_key) for surface in registry().surfaces}
+            {surface.slug: _verdict(surface, observations, readings, by_key) for surface in registry().surfaces}
         ),
-        stance="Walled" if observations.unreachable else _stance(outcomes[BROWSER], live, disallowed),
+        stance=stance,
         agents=agents,
         crawlers=crawlers,
-        served=sum(probe.outcome == SERVED for probe in live),
-        conclusive=sum(probe.outcome != INCONCLUSIVE or probe.dropped for probe in live),
+        served=served,
+        conclusive=conclusive,
         unreachable=observations.unreachable,
     )
 
@@ -93,13 +107,14 @@ def live_exchanges(observations: Observations) -> tuple[Exchange, ...]:
 
 
 def _verdict(
-    surface: Surface, observations: Observations, outcomes: Mapping[str, str], policies: Mapping[str, RobotsPolicy]
+    surface: Surface, observations: Observations, readings: Mapping[str, Reading], policies: Mapping[str, RobotsPolicy]
 ) -> str:
     if surface.source == "none":
-        return _driven_verdict(observations.tasks, outcomes[BROWSER])
+        return _driven_verdict(observations.tasks, observations.browser.outcome)
     if surface.source == "live":
-        return _live_verdict(outcomes[surface.live], outcomes[BROWSER], policies[surface.live].effective)
-    answers = [outcome for name, outcome in outcomes.items() if name != BROWSER and outcome != INCONCLUSIVE]
+        by_robots = {"blocked": "disallowed", "partial": "partial"}.get(policies[surface.live].effective, "allowed")
+        return readings[surface.live].matrix or by_robots
+    answers = [reading.outcome for reading in readings.values() if reading.outcome != INCONCLUSIVE]
     if len(answers) >= SHARED_WALL and all(answer == CHALLENGED for answer in answers):
         return "walled"
     effects = [policies[key].effective for key in surface.agents]
@@ -121,30 +136,14 @@ def _driven_verdict(run: TaskReport | None, browser: str) -> str:
     return "allowed" if run.robots == "open" else "partial"
 
 
-def _live_verdict(outcome: str, browser: str, effective: str) -> str:
-    if outcome == INCONCLUSIVE:
-        return "untested"
-    if outcome == CHALLENGED or (outcome == REFUSED and browser != SERVED):
-        return "walled"
-    if outcome == REFUSED:
-        return "blocked"
-    return {"blocked": "disallowed", "partial": "partial"}.get(effective, "allowed")
-
-
-def _stance(browser: str, live: Sequence[Exchange], disallowed: int) -> str:
-    turned_away = [probe for probe in live if is_turned_away(probe)]
-    return stance_of(
-        served=sum(probe.outcome == SERVED for probe in live),
-        conclusive=sum(probe.outcome != INCONCLUSIVE or probe.dropped for probe in live),
-        browser_challenged=browser == CHALLENGED,
-        only_offers=all(asks_for_payment(probe) for probe in turned_away),
-        disallowed=disallowed,
-    )
-
-
-def is_turned_away(probe: Exchange) -> bool:
-    """Challenged, refused, or dropped while the browser was served."""
-    return probe.outcome in (CHALLENGED, REFUSED) or probe.dropped
+def turned_away(observations: Observations) -> list[tuple[Agent, Exchange]]:
+    """Return the live-probed agents that the site refuses, challenges or drops, while it lets others in."""
+    readings = observations.readings
+    return [
+        (agent, observations.exchange(agent.key))
+        for agent in registry().live
+        if readings[agent.key].outcome in (CHALLENGED, REFUSED)
+    ]
 
 
 def asks_for_payment(probe: Exchange) -> bool:

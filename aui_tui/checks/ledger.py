@@ -15,11 +15,12 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from itertools import chain, combinations
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from aui_tui.checks import BY_FIX, CHECKS, Check, Finding, Sentence, critical, good, warn
 from aui_tui.checks.judge import Judgement, judge
-from aui_tui.checks.wording import clause, fill, joined, quoted, sentence, silence, status
+from aui_tui.checks.wording import answer, clause, fill, joined, quoted, sentence, silence, status
 from aui_tui.model.card import Entry, Evidence, Ledger, Points, ReportCard
 from aui_tui.model.methods import GRADE_FLOORS, METHODS, MOST_AGENTS, WALLED_CEILING, Method, Pillar, capped, grade_of
 from aui_tui.model.methods import method as method_called
@@ -27,6 +28,7 @@ from aui_tui.model.observations import INCONCLUSIVE, Exchange, Observations
 from aui_tui.model.points import conclusive, percent
 from aui_tui.model.registry import registry
 from aui_tui.model.tasks import BLOCKED, DONE, TASK, Rendered, pillar_points, runs_of
+from aui_tui.model.verdicts import REAL
 from aui_tui.model.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL, LIVE_TOTAL, SEVERITIES
 from aui_tui.text import count
 
@@ -200,7 +202,22 @@ UNREACHABLE = (
         "unreachable-tls",
         "<<host>> could not be judged: <<reasons>>. A browser warns its user there, and an agent stops.",
     ),
+    critical(
+        "closed",
+        "<<host>> turns everybody away: a browser and every agent get <<what>>. So nothing follows about agents, and"
+        " nothing is graded. <<step>>",
+    ),
 )
+CLOSED_STEPS: Final = MappingProxyType(
+    {
+        401: "If it is your own site, --basic-auth-env VARIABLE sends the user:password that the variable holds.",
+        404: "Check the address: there is no page at <<url>>.",
+        410: "Check the address: there is no page at <<url>>.",
+        429: "Scan again later, or with --force --pace 15, one request every 15 s.",
+        451: "The site says that the law forbids it here; scan from another network (--via PROXY).",
+    }
+)
+"""What to do where everybody gets one status; ``_step`` knows the rest."""
 LIMITS = (
     warn(
         "incomplete",
@@ -263,12 +280,34 @@ def _line(finding: Finding) -> Evidence:
 
 def _unreachable(observations: Observations) -> Iterator[Finding]:
     """Yield why no homepage probe got a usable answer."""
-    reasons = joined(_no_use(probe) for probe in observations.homepages)
     broken = any(probe.error == "tls" for probe in observations.homepages)
+    if observations.closed and any(probe.status and probe.outcome != INCONCLUSIVE for probe in observations.homepages):
+        what = joined(answer(probe) for probe in observations.homepages if probe.status)
+        yield Finding("closed", {"host": observations.host, "what": what, "step": _step(observations)})
+        return
+    reasons = joined(_no_use(probe) for probe in observations.homepages)
     yield Finding("unreachable-tls" if broken else "unreachable", {"host": observations.host, "reasons": reasons})
 
 
+def _step(observations: Observations) -> str:
+    """Return what would settle it, where everybody is turned away."""
+    code = observations.browser.status
+    if 500 <= code <= 599:
+        return "The site is failing: scan again when its homepage answers."
+    if code in CLOSED_STEPS:
+        return fill(CLOSED_STEPS[code], {"url": observations.browser.url})
+    real = next((arm for arm in observations.arms if arm.name == REAL), None)
+    if real is None:
+        return "A scan with Chromium (pip install “aui-tui[browser]”) can tell whether a real browser gets in."
+    return (
+        f"A real browser ({real.client}) is turned away too, so it may be this address, its country or an outage; scan"
+        " from another network (--via PROXY)."
+    )
+
+
 def _no_use(probe: Exchange) -> str:
+    if probe.limited and probe.status:
+        return f"{status(probe.status)}, again when asked alone"
     return silence(probe) if probe.outcome == INCONCLUSIVE else f"status {status(probe.status)}"
 
 

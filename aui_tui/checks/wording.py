@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from aui_tui.model.decoding import convert
-from aui_tui.model.observations import CHALLENGED, Exchange, RobotsPolicy
+from aui_tui.model.observations import CHALLENGED, UNFOLLOWED, Exchange, RobotsPolicy
 from aui_tui.model.registry import registry
 from aui_tui.text import clean
 
@@ -105,6 +105,8 @@ def answer(probe: Exchange) -> str:
         where = f" at {quoted(place)}" if place not in ("", "/") else ""
         title = f", {quoted(probe.title)}" if probe.title else ""
         return f"{'another page' if probe.readable else 'an empty page'}{title}{where} ({probe.status})"
+    if probe.error in UNFOLLOWED:
+        return f"a redirect to nowhere ({probe.status})"
     if probe.outcome == CHALLENGED and probe.challenge is not None:
         name = vendor(probe.challenge.vendor).name
         return f"{_article(name)} {name} challenge page ({probe.status})"

@@ -14,6 +14,7 @@ from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
 
 from aui_tui.model.observations import CHALLENGED, INCONCLUSIVE, REDIRECTS, REFUSED, SERVED, Declared
+from aui_tui.model.registry import registry
 from aui_tui.model.tasks import TaskRun
 
 Count = Annotated[int, Meta(ge=0, le=2**53 - 1)]
@@ -125,15 +126,16 @@ class ReportCard(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def unreachable(self) -> bool:
-        """No homepage probe got a page, a challenge or a refusal: only inconclusive answers or plain 5xx.
+        """No homepage probe got a page or a challenge, and no refusal says anything about agents.
 
         Follows from the record alone, so that a card of another index sorts into the right list.
         """
-        human = AgentAccess(self.human_status, self.human_challenged, self.human_title)
-        return all(
-            access.outcome == INCONCLUSIVE or (access.outcome == REFUSED and 500 <= access.status <= 599)
-            for access in (human, *self.agent_access.values())
-        )
+        probes = (AgentAccess(self.human_status, self.human_challenged, self.human_title), *self.agent_access.values())
+        if any(probe.outcome in (SERVED, CHALLENGED) for probe in probes):
+            return False
+        failing = all(probe.outcome == INCONCLUSIVE or 500 <= probe.status <= 599 for probe in probes)
+        live = [word for surface, word in zip(registry().surfaces, self.matrix.values(), strict=False) if surface.live]
+        return failing or set(live) == {"untested"}
 
     @property
     def top_evidence(self) -> str:

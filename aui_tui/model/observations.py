@@ -23,6 +23,11 @@ from aui_tui.errors import RecordError
 from aui_tui.model.decoding import convert, from_json
 from aui_tui.model.registry import registry
 from aui_tui.model.tasks import Rendered, TaskReport
+from aui_tui.model.verdicts import CHALLENGED as CHALLENGED
+from aui_tui.model.verdicts import INCONCLUSIVE as INCONCLUSIVE
+from aui_tui.model.verdicts import REFUSED as REFUSED
+from aui_tui.model.verdicts import SERVED as SERVED
+from aui_tui.model.verdicts import Reading, control, read
 from aui_tui.model.vocabulary import CATEGORIES, CRAWLER_POLICIES
 from aui_tui.text import clean
 
@@ -30,7 +35,6 @@ BROWSER = "browser"
 FILE_PROBES = ("robots", "llms", "ai-plugin", "ucp", "mcp")
 """Names of the probes that are not homepage fetches; agents are named by slot, ``agent_01`` to ``agent_04``."""
 
-INCONCLUSIVE, CHALLENGED, REFUSED, SERVED = "inconclusive", "challenged", "refused", "served"
 ANOTHER_PAGE = "another-page"
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 """Statuses that send the client on (RFC 9110 15.4); as a last status they mean a redirect that was not followed."""
@@ -175,10 +179,20 @@ class Exchange(Record, frozen=True):
         return self.status == 0 and self.controls > 0
 
     @property
+    def turned_away(self) -> bool:
+        """Challenged, refused, or dropped while the browser was served."""
+        return self.outcome in (CHALLENGED, REFUSED) or self.dropped
+
+    @property
     def outcome(self) -> str:
-        """``inconclusive``, ``challenged``, ``refused`` or ``served``; the first that matches."""
-        if self.limited or self.status == 0 or self.error in UNFOLLOWED:
+        """``inconclusive``, ``challenged``, ``refused`` or ``served``; the first that matches.
+
+        A redirect to nowhere is a refusal where the browser, asked right after it, was served.
+        """
+        if self.limited or self.status == 0 or (self.error in UNFOLLOWED and not self.controls):
             return INCONCLUSIVE
+        if self.error in UNFOLLOWED:
+            return REFUSED
         if self.challenge is not None:
             return CHALLENGED
         return SERVED if 200 <= self.status <= 299 else REFUSED
@@ -265,7 +279,8 @@ class PageFacts(Record, frozen=True):
     control without a label. ``readable``: readable characters without scripts. ``noscript_shell``: under 200 of
     them, at least one script, and nothing to read or act on. ``problem``: why the page was not analysed (then all
     counts are 0), or empty.
-    ``rendered``: what a browser made of it, None when no tasks were run.
+    ``rendered``: what a browser made of it, None when no tasks were run. ``seen_by``: whose answer this is where the
+    browser probe was not served: an agent's slot, or ``R`` for a real browser.
     """
 
     title: str = ""
@@ -279,6 +294,7 @@ class PageFacts(Record, frozen=True):
     noscript_shell: bool = False
     problem: str = ""
     rendered: Rendered | None = None
+    seen_by: str = ""
 
 
 class FileFacts(Record, frozen=True):
@@ -305,6 +321,23 @@ class Cause(Record, frozen=True):
     agents: tuple[str, ...]
     by: str
     fields: tuple[str, ...] = ()
+
+
+class Arm(Record, frozen=True):
+    """One further request that says what a refusal goes by (``verdicts``).
+
+    ``name``: ``R``, ``RA``, ``N`` or ``I``. ``agent``: the slot that it stands for, empty for none. ``client``: what
+    spoke TLS and HTTP, such as ``Chromium 156``. ``detail``: why there was no answer.
+    """
+
+    name: str
+    outcome: str
+    status: int = 0
+    agent: str = ""
+    client: str = ""
+    http_version: str = ""
+    title: str = ""
+    detail: str = ""
 
 
 DECLARED, ABSENT = "declared", "absent"
@@ -366,7 +399,8 @@ class Observations(Record, frozen=True):
     client got a 5xx and was served at another time. ``unsettled``: the time of the scan ended before a refusal could
     be settled, although the browser was served. ``cause``: what a refusal goes by, None when nobody looked.
     ``incomplete``: the scan was stopped before its end; a probe without a verdict has the error ``stopped``.
-    ``declared``: what the site declares for agents, None when nobody asked.
+    ``declared``: what the site declares for agents, None when nobody asked. ``shared_limit``: agents share a limit on
+    requests that does not hold for the browser. ``arms``: what else was asked for the control.
     """
 
     host: str
@@ -388,6 +422,8 @@ class Observations(Record, frozen=True):
     tasks: TaskReport | None = None
     incomplete: bool = False
     declared: Declared | None = None
+    shared_limit: bool = False
+    arms: tuple[Arm, ...] = ()
 
     def with_tasks(self, report: TaskReport, rendered: Rendered | None) -> Observations:
         """Return this scan with a run of the tasks; what the browser rendered decides ``noscript_shell``.
@@ -425,11 +461,37 @@ class Observations(Record, frozen=True):
         return (self.browser, *self.live)
 
     @property
+    def control(self) -> str:
+        """The state of the browser as the control (``verdicts``)."""
+        served = any(probe.outcome == SERVED for probe in self.live)
+        return control(self.browser.outcome, limited=self.browser.limited, served=served)
+
+    @property
+    def readings(self) -> dict[str, Reading]:
+        """What the answer to each live-probed agent means, by slot."""
+        away = {arm.name: arm.outcome for arm in self.arms if not arm.agent}
+        found = {}
+        for agent in registry().live:
+            probe = self.exchange(agent.key)
+            peer = any(other.outcome == SERVED for other in self.live if other is not probe)
+            own = {arm.name: arm.outcome for arm in self.arms if arm.agent == agent.key}
+            outcome = REFUSED if probe.dropped else probe.outcome
+            reading = read(self.browser.outcome, outcome, peer=peer, arms=away | own)
+            silent = probe.dropped and reading.outcome == REFUSED
+            found[agent.key] = reading._replace(matrix="untested") if silent else reading
+        return found
+
+    @property
     def unreachable(self) -> bool:
-        """Every homepage probe ended inconclusive, or with a 5xx that is not a challenge."""
-        return all(
-            e.outcome == INCONCLUSIVE or (e.outcome == REFUSED and 500 <= e.status <= 599) for e in self.homepages
-        )
+        """Nobody got a page or a challenge, and nothing follows about agents from what they got."""
+        if self.browser.outcome in (SERVED, CHALLENGED):
+            return False
+        return all(reading.outcome == INCONCLUSIVE for reading in self.readings.values())
+
+    @property
+    def closed(self) -> bool:
+        """The site answers, and turns everybody away alike."""
+        return self.unreachable and any(probe.status for probe in self.homepages)
 
     @property
     def unresolved(self) -> bool:

@@ -26,7 +26,7 @@ def conclusive(card: ReportCard) -> int:
     live = {surface.live: verdict for surface, verdict in zip(registry().surfaces, card.matrix.values(), strict=False)}
     keys = [agent.key for agent in registry().live]
     answered = sum(
-        access.outcome != INCONCLUSIVE and live.get(key) != "untested"
+        (access.outcome != INCONCLUSIVE or live.get(key) == "blocked") and live.get(key) != "untested"
         for key, access in zip(keys, card.agent_access.values(), strict=False)
     )
     dropped = card.live_served == answered and any(fix.k == "wba" for fix in card.recommendations)

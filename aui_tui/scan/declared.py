@@ -21,7 +21,6 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from aui_tui.checks.judge import is_turned_away
 from aui_tui.model.card import stamp
 from aui_tui.model.decoding import convert
 from aui_tui.model.observations import (
@@ -47,7 +46,7 @@ from aui_tui.scan import exchanges, markup, probes, robots, target, walls
 from aui_tui.scan.network import Network
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.probes import Answer, Plan, Profile, Unfollowed, Url, probe
-from aui_tui.scan.recheck import LEAST, LIMIT_STATUS, ROUNDS
+from aui_tui.scan.retry import LEAST, LIMIT_STATUS, ROUNDS
 from aui_tui.scan.target import Origin
 from aui_tui.text import clean, count
 
@@ -304,7 +303,7 @@ class DeclarationScan:
         self._limits = access.limits
         self._access = replace(access, limits=replace(access.limits, redirects=0))
         self._robots = robots.parse(seen.robots.text.encode()) if seen.robots.text else None
-        live = {probe.name: is_turned_away(probe) for probe in seen.live}
+        live = {probe.name: probe.turned_away for probe in seen.live}
         self._agent = next((name for name, away in live.items() if away), registry().live[0].key)
         self._refusals = _CERTAIN if live.get(self._agent) else 0
         self._site = target.parse(seen.origin, allow_private=True).origin

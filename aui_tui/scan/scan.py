@@ -10,7 +10,6 @@ from typing import Final
 
 import msgspec
 
-from aui_tui.checks.judge import is_turned_away
 from aui_tui.errors import PrivateHost, Unavailable
 from aui_tui.model.card import stamp
 from aui_tui.model.observations import (
@@ -30,14 +29,14 @@ from aui_tui.model.observations import (
     silence,
 )
 from aui_tui.model.registry import registry
-from aui_tui.scan import cause, exchanges, probes, recheck, signing, walls
+from aui_tui.scan import cause, exchanges, probes, retry, signing, walls
 from aui_tui.scan.exchanges import PageComparison
 from aui_tui.scan.network import Client, Network, PyreqwestTransport
 from aui_tui.scan.network.streams import NO_TLS
 from aui_tui.scan.parser_pool import Parser
 from aui_tui.scan.policy import PUBLIC, ScanPolicy
 from aui_tui.scan.probes import Answer, Plan, Url, probe
-from aui_tui.scan.recheck import Ask, Recheck, Seen
+from aui_tui.scan.retry import Ask, Retry, Seen
 from aui_tui.scan.signing import Signer
 from aui_tui.scan.target import DEFAULT_PORTS, Origin, Target
 
@@ -99,6 +98,7 @@ async def observe(
         warnings=tuple(scan.warnings),
         random=scan.random,
         unsettled=scan.unsettled,
+        shared_limit=scan.shared_limit,
         cause=scan.cause,
         incomplete=stopped,
     )
@@ -132,7 +132,7 @@ def _seen(found: Exchange, at: float) -> Seen:
         found.outcome,
         found.status,
         found.error,
-        recheck.retry_after(asked),
+        retry.retry_after(asked),
         found.elapsed_ms / 1000,
         at,
         found.another_page,
@@ -168,7 +168,7 @@ class _Scan:
         self.page = PageFacts()
         self._edges: list[Mapping[str, str]] = []
         self.warnings: list[str] = []
-        self.random = self.unsettled = False
+        self.random = self.unsettled = self.shared_limit = False
         self.cause: Cause | None = None
         self.verified = False
         """A site that was asked with signatures verifies them."""
@@ -182,9 +182,10 @@ class _Scan:
             raise PrivateHost(f"{homepages[0].detail}.")
         await self._measure(done)
         await self._look_again(done, started)
+        await self._read_for_agents(done)
         if self._access.signer is not None and done[BROWSER].outcome == SERVED:
             for name in self._agents:
-                if is_turned_away(done[name]) and not done[name].limited:
+                if done[name].turned_away:
                     done[name] = await self._signed(done[name], self._access.signer)
         return tuple(done[name] for name in self._names)
 
@@ -329,8 +330,8 @@ class _Scan:
         self._flooded |= answer.flooded
         found = self._exchange(answer, judged=name not in FILE_PROBES or name == "robots")
         outcome = found.outcome
-        if name not in FILE_PROBES:
-            self._pages[name] = answer
+        if name not in FILE_PROBES and found.outcome == SERVED:
+            self._pages.setdefault(name, answer)
         if name == BROWSER:
             self._edges.insert(0, answer.mapping())
             if answer.status and not answer.error:
@@ -362,17 +363,27 @@ class _Scan:
 
     async def _measure(self, done: dict[str, Exchange]) -> None:
         """Mark in ``done`` the agents that were served another page than the browser."""
-        self._comparison.take(done[BROWSER], self._pages[BROWSER])
+        for name, answer in self._pages.items():
+            if name == BROWSER:
+                self._comparison.take(done[BROWSER], answer)
         for name in self._agents:
-            done[name] = await self._comparison.mark(done[name], self._pages[name])
-        self._pages.clear()
+            if name in self._pages:
+                done[name] = await self._comparison.mark(done[name], self._pages[name])
+
+    async def _read_for_agents(self, done: Mapping[str, Exchange]) -> None:
+        """Take the facts of the page from what an agent was served, where the browser was not."""
+        served = (name for name in self._agents if done[name].outcome == SERVED and name in self._pages)
+        answer = next((self._pages[name] for name in served), None)
+        if done[BROWSER].outcome != SERVED and answer is not None:
+            facts = await self._parser.homepage(answer.body, answer.content_type)
+            self.page = msgspec.structs.replace(facts, seen_by=answer.name)
 
     async def _look_again(self, done: dict[str, Exchange], began: float) -> None:
-        """Ask those who were turned away again, alone, and put into ``done`` what then holds (``recheck``)."""
+        """Ask those who were turned away again, alone, and put into ``done`` what then holds (``retry``)."""
         limits, now = self._access.limits, time.monotonic()
         end = began + limits.whole if not limits.pace else now + limits.budget + limits.paced * limits.pace
         deadline = min(now + limits.budget, end) if not limits.pace else end
-        second = Recheck({name: _seen(found, now) for name, found in done.items()}, limits, now, deadline)
+        second = Retry({name: _seen(found, now) for name, found in done.items()}, limits, now, deadline)
         if self._flooded:
             self.warnings.append("The site floods its clients with empty or tiny pieces, so no client was asked again")
         else:
@@ -382,32 +393,37 @@ class _Scan:
                 found, limited=name in second.limited, controls=second.controls.get(name, 0)
             )
         self.random = second.history.random
-        self.unsettled = second.history.served and not (second.tight or self.random)
+        self.shared_limit = second.shared
+        self.unsettled = second.history.served and not (second.limits_everybody or second.shared or self.random)
         self.unsettled &= not second.limited.isdisjoint(self._agents)
         for name, found in self._comparison.settle(done).items():
             done[name] = found
             self._done(found, found.outcome)
-        if not (self.random or second.tight):
+        if second.history.served and not (self.random or second.limits_everybody or second.shared):
             await self._look_for_cause(done, end)
         for name in second.limited:
             self._notes.pop(name, None)  # what was not measured is not said to be wrong
         if "robots" in second.limited:
             self.robots = RobotsFacts(kind="unknown")
 
-    async def _ask_again(self, second: Recheck, done: dict[str, Exchange], end: float) -> None:
-        """Ask whom ``second`` wants to be asked, and put the answers that count into ``done``."""
-        steps, last = second.steps(), None
+    async def _ask_again(self, second: Retry, done: dict[str, Exchange], end: float) -> None:
+        """Run the retries that the policy requests; store the final answers in ``done``."""
+        steps = second.steps()
         ask = next(steps, None)
+        controls: dict[str, Exchange] = {}
         while ask is not None and not self._flooded:
-            last = found = await self._again(done[ask.name], ask, end)
-            if ask.name != BROWSER or done[BROWSER].outcome != SERVED:
+            found = await self._again(done[ask.name], ask, end)
+            if done[ask.name].outcome == SERVED:
+                controls[ask.name] = found
+            else:
                 done[ask.name] = found
             try:
                 ask = steps.send(_seen(found, time.monotonic()))
             except StopIteration:
                 break
-        if last is not None and last.name == BROWSER and last.outcome != done[BROWSER].outcome:
-            self._done(done[BROWSER], done[BROWSER].outcome)  # the answer that counts is shown last
+        for name, found in controls.items():
+            if found.outcome != done[name].outcome:
+                self._done(done[name], done[name].outcome)  # the answer that counts is shown last
 
     async def _look_for_cause(self, done: Mapping[str, Exchange], end: float) -> None:
         """Find out what the site goes by, for those turned away alike; at most ``causes`` requests."""
@@ -448,12 +464,13 @@ class _Scan:
         )
         self._tell(again)
         await asyncio.sleep(ask.pause)
-        limit = max(recheck.LEAST, min(ask.limit, end - time.monotonic()))
+        limit = max(retry.LEAST, min(ask.limit, end - time.monotonic()))
         async with self._network.client(http2=speaks) as client:
             answer = await self._ask(client, name, limit, alone=True)
-        if name == BROWSER and first.outcome == SERVED:
+        if first.outcome == SERVED:
             found = self._exchange(answer, judged=True)
-            await self._comparison.control(found, answer)
+            if name == BROWSER:
+                await self._comparison.control(found, answer)
             self._done(found, found.outcome)
             return found
         found = await self._take(answer)

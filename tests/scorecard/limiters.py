@@ -14,7 +14,7 @@ from tests.faults.site import Asked, answer, good
 from tests.limiters.models import LIMITERS
 from tests.limiters.servers import LimitedSite, accusations, scanned
 from tests.limiters.test_limiters import CASES
-from tests.scan.test_recheck import SEEDS, World, accused, cases, healthy, look_again, missing
+from tests.scan.test_retry import SEEDS, World, accused, cases, healthy, look_again, missing
 from tests.scorecard import Row
 
 TOGETHER = 4

@@ -12,9 +12,9 @@ import pytest
 
 from aui_tui.model.observations import BROWSER, CHALLENGED, FILE_PROBES, INCONCLUSIVE, REFUSED, SERVED
 from aui_tui.scan.policy import Limits
-from aui_tui.scan.recheck import WELL_KNOWN, Recheck, Seen, retry_after
+from aui_tui.scan.retry import WELL_KNOWN, Retry, Seen, retry_after
 from tests.faults.site import AGENTS, PLACES
-from tests.limiters.models import ANSWERS, COUNTS, LIMITERS, WINDOWS, Limiter, any_limiter
+from tests.limiters.models import ANSWERS, COUNTS, LIMITERS, WINDOWS, FixedWindow, LeakyBucket, Limiter, any_limiter
 
 SEEDS = 20
 FAST = 3
@@ -88,16 +88,16 @@ def _no(answer: str) -> Seen:
     return Seen(REFUSED, int(answer[:3]), retry_after=5.0 if "Retry" in answer else 0.0)
 
 
-def look_again(world: World) -> tuple[Recheck, dict[str, Seen]]:
+def look_again(world: World) -> tuple[Retry, dict[str, Seen]]:
     """Scan ``world`` and return the policy after its second look, and the last answers."""
     latest = world.burst()
     limits = Limits()
-    policy = Recheck(latest, limits, world.now, world.now + limits.budget)
+    policy = Retry(latest, limits, world.now, world.now + limits.budget)
     steps = policy.steps()
     ask = next(steps, None)
     while ask is not None:
         found = world.ask(ask.name, ask.pause)
-        if ask.name != BROWSER or latest[BROWSER].outcome != SERVED:
+        if latest[ask.name].outcome != SERVED:
             latest[ask.name] = found
         try:
             ask = steps.send(found)
@@ -107,17 +107,21 @@ def look_again(world: World) -> tuple[Recheck, dict[str, Seen]]:
     return policy, latest
 
 
-def accused(policy: Recheck, latest: dict[str, Seen]) -> list[str]:
-    """Return the agents whose refusal or silence is held against them."""
+def accused(policy: Retry, latest: dict[str, Seen]) -> list[str]:
+    """Return the agents whose refusal or silence is held against them; where nobody is served, none is."""
+    if not policy.history.somebody:
+        return []
     refused = [name for name in AGENTS if latest[name].outcome == REFUSED and name not in policy.limited]
     return refused + [name for name in AGENTS if latest[name].status == 0 and policy.controls.get(name)]
 
 
-def missing(policy: Recheck, latest: dict[str, Seen]) -> list[str]:
+def missing(policy: Retry, latest: dict[str, Seen]) -> list[str]:
     """Return the files that would be called missing, or robots.txt that would be called broken.
 
-    An ai-plugin.json is never recommended.
+    An ai-plugin.json is never recommended, and nothing is where nobody is served.
     """
+    if not policy.history.somebody:
+        return []
     return [
         name
         for name in FILE_PROBES
@@ -186,14 +190,11 @@ def test_limits_of_any_kind_behind_one_another_accuse_nobody() -> None:
 
 
 @pytest.mark.parametrize("early", [False, True])
-@pytest.mark.parametrize("kind", LIMITERS)
 @pytest.mark.parametrize("answer", ANSWERS)
-def test_behind_a_limit_agents_that_are_refused_still_are_where_the_control_passes(
-    kind: str, answer: str, early: bool
-) -> None:
+def test_behind_a_limit_agents_that_are_refused_still_are_where_the_control_passes(answer: str, early: bool) -> None:
     turned_away = {AGENTS[1], AGENTS[3]}
     found = total = 0
-    for count, window, seed in itertools.product(COUNTS, WINDOWS[:2], range(FAST)):
+    for kind, count, window, seed in itertools.product(LIMITERS, COUNTS, WINDOWS[:2], range(FAST)):
         offset = random.Random(seed).uniform(0, window)
         limiter = LIMITERS[kind](count, window, offset)
         site = lambda name: 403 if name in turned_away else 200  # noqa: E731
@@ -203,6 +204,82 @@ def test_behind_a_limit_agents_that_are_refused_still_are_where_the_control_pass
         found += set(accused(policy, latest)) == turned_away
     # where the limit's answer is the refusal's, more rounds are needed to tell them apart
     assert found >= (0.7 if answer == "403" else 0.95) * total
+
+
+class Shared(World):
+    """A limit that holds for agents alone, or for all but ``free``; ``early``: refused before the limit is asked."""
+
+    def __init__(self, limiter: Limiter, answer: str, site: Site, seed: int, early: Container[str] = ()) -> None:
+        super().__init__(None, answer, site, seed, early)
+        self.budget, self.says = limiter, answer
+
+    def _answer(self, name: str, at: float) -> tuple[Seen, bool]:
+        if name in AGENTS and name not in self.early and not self.budget.admit(at):
+            return _no(self.says), False
+        return super()._answer(name, at)
+
+
+RATES, BURSTS = (5, 10, 20), range(1, 6)
+"""Budgets of all agents together, in requests a minute, and the burst that they let through."""
+
+
+def shared(answer: str, refused: Container[str], rate: int, burst: int, seed: int, *, early: bool = True) -> Shared:
+    site = lambda name: 403 if name in refused else 200  # noqa: E731
+    return Shared(LeakyBucket(rate, 60.0, burst - 1), answer, site, seed, refused if early else ())
+
+
+@pytest.mark.parametrize("answer", ["429", "429 with Retry-After", "503", "403"])
+def test_agents_that_share_a_budget_are_served_and_none_is_accused(answer: str) -> None:
+    for rate, burst, seed in itertools.product(RATES, BURSTS, range(FAST)):
+        policy, latest = look_again(shared(answer, (), rate, burst, seed))
+        assert not accused(policy, latest), (rate, burst, seed)
+        assert not policy.limited & set(AGENTS), (rate, burst, seed)
+
+
+@pytest.mark.parametrize("answer", ["429", "429 with Retry-After", "503"])
+def test_beside_a_shared_budget_a_refusal_by_name_is_found(answer: str) -> None:
+    for rate, burst, seed, number in itertools.product(RATES, BURSTS, range(FAST), range(1, 5)):
+        named = set(random.Random(seed).sample(AGENTS, number))
+        policy, latest = look_again(shared(answer, named, rate, burst, seed))
+        assert set(accused(policy, latest)) == named, (rate, burst, seed, named)
+
+
+def test_a_budget_that_is_asked_before_the_name_accuses_nobody_who_is_served_alone() -> None:
+    for rate, burst, seed in itertools.product(RATES, BURSTS, range(FAST)):
+        named = set(random.Random(seed).sample(AGENTS, 2))
+        policy, latest = look_again(shared("429", named, rate, burst, seed, early=False))
+        assert set(accused(policy, latest)) <= named
+
+
+def test_agents_whose_budget_does_not_settle_have_no_verdict() -> None:
+    policy, latest = look_again(Shared(FixedWindow(2, 600.0), "429", healthy, 1))
+    assert not accused(policy, latest)
+    assert policy.shared
+    assert len(policy.limited & set(AGENTS)) == 2
+
+
+@pytest.mark.parametrize("status", [403, 500, 406])
+def test_a_browser_that_is_refused_by_name_is_no_control_and_costs_no_minute(status: int) -> None:
+    refused = {BROWSER, AGENTS[2]}
+    world = World(None, "", lambda name: status if name in refused else 200, 1)
+    policy, latest = look_again(world)
+    assert world.now - world.began < 20
+    assert accused(policy, latest) == [AGENTS[2]]
+    assert BROWSER not in policy.limited
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 451, 500, 503])
+@pytest.mark.parametrize("robots", [200, 404, 0])
+def test_what_everybody_gets_is_known_after_three_answers(status: int, robots: int) -> None:
+    for files in (404, status):
+        world = World(None, "", lambda name, files=files: files if name in FILE_PROBES[1:] else status, 1)  # type: ignore[misc]
+        inner = world.site
+        world.site = lambda name, inner=inner: robots or status if name == "robots" else inner(name)  # type: ignore[misc]
+        policy, latest = look_again(world)
+        assert world.now - world.began < 8
+        assert len(policy.history.answers[BROWSER]) == 3
+        assert not policy.limited & {BROWSER, *AGENTS}
+        assert not accused(policy, latest)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.3, 0.5])
@@ -274,13 +351,13 @@ def test_dropped_agents_count_and_a_dropped_file_is_not_measured() -> None:
 
 def test_a_healthy_site_is_asked_nothing_more() -> None:
     world = World(None, "", lambda name: 200 if name in (BROWSER, *AGENTS) else 404, 1)
-    policy = Recheck(world.burst(), Limits(), world.now, world.now + 60)
+    policy = Retry(world.burst(), Limits(), world.now, world.now + 60)
     assert next(policy.steps(), None) is None
 
 
 def test_a_site_that_gives_no_answer_at_all_is_asked_nothing_more() -> None:
     silent = dict.fromkeys(PLACES, Seen(INCONCLUSIVE, 0, "timeout"))
-    assert next(Recheck(silent, Limits(), 0.0, 60.0).steps(), None) is None
+    assert next(Retry(silent, Limits(), 0.0, 60.0).steps(), None) is None
 
 
 def test_files_are_asked_again_after_a_control_that_failed() -> None:

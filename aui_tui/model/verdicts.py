@@ -1,0 +1,97 @@
+"""The states of a scan and the one table that reads them: who gets in, who does not, what cannot be told. Pure.
+
+*Control*: the browser, against which agents are measured. It is ``believed`` when it was served, ``limited`` when only
+time decided that it was not, ``not believed`` when it was turned away for good while an agent was served (the agents
+then stand on their own answers), and ``refused`` when nobody was served. *Arms* are further requests that say what a
+refusal goes by: a real browser under its own name (``R``) and under an agent's (``RA``), an invented name (``N``), a
+search engine's name (``I``). The answers of browser, agent and arms select the first row of ``TABLE`` that matches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+INCONCLUSIVE, CHALLENGED, REFUSED, SERVED = "inconclusive", "challenged", "refused", "served"
+"""Outcomes of one homepage probe."""
+BELIEVED, LIMITED, NOT_BELIEVED, NOBODY = "believed", "limited", "not believed", "refused"
+"""States of the control."""
+REAL, REAL_AGENT, INVENTED, SEARCH = "R", "RA", "N", "I"
+"""Arms: Chromium, Chromium under an agent's name, an invented name, a search engine's name."""
+
+AWAY: Final = frozenset({REFUSED, CHALLENGED})
+ANY: Final = frozenset({INCONCLUSIVE, CHALLENGED, REFUSED, SERVED, ""})
+_SERVED: Final = frozenset({SERVED})
+_UNPROVEN: Final = frozenset({"", INCONCLUSIVE})
+"""An arm that was not asked, or that proves nothing."""
+
+
+NO_ARMS: Final[Mapping[str, frozenset[str]]] = MappingProxyType({})
+
+
+class Reading(NamedTuple):
+    """What the answer to one agent means: ``outcome``, ``matrix`` verdict (empty: by robots.txt), and ``why``.
+
+    ``why``: ``agrees`` (browser and agent are served), ``alone`` (served, the browser is not), ``greeting`` (the
+    same, and a real browser is served), ``silent``, ``name``, ``list`` (unknown names are refused too), ``address``
+    (the site may admit the agent's own addresses), ``interstitial``, ``programs`` (whatever their name, while a real
+    browser is served), ``programs-and-name``, ``everybody`` (a real browser is refused too), ``untold`` (there was no
+    real browser to ask).
+    """
+
+    outcome: str
+    matrix: str
+    why: str
+
+
+class Row(NamedTuple):
+    """One row: what browser, agent and arms may have got; ``peer``: whether another agent is served (None: either)."""
+
+    browser: frozenset[str]
+    agent: frozenset[str]
+    reading: Reading
+    peer: bool | None = None
+    arms: Mapping[str, frozenset[str]] = NO_ARMS
+
+
+TABLE: Final = (
+    Row(ANY, frozenset({INCONCLUSIVE}), Reading(INCONCLUSIVE, "untested", "silent")),
+    Row(_SERVED, _SERVED, Reading(SERVED, "", "agrees")),
+    Row(ANY, _SERVED, Reading(SERVED, "", "greeting"), arms={REAL: _SERVED}),
+    Row(ANY, _SERVED, Reading(SERVED, "", "alone")),
+    Row(_SERVED, AWAY, Reading(INCONCLUSIVE, "untested", "address"), arms={INVENTED: _SERVED, SEARCH: AWAY}),
+    Row(_SERVED, AWAY, Reading(REFUSED, "blocked", "list"), arms={INVENTED: AWAY}),
+    Row(_SERVED, AWAY, Reading(REFUSED, "blocked", "name")),
+    Row(ANY, AWAY, Reading(REFUSED, "blocked", "name"), peer=True),
+    Row(frozenset({CHALLENGED}), AWAY, Reading(REFUSED, "walled", "interstitial")),
+    Row(ANY, AWAY, Reading(REFUSED, "walled", "programs-and-name"), arms={REAL: _SERVED, REAL_AGENT: AWAY}),
+    Row(ANY, AWAY, Reading(REFUSED, "walled", "programs"), arms={REAL: _SERVED}),
+    Row(ANY, AWAY, Reading(INCONCLUSIVE, "untested", "everybody"), arms={REAL: AWAY}),
+    Row(ANY, AWAY, Reading(INCONCLUSIVE, "untested", "untold"), arms={REAL: _UNPROVEN}),
+)
+"""First match. An answer of nobody's own, such as a refusal of everybody, says nothing about agents."""
+
+
+def read(browser: str, agent: str, *, peer: bool, arms: Mapping[str, str]) -> Reading:
+    """Return what the outcome of an agent means beside the ``browser``'s and those of the ``arms`` by their name.
+
+    ``peer``: another agent is served.
+    """
+    for row in TABLE:
+        fits = browser in row.browser and agent in row.agent and row.peer in (None, peer)
+        if fits and all(arms.get(arm, "") in allowed for arm, allowed in row.arms.items()):
+            found = row.reading
+            if found.outcome == REFUSED and agent == CHALLENGED:
+                return found._replace(outcome=CHALLENGED, matrix="walled")
+            return found
+    raise AssertionError(browser, agent)
+
+
+def control(browser: str, *, limited: bool, served: bool) -> str:
+    """Return the state of the control; ``limited``: only time decided, ``served``: an agent was."""
+    if browser == SERVED:
+        return BELIEVED
+    if limited:
+        return LIMITED
+    return NOT_BELIEVED if served else NOBODY
