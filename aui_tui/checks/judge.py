@@ -32,8 +32,9 @@ class Judgement:
     """What the observations of one scan mean.
 
     ``outcomes``: probe name to outcome, the browser first, then the live-probed agents by slot. ``readings``: what the
-    agents' answers mean beside the browser's. ``verdicts``: matrix slug to verdict (specification 2.4). ``agents``, ``crawlers``: robots.txt policies in registry order, one for
-    every tested token. ``served`` and ``conclusive`` count live-probed agents.
+    agents' answers mean beside the browser's. ``verdicts``: matrix slug to verdict (specification 2.4). ``agents``,
+    ``crawlers``: robots.txt policies in registry order, one for every tested token. ``served`` and ``conclusive`` count
+    live-probed agents.
     """
 
     outcomes: Mapping[str, str]

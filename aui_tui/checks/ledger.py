@@ -205,16 +205,16 @@ UNREACHABLE = (
     critical(
         "closed",
         "<<host>> turns everybody away: a browser and every agent get <<what>>. So nothing follows about agents, and"
-        " nothing is graded. <<step>>",
+        " nothing is graded. <<step>>.",
     ),
 )
 CLOSED_STEPS: Final = MappingProxyType(
     {
-        401: "If it is your own site, --basic-auth-env VARIABLE sends the user:password that the variable holds.",
-        404: "Check the address: there is no page at <<url>>.",
-        410: "Check the address: there is no page at <<url>>.",
-        429: "Scan again later, or with --force --pace 15, one request every 15 s.",
-        451: "The site says that the law forbids it here; scan from another network (--via PROXY).",
+        401: "If it is your own site, --basic-auth-env VARIABLE sends the user:password that the variable holds",
+        404: "Check the address: there is no page at <<url>>",
+        410: "Check the address: there is no page at <<url>>",
+        429: "Scan again later, or with --force --pace 15, one request every 15 s",
+        451: "The site says that the law forbids it here; scan from another network (--via PROXY)",
     }
 )
 """What to do where everybody gets one status; ``_step`` knows the rest."""
@@ -293,15 +293,15 @@ def _step(observations: Observations) -> str:
     """Return what would settle it, where everybody is turned away."""
     code = observations.browser.status
     if 500 <= code <= 599:
-        return "The site is failing: scan again when its homepage answers."
+        return "The site is failing: scan again when its homepage answers"
     if code in CLOSED_STEPS:
         return fill(CLOSED_STEPS[code], {"url": observations.browser.url})
     real = next((arm for arm in observations.arms if arm.name == REAL), None)
     if real is None:
-        return "A scan with Chromium (pip install “aui-tui[browser]”) can tell whether a real browser gets in."
+        return "A scan with Chromium (pip install “aui-tui[browser]”) can tell whether a real browser gets in"
     return (
         f"A real browser ({real.client}) is turned away too, so it may be this address, its country or an outage; scan"
-        " from another network (--via PROXY)."
+        " from another network (--via PROXY)"
     )
 
 

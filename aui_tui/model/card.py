@@ -130,12 +130,13 @@ class ReportCard(msgspec.Struct, frozen=True, kw_only=True):
 
         Follows from the record alone, so that a card of another index sorts into the right list.
         """
-        probes = (AgentAccess(self.human_status, self.human_challenged, self.human_title), *self.agent_access.values())
-        if any(probe.outcome in (SERVED, CHALLENGED) for probe in probes):
-            return False
-        failing = all(probe.outcome == INCONCLUSIVE or 500 <= probe.status <= 599 for probe in probes)
+        human = AgentAccess(self.human_status, self.human_challenged, self.human_title)
+        failing = all(
+            probe.outcome == INCONCLUSIVE or (probe.outcome == REFUSED and 500 <= probe.status <= 599)
+            for probe in (human, *self.agent_access.values())
+        )
         live = [word for surface, word in zip(registry().surfaces, self.matrix.values(), strict=False) if surface.live]
-        return failing or set(live) == {"untested"}
+        return failing or (human.outcome in (INCONCLUSIVE, REFUSED) and set(live) == {"untested"})
 
     @property
     def top_evidence(self) -> str:

@@ -491,7 +491,8 @@ class Observations(Record, frozen=True):
     @property
     def closed(self) -> bool:
         """The site answers, and turns everybody away alike."""
-        return self.unreachable and any(probe.status for probe in self.homepages)
+        away = any(probe.outcome == REFUSED or (probe.limited and probe.status) for probe in self.homepages)
+        return self.unreachable and away
 
     @property
     def unresolved(self) -> bool:

@@ -270,7 +270,8 @@ class Retry:
         self._refill = 0.0
         self._asked: list[str] = []
         self._wait = self._quiet
-        for name in (BROWSER, *self.history.agents):
+        self._pages = (BROWSER, *self.history.agents)
+        for name in self._pages:
             if self._serves(name):
                 self._served_at |= dict.fromkeys(_budgets(name), now)
 
@@ -304,12 +305,17 @@ class Retry:
         return self.limits_everybody or self.shared
 
     def _everybody(self) -> Steps:
-        """Ask the browser again where everybody was turned away, until it is served or that is steady."""
-        if not self._latest[BROWSER].turned_away:
+        """Ask the browser again where everybody was turned away, until it is served or that is steady.
+
+        Where everybody got one answer that no limit gives, such as 404, it is steady at once.
+        """
+        browser = self._latest[BROWSER]
+        plain = browser.outcome == REFUSED and not browser.by_limit and browser.status != 403
+        if not browser.turned_away or (plain and len({self._latest[name].kind for name in self._pages}) == 1):
             return
         mixed = self.history.all_limited
         all_429 = all(seen.status == LIMIT_STATUS for seen in self.history.first.values())
-        growth = 4 if self._latest[BROWSER].status == 403 else 2
+        growth = 4 if browser.status == 403 else 2
         pauses = LIMIT_PAUSES if all_429 else [growth**n for n in range(9)] if mixed else CLOSED_PAUSES
         for number, pause in enumerate(pauses):
             asked = self._asked_for((self._latest[BROWSER],)) if number == 0 and mixed else 0.0

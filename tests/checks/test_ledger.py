@@ -6,8 +6,9 @@ from msgspec.structs import replace
 
 from aui_tui.checks.judge import judge
 from aui_tui.checks.ledger import evidence, sentences
+from aui_tui.checks.scoring import grade_card
 from aui_tui.checks.wording import PLACE, joined, out_of, status
-from aui_tui.model.observations import BROWSER, FileFacts, Landmarks, Observations, PageFacts, RobotsFacts
+from aui_tui.model.observations import BROWSER, Arm, FileFacts, Landmarks, Observations, PageFacts, RobotsFacts
 from aui_tui.model.vocabulary import SEVERITIES
 from aui_tui.text import clean
 from tests.scan import situations as site
@@ -80,7 +81,7 @@ def test_a_site_that_leaves_every_agent_without_an_answer_is_not_scored_and_not_
     assert reported(site.site(agents=site.silent))[0].startswith(
         "A browser gets the homepage (200) and none of the 4 probed agents gets an answer: that proves nothing"
     )
-    behind = site.site(site.probe(BROWSER, 403), agents=site.silent)
+    behind = site.site(site.probe(BROWSER, 403, challenge=site.CLOUDFLARE), agents=site.silent)
     assert "No agent got a usable answer, so access is not scored." in reported(behind, "warn")
 
 
@@ -183,14 +184,55 @@ def test_what_was_relaxed_is_reported_even_of_an_unreachable_site() -> None:
 def test_a_refused_browser_is_no_shut_out_of_agents() -> None:
     seen = site.site(site.probe(BROWSER, 403), lambda slot: site.probe(slot, 403))
     assert reported(seen)[0] == (
-        "Everybody is refused: the browser probe and all 4 probed agents get 403 Forbidden, so this may not be about"
-        " agents."
+        "shop.example turns everybody away: a browser and every agent get 403 Forbidden. So nothing follows about"
+        " agents, and nothing is graded. A scan with Chromium (pip install “aui-tui[browser]”) can tell whether a real"
+        " browser gets in."
     )
+    real = replace(seen, arms=(Arm(name="R", outcome="refused", status=403, client="Chromium 156"),))
+    assert "A real browser (Chromium 156) is turned away too, so it may be this address" in reported(real)[0]
     served = site.site(site.probe(BROWSER, 403))
-    assert "The browser probe gets 403 Forbidden while all 4 probed agents get the homepage." in reported(
-        served, "warn"
-    )
+    assert (
+        "The browser probe gets 403 Forbidden each time while all 4 probed agents get the homepage, so it is no control"
+        " here: the agents are judged by their own answers."
+    ) in reported(served, "warn")
     assert any("its text, landmarks and JSON-LD are unknown" in line for line in reported(served, "warn"))
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [(401, "--basic-auth-env"), (404, "no page at https://shop.example/"), (451, "--via"), (500, "is failing")],
+)
+def test_what_everybody_gets_comes_with_what_to_do(status: int, words: str) -> None:
+    seen = site.site(site.probe(BROWSER, status), lambda slot: site.probe(slot, status))
+    card = grade_card(seen)
+    assert words in card.top_evidence
+    assert (card.unreachable, card.stance, card.recommendations) == (True, "Selective", ())
+
+
+ROWS = {
+    "interstitial": ("challenged", "challenged", {}, "walled", "Walled"),
+    "not believed": ("refused", "served", {}, "allowed", "Open"),
+    "greeting": ("refused", "served", {"R": "served"}, "allowed", "Open"),
+    "programs": ("refused", "refused", {"R": "served", "RA": "served"}, "walled", "Walled"),
+    "programs and name": ("refused", "refused", {"R": "served", "RA": "refused"}, "walled", "Walled"),
+    "everybody": ("refused", "refused", {"R": "refused"}, "untested", "Selective"),
+    "no Chromium": ("refused", "refused", {}, "untested", "Selective"),
+    "a list": ("served", "refused", {"N": "refused"}, "blocked", "Walled"),
+    "addresses": ("served", "refused", {"N": "served", "I": "refused"}, "untested", "Selective"),
+    "by name": ("served", "refused", {"N": "served"}, "blocked", "Walled"),
+    "by name, search engines pass": ("served", "refused", {"N": "served", "I": "served"}, "blocked", "Walled"),
+}
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_each_row_of_the_arms_has_its_verdict(row: str) -> None:
+    browser, agent, arms, verdict, stance = ROWS[row]
+    got = {"served": {}, "refused": {"status": 403}, "challenged": {"status": 403, "challenge": site.CLOUDFLARE}}
+    seen = site.site(site.probe(BROWSER, **got[browser]), lambda slot: site.probe(slot, **got[agent]))  # type: ignore[arg-type]
+    card = grade_card(replace(seen, arms=tuple(Arm(name=name, outcome=found) for name, found in arms.items())))
+    assert list(card.matrix.values())[1:5] == [verdict] * 4
+    assert card.stance == stance
+    assert any(fix.k == "wba" for fix in card.recommendations) == (verdict in ("walled", "blocked"))
 
 
 def test_places_are_filled_once() -> None:

@@ -251,12 +251,24 @@ async def test_a_refused_agent_is_probed_once_more_alone(parser: Parser) -> None
     assert site.asked[-1].connection > max(asked.connection for asked in site.asked[:-1])
 
 
-async def test_where_everybody_is_refused_each_is_asked_again_and_the_refusal_stays(parser: Parser) -> None:
-    async with Site(faults=dict.fromkeys(HOMEPAGES, behaviours.sends(answer(b"", "403 Forbidden")))) as site:
+@pytest.mark.parametrize("status", ["401 x", "403 Forbidden", "404 x", "451 x", "500 x", "503 x"])
+@pytest.mark.parametrize("robots", ["200 OK", "404 x", "503 x"])
+async def test_where_everybody_is_refused_nothing_follows_about_agents(
+    status: str, robots: str, parser: Parser
+) -> None:
+    faults = dict.fromkeys(HOMEPAGES, behaviours.sends(answer(b"", status)))
+    faults["robots"] = behaviours.sends(answer(b"User-agent: *", robots, "text/plain"))
+    async with Site(faults=faults) as site:
         observed = await scan(site, parser)
     assert [exchange.outcome for exchange in observed.homepages] == ["refused"] * 5
-    assert [len(exchange.attempts) for exchange in observed.homepages] == [3, 1, 1, 1, 1]
-    assert grade_card(observed).stance == "Walled"
+    assert all(not exchange.attempts for exchange in observed.live)
+    assert len(observed.browser.attempts) == (2 if status[0] == "5" or status[:3] == "403" else 0)
+    card = grade_card(observed)
+    assert card.unreachable
+    assert card.stance != "Walled"
+    assert set(list(card.matrix.values())[1:5]) == {"untested"}
+    assert not card.recommendations
+    assert "turns everybody away: a browser and every agent get " + status[:3] in card.top_evidence
 
 
 async def test_where_everybody_gets_404_nobody_is_asked_again(parser: Parser) -> None:

@@ -126,9 +126,10 @@ GOLDEN = (
         "shop.example could not be judged: the name shop.example does not resolve.",
     ),
     Golden(
-        site.down, "Walled", "untested walled walled walled walled untested untested untested",
+        site.down, "Selective", "untested untested untested untested untested untested untested untested",
         (0, 0, 0), (0, 0, 0, 0, 0),
-        "shop.example could not be judged: status 503 Service Unavailable.",
+        "shop.example turns everybody away: a browser and every agent get 503 Service Unavailable. So nothing follows"
+        " about agents, and nothing is graded. The site is failing: scan again when its homepage answers.",
     ),
     Golden(
         site.loop, "Walled", "untested untested untested untested untested allowed-robots allowed-robots untested",
