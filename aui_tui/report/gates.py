@@ -12,7 +12,7 @@ from aui_tui.model import labels, points
 from aui_tui.model.card import ReportCard
 from aui_tui.model.codec import names_of, slots_of
 from aui_tui.model.methods import FLOORS, round_half_up
-from aui_tui.model.registry import Agent, Surface, registry
+from aui_tui.model.registry import PURPOSES, Agent, Surface, registry
 from aui_tui.model.vocabulary import (
     GRADES,
     LIVE_TOTAL,
@@ -37,8 +37,8 @@ class Gates(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked for. A gate that is empty or None asks for nothing.
 
     ``fail_under``: least score that passes. ``fail_grade``: least grade that passes, plus and minus ignored.
-    ``require_stance``: least open stance that passes. ``must_serve``: slugs of matrix surfaces and tokens of agents
-    that the site must let in. ``fail_on``: findings of this severity (``critical``; ``warn`` means both) fail.
+    ``require_stance``: least open stance that passes. ``must_serve``: slugs of matrix surfaces and tokens of agents and
+    crawlers that the site must let in. ``fail_on``: findings of this severity (``critical``; ``warn`` means both) fail.
     ``no_regress``: nothing may be worse than in the baseline card.
     """
 
@@ -141,14 +141,20 @@ def _served(names: str) -> tuple[str, ...]:
 
 
 def _asked(word: str) -> list[str]:
-    """Return the surface slugs and agent tokens that ``word`` names, a company with all of its active agents.
+    """Return the surface slugs and tokens that ``word`` names: an agent, a company with its active agents, a purpose.
 
     Raises BadValue for a name that is unknown or cannot be tested.
     """
     known = registry()
+    if word.strip().lower() in PURPOSES.values():
+        return _of_purpose(word.strip().lower())
     found = known.named(word)
     testable = [surface for surface in known.surfaces if surface.source != "none"]
-    allowed = (*(surface.short for surface in testable), *(agent.token for agent in known.agents))
+    allowed = (
+        *(surface.short for surface in testable),
+        *(agent.token for agent in known.agents),
+        *(purpose for purpose in PURPOSES.values() if _of_purpose(purpose)),
+    )
     if not found:
         choose("agent", word, allowed)
     names = _tested(found, testable)
@@ -156,6 +162,15 @@ def _asked(word: str) -> list[str]:
         untested = found[0].label
         raise BadValue(f"No gate can ask for {untested}: it cannot be tested over plain HTTP.", allowed=allowed)
     return names
+
+
+def _of_purpose(purpose: str) -> list[str]:
+    """Return what is tested of a purpose: for ``user`` the agents that are probed live, else the crawlers of it."""
+    known = registry()
+    if purpose == "user":
+        probed = {agent.key for agent in known.live}
+        return [surface.slug for surface in known.surfaces if surface.live in probed]
+    return [crawler.token for crawler in known.crawlers if crawler.purpose == purpose]
 
 
 def _tested(found: Sequence[Surface | Agent], testable: Sequence[Surface]) -> list[str]:
@@ -239,9 +254,7 @@ def _stance(card: ReportCard, gates: Gates) -> Iterator[Failure]:
 def _serves(card: ReportCard, name: str) -> Iterator[Failure]:
     surface = registry().surface(name)
     if surface is None:
-        policy = (
-            card.ua_policy.get(name) or dict(zip(names_of("ua_policy"), card.ua_policy.values(), strict=False))[name]
-        )
+        policy = _policy(card, name)
         if policy == "blocked" or (policy == "unlisted" and card.wildcard_block):
             yield Failure(gate="must-serve", message=f"robots.txt disallows {name}.", by=1)
         elif card.robots_status == 0 or card.robots_status >= 500:
@@ -260,6 +273,15 @@ def _serves(card: ReportCard, name: str) -> Iterator[Failure]:
         yield Failure(gate="must-serve", message=f"robots.txt disallows {', '.join(shut)} ({surface.label}).", by=1)
     elif VERDICT_RANK.get(verdict, 0) == 0:
         yield Failure(gate="must-serve", message=f"{surface.label}: {verdict}.", by=1)
+
+
+def _policy(card: ReportCard, token: str) -> str:
+    """Return what robots.txt says of an agent or a crawler, whatever the keys of the card are called."""
+    for field, policies in (("ua_policy", card.ua_policy), ("crawler_policy", card.crawler_policy)):
+        by_token = dict(zip(names_of(field), policies.values(), strict=False)) | policies
+        if token in by_token:
+            return by_token[token]
+    return "unlisted"
 
 
 def _shut_out(card: ReportCard, surface: Surface) -> list[str]:

@@ -106,6 +106,17 @@ def test_an_agent_that_is_shut_out_fails() -> None:
         ["robots.txt disallows Amzn-User (Alexa and Amazon agents)."],
     )
     assert verdict(replace(RICH_OPEN, wildcard_block=True), must_serve="Devin")[0] == FAILED
+
+
+def test_a_purpose_stands_for_all_of_its_clients() -> None:
+    assert Gates.of(must_serve="user").must_serve == ("chatgpt", "claude", "gemini", "perplexity")
+    assert verdict(RICH_OPEN, must_serve="user,search") == (PASSED, [])
+    blocked = replace(
+        RICH_OPEN, crawler_policy=RICH_OPEN.crawler_policy | {"GPTBot": "blocked", "OAI-SearchBot": "blocked"}
+    )
+    assert verdict(blocked, must_serve="user") == (PASSED, [])
+    assert verdict(blocked, must_serve="search") == (FAILED, ["robots.txt disallows OAI-SearchBot."])
+    assert "robots.txt disallows GPTBot." in verdict(blocked, must_serve="training")[1]
     assert verdict(replace(RICH_OPEN, robots_status=503), must_serve="Devin")[0] == INCONCLUSIVE
 
 
