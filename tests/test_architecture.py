@@ -74,7 +74,6 @@ FOREIGN = {
     "sqlite3": ("aui_tui.index",),
     "playwright": ("aui_tui.tasks",),
     "psutil": ("aui_tui.tasks.browser",),
-    "pyreqwest": ("aui_tui.scan.network.fast",),
     "http_message_signatures": ("aui_tui.scan.signing",),
     "distributed": ("aui_tui.service.crawl.cluster",),
     "dask": (),

@@ -7,7 +7,7 @@ import math
 import os
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -30,8 +30,9 @@ from aui_tui.cli.options import (
 )
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import local, only_local
-from aui_tui.errors import AuiError, BadValue, ConfigError, MissingExtra
+from aui_tui.errors import AuiError, BadValue, ConfigError
 from aui_tui.model import labels
+from aui_tui.process import command
 from aui_tui.text import count
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
     from aui_tui.model.codec import Keys
     from aui_tui.scan.policy import ScanPolicy
-    from aui_tui.service.crawl import BadRow, Counts, Crawl, Done, Row, Terms, Workers
+    from aui_tui.service.crawl import BadRow, Counts, Crawl, CrawlSettings, Done, Row, Workers
     from aui_tui.service.local import LocalService
 
 app = typer.Typer()
@@ -50,6 +51,8 @@ EVERY: Final = 5.0
 WINDOW: Final = 30.0
 """Seconds over which the rate is taken."""
 BAR: Final = 30
+LONGEST_LINE: Final = 16 << 20
+"""Bytes of the longest line of results that is read from a crawl in a process of its own."""
 
 
 class Narration:
@@ -201,55 +204,40 @@ BAD_ROWS: Final = 1
 """Exit code of a crawl that passed over bad rows."""
 MOST_PROCESSES: Final = 64
 IN_FLIGHT: Final = 100
-FAST_IN_FLIGHT: Final = 300
-"""A client that asks for more in the same time needs more hosts that it can wait for."""
 _speed = partial(typer.Option, rich_help_panel="How fast, and on what")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Speed:
-    """How fast a crawl goes, and what scans: processes of this machine, or a cluster."""
+    """How fast a crawl goes, and what scans: this process, several of this machine, or a cluster."""
 
     concurrency: Annotated[
-        int | None,
+        int,
         _speed(
             "--concurrency",
             metavar="N",
             min=1,
             max=10_000,
-            help=f"Hosts scanned at a time ({IN_FLIGHT}, with --fast {FAST_IN_FLIGHT}); a cluster sets its own number.",
+            help="Hosts scanned at a time; with --workers or --scheduler the cluster sets its own number.",
         ),
-    ] = None
+    ] = IN_FLIGHT
     max_per_second: Annotated[
         float, _speed("--max-per-second", metavar="N", min=0, help="Hosts started per second, at most; 0: no limit.")
     ] = 0
-    processes: Annotated[
-        int, _speed("--processes", metavar="N", min=0, max=MOST_PROCESSES, help="Scanning processes; 0: one per core.")
-    ] = 0
-    dask: Annotated[
-        str, _speed("--dask", metavar="ADDRESS", help="Scan on this Dask cluster, such as tcp://head:8786.")
+    workers: Annotated[
+        int,
+        _speed("--workers", metavar="N", min=1, max=MOST_PROCESSES, help="Scanning processes; more than 1 need Dask."),
+    ] = 1
+    scheduler: Annotated[
+        str, _speed("--scheduler", metavar="ADDRESS", help="Scan on this Dask cluster, such as tcp://head:8786.")
     ] = ""
-    fast: Annotated[
-        bool, _speed("--fast", help="Use the HTTP client of the extra “fast” (in Rust), for large crawls.")
-    ] = False
-
-    @property
-    def in_flight(self) -> int:
-        """Hosts in flight at most."""
-        return self.concurrency or (FAST_IN_FLIGHT if self.fast else IN_FLIGHT)
 
     def check(self) -> None:
-        """Raise BadValue for a rate that is not a number, and BadValue or ConfigError where --fast cannot be used."""
+        """Raise BadValue for a rate that is not a number, and for two answers to what scans."""
         if math.isnan(self.max_per_second):
             raise BadValue("--max-per-second takes a number of hosts; 0 is no limit.")
-        if not self.fast:
-            return
-        from aui_tui.scan.network import installed
-
-        if self.dask:
-            raise BadValue("--fast is for scanning processes on this machine; leave out either --fast or --dask.")
-        if not installed():
-            raise MissingExtra("--fast", "fast")
+        if self.scheduler and self.workers > 1:
+            raise BadValue("--scheduler names a cluster with workers of its own; leave out --workers or --scheduler.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,16 +355,15 @@ async def _scan_all(
     begun: Callable[[Crawl], None] = lambda crawl: None,
 ) -> Counts:
     """Scan the hosts of ``request`` into the index of ``service``; ``begun`` is called with the crawl under way."""
-    from aui_tui.service.crawl import Crawl, Terms, groups
+    from aui_tui.service.crawl import Crawl, CrawlSettings, groups
 
     speed = request.speed
-    terms = Terms.of(
-        service.access, method=request.method, base_url=run.settings.base_url, keys=request.keys, fast=speed.fast
-    )
-    async with _workers(terms, speed, notice) as (workers, places):
+    settings = CrawlSettings.of(service.access, base_url=run.settings.base_url, keys=request.keys)
+    async with _workers(settings, speed, notice) as (workers, places):
         crawl = Crawl(
             service,
             workers,
+            method=request.method,
             concurrency=places,
             older_than=request.older_than,
             rate=speed.max_per_second,
@@ -396,28 +383,36 @@ def _watched(run: Run, access: ScanPolicy | None, request: CrawlRequest, total: 
         raise BadValue("--dashboard needs a list in a file or --starter, and cannot be used with --json or --tasks.")
     if not streams.interactive():
         raise ConfigError(f"{streams.NO_SCREEN}; leave --dashboard out.")
-    service = local_of(run, access)
+    words = [word for word in sys.argv[1:] if word != "--dashboard"]
 
     async def scans(on_card: Callable[[object], None]) -> None:
-        await into(run, service, on_card, request)
+        await into(words, on_card)
 
-    return dashboard.open_on(run, service, feed=("crawl", range(total or 0), scans))
+    return dashboard.open_on(run, local_of(run, access), feed=("crawl", range(total or 0), scans))
 
 
-async def into(
-    run: Run, service: LocalService, on_result: Callable[[object], None], request: CrawlRequest | None = None
-) -> None:
-    """Scan the hosts of ``request`` (None: the packaged list) into the index of ``service`` without any output.
+async def into(words: Sequence[str], on_result: Callable[[object], None]) -> None:
+    """Run the crawl that the command line ``words`` asks for in a process of its own; cancelling ends it in order.
 
-    ``on_result`` is called for each on this loop.
+    ``on_result`` is called for each line of its results. A dashboard beside it stays as quick as ever.
     """
-    loop = asyncio.get_running_loop()
-
-    def tell(done: Done) -> None:
-        loop.call_soon_threadsafe(on_result, done)
-
-    request = request or CrawlRequest(hosts=HostList(""), method=run.settings.method)
-    await _scan_all(run, service, request, tell, notice=lambda sentence: None)
+    crawl = await asyncio.create_subprocess_exec(
+        *command("aui_tui.__main__", *words, "--json", "--quiet"),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        limit=LONGEST_LINE,
+        process_group=0 if os.name == "posix" else None,
+    )
+    assert crawl.stdout is not None
+    try:
+        async for line in crawl.stdout:
+            on_result(line)
+        await crawl.wait()
+    finally:
+        if crawl.returncode is None:
+            crawl.terminate()
+            await crawl.wait()
 
 
 def _check_tasks(*, as_json: bool) -> None:
@@ -448,17 +443,19 @@ async def _try_tasks(service: LocalService, hosts: Iterable[str], *, quiet: bool
 
 
 @asynccontextmanager
-async def _workers(terms: Terms, speed: Speed, notice: Callable[[str], None]) -> AsyncIterator[tuple[Workers, int]]:
+async def _workers(
+    settings: CrawlSettings, speed: Speed, notice: Callable[[str], None]
+) -> AsyncIterator[tuple[Workers, int]]:
     """Yield who scans, and how many hosts may be in flight."""
-    if speed.dask:
+    if speed.scheduler or speed.workers > 1:
         from aui_tui.service.crawl.cluster import Cluster
 
-        async with Cluster(speed.dask, terms) as cluster:
+        async with Cluster(settings, address=speed.scheduler, processes=speed.workers) as cluster:
             yield cluster, cluster.capacity
     else:
-        from aui_tui.service.crawl import Pool
+        from aui_tui.service.crawl import Here
 
-        async with Pool(terms, speed.processes or os.cpu_count() or 1) as pool:
-            if pool.capacity < speed.in_flight:
-                notice(f"At most {pool.capacity} hosts in flight: the system allows no more open files.")
-            yield pool, min(speed.in_flight, pool.capacity)
+        async with Here(settings) as here:
+            if here.capacity < speed.concurrency:
+                notice(f"At most {here.capacity} hosts in flight: the system allows no more open files.")
+            yield here, min(speed.concurrency, here.capacity)

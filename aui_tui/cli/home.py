@@ -43,6 +43,9 @@ def known_sites(run: Run, service: LocalService) -> Stream:
     async def scans(on_card: Callable[[object], None]) -> None:
         from aui_tui.cli.crawl import into
 
-        await into(run, service, on_card)
+        words = ["crawl", "--starter", "--data-dir", str(run.settings.data_dir)]
+        if run.settings.origins["config_file"] == "--config":
+            words += ["--config", str(run.settings.config_file)]
+        await into(words, on_card)
 
     return ("known sites", Starter(), scans)

@@ -31,7 +31,7 @@ from aui_tui.model.observations import (
 from aui_tui.model.registry import registry
 from aui_tui.scan import cause, exchanges, probes, retry, signing, walls
 from aui_tui.scan.exchanges import PageComparison
-from aui_tui.scan.network import Client, Network, PyreqwestTransport
+from aui_tui.scan.network import Client, Network
 from aui_tui.scan.network.streams import NO_TLS
 from aui_tui.scan.parser_pool import Parser
 from aui_tui.scan.policy import PUBLIC, ScanPolicy
@@ -61,19 +61,16 @@ async def observe(
     *,
     parser: Parser,
     access: ScanPolicy = PUBLIC,
-    fast: PyreqwestTransport | None = None,
     progress: Progress | None = None,
     clock: Callable[[], float] = time.time,
 ) -> Observations:
     """Return what ``target`` answers to the browser, to each live-probed agent, and for each file.
 
-    ``fast``: the extra ``fast``, for crawls; ``progress`` receives an event for every probe; ``clock`` gives seconds
-    since the epoch. Raises PrivateHost when the name leads to a network that must not be dialled, Unavailable when this
-    machine has no room for its connections. Cancelling closes every connection and raises ScanStopped with what was
-    seen until then.
+    ``progress`` receives an event for every probe; ``clock`` gives seconds since the epoch. Raises PrivateHost when the
+    name leads to a network that must not be dialled, Unavailable when this machine has no room for its connections.
+    Cancelling closes every connection and raises ScanStopped with what was seen until then.
     """
-    async with Network(access, fast) as network:
-        await network.prepare(target.origins[0])
+    async with Network(access) as network:
         began, started = clock(), time.monotonic()
         scan = _Scan(target, network, parser, access, progress or silence)
         stopped = False

@@ -27,7 +27,7 @@ from typing import NamedTuple
 import psutil
 import trustme
 
-from aui_tui.cli.crawl import FAST_IN_FLIGHT, IN_FLIGHT
+from aui_tui.cli.crawl import IN_FLIGHT
 from aui_tui.model.observations import BROWSER
 from aui_tui.model.registry import registry
 from aui_tui.scan import probes
@@ -35,9 +35,10 @@ from aui_tui.scan.network import Client, Network
 from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.scan.scan import MCP_PATHS, PATHS
 from aui_tui.scan.target import Origin, parse
-from aui_tui.service.crawl import BadRow, Crawl, Pool, Row, Terms
+from aui_tui.service.crawl import BadRow, Crawl, CrawlSettings, Here, Row
+from aui_tui.service.crawl.cluster import Cluster
 from aui_tui.service.crawl.listing import GROUP
-from aui_tui.service.crawl.pool import QUEUE_PATIENCE, raise_file_limit
+from aui_tui.service.crawl.work import QUEUE_PATIENCE, raise_file_limit
 from aui_tui.service.local import LocalService
 from tests.benchmarks.fast_server import in_own_process
 
@@ -55,8 +56,6 @@ BARS = {
     "one process, in units of the bare loop": 0.6,
     "two processes, in units of one": 1.5 if (os.cpu_count() or 1) >= 4 else NO_BAR,
     "two with a share of a core, in units of one": 1.5,
-    "extra fast, in units of the default": 1.5,
-    "extra fast, in units of Scrapy": 3.0,
     "100 ms added, in units of what they allow": 0.8,
 }
 
@@ -149,22 +148,22 @@ def shared(pids: Sequence[int], share: float) -> Iterator[None]:
 
 
 async def crawl(
-    access: ScanPolicy,
-    names: list[str],
-    processes: int,
-    in_flight: int = IN_FLIGHT,
-    *,
-    fast: bool = False,
-    share: float = 0.0,
+    access: ScanPolicy, names: list[str], processes: int, in_flight: int = IN_FLIGHT, *, share: float = 0.0
 ) -> Measured:
-    """Crawl ``names`` into an index of its own, after a warm-up of each process."""
+    """Crawl ``names`` into an index of its own, after a warm-up: in this process, or on a cluster of ``processes``.
+
+    With a ``share`` of a core for each process it is a cluster always.
+    """
+    settings = CrawlSettings.of(access, base_url="")
     with tempfile.TemporaryDirectory() as folder:
         service = LocalService(Path(folder), access=access)
-        async with Pool(Terms.of(access, method="v0.2", base_url="", fast=fast), processes) as pool:
-            await Crawl(service, pool).run(listed(hosts(10 * processes, "warm")))
-            with shared(pool.pids(), share) if share else contextlib.nullcontext():
+        alone = processes == 1 and not share
+        async with Here(settings) if alone else Cluster(settings, processes=processes) as workers:
+            await Crawl(service, workers).run(listed(hosts(10 * processes, "warm")))
+            pids = [child.pid for child in psutil.Process().children(recursive=True) if is_worker(child)]
+            with shared(pids, share) if share else contextlib.nullcontext():
                 began, spent = time.perf_counter(), cpu_seconds()
-                counts = await Crawl(service, pool, concurrency=in_flight).run(listed(names))
+                counts = await Crawl(service, workers, concurrency=in_flight).run(listed(names))
                 took, used = time.perf_counter() - began, cpu_seconds() - spent
         found = Measured(len(names) / took, used / len(names) * 1000)
         assert counts.scanned == len(names), counts
@@ -172,6 +171,12 @@ async def crawl(
         assert all(scan.card.live_served == 4 for scan in cards)
         await service.aclose()
     return found
+
+
+def is_worker(process: psutil.Process) -> bool:
+    """Return whether ``process`` is a worker of the cluster on this machine."""
+    words = " ".join(process.cmdline())
+    return "spawn_main" in words and "fast_server" not in words
 
 
 def scrapy(port: int, names: list[str]) -> Measured:
@@ -224,9 +229,6 @@ def main(count: int, rounds: int) -> int:
                     both = asyncio.run(crawl(access(port), names[: count // 2], 2, share=SHARE))
                     print(f"  one on {SHARE} core {part}\n  two on {SHARE} core {both}")
                     found["two with a share of a core, in units of one"].append(both.rate / part.rate)
-                fast = asyncio.run(crawl(access(port), names, 1, FAST_IN_FLIGHT, fast=True))
-                print(f"  extra fast     {fast}  ({FAST_IN_FLIGHT} in flight, its default)")
-                found["extra fast, in units of the default"].append(fast.rate / one.rate)
                 late = asyncio.run(crawl(access(late_port), names, 1, MANY))
                 print(f"  100 ms added   {late}  ({MANY} in flight)")
                 allowed = min(one.rate, min(count, MANY) / DELAY)
@@ -238,7 +240,6 @@ def main(count: int, rounds: int) -> int:
                     print(f"  Scrapy         {rival}")
                     found["one process, in units of Scrapy"].append(one.rate / rival.rate)
                     found["two processes, in units of Scrapy"].append(two.rate / rival.rate)
-                    found["extra fast, in units of Scrapy"].append(fast.rate / rival.rate)
     missed = 0
     for name, bar in BARS.items():
         if found[name]:

@@ -30,8 +30,8 @@ import trustme
 
 from aui_tui.index.reports import Reports
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
-from aui_tui.service.crawl import Crawl, Pool, Terms
-from aui_tui.service.crawl.pool import raise_file_limit
+from aui_tui.service.crawl import Crawl, CrawlSettings, Here
+from aui_tui.service.crawl.work import raise_file_limit
 from aui_tui.service.local import LocalService
 from tests.benchmarks.crawl import Measured, cpu_seconds, hosts, listed
 from tests.benchmarks.fast_server import in_own_process
@@ -84,10 +84,10 @@ def built(folder: Path, size: int) -> Path:
 async def crawl(folder: Path, access: ScanPolicy, names: Sequence[str], age: float) -> Measured:
     """Crawl ``names`` into the index in ``folder``, after a warm-up of the process that scans."""
     service = LocalService(folder, access=access)
-    async with Pool(Terms.of(access, method="v0.2", base_url="")) as pool:
-        await Crawl(service, pool, older_than=0).run(listed(hosts(10, "warm")))
+    async with Here(CrawlSettings.of(access, base_url="")) as here:
+        await Crawl(service, here, older_than=0).run(listed(hosts(10, "warm")))
         began, spent = time.perf_counter(), cpu_seconds()
-        counts = await Crawl(service, pool, older_than=age).run(listed(names))
+        counts = await Crawl(service, here, older_than=age).run(listed(names))
         seconds, spent = time.perf_counter() - began, cpu_seconds() - spent
     assert (counts.fresh if age else counts.scanned) == len(names), counts
     await service.aclose()

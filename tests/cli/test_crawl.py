@@ -91,7 +91,7 @@ def test_standard_input_and_quiet(tmp_path: Path, web: Served) -> None:
 
 @pytest.mark.ci
 def test_lines_of_a_slow_pipe_are_scanned_as_they_come(tmp_path: Path, web: Served) -> None:
-    with begin(tmp_path, "-", *web.options, "--json", "--processes", "1", stdin=subprocess.PIPE) as process:
+    with begin(tmp_path, "-", *web.options, "--json", stdin=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         for url in hosts(2, "c"):
@@ -103,36 +103,35 @@ def test_lines_of_a_slow_pipe_are_scanned_as_they_come(tmp_path: Path, web: Serv
 
 
 @pytest.mark.slow
-def test_the_extra_fast_brings_the_same_results(tmp_path: Path, web: Served) -> None:
-    done = aui(tmp_path, "crawl", "-", *web.options, "--fast", "--json", stdin="\n".join(hosts(5, "d")))
-    assert done.code == 0
-    fast = [json.loads(line) for line in done.out.splitlines()]
-    done = aui(tmp_path, "crawl", "-", *web.options, "--no-resume", "--json", stdin="\n".join(hosts(5, "d")))
-    usual = [json.loads(line) for line in done.out.splitlines()]
-    assert len(fast) == len(usual) == 5
-    assert {(card["host"], card["score"], card["stance"]) for card in fast} == {
-        (card["host"], card["score"], card["stance"]) for card in usual
-    }
+@pytest.mark.slow
+def test_several_processes_bring_the_same_results(tmp_path: Path, web: Served) -> None:
+    pytest.importorskip("distributed")
+    stdin = "\n".join(hosts(30, "d"))
+    done = aui(tmp_path, "crawl", "-", *web.options, "--workers", "2", "--json", stdin=stdin)
+    assert done.code == 0, done.err
+    again = aui(tmp_path, "crawl", "-", *web.options, "--workers", "1", "--json", "--no-resume", stdin=stdin)
+    found, usual = (
+        {(c["host"], c["score"], c["stance"]) for c in map(json.loads, one.out.splitlines())} for one in (done, again)
+    )
+    assert len(found) == 30
+    assert found == usual
 
 
-WITHOUT = """
-import importlib.util, sys
-find = importlib.util.find_spec
-importlib.util.find_spec = lambda name, *rest: None if name == "pyreqwest" else find(name, *rest)
-from aui_tui.cli.app import run
-sys.exit(run(["crawl", "--starter", "--fast"]))
+WITHOUT_DASK = """\
+import sys
+sys.modules["distributed"] = None
+from aui_tui.__main__ import run
+sys.exit(run(["crawl", "--starter", *sys.argv[1:]]))
 """
 
 
-@pytest.mark.ci
-def test_without_the_extra_fast_one_sentence_says_how_to_get_it(tmp_path: Path) -> None:
-    done = python(tmp_path, WITHOUT)
+@pytest.mark.parametrize("option", [("--workers", "2"), ("--scheduler", "tcp://127.0.0.1:9")])
+def test_without_the_extra_dask_one_sentence_says_how_to_get_it(tmp_path: Path, option: tuple[str, str]) -> None:
+    done = python(tmp_path, WITHOUT_DASK, *option)
     assert done.code == 2
-    assert done.sentence.endswith("--fast needs the extra “fast”; install it with: pip install 'aui-tui[fast]'.")
-    assert done.out == ""
+    assert done.sentence.endswith(f"{option[0]} needs the extra “dask”; install it with: pip install 'aui-tui[dask]'.")
 
 
-@pytest.mark.ci
 def test_failed_hosts_are_results_too(tmp_path: Path) -> None:
     name = listed(tmp_path, "http://gone.test")
     done = aui(tmp_path, "crawl", name, "--connect-to", ":80:127.0.0.1:1", "--json")
@@ -156,7 +155,7 @@ def test_failed_hosts_are_results_too(tmp_path: Path) -> None:
         (["-", "--pace", "61"], "0 to 60"),
         (["-", "--pace", "nan"], "0 to 60"),
         (["-", "--keys", "all"], "names, slots"),
-        (["-", "--fast", "--dask", "tcp://127.0.0.1:9"], "leave out either --fast or --dask"),
+        (["-", "--workers", "2", "--scheduler", "tcp://127.0.0.1:9"], "leave out --workers or --scheduler"),
     ],
     ids=" ".join,
 )
@@ -177,7 +176,7 @@ def test_few_open_files_mean_fewer_hosts_in_flight_and_no_wrong_card(tmp_path: P
         resource.setrlimit(resource.RLIMIT_NOFILE, (60, 60))
 
     name = listed(tmp_path, *hosts(40, "j"))
-    with begin(tmp_path, name, *web.options, "--json", "--processes", "1", preexec_fn=few_files) as process:
+    with begin(tmp_path, name, *web.options, "--json", preexec_fn=few_files) as process:
         out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
     assert "At most 3 hosts in flight" in err
@@ -213,7 +212,7 @@ def test_interrupt_keeps_every_finished_card(tmp_path: Path, slow_web: Served) -
 def killed_at_random(home: Path, web: Served, kills: int, count: int, prefix: str) -> None:
     """Kill a crawl ``kills`` times, then let it run: nothing that was reported is lost, nothing is skipped."""
     name = listed(home, *hosts(count, prefix))
-    options = [name, *web.options, "--json", "--concurrency", "6", "--processes", "1"]
+    options = [name, *web.options, "--json", "--concurrency", "6"]
     dice = random.Random(kills)
     assert in_index(home) == []
     reported: list[str] = []
@@ -290,7 +289,7 @@ def test_two_crawls_at_once(tmp_path: Path, slow_web: Served) -> None:
     processes = []
     for output in outputs:
         with output.open("w") as file:
-            arguments = command("crawl", name, *slow_web.options, "--json", "--processes", "1")
+            arguments = command("crawl", name, *slow_web.options, "--json")
             processes.append(subprocess.Popen(arguments, cwd=tmp_path, env=environment(tmp_path), stdout=file))
     assert [process.wait(120) for process in processes] == [0, 0]
     scanned_once(slow_web, [line for output in outputs for line in output.read_text().splitlines()], "k")
@@ -298,7 +297,7 @@ def test_two_crawls_at_once(tmp_path: Path, slow_web: Served) -> None:
 
 @pytest.mark.slow
 def test_crawl_whose_reader_pauses_keeps_its_hosts_to_itself(tmp_path: Path, slow_web: Served) -> None:
-    options = [listed(tmp_path, *hosts(60, "p")), *slow_web.options, "--json", "--processes", "1"]
+    options = [listed(tmp_path, *hosts(60, "p")), *slow_web.options, "--json"]
     with begin(tmp_path, *options) as paused:
         other = aui(tmp_path, "crawl", *options, timeout=120)
         assert other.code == 0, other.err

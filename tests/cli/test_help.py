@@ -53,7 +53,7 @@ FREE = {
     "--config",
     "--connect-to",
     "--cors",
-    "--dask",
+    "--scheduler",
     "--data-dir",
     "--declared",
     "--every",

@@ -8,8 +8,6 @@ import psutil
 import pytest
 
 from aui_tui.model.observations import BROWSER, Observations
-from aui_tui.scan import probes
-from aui_tui.scan.network import PyreqwestTransport, fast
 from aui_tui.scan.parser_pool import Parser
 from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.scan.scan import observe
@@ -34,45 +32,32 @@ def ports() -> Iterator[dict[str, int]]:
         yield found
 
 
-async def scanned(name: str, port: int, parser: Parser, *, fast: bool) -> Observations:
+async def scanned(name: str, port: int, parser: Parser) -> Observations:
     tls = name in h2_floods.FLOODS
     rule = ConnectTo("shop.test", 443 if tls else 80, "127.0.0.1", port)
     access = ScanPolicy(connect_to=(rule,), insecure=True, limits=LIMITS)
     target = access.target(f"{'https' if tls else 'http'}://shop.test")
-    if not fast:
-        return await observe(target, parser=parser, access=access)
-    async with PyreqwestTransport(access, probes.versions(), window=0.0) as way:
-        return await observe(target, parser=parser, access=access, fast=way)
+    return await observe(target, parser=parser, access=access)
 
 
-async def endured(name: str, port: int, parser: Parser, *, fast: bool) -> Observations:
+async def endured(name: str, port: int, parser: Parser) -> Observations:
     """Return what is seen of a flood, having held that it cost others nothing."""
     before = psutil.Process().memory_info().rss
     async with responsive():
-        observed = await scanned(name, port, parser, fast=fast)
+        observed = await scanned(name, port, parser)
     check_record(observed)
     assert observed.elapsed_ms < 1000 * (LIMITS.whole + 1)
-    assert psutil.Process().memory_info().rss - before < MEMORY * (2 if fast else 1)
+    assert psutil.Process().memory_info().rss - before < MEMORY
     return observed
 
 
 @pytest.mark.ci
 @pytest.mark.parametrize("name", FLOODS)
 async def test_a_flood_holds_nobody_up(name: str, ports: dict[str, int], parser: Parser) -> None:
-    browser = (await endured(name, ports[name], parser, fast=False)).exchange(BROWSER)
+    browser = (await endured(name, ports[name], parser)).exchange(BROWSER)
     if FLOODS[name]:
         assert (browser.status, browser.title, browser.cut) == (200, TITLE, True)
     else:
         assert (browser.status, browser.error) == (0, "protocol")
         assert browser.detail
         assert not browser.attempts, "a client that a flood met is not asked again"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", FLOODS)
-async def test_nor_does_it_over_the_extra_fast(
-    name: str, ports: dict[str, int], parser: Parser, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(fast, "MEMORY", MEMORY)
-    browser = (await endured(name, ports[name], parser, fast=True)).exchange(BROWSER)
-    assert browser.status == 0 or browser.cut

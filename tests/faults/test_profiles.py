@@ -11,7 +11,6 @@ import pytest
 from aui_tui.model.observations import BROWSER
 from aui_tui.model.registry import registry
 from aui_tui.scan import probes
-from aui_tui.scan.network import PyreqwestTransport
 from aui_tui.scan.parser_pool import Parser
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.scan.scan import observe
@@ -33,12 +32,11 @@ ORDERS = {
 }
 
 
-async def received(site: Site | H2Site, access: ScanPolicy, parser: Parser, *, fast: bool = False) -> dict[str, Asked]:
-    """Return what ``site`` received for each homepage probe of one scan, by the client of ``fast`` or the ordinary."""
+async def received(site: Site | H2Site, access: ScanPolicy, parser: Parser) -> dict[str, Asked]:
+    """Return what ``site`` received for each homepage probe of one scan."""
     scheme = "https" if isinstance(site, H2Site) else "http"
     target = access.target(f"{scheme}://shop.test")
-    async with PyreqwestTransport(access, probes.versions(), window=0.0) as fast:
-        await observe(target, parser=parser, access=access, fast=fast or None)
+    await observe(target, parser=parser, access=access)
     return {asked.place: asked for asked in site.asked if asked.path == "/"}
 
 
@@ -46,10 +44,9 @@ def names(asked: Asked, without: Iterable[str] = ("host",)) -> list[str]:
     return [name.lower() for name, _ in asked.fields if name.lower() not in without and not name.startswith(":")]
 
 
-@pytest.mark.parametrize("fast", [False, True])
-async def test_over_http_1_1_each_client_sends_its_own_fields_in_its_own_order(parser: Parser, fast: bool) -> None:
+async def test_over_http_1_1_each_client_sends_its_own_fields_in_its_own_order(parser: Parser) -> None:
     async with Site() as site:
-        seen = await received(site, site.access(), parser, fast=fast)
+        seen = await received(site, site.access(), parser)
     assert {name: names(asked) for name, asked in seen.items()} == ORDERS
     for name, asked in seen.items():
         assert asked.fields[0] == ("Host", "shop.test")
@@ -58,14 +55,11 @@ async def test_over_http_1_1_each_client_sends_its_own_fields_in_its_own_order(p
         ]
 
 
-@pytest.mark.parametrize("fast", [False, True])
-async def test_over_tls_claude_speaks_http_1_1_and_the_others_http_2(
-    parser: Parser, authority: Authority, fast: bool
-) -> None:
+async def test_over_tls_claude_speaks_http_1_1_and_the_others_http_2(parser: Parser, authority: Authority) -> None:
     async with H2Site(authority.server()) as site:
         rule = ConnectTo("shop.test", 443, "127.0.0.1", site.port)
         access = ScanPolicy(connect_to=(rule,), cafile=authority.cafile, limits=QUICK)
-        seen = await received(site, access, parser, fast=fast)
+        seen = await received(site, access, parser)
     versions = {name: asked.line.rpartition(" ")[2] for name, asked in seen.items()}
     assert versions == dict.fromkeys(HOMEPAGES, "HTTP/2") | {CLAUDE: "HTTP/1.1"}
     for name, order in ORDERS.items():

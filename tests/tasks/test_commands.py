@@ -97,7 +97,7 @@ async def test_a_crawl_tries_the_tasks_on_hosts_without_a_run(
     hosts.write_text(f"http://{HOST}\n")
     shop = Shop(faults=frozenset({"no-form"}))
     async with serving(shop) as port:
-        words = ["crawl", str(hosts), "--tasks", "--connect-to", f"{HOST}:80:127.0.0.1:{port}", "--processes", "1"]
+        words = ["crawl", str(hosts), "--tasks", "--connect-to", f"{HOST}:80:127.0.0.1:{port}"]
         words += ["--data-dir", str(tmp_path / "data")]
         assert await asyncio.to_thread(run, words) == 0
         told = capfdbinary.readouterr().err.decode()

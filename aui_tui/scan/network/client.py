@@ -9,7 +9,6 @@ import time
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
@@ -19,7 +18,6 @@ import h2.exceptions
 import httpcore
 
 from aui_tui.errors import ConfigError, Unavailable
-from aui_tui.scan.network.fast import OriginClient
 from aui_tui.scan.network.routes import Routes
 from aui_tui.scan.network.streams import (
     FINAL_STATUSES,
@@ -127,14 +125,10 @@ def load(access: ScanPolicy) -> None:
 class Client:
     """Connections of one identity; an async context manager that leaves none open.
 
-    ``origin_client``: another client for some origin, tried first; what it does not bring back is asked here.
     ``http2``: whether HTTP/2 is offered.
     """
 
-    def __init__(
-        self, access: ScanPolicy, routes: Routes, origin_client: OriginClient | None = None, *, http2: bool = True
-    ) -> None:
-        self._origin_client = origin_client
+    def __init__(self, access: ScanPolicy, routes: Routes, *, http2: bool = True) -> None:
         self._http2 = http2
         self._access = access
         self._backend = Backend(routes)
@@ -170,17 +164,12 @@ class Client:
         of the body come out of ``Reply.chunks`` as NetworkError.
         """
         async with self._limiter.place() as waited, AsyncExitStack() as stack:
-            reply = (
-                await self._origin_client.get(stack, origin, path, fields) if self._origin_client is not None else None
-            )
-            if reply is None:
-                response = await self._send(origin, path, fields)
-                stack.push_async_callback(_close, response)
-                version = response.extensions.get("http_version", b"").decode("ascii", "replace")
-                reply = Reply(response.status, response.headers, version, self._chunks(response))
-            if reply.http_version == "HTTP/2":
+            response = await self._send(origin, path, fields)
+            stack.push_async_callback(_close, response)
+            version = response.extensions.get("http_version", b"").decode("ascii", "replace")
+            if version == "HTTP/2":
                 self._limiter.widen()
-            yield replace(reply, waited=waited, chunks=paced(reply.chunks))
+            yield Reply(response.status, response.headers, version, paced(self._chunks(response)), waited)
 
     async def _send(self, origin: Origin, path: str, fields: Sequence[Field]) -> httpcore.Response:
         url = httpcore.URL(scheme=origin.scheme, host=origin.host, port=origin.port, target=path)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from aui_tui.service.crawl.crawl import Counts, Crawl, Done
 from aui_tui.service.crawl.listing import BadRow, Row, chunks, count_lines, groups, read, starter_rows
-from aui_tui.service.crawl.pool import Pool, Terms, Workers
+from aui_tui.service.crawl.work import CrawlSettings, Here, Job, Result, Workers
 
 __all__ = [
     "BadRow",
     "Counts",
     "Crawl",
+    "CrawlSettings",
     "Done",
-    "Pool",
+    "Here",
+    "Job",
+    "Result",
     "Row",
-    "Terms",
     "Workers",
     "chunks",
     "count_lines",

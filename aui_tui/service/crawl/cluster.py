@@ -1,6 +1,7 @@
-"""Scanning on a Dask cluster that somebody has started: jobs travel in batches, results come back to the one writer.
+"""Scanning on Dask: a cluster of processes on this machine, or one that somebody has started.
 
-A batch whose machine is lost is scanned again on another one; its hosts are written once.
+Jobs travel in batches, and results come back to the one writer. A batch whose worker is lost is scanned again on
+another one; its hosts are written once.
 """
 
 from __future__ import annotations
@@ -8,16 +9,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from concurrent import futures
-from contextlib import suppress
+from contextlib import AsyncExitStack
 from functools import cache
 from typing import Any, Final
 
-import msgspec
-
 from aui_tui.errors import MissingExtra, Unavailable
-from aui_tui.model.decoding import from_msgpack
+from aui_tui.process import protect
 from aui_tui.scan.parser_pool import Parser
-from aui_tui.service.crawl.pool import UNEXPECTED, Gate, Result, ScanJob, Terms, failed, raise_file_limit, scan
+from aui_tui.service.crawl.work import UNEXPECTED, CrawlSettings, Gate, Job, Result, failed, raise_file_limit, scan
 from aui_tui.text import clean
 
 LEAST, MOST = 25, 100
@@ -28,6 +27,8 @@ AHEAD: Final = 2
 """Batches per worker thread that may be under way: one runs, one waits beside it."""
 CONNECT: Final = 20.0
 """Seconds to reach the scheduler and a first worker."""
+START: Final = 120.0
+"""Seconds in which the processes of this machine must come up."""
 ATTEMPTS: Final = 3
 """Times a batch is handed out; after the first it is halved, so that one host cannot take the others with it."""
 
@@ -38,184 +39,146 @@ def _parser() -> Parser:
     return Parser()
 
 
-def scan_batch(terms: bytes, jobs: bytes) -> bytes:
-    """Scan the jobs of one batch side by side, here and now; runs on a worker. Arguments and result are msgpack."""
-    return asyncio.run(_scan_all(from_msgpack(terms, Terms), from_msgpack(jobs, list[ScanJob])))
+def scan_batch(settings: CrawlSettings, jobs: list[Job]) -> list[Result]:
+    """Scan the jobs of one batch side by side, here and now; runs on a worker."""
+    return asyncio.run(_scan_all(settings, jobs))
 
 
-async def _scan_all(terms: Terms, jobs: list[ScanJob]) -> bytes:
-    access, parser, gate = terms.access(), _parser(), Gate()
+async def _scan_all(settings: CrawlSettings, jobs: list[Job]) -> list[Result]:
+    parser, gate = _parser(), Gate()
 
-    async def one(job: ScanJob) -> Result:
+    async def one(job: Job) -> Result:
         await gate()
-        return await scan(job, terms, access, parser)
+        return await scan(job, settings, parser)
 
     watch = asyncio.create_task(gate.watch())
     try:
-        return msgspec.msgpack.encode(await asyncio.gather(*(one(job) for job in jobs)))
+        return await asyncio.gather(*(one(job) for job in jobs))
     finally:
         watch.cancel()
 
 
 class Cluster:
-    """Workers of a crawl on the Dask cluster whose scheduler is at ``address``; an async context manager.
+    """Workers of a crawl on the Dask cluster at ``address``, or on ``processes`` of this machine.
 
-    ``capacity``: hosts that may be in flight so that every worker thread has a batch to go on with. Entering raises
-    ConfigError when Dask is not installed, Unavailable when no scheduler or no worker answers. What Dask's client logs,
-    tracebacks among it, is silenced: a cluster that is lost raises Unavailable.
+    An async context manager. ``capacity``: hosts that may be in flight so that every worker thread has a batch to go
+    on with. Entering raises ConfigError when Dask is not installed, Unavailable when no scheduler or no worker answers.
+    What Dask logs, tracebacks among it, is silenced: a cluster that is lost raises Unavailable.
     """
 
-    def __init__(self, address: str, terms: Terms, *, most: int = MOST) -> None:
-        self._address = address
-        self._terms = msgspec.msgpack.encode(terms)
-        self._most = most
-        self._least = min(LEAST, most)
+    def __init__(self, settings: CrawlSettings, *, address: str = "", processes: int = 1, most: int = MOST) -> None:
+        self._settings, self._address, self._processes = settings, address, processes
+        self._most, self._least = most, min(LEAST, most)
         self._client: Any = None
-        self._queue: asyncio.Queue[tuple[ScanJob, asyncio.Future[Result]]] = asyncio.Queue()
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._waiting: set[asyncio.Future[Result]] = set()
-        self._gone: Unavailable | None = None
-        self._under_way = 0
-        self._ended = asyncio.Event()
+        self._opened = AsyncExitStack()
+        self._queue: asyncio.Queue[tuple[Job, asyncio.Future[Result]]] = asyncio.Queue()
+        self._batches: set[asyncio.Task[None]] = set()
+        self._gone: asyncio.Future[None]
         self.capacity = 0
 
     async def __aenter__(self) -> Cluster:
         try:
-            from distributed import Client
+            import distributed
         except ImportError:
-            raise MissingExtra("--dask", "dask") from None
-        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
-        make: Any = Client
+            raise MissingExtra("--scheduler" if self._address else "--workers", "dask") from None
+        for name in ("distributed", "tornado.application"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+        self._gone = asyncio.get_running_loop().create_future()
+        make: Any = distributed
         try:
-            self._client = make(self._address, asynchronous=True, timeout=CONNECT, set_as_default=False)
+            address = self._address or await self._opened.enter_async_context(self._local(make))
+            self._client = make.Client(address, asynchronous=True, timeout=CONNECT, set_as_default=False)
+            self._opened.push_async_callback(self._client.close)
             await self._client
-            await self._client.wait_for_workers(1, timeout=CONNECT)
-            self.capacity = await self._places() * self._most
+            await self._client.wait_for_workers(self._processes, timeout=CONNECT if self._address else START)
+            self.capacity = AHEAD * self._most * max(1, sum((await self._client.nthreads()).values()))
         except BaseException as error:  # cancelled or not, what was opened is closed
             await self.aclose()
-            if isinstance(error, Unavailable) or not isinstance(error, Exception):
+            if not isinstance(error, Exception):
                 raise
-            reason = clean(str(error), 120) or "no answer"
-            shown = clean(self._address, 100)
-            raise Unavailable(f"No Dask cluster with a worker at {shown}: {reason}.") from None
-        self._keep(self._gather())
+            shown, reason = clean(self._address, 100), clean(str(error), 120) or "no answer"
+            raise Unavailable(f"No Dask cluster with a worker at {shown or 'this machine'}: {reason}.") from None
+        self._start(self._gather())
         return self
+
+    def _local(self, dask: Any) -> Any:
+        protect()
+        return dask.LocalCluster(
+            n_workers=self._processes,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address=None,
+            asynchronous=True,
+            silence_logs=logging.CRITICAL,
+        )
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
-    async def scan(self, job: ScanJob) -> Result:
-        """Return what became of ``job``. Raises Unavailable when the cluster is gone."""
-        if self._gone is not None:
-            raise self._gone
-        future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
-        self._waiting.add(future)
-        future.add_done_callback(self._waiting.discard)
-        self._queue.put_nowait((job, future))
-        return await future
-
     async def aclose(self) -> None:
         """Cancel the batches under way and leave the cluster."""
-        tasks = list(self._tasks)
-        for task in tasks:
+        batches = list(self._batches)
+        for task in batches:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        client, self._client = self._client, None
-        if client is not None:
-            await client.close()
+        await asyncio.gather(*batches, return_exceptions=True)
+        await self._opened.aclose()
 
-    def _keep(self, work: Any) -> None:
+    async def scan(self, job: Job) -> Result:
+        """Return what became of ``job``. Raises Unavailable when the cluster is gone."""
+        result: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        self._queue.put_nowait((job, result))
+        await asyncio.wait((result, self._gone), return_when=asyncio.FIRST_COMPLETED)
+        if not result.done():
+            raise Unavailable(f"The Dask cluster at {clean(self._address, 100) or 'this machine'} is gone.")
+        return result.result()
+
+    def _start(self, work: Any) -> None:
         task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    def _give_up(self) -> Unavailable:
-        """Tell everybody who waits for a result that none will come."""
-        self._gone = Unavailable(f"The Dask cluster at {clean(self._address, 100)} is gone.")
-        for future in list(self._waiting):
-            if not future.done():
-                future.set_exception(self._gone)
-        return self._gone
-
-    async def _places(self) -> int:
-        """Return how many batches may be under way. Raises Unavailable when the scheduler does not say."""
-        try:
-            async with asyncio.timeout(CONNECT):
-                threads: dict[str, int] = await self._client.nthreads()
-        except (OSError, TimeoutError):
-            raise self._give_up() from None
-        return AHEAD * max(1, sum(threads.values()))
+        self._batches.add(task)
+        task.add_done_callback(self._batches.discard)
 
     async def _gather(self) -> None:
-        """Make batches of what is asked for; none leaves while enough are under way."""
-        with suppress(Unavailable):
-            while True:
-                await self._leave_with(await self._batch())
+        """Make batches of what is asked for."""
+        loop = asyncio.get_running_loop()
+        while True:
+            batch = [await self._queue.get()]
+            end = loop.time() + GATHER
+            while len(batch) < self._least and loop.time() < end:
+                if self._queue.empty():
+                    await asyncio.sleep(GATHER / 20)
+                else:
+                    batch.append(self._queue.get_nowait())
+            while len(batch) < self._most and not self._queue.empty():
+                batch.append(self._queue.get_nowait())
+            self._start(self._hand_out(batch, ATTEMPTS))
 
-    async def _batch(self) -> list[tuple[ScanJob, asyncio.Future[Result]]]:
-        batch = [await self._queue.get()]
-        end = asyncio.get_running_loop().time() + GATHER
-        while len(batch) < self._least and (more := await self._next(end)) is not None:
-            batch.append(more)
-        while len(batch) < self._most and not self._queue.empty():
-            batch.append(self._queue.get_nowait())
-        return batch
-
-    async def _leave_with(self, batch: list[tuple[ScanJob, asyncio.Future[Result]]]) -> None:
-        while self._under_way >= await self._places():
-            self._ended.clear()
-            await self._ended.wait()
-        self._under_way += 1
-        self._keep(self._run({job.number: (job, future) for job, future in batch}))
-
-    async def _next(self, end: float) -> tuple[ScanJob, asyncio.Future[Result]] | None:
-        try:
-            async with asyncio.timeout_at(end):
-                return await self._queue.get()
-        except TimeoutError:
-            return None
-
-    async def _run(self, batch: dict[int, tuple[ScanJob, asyncio.Future[Result]]]) -> None:
-        try:
-            with suppress(Unavailable):
-                await self._hand_out([job for job, _ in batch.values()], batch, ATTEMPTS)
-        finally:
-            self._under_way -= 1
-            self._ended.set()
-
-    async def _hand_out(
-        self, jobs: list[ScanJob], batch: dict[int, tuple[ScanJob, asyncio.Future[Result]]], attempts: int
-    ) -> None:
+    async def _hand_out(self, batch: list[tuple[Job, asyncio.Future[Result]]], attempts: int) -> None:
+        """Have ``batch`` scanned and tell those who wait; when its worker was lost, each half by itself."""
         from distributed import KilledWorker
 
+        jobs = [job for job, _ in batch]
+        sent = self._client.submit(scan_batch, self._settings, jobs, pure=False)
         try:
-            results = await self._ask(jobs)
+            results = await sent
         except KilledWorker:
             if attempts > 1:
-                middle = (len(jobs) + 1) // 2
-                for half in (jobs[:middle], jobs[middle:]):
-                    if half:
-                        await self._hand_out(half, batch, attempts - 1)
+                middle = (len(batch) + 1) // 2
+                for half in filter(None, (batch[:middle], batch[middle:])):
+                    await self._hand_out(half, attempts - 1)
                 return
             results = [failed(job, UNEXPECTED, "The workers that scanned it were lost each time.") for job in jobs]
-        except Unavailable:
-            raise
-        except Exception as error:  # one batch must not end a crawl: its rows say what happened
-            results = [failed(job, UNEXPECTED, f"{type(error).__name__}: {clean(str(error), 200)}") for job in jobs]
-        for result in results:
-            future = batch[result.number][1]
-            if not future.done():
-                future.set_result(result)
-
-    async def _ask(self, jobs: list[ScanJob]) -> list[Result]:
-        """Return the results of one batch. Dask cancels its futures when the scheduler goes."""
-        sent = self._client.submit(scan_batch, self._terms, msgspec.msgpack.encode(jobs), pure=False)
-        try:
-            return from_msgpack(await sent, list[Result])
-        except (asyncio.CancelledError, futures.CancelledError):
+        except (asyncio.CancelledError, futures.CancelledError):  # Dask cancels its futures when the scheduler goes
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise
-            raise self._give_up() from None
+            if not self._gone.done():
+                self._gone.set_result(None)
+            return
+        except Exception as error:  # one batch must not end a crawl: its rows say what happened
+            results = [failed(job, UNEXPECTED, f"{type(error).__name__}: {clean(str(error), 200)}") for job in jobs]
         finally:
             sent.release()
+        for (_, waiting), result in zip(batch, results, strict=True):
+            if not waiting.done():
+                waiting.set_result(result)

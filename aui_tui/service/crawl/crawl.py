@@ -22,10 +22,12 @@ from typing import Final, NamedTuple, TypeVar
 from aui_tui.errors import Unavailable
 from aui_tui.index.cache import LEASE_LIFE, Lease
 from aui_tui.index.reports import Recent
+from aui_tui.model.methods import DEFAULT_METHOD
+from aui_tui.model.options import ScanOptions
 from aui_tui.model.registry import Known
 from aui_tui.scan.network import settle
 from aui_tui.service.crawl.listing import BadRow, Row
-from aui_tui.service.crawl.pool import Result, ScanJob, Workers
+from aui_tui.service.crawl.work import Job, Result, Workers
 from aui_tui.service.local import LocalService
 
 PAUSE: Final = 1.0
@@ -208,11 +210,11 @@ class _Item(NamedTuple):
 class Crawl:
     """Scans the rows of a list with ``workers`` into the index of ``service``.
 
-    ``concurrency``: hosts in flight at most. ``older_than``: seconds; a host with a card that is younger, seen from
-    the start of the crawl, is skipped. ``rate``: hosts begun per second at most, 0 for no such limit. ``on_result`` is
-    called on a thread of its own with what became of each row, of a scanned one after it is written; while it takes
-    its time no more hosts begin. ``notice`` gets sentences for the user. ``patience``: seconds to wait for a file that
-    cannot be written.
+    ``method`` grades the cards. ``concurrency``: hosts in flight at most. ``older_than``: seconds; a host with a card
+    that is younger, seen from the start of the crawl, is skipped. ``rate``: hosts begun per second at most, 0 for no
+    such limit. ``on_result`` is called on a thread of its own with what became of each row, of a scanned one after it
+    is written; while it takes its time no more hosts begin. ``notice`` gets sentences for the user. ``patience``:
+    seconds to wait for a file that cannot be written.
     """
 
     def __init__(
@@ -220,6 +222,7 @@ class Crawl:
         service: LocalService,
         workers: Workers,
         *,
+        method: str = DEFAULT_METHOD,
         concurrency: int = CONCURRENCY,
         older_than: float = OLDER_THAN,
         rate: float = 0.0,
@@ -231,6 +234,7 @@ class Crawl:
         self.counts = Counts()
         self._service = service
         self._workers = workers
+        self._method = method
         self._free = concurrency
         self._open = 0
         self._broken: asyncio.Future[None]
@@ -339,14 +343,15 @@ class Crawl:
         known = self._service.known.get(row.site, Known())
         kept = recent.category if recent is not None else ""
         category = row.category or known.category or kept or "Uncategorized"
-        job = ScanJob(next(self._numbers), row.url, row.name or known.name, category, known.seed)
+        options = ScanOptions(method=self._method, name=row.name or known.name, category=category)
+        job = Job(next(self._numbers), row.url, options, known.seed)
         self._free -= 1
         self._open += 1
         task = asyncio.create_task(self._scan(row, job))
         self._running.add(task)
         task.add_done_callback(self._running.discard)
 
-    async def _scan(self, row: Row, job: ScanJob) -> None:
+    async def _scan(self, row: Row, job: Job) -> None:
         try:
             result = await self._workers.scan(job)
         except Exception as error:  # handed on: ``run`` raises it

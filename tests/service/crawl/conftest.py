@@ -11,8 +11,8 @@ import pytest
 from aui_tui.scan.parser_pool import Parser
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.scan.target import parse
-from aui_tui.service.crawl import BadRow, Row, Terms
-from aui_tui.service.crawl.pool import Result, ScanJob, scan
+from aui_tui.service.crawl import BadRow, CrawlSettings, Row
+from aui_tui.service.crawl.work import Job, Result, scan
 from aui_tui.service.local import LocalService
 from tests.faults.site import Site
 
@@ -35,25 +35,24 @@ async def grouped(found: Sequence[Row | BadRow], size: int = 10) -> AsyncIterato
         yield list(found[start : start + size])
 
 
-class Here:
+class Listening:
     """Scans in this process, with nothing else left out; ``begun`` hears every job."""
 
-    def __init__(self, terms: Terms, begun: Callable[[ScanJob], None] = lambda job: None) -> None:
-        self._terms = terms
-        self._access = terms.access()
+    def __init__(self, settings: CrawlSettings, begun: Callable[[Job], None] = lambda job: None) -> None:
+        self._settings = settings
         self._analyser = Parser()
         self._begun = begun
 
-    async def scan(self, job: ScanJob) -> Result:
+    async def scan(self, job: Job) -> Result:
         self._begun(job)
-        return await scan(job, self._terms, self._access, self._analyser)
+        return await scan(job, self._settings, self._analyser)
 
     async def aclose(self) -> None:
         await self._analyser.aclose()
 
 
-def terms_of(service: LocalService) -> Terms:
-    return Terms.of(service.access, method="v0.2", base_url="http://127.0.0.1", keys="names")
+def settings_of(service: LocalService) -> CrawlSettings:
+    return CrawlSettings.of(service.access, base_url="http://127.0.0.1", keys="names")
 
 
 def homepages(site: Site) -> Counter[str]:

@@ -7,21 +7,22 @@ import os
 import re
 import signal
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import msgspec
+import psutil
 import pytest
 
 from aui_tui.errors import Unavailable
 from aui_tui.scan.policy import Limits
 from aui_tui.service.crawl import Crawl
 from aui_tui.service.crawl.cluster import Cluster
-from aui_tui.service.crawl.pool import ScanJob
+from aui_tui.service.crawl.work import Job
 from aui_tui.service.local import LocalService
 from tests.cli.runner import aui
 from tests.faults.site import Asked, Site, good
-from tests.service.crawl.conftest import grouped, homepages, hosts, rows, terms_of
+from tests.service.crawl.conftest import grouped, homepages, hosts, rows, settings_of
 
 distributed = pytest.importorskip("distributed")
 
@@ -48,9 +49,9 @@ async def workers_of(cluster: Any) -> list[int]:
 
 
 async def test_batches_are_scanned_and_written_once(cluster: Any, service: LocalService, site: Site) -> None:
-    async with Cluster(cluster.scheduler_address, terms_of(service), most=10) as workers:
+    async with Cluster(settings_of(service), address=cluster.scheduler_address, most=10) as workers:
         assert workers.capacity == 2 * 2 * 10
-        refused = await workers.scan(ScanJob(1, "ftp://a.test"))
+        refused = await workers.scan(Job(1, "ftp://a.test"))
         assert (refused.packed, refused.status) == (None, 400)
         counts = await Crawl(service, workers, concurrency=workers.capacity).run(grouped(rows(hosts(60))))
     assert (counts.scanned, counts.total) == (60, 60)
@@ -64,7 +65,7 @@ async def test_worker_killed_in_the_middle_loses_nothing(cluster: Any, service: 
 
     site.default = late
     pids = await workers_of(cluster)
-    async with Cluster(cluster.scheduler_address, terms_of(service), most=10) as workers:
+    async with Cluster(settings_of(service), address=cluster.scheduler_address, most=10) as workers:
         crawl = Crawl(service, workers, concurrency=workers.capacity)
         task = asyncio.create_task(crawl.run(grouped(rows(hosts(120)))))
         while crawl.counts.scanned < 20:
@@ -78,8 +79,28 @@ async def test_worker_killed_in_the_middle_loses_nothing(cluster: Any, service: 
     assert len(again) <= 2 * 10
 
 
+async def test_processes_of_this_machine_share_the_work_and_are_gone_at_the_end(
+    service: LocalService, site: Site
+) -> None:
+    before = {child.pid for child in psutil.Process().children(recursive=True)}
+    async with Cluster(settings_of(service), processes=2, most=10) as workers:
+        assert workers.capacity == 2 * 2 * 10
+        crawl = Crawl(service, workers, concurrency=workers.capacity)
+        task = asyncio.create_task(crawl.run(grouped(rows(hosts(80)))))
+        while crawl.counts.scanned < 10:
+            await asyncio.sleep(0.05)
+        children = {child.pid for child in psutil.Process().children(recursive=True)} - before
+        assert len(children) >= 2
+        victim = next(pid for pid in children if "spawn_main" in " ".join(psutil.Process(pid).cmdline()))
+        os.kill(victim, signal.SIGKILL)
+        counts = await task
+    assert (counts.scanned, counts.failed, counts.unsaved, counts.total) == (80, 0, 0, 80)
+    assert all(len(service.reports.history(f"h{number}.test")) == 1 for number in range(80))
+    assert not [pid for pid in children if psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie"]
+
+
 async def test_cluster_that_goes_away_ends_the_crawl(cluster: Any, service: LocalService) -> None:
-    async with Cluster(cluster.scheduler_address, terms_of(service), most=5) as workers:
+    async with Cluster(settings_of(service), address=cluster.scheduler_address, most=5) as workers:
         crawl = Crawl(service, workers, concurrency=workers.capacity)
         task = asyncio.create_task(crawl.run(grouped(rows(hosts(500)))))
         while crawl.counts.scanned < 10:
@@ -101,8 +122,9 @@ async def test_cluster_that_goes_away_with_the_last_hosts_fails_none_of_them(
         await asyncio.sleep(3600)
 
     site.default = never
-    terms = msgspec.structs.replace(terms_of(service), limits=Limits(probe=3600))
-    async with Cluster(cluster.scheduler_address, terms) as workers:
+    settings = settings_of(service)
+    settings = replace(settings, policy=replace(settings.policy, limits=Limits(probe=3600)))
+    async with Cluster(settings, address=cluster.scheduler_address) as workers:
         crawl = Crawl(service, workers, concurrency=workers.capacity)
         task = asyncio.create_task(crawl.run(grouped(rows(hosts(30)))))
         await asyncio.wait_for(asked.wait(), 60)
@@ -114,20 +136,20 @@ async def test_cluster_that_goes_away_with_the_last_hosts_fails_none_of_them(
 
 async def test_no_cluster_is_one_sentence(service: LocalService) -> None:
     with pytest.raises(Unavailable, match=re.escape("No Dask cluster with a worker at tcp://127.0.0.1:1")):
-        async with Cluster("tcp://127.0.0.1:1", terms_of(service)):
+        async with Cluster(settings_of(service), address="tcp://127.0.0.1:1"):
             pass
 
 
 @pytest.mark.parametrize("address", ["nonsense", "tcp://", ":", "tls://127.0.0.1:1", "inproc://x", "http://x:1"])
 def test_address_that_is_none_is_one_sentence(tmp_path: Path, address: str) -> None:
-    done = aui(tmp_path, "crawl", "-", "--dask", address)
+    done = aui(tmp_path, "crawl", "-", "--scheduler", address)
     assert done.code == 3
     assert done.sentence.startswith(f"aui-tui: No Dask cluster with a worker at {address}: ")
 
 
 async def test_command_scans_on_the_cluster(cluster: Any, tmp_path: Path, site: Site) -> None:
     (tmp_path / "list.txt").write_text("\n".join(hosts(12)))
-    options = ["--connect-to", f":80:127.0.0.1:{site.port}", "--dask", cluster.scheduler_address, "--json"]
+    options = ["--connect-to", f":80:127.0.0.1:{site.port}", "--scheduler", cluster.scheduler_address, "--json"]
     done = await asyncio.to_thread(aui, tmp_path, "crawl", "list.txt", *options)
     assert done.code == 0, done.err
     assert len(done.out.splitlines()) == 12

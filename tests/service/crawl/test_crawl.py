@@ -15,15 +15,16 @@ from pathlib import Path
 import pytest
 
 from aui_tui.errors import NeverScanned, Unavailable
+from aui_tui.model.options import ScanOptions
 from aui_tui.model.query import Query
 from aui_tui.model.registry import Known
 from aui_tui.scan.policy import Limits
-from aui_tui.service.crawl import BadRow, Crawl, Done, Pool, Terms
+from aui_tui.service.crawl import BadRow, Crawl, CrawlSettings, Done, Here
 from aui_tui.service.crawl.listing import Row
-from aui_tui.service.crawl.pool import Result, ScanJob, failed
+from aui_tui.service.crawl.work import Job, Result, failed
 from aui_tui.service.local import LocalService
 from tests.faults.site import Asked, Site, good
-from tests.service.crawl.conftest import Here, access_to, grouped, homepages, hosts, rows, terms_of
+from tests.service.crawl.conftest import Listening, access_to, grouped, homepages, hosts, rows, settings_of
 
 HOMEPAGES = 5
 """Requests for the homepage of one scan."""
@@ -32,7 +33,7 @@ HOMEPAGES = 5
 async def crawled(service: LocalService, urls: list[str], **options: object) -> list[Done]:
     """Crawl ``urls`` and return what became of them."""
     reported: list[Done] = []
-    workers = Here(terms_of(service))
+    workers = Listening(settings_of(service))
     try:
         await Crawl(service, workers, on_result=reported.append, **options).run(grouped(rows(urls)))  # type: ignore[arg-type]
     finally:
@@ -84,7 +85,7 @@ async def test_labels_come_from_the_list_the_starter_list_and_the_card(tmp_path:
         Row(2, "http://b.test", "b.test", "Other", "Retail"),
         Row(3, "http://c.test", "c.test", "", "Tickets"),
     ]
-    workers = Here(terms_of(service))
+    workers = Listening(settings_of(service))
     await Crawl(service, workers).run(grouped(listed))
     await Crawl(service, workers, older_than=0.0).run(grouped(rows(["http://c.test"])))
     await workers.aclose()
@@ -100,7 +101,7 @@ async def test_labels_come_from_the_list_the_starter_list_and_the_card(tmp_path:
 async def test_refused_host_and_bad_row_are_reported_and_cost_nothing_else(service: LocalService) -> None:
     reported: list[Done] = []
     listed = [*rows(["http://10.0.0.1:81", "http://h1.test"]), BadRow(3, "x", "Bad.")]
-    workers = Here(terms_of(service))
+    workers = Listening(settings_of(service))
     counts = await Crawl(service, workers, on_result=reported.append).run(grouped(listed))
     await workers.aclose()
     assert (counts.scanned, counts.failed, counts.bad) == (1, 1, 1)
@@ -133,7 +134,7 @@ class Slow:
         self.together: set[frozenset[str]] = set()
         self.begun: list[float] = []
 
-    async def scan(self, job: ScanJob) -> Result:
+    async def scan(self, job: Job) -> Result:
         self.begun.append(time.monotonic())
         self.now.add(job.url)
         self.most = max(self.most, len(self.now))
@@ -185,7 +186,7 @@ async def test_cancelled_crawl_keeps_what_was_finished_and_gives_its_leases_back
     service: LocalService, site: Site
 ) -> None:
     reported: list[Done] = []
-    workers = Here(terms_of(service))
+    workers = Listening(settings_of(service))
     crawl = Crawl(service, workers, on_result=reported.append, concurrency=4)
     task = asyncio.create_task(crawl.run(grouped(rows(hosts(200)))))
     while len(reported) < 10:
@@ -251,7 +252,7 @@ async def test_slow_listener_holds_up_new_hosts_and_no_writing(service: LocalSer
         assert go_on.wait(60)
         reported.append(done)
 
-    workers = Here(terms_of(service))
+    workers = Listening(settings_of(service))
     crawl = asyncio.create_task(Crawl(service, workers, on_result=tell, concurrency=4).run(grouped(rows(hosts(12)))))
     while len((await service.index(Query())).ranked) < 4:
         await asyncio.sleep(0.02)
@@ -267,7 +268,7 @@ async def test_listener_that_fails_ends_the_crawl(service: LocalService) -> None
     def tell(done: Done) -> None:
         raise BrokenPipeError
 
-    workers = Here(terms_of(service))
+    workers = Listening(settings_of(service))
     with pytest.raises(BrokenPipeError):
         await Crawl(service, workers, on_result=tell, concurrency=2).run(grouped(rows(hosts(12))))
     await workers.aclose()
@@ -277,7 +278,7 @@ async def test_listener_that_fails_ends_the_crawl(service: LocalService) -> None
 @pytest.mark.ci
 async def test_index_that_stays_locked_ends_the_crawl_and_says_what_is_not_saved(service: LocalService) -> None:
     reported: list[Done] = []
-    workers = Here(terms_of(service))
+    workers = Listening(settings_of(service))
     crawl = Crawl(service, workers, on_result=reported.append, patience=0.5)
     with locked(service.places.index), pytest.raises(Unavailable, match="locked"):
         await crawl.run(grouped(rows(hosts(3))))
@@ -297,7 +298,7 @@ async def test_workers_that_are_gone_end_the_crawl_and_nothing_else_is_said(serv
             self.asked = 0
             self.all_asked = asyncio.Event()
 
-        async def scan(self, job: ScanJob) -> Result:
+        async def scan(self, job: Job) -> Result:
             self.asked += 1
             if self.asked == 12:
                 self.all_asked.set()
@@ -351,13 +352,26 @@ async def test_with_a_pace_a_host_is_asked_one_request_at_a_time_and_its_lease_l
 
 
 @pytest.mark.ci
-async def test_a_paced_crawl_of_real_processes_has_time_for_its_scans(tmp_path: Path, site: Site) -> None:
+async def test_a_paced_crawl_has_time_for_its_scans(tmp_path: Path, site: Site) -> None:
     access = replace(access_to(site.port), limits=Limits(pace=0.05))
     service = LocalService(tmp_path / "data", access=access)
-    terms = Terms.of(access, method="v0.2", base_url="")
-    assert terms.limits.longest > 10 * (terms.limits.probe + 0.05)
-    async with Pool(terms, 1) as pool:
-        counts = await Crawl(service, pool).run(grouped(rows(hosts(3))))
+    settings = CrawlSettings.of(access, base_url="")
+    limits = settings.policy.limits
+    assert limits.longest > 10 * (limits.probe + 0.05)
+    async with Here(settings) as here:
+        counts = await Crawl(service, here).run(grouped(rows(hosts(3))))
     assert counts.scanned == 3
     assert all(service.reports.get(f"h{number}.test").card.elapsed_ms >= 500 for number in range(3))
     await service.aclose()
+
+
+async def test_a_job_and_its_result_are_whole(site: Site) -> None:
+    options = ScanOptions(method="v0.1", name="Ä", category="Retail")
+    policy = replace(access_to(site.port), headers=(("X-Key", "secret"),), basic_auth=("a", "secret"))
+    async with Here(CrawlSettings.of(policy, base_url="https://index.example")) as here:
+        good = await here.scan(Job(1, "http://a.test", options, True))
+        refused = await here.scan(Job(2, "ftp://a.test"))
+    assert good.packed is not None
+    assert (good.number, good.packed.host, good.card, good.unreachable) == (1, "a.test", b"", False)
+    assert (refused.number, refused.packed, refused.title, refused.status) == (2, None, "Invalid host", 400)
+    assert not [asked for asked in site.asked if asked.field("x-key") or asked.field("authorization")]
