@@ -1,4 +1,4 @@
-"""What an owner should look at in a robots.txt although no tested agent is shut out by it; never scored. Pure."""
+"""Remarks on the lines of a robots.txt that do not do what they seem to; never scored. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a site's own access logs say of agents, set beside what the probes got. Pure.
+"""The record of a site's own access logs, and its comparison with what the probes got. Pure.
 
 A probe borrows an agent's name without its network address. The owner's log holds the real visits: this record keeps
 their figures per agent, and nothing of any visitor, no address, query or user.
@@ -25,7 +25,7 @@ Kind = Literal["edge", "origin", "unknown"]
 Addresses = Literal["checked", "not fetched", "none published", "off"]
 """Whether a client's addresses were compared with its vendor's list: yes; the list is not here; there is none;
 the log does not show client addresses."""
-Together = Literal["confirmed", "contradicted", "cannot tell", "no visits", ""]
+Agreement = Literal["confirmed", "contradicted", "cannot tell", "no visits", ""]
 """Log and probe: they agree; they disagree; nothing follows; the agent did not come; it was not probed."""
 
 CONFIRMED: Final = "confirmed"
@@ -196,7 +196,7 @@ class Comparison(NamedTuple):
 
     agent: Agent
     probe: str
-    together: Together
+    together: Agreement
     gets_in: bool | None
     sentence: str
 
@@ -207,7 +207,7 @@ def compare(record: Visits, card: ReportCard) -> tuple[Comparison, ...]:
     return tuple(_together(record, card, agent, access) for agent, access in probes)
 
 
-def beside(card: ReportCard, record: Visits) -> ReportCard:
+def with_log_evidence(card: ReportCard, record: Visits) -> ReportCard:
     """Return ``card`` with the evidence that the visits add; verdict and score stay the probe's.
 
     For each agent that was turned away, one line says what the log shows. The line on the limit of the test goes when
@@ -232,7 +232,7 @@ def _together(record: Visits, card: ReportCard, agent: Agent, access: AgentAcces
     probe, found, name = access.outcome, record.visitor(agent.token), agent.label
     origin = record.kind == "origin" or (record.kind == "unknown" and is_behind_cdn(card))
 
-    def said(together: Together, gets_in: bool | None, sentence: str) -> Comparison:
+    def said(together: Agreement, gets_in: bool | None, sentence: str) -> Comparison:
         return Comparison(agent, probe, together, gets_in, sentence)
 
     if found is None or not found.requests:
@@ -252,7 +252,7 @@ def _together(record: Visits, card: ReportCard, agent: Agent, access: AgentAcces
     return said(*_unverified(record, found, probe, origin=origin))
 
 
-def _verified(record: Visits, found: Visitor, probe: str, *, origin: bool) -> tuple[Together, bool | None, str]:
+def _verified(record: Visits, found: Visitor, probe: str, *, origin: bool) -> tuple[Agreement, bool | None, str]:
     """Judge visits whose address is known."""
     name, period = found.label, record.period
     counted = found.verified_served + found.verified_refused
@@ -284,7 +284,7 @@ def _verified(record: Visits, found: Visitor, probe: str, *, origin: bool) -> tu
     )
 
 
-def _unverified(record: Visits, found: Visitor, probe: str, *, origin: bool) -> tuple[Together, bool | None, str]:
+def _unverified(record: Visits, found: Visitor, probe: str, *, origin: bool) -> tuple[Agreement, bool | None, str]:
     """Judge visits that carry the name from addresses that are not known to be the vendor's."""
     name = found.label
     who = f"{found.served + found.refused:,} requests under the name of {name} ({record.period})"

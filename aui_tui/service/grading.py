@@ -11,7 +11,7 @@ from aui_tui.model.methods import method as method_called
 from aui_tui.model.observations import Observations
 from aui_tui.model.registry import Known
 from aui_tui.model.view import HostReport
-from aui_tui.model.visits import beside
+from aui_tui.model.visits import with_log_evidence
 from aui_tui.model.vocabulary import UNCATEGORIZED
 
 
@@ -73,7 +73,7 @@ class Grading(NamedTuple):
         history = tuple(point for point in reports.history(host) if point.scanned_at <= card.scanned_at)
         visits = reports.visits(host) if self.with_visits and not at else None
         return HostReport(
-            card=card if visits is None else beside(card, visits),
+            card=card if visits is None else with_log_evidence(card, visits),
             observations=scan.observations,
             ledger=book,
             previous=previous,

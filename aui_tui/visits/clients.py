@@ -1,8 +1,4 @@
-"""Who sent a request: the client that a User-Agent names, and whether its address is one that the vendor publishes.
-
-Clients are the agents and crawlers of the registry and a few well-known others. The vendors' lists of address ranges
-are fetched into the data folder and read from there.
-"""
+"""Clients by the names in User-Agents, and the networks and proxies that requests come from."""
 
 from __future__ import annotations
 

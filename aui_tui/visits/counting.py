@@ -215,7 +215,7 @@ class Reading:
     def settle(self) -> None:
         """Make the figures ready to be shown, with what such a log cannot show."""
         for row in self.count.rows.values():
-            row.fold()
+            row.flush()
         for note in self._form.notes:
             self.count.notes[note] = None
 

@@ -20,7 +20,7 @@ from aui_tui.visits.lines import Visit
 
 PATH_LIMIT: Final = 20_000
 """Different paths of one client up to which its counts are exact; then the rarer half is dropped, and that is said."""
-MOST_ALIKE: Final = 5_000
+MOST_PENDING: Final = 5_000
 PATHS_SHOWN: Final = 10
 PATH_LENGTH: Final = 200
 REFUSALS: Final = frozenset({401, 402, 403, 405, 406, 429, 451, 503})
@@ -118,7 +118,7 @@ class Paths:
 class Row:
     """The figures of one client; see ``aui_tui.model.visits.Visitor``.
 
-    ``alike`` holds visits that are not in the figures yet, by path, status, whether the address is published, and
+    ``pending`` holds visits that are not in the figures yet, by path, status, whether the address is published, and
     whether Markdown was asked for: most visits differ in nothing else, and one step counts them.
     """
 
@@ -141,7 +141,7 @@ class Row:
     verified_served: int = 0
     verified_refused: int = 0
     outside: int = 0
-    alike: dict[tuple[str, int, bool | None, bool], int] = field(default_factory=dict)
+    pending: dict[tuple[str, int, bool | None, bool], int] = field(default_factory=dict)
 
     def add(self, visit: Visit, *, inside: bool | None) -> None:
         """Count one visit; ``inside`` says whether its address is published, None when that is not known."""
@@ -159,13 +159,13 @@ class Row:
             self.times[bucket(visit.seconds)] += 1
         markdown = visit.accept is not None and "text/markdown" in visit.accept.lower()
         key = path_of(visit.target), visit.status, inside, markdown
-        self.alike[key] = self.alike.get(key, 0) + 1
-        if len(self.alike) > MOST_ALIKE:
-            self.fold()
+        self.pending[key] = self.pending.get(key, 0) + 1
+        if len(self.pending) > MOST_PENDING:
+            self.flush()
 
-    def fold(self) -> None:
+    def flush(self) -> None:
         """Add the visits that are only counted by what they have in common to the figures."""
-        for (path, status, inside, asked_markdown), number in self.alike.items():
+        for (path, status, inside, asked_markdown), number in self.pending.items():
             refused = status in REFUSALS
             robots = path == "/robots.txt"
             served = not robots and (200 <= status < 300 or status == 304)
@@ -185,12 +185,12 @@ class Row:
                 self.outside += (not inside) * number
                 self.verified_served += (inside and served) * number
                 self.verified_refused += (inside and refused) * number
-        self.alike.clear()
+        self.pending.clear()
 
     def join(self, other: Row) -> None:
         """Add the figures of ``other``, which has at least one visit."""
-        self.fold()
-        other.fold()
+        self.flush()
+        other.flush()
         self.first = min(self.first, other.first) if self.requests else other.first
         self.last = max(self.last, other.last) if self.requests else other.last
         for name in ("paths", "refused_paths", "missing_paths"):
@@ -202,7 +202,7 @@ class Row:
 
     def visitor(self, client: Client, addresses: Addresses, shared_with: Sequence[str]) -> Visitor:
         """Return the record."""
-        self.fold()
+        self.flush()
         checked = addresses == "checked"
         counts = {name: getattr(self, name) for name in _SUMS}
         for name in ("verified", "verified_served", "verified_refused", "outside"):

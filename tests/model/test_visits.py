@@ -15,11 +15,11 @@ from aui_tui.model.card import AgentAccess, Evidence, ReportCard
 from aui_tui.model.visits import (
     Comparison,
     Visits,
-    beside,
     compare,
     decode_visits,
     encode_visits,
     visit_rows,
+    with_log_evidence,
 )
 from tests.cards import WALLED
 from tests.visits.records import verified, visitor, visits
@@ -138,20 +138,20 @@ def test_the_card_says_that_the_agent_gets_in_and_how_that_is_known() -> None:
     card = msgspec.structs.replace(
         probed(), evidence=(Evidence("critical", "Claude is refused."), Evidence("warn", limit), Evidence("good", "x"))
     )
-    said = beside(card, visits(verified(CLAUDE, 1202, 2)))
+    said = with_log_evidence(card, visits(verified(CLAUDE, 1202, 2)))
     assert [line.t for line in said.evidence] == ["critical", "good", "good"]
     assert said.evidence[1].text.startswith("Access log: Claude came from the published ranges (2026-11-08 to")
     assert "1,202 of 1,204 verified visits were served, while the probe was turned away." in said.evidence[1].text
     assert "the real Claude gets in." in said.evidence[1].text
     assert (said.score, said.stance, said.matrix) == (card.score, card.stance, card.matrix)
-    assert beside(card, visits(visitor(CLAUDE, 40))) == card
-    assert beside(card, visits()) == card
+    assert with_log_evidence(card, visits(visitor(CLAUDE, 40))) == card
+    assert with_log_evidence(card, visits()) == card
 
 
 def test_the_limit_stays_while_one_agent_is_unanswered() -> None:
     access = dict.fromkeys(WALLED.agent_access, AgentAccess(403, False, ""))
     limit = Evidence("warn", "Limit of this test: a probe borrows an agent's name.")
     card = msgspec.structs.replace(WALLED, agent_access=access, evidence=(limit,))
-    said = beside(card, visits(verified(CLAUDE, 2, 1202)))
+    said = with_log_evidence(card, visits(verified(CLAUDE, 2, 1202)))
     assert [line.text[:10] for line in said.evidence] == ["Access log", "Limit of t"]
     assert "2026-11-08" in said.evidence[0].text
