@@ -438,6 +438,23 @@ class Observations(Record, frozen=True):
             page = msgspec.structs.replace(page, rendered=rendered, noscript_shell=shell)
         return msgspec.structs.replace(self, tasks=report, page=page)
 
+    def with_last_tasks(self, before: Observations | None) -> Observations:
+        """Return this scan with the tasks of the scan ``before``, where none were run now.
+
+        They keep their own time (``TaskReport.ran_at``). What the browser rendered counts only while the page is the
+        same by all that is counted of it. A host without an answer has none.
+        """
+        if self.tasks is not None or before is None or before.tasks is None or self.unreachable:
+            return self
+        now = msgspec.structs.replace(self.page, noscript_shell=False)
+        then = msgspec.structs.replace(before.page, noscript_shell=False, rendered=None)
+        return self.with_tasks(before.tasks, before.page.rendered if now == then else None)
+
+    @property
+    def has_own_tasks(self) -> bool:
+        """The tasks were run for this scan, and not for an earlier one."""
+        return self.tasks is not None and self.tasks.ran_at >= self.scanned_at
+
     def exchange(self, name: str) -> Exchange:
         """Return the exchange called ``name``; one with status 0 when that probe was not made."""
         for exchange in self.exchanges:

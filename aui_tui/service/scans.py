@@ -20,6 +20,7 @@ from aui_tui.index.cache import FAULTS, LEASE_LIFE, Cached, DiskCache, Lease, Le
 from aui_tui.index.folder import Places
 from aui_tui.index.reports import Reports
 from aui_tui.model.card import ReportCard, age
+from aui_tui.model.labels import span as spoken_age
 from aui_tui.model.observations import Observations, ProbeEvent, Progress
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.registry import Known
@@ -330,7 +331,7 @@ class Scans:
             tell(event)
 
         try:
-            observations = await self._observer.observe(target, access=self._access.toward(target), progress=heard)
+            seen = await self._observer.observe(target, access=self._access.toward(target), progress=heard)
         except (InvalidHost, Unavailable):
             if payer is not None:
                 await self._call(lambda: self.quota.refund(payer))
@@ -338,10 +339,14 @@ class Scans:
         except asyncio.CancelledError as stopped:
             if payer is not None and not answered:
                 await asyncio.shield(self._call(lambda: self.quota.refund(payer)))
-            seen = getattr(stopped, "observations", None)
-            if seen is not None:
-                await asyncio.shield(self._call(lambda: self._save("", self._grade(seen, options), seen)))
+            half = getattr(stopped, "observations", None)
+            if half is not None:
+                await asyncio.shield(self._call(lambda: self._save("", self._grade(half, options), half)))
             raise
+        observations = await self._call(lambda: seen.with_last_tasks(self._kept(seen.host)))
+        if observations.tasks is not None and not options.tasks:
+            old = spoken_age(age(observations.tasks.ran_at, self._clock()))
+            warnings.append(f"The tasks were not tried again; their results are {old} old (--tasks tries them now).")
         card = await self._call(lambda: self._grade(observations, options))
         saving = self._call(lambda: self._save(self._cache_key(target), card, observations))
         warnings += await asyncio.shield(saving)
@@ -357,6 +362,13 @@ class Scans:
         known = self._known.get(observations.host, Known())
         category = options.category or known.category or self._kept_category(observations.host)
         return self._grading.card(observations, name=options.name, category=category, known=known)
+
+    def _kept(self, host: str) -> Observations | None:
+        """Return what the last kept scan of ``host`` saw, as far as there is one."""
+        try:
+            return self._reports.get(host).observations
+        except AuiError:
+            return None
 
     def _kept_category(self, host: str) -> str:
         """Return the category of the stored card: the user's word outlives a scan without one."""

@@ -64,7 +64,10 @@ class TaskRuns:
         A cached report that has a run is returned as it is. Cancelling keeps the tasks that had ended.
         """
         seen = report.observations
-        if seen is None or (seen.tasks is not None and report.source == "cache" and not (act and not seen.tasks.acted)):
+        if seen is None:
+            return report
+        run = seen.tasks if seen.has_own_tasks else None
+        if run is not None and report.source == "cache" and (run.acted or not act):
             return report
         if seen.unreachable:
             sentence = f"{seen.host} was not reached, so no tasks were run."

@@ -10,15 +10,18 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from aui_tui.checks.scoring import grade_card
 from aui_tui.errors import InvalidHost, NeverScanned, RateLimited
 from aui_tui.index.cache import DiskCache, QuotaStore
 from aui_tui.index.folder import places
-from aui_tui.model.observations import ProbeEvent
+from aui_tui.model.observations import PageFacts, ProbeEvent
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.query import Query
 from aui_tui.model.registry import Starter, starter
+from aui_tui.model.tasks import TASKS, Rendered, TaskReport, TaskResult
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.service.local import LocalService
 from tests.loopback import QuietHandler, listening
@@ -346,3 +349,28 @@ async def test_a_scan_that_is_cancelled_half_way_is_kept_and_marked_and_never_re
                 assert "no /llms.txt" not in reported
                 assert "limits" not in reported
         assert (await local.quota()).left == 7
+
+
+async def test_an_ordinary_scan_keeps_the_tasks_of_the_one_before_with_their_age(tmp_path: Path, site: Site) -> None:
+    results = tuple(TaskResult(task=task.key, outcome="done", note="It worked.") for task in TASKS)
+    ran = TaskReport(ran_at="2026-01-05T10:00:00.000Z", origin=site.url, door="allowed", results=results)
+    rendered = Rendered(readable=400, sent=380, share=5, text="Rendered")
+    async with service(tmp_path) as local:
+        first = await local.scan(site.url)
+        assert first.observations is not None
+        with_tasks = first.observations.with_tasks(ran, rendered)
+        earlier = grade_card(with_tasks, first.card.method)
+        local.reports.put(earlier, with_tasks)
+        again = await local.scan(site.url, ScanOptions(force=True))
+        assert again.observations is not None
+        assert (again.observations.tasks, again.observations.page.rendered) == (ran, rendered)
+        assert not again.observations.has_own_tasks
+        assert (again.card.score, again.card.pillars) == (earlier.score, earlier.pillars)
+        assert again.card.score != first.card.score
+        assert any("tasks were not tried again; their results are" in sentence for sentence in again.warnings)
+        kept = (await local.site(first.card.host)).observations
+        assert kept is not None
+        assert kept.tasks == ran
+        other = msgspec.structs.replace(first.observations, page=PageFacts(title="Another page", readable=9))
+        assert other.with_last_tasks(with_tasks).page == other.page
+        assert other.with_last_tasks(with_tasks).tasks == ran

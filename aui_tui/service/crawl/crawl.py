@@ -19,10 +19,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, NamedTuple, TypeVar
 
-from aui_tui.errors import Unavailable
+from aui_tui.errors import AuiError, Unavailable
 from aui_tui.index.cache import LEASE_LIFE, Lease
 from aui_tui.index.reports import Recent
 from aui_tui.model.methods import DEFAULT_METHOD
+from aui_tui.model.observations import Observations
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.registry import Known
 from aui_tui.scan.network import settle
@@ -336,15 +337,24 @@ class Crawl:
         await self._pass_over(fresh, FRESH)
         for row in held:
             if row not in fresh:
+                before = await self._call(partial(self._with_tasks, row.site)) if row.site in recent else None
                 await self._schedule.pace()
-                self._begin(row, recent.get(row.site))
+                self._begin(row, recent.get(row.site), before)
 
-    def _begin(self, row: Row, recent: Recent | None) -> None:
+    def _with_tasks(self, site: str) -> Observations | None:
+        """Return what the last scan of ``site`` saw, if tasks were run on it."""
+        try:
+            seen = self._service.reports.get(site).observations
+        except AuiError:
+            return None
+        return seen if seen is not None and seen.tasks is not None else None
+
+    def _begin(self, row: Row, recent: Recent | None, before: Observations | None) -> None:
         known = self._service.known.get(row.site, Known())
         kept = recent.category if recent is not None else ""
         category = row.category or known.category or kept or "Uncategorized"
         options = ScanOptions(method=self._method, name=row.name or known.name, category=category)
-        job = Job(next(self._numbers), row.url, options, known.seed)
+        job = Job(next(self._numbers), row.url, options, known.seed, before)
         self._free -= 1
         self._open += 1
         task = asyncio.create_task(self._scan(row, job))

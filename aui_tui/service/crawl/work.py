@@ -14,6 +14,7 @@ from aui_tui.checks.scoring import Labels, grade_card
 from aui_tui.errors import AuiError
 from aui_tui.index.writer import Packed
 from aui_tui.model.codec import Keys, encode_card
+from aui_tui.model.observations import Observations
 from aui_tui.model.options import ScanOptions
 from aui_tui.scan.network import save_tls_memory
 from aui_tui.scan.parser_pool import Parser
@@ -56,12 +57,16 @@ class CrawlSettings:
 
 
 class Job(msgspec.Struct, frozen=True, array_like=True):
-    """A host to scan: ``number`` tells it apart, ``seed``: the starter list names it."""
+    """A host to scan: ``number`` tells it apart, ``seed``: the starter list names it.
+
+    ``before``: what the last scan saw, where tasks were run on the host: their results are kept.
+    """
 
     number: int
     url: str
     options: ScanOptions = ScanOptions()
     seed: bool = False
+    before: Observations | None = None
 
 
 class Result(msgspec.Struct, frozen=True, array_like=True):
@@ -85,6 +90,7 @@ async def scan(job: Job, settings: CrawlSettings, parser: Parser) -> Result:
     try:
         target = policy.target(job.url)
         seen = await observe(target, parser=parser, access=policy.toward(target))
+        seen = seen.with_last_tasks(job.before)
         labels = Labels(name=options.name, category=options.category, seed=job.seed, base_url=settings.base_url)
         card = grade_card(seen, options.method, labels=labels)
         packed = Packed.of(card, seen)
