@@ -6,8 +6,6 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
-from pathlib import Path
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -30,12 +28,12 @@ from aui_tui.cli.output import (
     path_of,
 )
 from aui_tui.cli.run import Run
-from aui_tui.cli.sources import only_local, opened, service_of
+from aui_tui.cli.sources import opened, service_of
 from aui_tui.cli.streams import Paint, tint
 from aui_tui.errors import BadValue, NeverScanned
 from aui_tui.model import labels
 from aui_tui.model.agents import turned_away, word_of
-from aui_tui.model.card import ReportCard, age, stamp
+from aui_tui.model.card import ReportCard, age
 from aui_tui.model.codec import Keys, encode_summary
 from aui_tui.model.query import Query
 from aui_tui.model.registry import surfaces
@@ -299,23 +297,15 @@ def export(
     fields: Fields = "",
     deterministic: Deterministic = False,
     keys: KeyNames = "names",
-    package: Annotated[
-        str, typer.Option("--package", metavar="DIR", help="Write a data package: tables, and every kept scan.")
-    ] = "",
-    license_name: Annotated[
-        str, typer.Option("--license", metavar="NAME", help="Licence that the package names, such as CC-BY-4.0.")
-    ] = "",
 ) -> int:
-    """Write the list, or the cards behind it, in one of the formats; or the whole index as a data package."""
+    """Write the list, or the cards behind it, in one of the formats."""
     from aui_tui.report.data import card_record, write_parquet
     from aui_tui.report.formats import write_cards, write_listing
     from aui_tui.report.options import Listing
 
     run = run_of(context)
     one_of(json=as_json, format=format_name)
-    _check_data(context, format_name=format_name, package=package, output=output)
-    if package:
-        only_local(run, "Writing a data package")
+    _check_data(context, format_name=format_name, output=output)
     format_name = format_name or "json"
     form: dict[str, Any] = {"fields": fields, "keys": keys_of(keys), "deterministic": deterministic}
     path = path_of(output)
@@ -328,9 +318,6 @@ def export(
             if view.notice:
                 streams.say(view.notice)
             whole = Cards(runner, service, view, filters.limit)
-            if package:
-                _write_package(runner, service, view, filters.limit, Path(package), license_name)
-                return 0
             if format_name == PARQUET and path is not None:
                 write_parquet("cards", map(card_record, whole), path)
             elif cards:
@@ -345,43 +332,14 @@ def export(
             runner.run(service.aclose())
 
 
-def _check_data(context: typer.Context, *, format_name: str, package: str, output: str) -> None:
-    """Raise BadValue where the options do not go with Parquet or with a package."""
-    values = context.params
-    if values["license_name"] and not package:
-        raise BadValue("--license needs --package; add --package DIR.")
-    if not package and format_name != PARQUET:
+def _check_data(context: typer.Context, *, format_name: str, output: str) -> None:
+    """Raise BadValue where the options do not go with Parquet."""
+    if format_name != PARQUET:
         return
-    what = "--package" if package else "--format parquet"
+    values = context.params
     given = {"--fields": values["fields"], "--deterministic": values["deterministic"]}
-    if package:
-        given |= {"--format": format_name, "--json": values["as_json"], "--output": output, "--cards": values["cards"]}
     wrong = [name for name, value in given.items() if value] + (["--keys slots"] if values["keys"] != "names" else [])
     if wrong:
-        raise BadValue(f"{wrong[0]} cannot be used with {what}; leave {wrong[0]} out.")
-    if not package and output in ("", "-"):
+        raise BadValue(f"{wrong[0]} cannot be used with --format parquet; leave {wrong[0]} out.")
+    if output in ("", "-"):
         raise BadValue("A Parquet file is not text: name it by --output FILE.")
-
-
-def _write_package(
-    runner: asyncio.Runner, service: Service, view: IndexView, limit: int, folder: Path, license_name: str
-) -> None:
-    """Write every kept scan of the hosts in ``view``, and their visits, to ``folder``."""
-    from aui_tui.report.data import Package
-
-    with Package(folder.expanduser(), now=stamp(time.time()), license=license_name) as package:
-        for window in (view.ranked, view.unreachable):
-            for row in rows(window, limit):
-                host = row.summary.host
-                try:
-                    history = runner.run(service.site(host)).history
-                except NeverScanned:
-                    continue
-                for point in history:
-                    with suppress(NeverScanned):
-                        found = runner.run(service.site(host, at=point.scanned_at))
-                        latest = point is history[-1]
-                        package.add_scan(found.card, found.observations, found.ledger, latest=latest)
-                record = runner.run(service.visits(host))
-                if record is not None:
-                    package.add_visits(record)

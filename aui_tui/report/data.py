@@ -1,39 +1,33 @@
 """Records as data: JSON and NDJSON in the field order of the specification, CSV (RFC 4180) without formulas, Parquet.
 
-The data set of an index has the tables and columns of ``dataset.toml``: each as a Parquet file (extra ``data``), or all
-in a Frictionless data package with every kept scan. A package is a folder: ``datapackage.json``, a CSV file a table,
-and ``scans.ndjson``, where each line holds a card with what was seen, so that it can be graded again.
+What the record of an unreachable host must say of score, grade, stance and verdicts is empty everywhere but in whole
+JSON records. A Parquet file (extra ``data``) has the columns of ``dataset.toml``.
 """
 
 from __future__ import annotations
 
 import csv
 import secrets
-import shutil
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from functools import cache
 from importlib.resources import files
 from io import StringIO
 from itertools import chain, islice
 from pathlib import Path as FilePath
-from types import MappingProxyType, TracebackType
-from typing import Any, BinaryIO, Final, NamedTuple, Self
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from aui_tui import __version__
-from aui_tui.errors import BadValue, ConfigError, MissingExtra
-from aui_tui.model.card import Ledger, ReportCard, SiteSummary
-from aui_tui.model.codec import MAPS, encode_card, keyed, names_of, slots_of
-from aui_tui.model.observations import Observations
+from aui_tui.errors import ConfigError, MissingExtra
+from aui_tui.model.card import ReportCard, SiteSummary
+from aui_tui.model.codec import MAPS, keyed, names_of, slots_of
 from aui_tui.model.registry import Agent, Crawler, registry
 from aui_tui.model.view import Row
 from aui_tui.model.visits import Visits, visit_rows
 from aui_tui.report.options import (
     LIST,
-    ROW_EXTRAS,
     VOLATILE,
     Listing,
     Options,
@@ -50,7 +44,17 @@ from aui_tui.text import clean
 
 def listed_card(card: ReportCard, options: Options) -> dict[str, Any]:
     """Return the fields of ``card``, and in which list of the index it stands."""
-    return _plain(card, options) | {LIST: "unreachable" if card.unreachable else "ranked"}
+    return _measured(_plain(card, options) | {LIST: "unreachable" if card.unreachable else "ranked"})
+
+
+def _measured(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return ``fields`` of a card or row without what the record of an unreachable host holds for its shape alone."""
+    if fields[LIST] != "unreachable":
+        return fields
+    return {
+        name: value if name not in UNMEASURED else dict.fromkeys(value) if isinstance(value, dict) else None
+        for name, value in fields.items()
+    }
 
 
 def distinct(value: Any) -> Any:
@@ -77,7 +81,7 @@ def _slot_of(token: str) -> str:
 
 def with_extras(row: Row, listed: str, options: Options) -> dict[str, Any]:
     """Return the fields of the row's summary and ROW_EXTRAS; ``listed`` is the list that it stands in."""
-    return _plain(row.summary, options) | {
+    fields = _plain(row.summary, options) | {
         "list": listed,
         "rank": row.rank or None,
         "change": row.change,
@@ -87,6 +91,7 @@ def with_extras(row: Row, listed: str, options: Options) -> dict[str, Any]:
         "best_fix": row.best_fix,
         "best_points": row.best_points,
     }
+    return _measured(fields)
 
 
 def _plain(record: ReportCard | SiteSummary, options: Options) -> dict[str, Any]:
@@ -98,6 +103,8 @@ def _plain(record: ReportCard | SiteSummary, options: Options) -> dict[str, Any]
     return fields
 
 
+UNMEASURED: Final = ("score", "grade", "stance", "pillars", "pillar_max", "detail", "matrix", "provisional")
+"""Fields that have no meaning for an unreachable host."""
 INDENT = 2
 
 
@@ -137,8 +144,11 @@ def ndjson_listing(listing: Listing, options: Options) -> Iterator[str]:
     """Yield one row a line, the ranked ones first; ``list`` tells them apart."""
     for name, rows in (("ranked", listing.ranked), ("unreachable", listing.unreachable)):
         for row in rows:
-            fields = _row(row, name, options)
-            yield _compact(fields if options.paths else fields | {LIST: name}) + "\n"
+            if options.paths:
+                fields = project(with_extras(row, name, options), options.paths)
+            else:
+                fields = _measured(_plain(row.summary, options) | {LIST: name})
+            yield _compact(fields) + "\n"
 
 
 def refusal(refused: Refusal) -> dict[str, Any]:
@@ -151,11 +161,7 @@ def _card(card: ReportCard, options: Options) -> dict[str, Any]:
 
 
 def _row(row: Row, listed: str, options: Options) -> dict[str, Any]:
-    if not options.paths:
-        return _plain(row.summary, options)
-    if any(path[0] in ROW_EXTRAS for path in options.paths):
-        return project(with_extras(row, listed, options), options.paths)
-    return project(_plain(row.summary, options), options.paths)
+    return project(with_extras(row, listed, options), options.paths) if options.paths else _plain(row.summary, options)
 
 
 def _array(items: Iterable[dict[str, Any]], depth: int) -> Iterator[str]:
@@ -345,28 +351,12 @@ def tables() -> Mapping[str, Table]:
     )
 
 
-def card_record(card: ReportCard, *, latest: bool = True) -> Record:
+def card_record(card: ReportCard) -> Record:
     """Return the row of ``card`` in the table ``cards``."""
-    own: Record = {
-        "latest": latest,
-        "list": "unreachable" if card.unreachable else "ranked",
-        "files": " ".join(card.files),
-    }
-    return {name: own[name] if name in own else getattr(card, name) for name in tables()["cards"].columns}
-
-
-def check_records(card: ReportCard, ledger: Ledger) -> Iterator[Record]:
-    """Yield the rows of a scan in the table ``checks``."""
-    own = {"host": card.host, "scanned_at": card.scanned_at, "method": ledger.method}
-    for entry in ledger.entries:
-        yield {name: own[name] if name in own else getattr(entry, name) for name in tables()["checks"].columns}
-
-
-def visit_records(record: Visits) -> Iterator[Record]:
-    """Yield the rows of ``record`` in the table ``visits``."""
-    own = {"host": record.host, "read_at": record.read_at, "log_kind": record.kind, "sampled": record.sampled}
-    for one in record.visitors:
-        yield {name: own[name] if name in own else getattr(one, name) for name in tables()["visits"].columns}
+    listed = "unreachable" if card.unreachable else "ranked"
+    own: Record = {"latest": True, LIST: listed, "files": " ".join(card.files)}
+    row = {name: own[name] if name in own else getattr(card, name) for name in tables()["cards"].columns}
+    return _measured(row)
 
 
 def write_parquet(name: str, rows: Iterable[Record], path: FilePath) -> int:
@@ -417,107 +407,6 @@ def _timed(row: Record, table: Table) -> Record:
 
     times = {name for name, (kind, _) in table.columns.items() if kind == "datetime"}
     return {name: datetime.fromisoformat(value) if name in times else value for name, value in row.items()}
-
-
-class Package:
-    """A data package that is written scan by scan, and is there whole or not at all.
-
-    ``folder`` must not exist. ``license`` is a name such as ``CC-BY-4.0`` (https://spdx.org/licenses), empty when the
-    owner names none. ``now``: when it is made, ISO 8601. Raises BadValue, ConfigError.
-    """
-
-    def __init__(self, folder: FilePath, *, now: str, license: str = "") -> None:  # noqa: A002 - its name in a package
-        if folder.exists() or folder.is_symlink():
-            raise BadValue(f"{clean(str(folder), 200)} is already there; name a new folder.")
-        self._folder, self._now, self._license = folder, now, license
-        self._partial = folder.with_name(f".{folder.name[:80]}.{secrets.token_hex(4)}.tmp")
-        self._methods: dict[str, None] = {}
-        self._open = ExitStack()
-        self._writers: dict[str, Any] = {}
-        self._scans: BinaryIO | None = None
-
-    def __enter__(self) -> Self:
-        try:
-            self._partial.mkdir(parents=True)
-            for name, table in tables().items():
-                file = (self._partial / f"{name}.csv").open("w", encoding="utf-8", newline="")
-                self._open.enter_context(file)
-                self._writers[name] = csv.writer(file)
-                self._writers[name].writerow(table.columns)
-            self._scans = self._open.enter_context((self._partial / SCANS).open("wb"))
-        except OSError as error:
-            raise _unwritable(self._folder, error) from None
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        try:
-            self._open.close()
-            if error is None:
-                data = msgspec.json.format(msgspec.json.encode(self._descriptor()), indent=2)
-                (self._partial / "datapackage.json").write_bytes(data + b"\n")
-                self._partial.replace(self._folder)
-        except OSError as problem:
-            raise _unwritable(self._folder, problem) from None
-        finally:
-            shutil.rmtree(self._partial, ignore_errors=True)
-
-    def add_scan(
-        self, card: ReportCard, observations: Observations | None, ledger: Ledger | None, *, latest: bool
-    ) -> None:
-        """Write one scan."""
-        assert self._scans is not None
-        self._methods[card.method] = None
-        self._write("cards", [card_record(card, latest=latest)])
-        if ledger is not None:
-            self._write("checks", check_records(card, ledger))
-        scan = {"card": msgspec.Raw(encode_card(card)), "observations": observations}
-        self._scans.write(msgspec.json.encode(scan) + b"\n")
-
-    def add_visits(self, record: Visits) -> None:
-        """Write what the access logs of a host say."""
-        self._write("visits", visit_records(record))
-
-    def _write(self, name: str, rows: Iterable[Record]) -> None:
-        self._writers[name].writerows([cell(value) for value in row.values()] for row in rows)
-
-    def _descriptor(self) -> Record:
-        about: Record = {
-            "profile": "data-package",
-            "name": "agentic-usability-index",
-            "title": "How usable websites are by AI agents that act live for a person",
-            "version": LAYOUT,
-            "created": self._now,
-            "methods": list(self._methods),
-            "sources": [{"title": f"aui-tui {__version__}"}],
-            "resources": [*(_resource(name, table) for name, table in tables().items()), SCANS_RESOURCE],
-        }
-        return about | ({"licenses": [{"name": self._license}]} if self._license else {})
-
-
-SCANS_RESOURCE: Final[Mapping[str, str]] = {
-    "name": "scans",
-    "type": "file",
-    "path": SCANS,
-    "mediatype": "application/x-ndjson",
-    "description": "One JSON object a line: the report card of a scan, and what was seen, from which it is graded.",
-}
-
-
-def _resource(name: str, table: Table) -> Record:
-    fields = [
-        {"name": column, "type": kind, "description": meaning} for column, (kind, meaning) in table.columns.items()
-    ]
-    return {
-        "name": name,
-        "path": f"{name}.csv",
-        "profile": "tabular-data-resource",
-        "description": table.description,
-        "mediatype": "text/csv",
-        "encoding": "utf-8",
-        "schema": {"fields": fields, "primaryKey": list(table.key)},
-    }
 
 
 def _unwritable(path: FilePath, error: OSError) -> ConfigError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from aui_tui.model.card import Evidence, ReportCard
-from aui_tui.report.data import FORMULA, cell, guard
+from aui_tui.report.data import FORMULA, card_record, cell, guard
 from aui_tui.report.formats import write_cards, write_listing
 from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, cards, listing_of
 
@@ -67,7 +68,7 @@ def test_no_guarded_text_is_a_formula_and_nothing_is_lost(text: str) -> None:
 @given(st.lists(cards(), max_size=3))
 def test_every_line_has_every_column(written: list[ReportCard]) -> None:
     found = rows(*written)
-    assert [row["score"] for row in found] == [str(card.score) for card in written]
+    assert [row["score"] for row in found] == ["" if card.unreachable else str(card.score) for card in written]
     assert all(None not in row and None not in row.values() for row in found)
 
 
@@ -100,6 +101,23 @@ def test_a_listing_says_which_list_a_row_stands_in() -> None:
         (DEAD.host, "unreachable"),
     ]
     assert list(found[0])[:4] == ["host", "name", "category", "score"]
+
+
+def test_an_unreachable_host_has_no_score_grade_stance_or_verdict_in_any_table() -> None:
+    listed = table("".join(write_listing("csv", listing_of(INDEX))))[-1]
+    (carded,) = rows(DEAD)
+    lines = [json.loads("".join(write_cards("ndjson", [DEAD])))]
+    lines.append(json.loads("".join(write_listing("ndjson", listing_of(INDEX))).splitlines()[-1]))
+    lines.append(json.loads("".join(write_cards("json", [DEAD], fields="score,grade,stance,matrix,pillars"))))
+    for found in (listed, carded):
+        assert found["host"] == DEAD.host
+        empty = {name for name in found if name.split(".")[0] in ("score", "grade", "stance", "matrix", "pillars")}
+        assert len(empty) > 10
+        assert {found[name] for name in empty} == {""}
+    for line in lines:
+        assert (line["score"], line["grade"], line["stance"]) == (None, None, None)
+        assert {*line["matrix"].values(), *line["pillars"].values()} == {None}
+    assert card_record(DEAD)["score"] is card_record(DEAD)["stance"] is None
 
 
 def test_slots_name_the_columns() -> None:
