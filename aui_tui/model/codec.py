@@ -19,6 +19,7 @@ from msgspec import UNSET, Meta, UnsetType
 from aui_tui.errors import RecordError
 from aui_tui.model.card import Index, Percent, Points, ReportCard, SiteSummary
 from aui_tui.model.decoding import convert, json_decoder
+from aui_tui.model.methods import METHODS
 from aui_tui.model.observations import Declared
 from aui_tui.model.registry import registry, surfaces
 from aui_tui.model.tasks import TaskRun
@@ -45,6 +46,7 @@ MAX_BYTES: Final = 512 * 1024 * 1024
 TEXT_LIMITS: Final = {"body": 4000, "code": 20_000, "text": 2000, "top_evidence": 2000}
 """Longest text kept per field, in characters; other fields keep SHORT."""
 SHORT: Final = 500
+BY_TASKS: Final = frozenset(method.task_pillar.key for method in METHODS.values())
 BLOCKS: Final = frozenset({"body", "code"})
 """Fields that may have several lines."""
 
@@ -227,11 +229,22 @@ def _decode(data: bytes, kind: type[T], check: Callable[[T], None], what: str) -
     if not isinstance(raw, dict):
         raise RecordError(f"The {what} is not a JSON object.")
     try:
-        record = convert(_ours(_clean_text(_known(raw, kind), "")), kind)
+        record = convert(_ours(_clean_text(_known(_whole(raw), kind), "")), kind)
     except (msgspec.ValidationError, RecursionError) as error:
         raise RecordError(f"Broken {what}: {_sentence(error)}.") from None
     check(record)
     return record
+
+
+def _whole(raw: dict[str, Any]) -> dict[str, Any]:
+    """Give the row of a table for an unreachable host the values that the shape of a record demands."""
+    if raw.get("list") != "unreachable" or raw.get("score") is not None:
+        return raw
+    filled = raw | {"score": 0, "grade": "F", "stance": "Walled"}
+    for field, value in (("matrix", "untested"), ("pillars", 0), ("detail", 0)):
+        if isinstance(values := raw.get(field), dict):
+            filled[field] = {key: value if old is None and key not in BY_TASKS else old for key, old in values.items()}
+    return filled
 
 
 def _known(raw: dict[str, Any], kind: type[msgspec.Struct]) -> dict[str, Any]:

@@ -103,7 +103,7 @@ def _plain(record: ReportCard | SiteSummary, options: Options) -> dict[str, Any]
     return fields
 
 
-UNMEASURED: Final = ("score", "grade", "stance", "pillars", "pillar_max", "detail", "matrix", "provisional")
+UNMEASURED: Final = ("score", "grade", "stance", "pillars", "detail", "matrix")
 """Fields that have no meaning for an unreachable host."""
 INDENT = 2
 

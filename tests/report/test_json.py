@@ -33,7 +33,8 @@ def listing(index: Index = INDEX) -> Listing:
 @given(cards())
 def test_a_card_is_read_back(card: ReportCard) -> None:
     assert decode_card("".join(write_cards("json", [card])).encode()) == card
-    assert decode_card("".join(write_cards("ndjson", [card])).encode()) == card
+    again = decode_card("".join(write_cards("ndjson", [card])).encode())
+    assert again == card or (card.unreachable and again.unreachable and again.evidence == card.evidence)
 
 
 @pytest.mark.ci
@@ -42,7 +43,9 @@ def test_a_card_is_read_back(card: ReportCard) -> None:
 def test_an_index_is_read_back(index: Index) -> None:
     assert decode_index("".join(write_listing("json", listing(index))).encode()) == index
     lines = "".join(write_listing("ndjson", listing(index))).splitlines()
-    assert [decode_summary(line.encode()) for line in lines] == [*index.ranked, *index.unreachable]
+    again = [decode_summary(line.encode()) for line in lines]
+    assert again[: len(index.ranked)] == list(index.ranked)
+    assert [row.host for row in again[len(index.ranked) :]] == [row.host for row in index.unreachable]
 
 
 def test_one_card_is_an_object_and_several_are_an_array() -> None:
