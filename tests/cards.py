@@ -19,15 +19,18 @@ from aui_tui.checks.ledger import detail
 from aui_tui.checks.ledger import pillars as pillars_of
 from aui_tui.model.card import (
     AgentAccess,
+    Entry,
     Evidence,
     Index,
+    Ledger,
     Recommendation,
     ReportCard,
     Semantic,
     SiteSummary,
 )
 from aui_tui.model.codec import names_of
-from aui_tui.model.methods import METHODS, V01, V02, WALLED_CEILING, Method, grade_of
+from aui_tui.model.methods import METHODS, V01, V02, WALLED_CEILING, Method, capped, grade_of
+from aui_tui.model.points import Standing, conclusive, percent, stance_of, totals
 from aui_tui.model.view import Row
 from aui_tui.model.vocabulary import (
     AGENTS_TOTAL,
@@ -81,12 +84,54 @@ def sums(method: Method, earned: dict[str, int], stance: str) -> dict[str, Any]:
         "pillars": pillars_of(earned, method),
         "pillar_max": {p.key: p.maximum for p in method.pillars},
         "recommendations": fixes(method, earned),
+        "ledger": _ledger(method, earned, stance, score),
     }
     if method is V02:
         fields["detail"] = detail(earned)
         fields["provisional"] = True
         fields["task_runs"] = ()
     return fields
+
+
+def with_conclusive(card: ReportCard, agents: int) -> ReportCard:
+    """Return ``card`` with a verdict on so many of the live-probed ``agents``."""
+    assert card.ledger is not msgspec.UNSET
+    return msgspec.structs.replace(card, ledger=msgspec.structs.replace(card.ledger, conclusive=agents))
+
+
+def _ledger(method: Method, earned: dict[str, int], stance: str, score: int) -> Ledger:
+    """Return a ledger whose fixes add up, and lift the ceiling of a walled site where they let agents in."""
+    possible = sum(p.maximum for p in method.pillars if not p.by_tasks)
+
+    def reached(more: int, fix: str = "") -> int:
+        raw = percent(sum(earned.values()) + more, possible)
+        return min(raw, WALLED_CEILING) if stance == "Walled" and fix != "wba" else raw
+
+    entries = tuple(
+        Entry(
+            component=check.component,
+            pillar=check.pillar[method.name],
+            earned=earned[check.component],
+            possible=(full := check.points[method.name]),
+            reason="As the test says.",
+            fix=check.fix if earned[check.component] < full else "",
+            after=reached(full - earned[check.component], check.fix) if earned[check.component] < full else 0,
+        )
+        for check in CHECKS
+    )
+    total, raw = sum(earned.values()), percent(sum(earned.values()), possible)
+    return Ledger(
+        method=method.name,
+        entries=entries,
+        earned=total,
+        possible=possible,
+        raw=raw,
+        score=score,
+        capped=score < raw,
+        grade=grade_of(score),
+        best=100,
+        conclusive=LIVE_TOTAL,
+    )
 
 
 def fixes(method: Method, earned: dict[str, int]) -> tuple[Recommendation, ...]:
@@ -103,6 +148,27 @@ def fixes(method: Method, earned: dict[str, int]) -> tuple[Recommendation, ...]:
         )
         for k in sorted((k for k in FIXES if gains[k] > 0), key=lambda k: -gains[k])
     )
+
+
+def published(card: ReportCard) -> ReportCard:
+    """Return ``card`` as others read it, without its ledger."""
+    return msgspec.structs.replace(card, ledger=msgspec.UNSET)
+
+
+def estimate(card: ReportCard, fixes: frozenset[str]) -> Standing:
+    """Return where the site of ``card`` would stand with ``fixes`` done, by adding up; for services without more."""
+    got, possible = totals(card)
+    raw = percent(got + sum(fix.pts for fix in card.recommendations if fix.k in fixes), possible)
+    answered, let_in = conclusive(card), "wba" in fixes
+    stance = stance_of(
+        served=answered if let_in else card.live_served,
+        conclusive=answered,
+        browser_challenged=card.human_challenged and not let_in,
+        only_offers=card.stance != "Walled",
+        disallowed=0 if "robots" in fixes else card.agents_disallowed,
+    )
+    score = capped(raw, stance)
+    return Standing(score, grade_of(score), stance)
 
 
 def by_name(field: str, values: Iterable[V]) -> dict[str, V]:
@@ -163,7 +229,7 @@ RICH_OPEN = ReportCard(
 )
 """A v0.1 card, Open, 87 points, two fixes left; the title begins with an equals sign."""
 
-WALLED = msgspec.structs.replace(
+_WALLED = msgspec.structs.replace(
     RICH_OPEN,
     host="tickets.example",
     input_host="tickets.example",
@@ -209,11 +275,12 @@ WALLED = msgspec.structs.replace(
     seed=False,
     url="http://127.0.0.1:8321/site/tickets.example",
 )
+WALLED = with_conclusive(_WALLED, 3)
 """A v0.2 card, Walled, 42 points, one agent inconclusive; the title is full of markup."""
 
 SAMPLES = (RICH_OPEN, WALLED)
 
-DEAD = msgspec.structs.replace(
+_DEAD = msgspec.structs.replace(
     WALLED,
     **sums(V02, dict.fromkeys(points_of("v0.2"), 0), "Walled") | {"recommendations": ()},
     host="gone.example",
@@ -232,6 +299,7 @@ DEAD = msgspec.structs.replace(
     probe_dead=True,
     url="http://127.0.0.1:8321/site/gone.example",
 )
+DEAD = with_conclusive(_DEAD, 0)
 """A v0.2 card of a host that gave no answer at all."""
 
 INDEX = Index(

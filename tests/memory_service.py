@@ -14,13 +14,13 @@ from aui_tui.errors import AuiError, InvalidHost, NeverScanned, RateLimited
 from aui_tui.model.card import ReportCard
 from aui_tui.model.observations import Progress
 from aui_tui.model.options import ORDINARY, ScanOptions
-from aui_tui.model.points import Standing, estimate
+from aui_tui.model.points import Standing
 from aui_tui.model.query import Query
 from aui_tui.model.tasks import TaskProgress
 from aui_tui.model.view import Facets, HistoryPoint, HostReport, IndexView, Overview, Quota, Row
 from aui_tui.model.visits import Visits
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
-from tests.cards import DEAD, SAMPLES, WALLED
+from tests.cards import DEAD, SAMPLES, WALLED, estimate
 
 LIMIT = 10
 

@@ -10,14 +10,14 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Final
 
-from aui_tui.checks.base import CardPoints, Check, Finding, Piece, Sentence, Site, critical, good, warn
+from aui_tui.checks.base import Check, Piece, Sentence, Site, critical, good, warn
+from aui_tui.model.card import Finding
 from aui_tui.model.vocabulary import FIXES, choose
 
 __all__ = [
     "BY_COMPONENT",
     "BY_FIX",
     "CHECKS",
-    "CardPoints",
     "Check",
     "Finding",
     "Piece",

@@ -22,7 +22,7 @@ import msgspec
 
 from aui_tui.checks import robots_edit
 from aui_tui.checks.judge import Judgement, turned_away
-from aui_tui.model.card import ReportCard
+from aui_tui.model.card import Finding
 from aui_tui.model.decoding import convert
 from aui_tui.model.observations import BROWSER, SERVED, Exchange, Observations
 from aui_tui.model.registry import Agent
@@ -195,7 +195,6 @@ def script_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2).replace("<", "\\u003c")
 
 
-NO_FACTS: Final[Mapping[str, str]] = MappingProxyType({})
 NO_POINTS: Final[Mapping[str, int]] = MappingProxyType({})
 WELCOME: Final = MappingProxyType({"v0.1": "access", "v0.2": "welcome"})
 BUILT: Final = MappingProxyType({"v0.1": "surface", "v0.2": "built"})
@@ -228,13 +227,6 @@ def warn(name: str, text: str) -> Sentence:
 def good(name: str, text: str) -> Sentence:
     """Return a sentence on what helps agents."""
     return Sentence(name, "good", text)
-
-
-class Finding(NamedTuple):
-    """One line of evidence: the id of a fixed sentence and the facts that fill it."""
-
-    id: str
-    facts: Mapping[str, str] = NO_FACTS
 
 
 class Earned(NamedTuple):
@@ -273,14 +265,6 @@ class Advice(NamedTuple):
     pieces: Callable[[], tuple[Piece, ...]]
 
 
-class CardPoints(NamedTuple):
-    """A card graded under the method ``was``, on which a component earned ``points``."""
-
-    card: ReportCard
-    was: str
-    points: int
-
-
 class Check(ABC):
     """One scored component of a site, whole (method.md "Points").
 
@@ -292,7 +276,7 @@ class Check(ABC):
     the site. ``file``: the name that its snippet is written to when nothing but the card is known. ``proof``: how to
     check the fix from here, with ``{origin}`` for the address. ``points`` and ``pillar``: full points and pillar key
     per method. ``detail``: the number of ``detail`` (specification 2.3) that its points add to. ``sentences``: its
-    evidence, each severity in the order of a card. ``judged``: the fix changes the judgement, not points alone.
+    evidence, each severity in the order of a card.
     ``names_site``: its snippet holds the site's address. ``rests_on``: what is measured, in words, and the probes
     without whose verdict nothing is.
     """
@@ -313,7 +297,6 @@ class Check(ABC):
     part: Mapping[str, int] = NO_POINTS
     detail = "surface"
     names_site = False
-    judged = False
     rests_on: tuple[str, ...] = ()
 
     def earned(self, observations: Observations, judgement: Judgement, method: str) -> Earned:
@@ -327,7 +310,7 @@ class Check(ABC):
 
     @abstractmethod
     def findings(self, observations: Observations, judgement: Judgement) -> Iterator[Finding]:
-        """Yield the lines of evidence."""
+        """Yield what is found: ids of ``sentences`` and their facts."""
 
     @abstractmethod
     def fixed(self, observations: Observations) -> Observations:
@@ -336,13 +319,6 @@ class Check(ABC):
     @abstractmethod
     def advise(self, site: Site) -> Advice:
         """Return body and snippet of the recommendation."""
-
-    def convert(self, known: CardPoints, to: str) -> int:
-        """Return the points under the method ``to`` that this component has on a card graded under another.
-
-        A component with anything between all and nothing has its own rule.
-        """
-        return self.points[to] if known.points == self.points[known.was] else 0
 
     def proof_for(self, site: Site) -> str:
         """Return how to check the fix from here, and where the public finds the site, or how to name that address."""

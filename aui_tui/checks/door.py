@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Final
 from urllib.parse import urlsplit
 
-from aui_tui.checks.base import WELCOME, Advice, CardPoints, Check, Earned, Finding, Site, critical, good, warn
+from aui_tui.checks.base import WELCOME, Advice, Check, Earned, Site, critical, good, warn
 from aui_tui.checks.door_fix import door_advice, fields, let_everybody_in
 from aui_tui.checks.judge import Judgement, asks_for_payment, live_exchanges, turned_away
 from aui_tui.checks.wording import (
@@ -22,7 +22,7 @@ from aui_tui.checks.wording import (
     status,
     vendor,
 )
-from aui_tui.model import points
+from aui_tui.model.card import QUOTE, Finding
 from aui_tui.model.methods import round_half_up
 from aui_tui.model.observations import (
     ACCEPTS_ANYTHING,
@@ -56,12 +56,12 @@ SENTENCES = (
     critical(
         "shut-out",
         "AI agents are shut out: <<agents>> <<get>> <<what>> while a browser gets the homepage (<<browser>>)<<proof>>."
-        " <<robots>>A user who sends one gets nothing<<quote>>.",
+        " <<robots>>A user who sends one gets nothing.",
     ),
     critical(
         "everybody-challenged",
         "Everybody meets a wall: the browser probe and <<agents>> get <<what>>, which a person can pass and an agent"
-        " cannot<<quote>>.",
+        " cannot.",
     ),
     critical(
         "browser-walled",
@@ -75,7 +75,7 @@ SENTENCES = (
     ),
     critical(
         "agents-away",
-        "<<agents>> <<get>> <<what>><<contrast>><<proof>>. <<robots>>A user who sends one gets nothing<<quote>>.",
+        "<<agents>> <<get>> <<what>><<contrast>><<proof>>. <<robots>>A user who sends one gets nothing.",
     ),
     critical(
         "signed-anything",
@@ -83,6 +83,7 @@ SENTENCES = (
         " <<false>> it is served. Check the signature itself with the key that its keyid names, and its times.",
     ),
     critical("tls", "TLS fails before any page is asked for: a browser warns its user there, and an agent stops."),
+    warn(QUOTE, "To ask <<vendor>> about it, quote the <<word>> <<ids>>."),
     warn("agent-payment", "<<agents>> asked to pay: status 402 Payment Required with machine-readable terms."),
     warn(
         "probe-limit",
@@ -231,7 +232,6 @@ def _turned_away(observations: Observations, judgement: Judgement) -> Iterator[F
             "contrast": f" while a browser gets the homepage ({browser.status})" if judgement.browser == SERVED else "",
             "proof": _proof(group),
             "robots": _invited(group, policies, observations.robots.kind),
-            "quote": _to_quote(probe for _, probe in group),
         }
         if why.startswith("programs"):
             named = ", but not under an agent’s name" if why == "programs-and-name" else ", under an agent’s name too"
@@ -303,14 +303,16 @@ def _proof(group: Sequence[Probed]) -> str:
     return ", also when asked again, alone and after a pause" if again else ""
 
 
-def _to_quote(probes: Iterable[Exchange]) -> str:
-    """Return the ids to give to the operator of the wall."""
-    found = [probe.challenge for probe in probes if probe.challenge is not None and probe.challenge.reference]
-    if not found:
-        return ""
-    word = vendor(found[0].vendor).reference
-    ids = list(dict.fromkeys(clause(challenge.reference) for challenge in found))
-    return f"; the {word}s to quote are {joined(ids)}" if len(ids) > 1 else f"; the {word} to quote is {ids[0]}"
+def _to_quote(probes: Iterable[Exchange]) -> Iterator[Finding]:
+    """Yield the ids to give to the operator of a wall, those of one vendor together."""
+    found: dict[str, list[str]] = {}
+    for probe in probes:
+        if probe.challenge is not None and probe.challenge.reference:
+            found.setdefault(probe.challenge.vendor, []).append(clause(probe.challenge.reference))
+    for key, ids in found.items():
+        known = vendor(key)
+        word = known.reference if len(set(ids)) == 1 else f"{known.reference}s"
+        yield Finding(QUOTE, {"vendor": known.name, "word": word, "ids": ", ".join(dict.fromkeys(ids))})
 
 
 def _browser(observations: Observations, probed: Sequence[Probed]) -> Iterator[Finding]:
@@ -521,7 +523,6 @@ class Door(Check):
     pillar = WELCOME
     sentences = SENTENCES
     detail = "door"
-    judged = True
 
     def measure(self, observations: Observations, judgement: Judgement, method: str) -> Earned:
         if judgement.conclusive == 0:
@@ -545,6 +546,7 @@ class Door(Check):
         """Yield what browser and agents got."""
         probed = list(zip(registry().live, live_exchanges(observations), strict=True))
         yield from _turned_away(observations, judgement)
+        yield from _to_quote(probe for _, probe in probed)
         yield from _browser(observations, probed)
         yield from _told_apart(observations, judgement)
         asked = [agent.short for agent, probe in probed if asks_for_payment(probe)]
@@ -569,9 +571,6 @@ class Door(Check):
 
     def advise(self, site: Site) -> Advice:
         return door_advice(site)
-
-    def convert(self, known: CardPoints, to: str) -> int:
-        return round_half_up(POINTS[to] * known.card.live_served, points.conclusive(known.card))
 
 
 CHECK = Door()

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from aui_tui.checks.base import Advice, Earned, Finding, PageCheck, Piece, Site, good, script_json, warn
+from aui_tui.checks.base import Advice, Earned, PageCheck, Piece, Site, good, script_json, warn
 from aui_tui.checks.judge import Judgement
+from aui_tui.model.card import Finding
 from aui_tui.model.observations import Observations
 from aui_tui.text import count
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from aui_tui.checks.base import Advice, CardPoints, Earned, Finding, PageCheck, Piece, Site, good, warn
+from aui_tui.checks.base import Advice, Earned, PageCheck, Piece, Site, good, warn
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.wording import joined
+from aui_tui.model.card import Finding
 from aui_tui.model.observations import Observations, PageFacts
 from aui_tui.text import count
 
@@ -153,12 +154,6 @@ class LandmarksAndLabels(PageCheck):
         name = html.escape(site.title)
         lines = _snippet(page, name)
         return self.by_page(site, Advice(" ".join(parts), "\n".join(lines), lambda: _pieces(lines, page, name)))
-
-    def convert(self, known: CardPoints, to: str) -> int:
-        seen = known.card.semantic
-        found = {"main": seen.main > 0, "nav": seen.nav > 0, "aria": seen.aria > 0}
-        rest = known.points - sum(PARTS[known.was][part] for part, there in found.items() if there)
-        return sum(PARTS[to][part] for part, there in (found | {"forms": rest > 0}).items() if there)
 
 
 CHECK = LandmarksAndLabels()

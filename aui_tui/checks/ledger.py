@@ -2,10 +2,6 @@
 
 Each check and the run of the tasks bring their own points and sentences; here are the sums (integers throughout), the
 order of the sentences (critical, warn, good), and what is said on the scan as a whole.
-
-From observations the points are exact. From a card alone they follow as far as it names them: earned points and open
-points of a method sum to its maximum (specification 2.3, 2.6), so what a component earned is its full points less
-those of its fix.
 """
 
 from __future__ import annotations
@@ -14,18 +10,20 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
-from itertools import chain, combinations
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from aui_tui.checks import BY_FIX, CHECKS, Check, Finding, Sentence, critical, good, warn
+from msgspec.structs import replace
+
+from aui_tui.checks import CHECKS, Check, Sentence, critical, good, warn
 from aui_tui.checks.judge import Judgement, judge
 from aui_tui.checks.wording import answer, clause, fill, joined, quoted, sentence, silence, status
-from aui_tui.model.card import Entry, Evidence, Ledger, Points, ReportCard
-from aui_tui.model.methods import GRADE_FLOORS, METHODS, MOST_AGENTS, WALLED_CEILING, Method, Pillar, capped, grade_of
+from aui_tui.model.card import Entry, Finding, Ledger, Points
+from aui_tui.model.methods import GRADE_FLOORS, MOST_AGENTS, WALLED_CEILING, Method, Pillar, capped, grade_of
 from aui_tui.model.methods import method as method_called
 from aui_tui.model.observations import INCONCLUSIVE, Exchange, Observations
-from aui_tui.model.points import conclusive, percent
+from aui_tui.model.points import percent
 from aui_tui.model.registry import registry
 from aui_tui.model.tasks import BLOCKED, DONE, TASK, Rendered, pillar_points, runs_of
 from aui_tui.model.verdicts import REAL
@@ -98,10 +96,6 @@ def _named(page: Rendered) -> Iterator[tuple[str, tuple[str, ...]]]:
     yield "price" if len(page.prices) == 1 else "prices", page.prices
 
 
-TOGETHER: Final = (("robots", "signal"), ("ssr", "landmarks", "jsonld"), ("llms",), ("protocols",))
-"""Components that are measured, or not measured, by the same request."""
-
-
 def ledger(observations: Observations, method: Method, judgement: Judgement | None = None) -> Ledger:
     """Return every component of the score with its reason, and the score itself.
 
@@ -125,6 +119,7 @@ def ledger(observations: Observations, method: Method, judgement: Judgement | No
         score=score,
         capped=score < raw,
         grade=grade_of(score),
+        conclusive=verdict.conclusive,
     )
 
 
@@ -163,37 +158,6 @@ def detail(earned: Mapping[str, int]) -> Points:
     for check in CHECKS:
         sums[check.detail] = (sums[check.detail] or 0) + earned.get(check.component, 0)
     return sums
-
-
-def earned(card: ReportCard) -> dict[str, int] | None:
-    """Return the points per component of a card; what was not measured is absent, as is ``door`` without a verdict.
-
-    A card does not name what was not measured. But what was asked together is lost together, and no two sets of it
-    have the same points, so the sums of the pillars say what it was. None when the method is unknown or the card does
-    not add up (a record of another service).
-    """
-    method = METHODS.get(card.method)
-    if method is None:
-        return None
-    left = {BY_FIX[fix.k].component: fix.pts for fix in card.recommendations if fix.k in BY_FIX}
-    points = {check.component: check.points[method.name] - left.get(check.component, 0) for check in CHECKS}
-    if not conclusive(card):
-        del points["door"]
-    if min(points.values()) < 0:
-        return None
-    scored = _scored(card.pillars, method)
-    asked = [part for part in TOGETHER if not left.keys() & set(part)]
-    for lost in chain.from_iterable(combinations(asked, size) for size in range(len(asked) + 1)):
-        gone = set(chain.from_iterable(lost))
-        kept = {component: value for component, value in points.items() if component not in gone}
-        if scored == _scored(pillars(kept, method), method):
-            return kept
-    return None
-
-
-def _scored(points: Points, method: Method) -> Points:
-    """Return the pillars that have a value by a scan alone, without a run of the tasks."""
-    return {key: value for key, value in points.items() if value is not None and key != method.task_pillar.key}
 
 
 UNREACHABLE = (
@@ -251,14 +215,23 @@ LIMITS = (
 
 
 @cache
-def sentences() -> Mapping[str, tuple[int, Sentence]]:
-    """Return all sentences by id, each with its place in the order of a card."""
-    lines = (*UNREACHABLE, *chain.from_iterable(check.sentences for check in CHECKS), *LIMITS, *TASK_SENTENCES)
-    ordered = sorted(lines, key=lambda line: SEVERITIES.index(line.t))
-    return {line.id: (place, line) for place, line in enumerate(ordered)}
+def _table() -> Mapping[str, tuple[int, Sentence, str]]:
+    """Return all sentences by id, each with its place in the order of a card and the fix of its check."""
+    lines = [
+        *((line, "") for line in UNREACHABLE),
+        *((line, check.fix) for check in CHECKS for line in check.sentences),
+        *((line, "") for line in (*LIMITS, *TASK_SENTENCES)),
+    ]
+    lines.sort(key=lambda known: SEVERITIES.index(known[0].t))
+    return {line.id: (place, line, fix) for place, (line, fix) in enumerate(lines)}
 
 
-def evidence(observations: Observations, judgement: Judgement) -> tuple[Evidence, ...]:
+def sentences() -> Mapping[str, Sentence]:
+    """Return all sentences by id, in the order of a card."""
+    return {name: line for name, (_, line, _) in _table().items()}
+
+
+def findings(observations: Observations, judgement: Judgement) -> tuple[Finding, ...]:
     """Return the findings of one scan; at least one. Every text is a sentence without markup, given once."""
     found: list[Finding] = []
     if judgement.unreachable:
@@ -267,15 +240,15 @@ def evidence(observations: Observations, judgement: Judgement) -> tuple[Evidence
         found += chain.from_iterable(check.findings(observations, judgement) for check in CHECKS)
         found += task_findings(observations)
     found += [Finding("incomplete")] if observations.incomplete else []
-    found += (Finding(limit) for limit in observations.limits if limit in sentences())
+    found += (Finding(limit) for limit in observations.limits if limit in _table())
     found += (Finding("warning", {"note": sentence(note)}) for note in observations.warnings if note.strip())
-    found.sort(key=lambda finding: sentences()[finding.id][0])
-    return tuple(dict.fromkeys(_line(finding) for finding in found))
+    found.sort(key=lambda finding: _table()[finding.id][0])
+    return tuple({one.text: one for one in map(_filled, found)}.values())
 
 
-def _line(finding: Finding) -> Evidence:
-    line = sentences()[finding.id][1]
-    return Evidence(t=line.t, text=fill(line.text, finding.facts))
+def _filled(finding: Finding) -> Finding:
+    _, line, fix = _table()[finding.id]
+    return replace(finding, severity=line.t, text=fill(line.text, finding.facts), fix=fix)
 
 
 def _unreachable(observations: Observations) -> Iterator[Finding]:

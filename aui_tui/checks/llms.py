@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from aui_tui.checks.base import Advice, Check, Earned, Finding, Piece, Site, good, warn
+from aui_tui.checks.base import Advice, Check, Earned, Piece, Site, good, warn
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.wording import sentence, status
+from aui_tui.model.card import Finding
 from aui_tui.model.observations import Observations
 
 POINTS = {"v0.1": 5, "v0.2": 3}

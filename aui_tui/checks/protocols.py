@@ -7,9 +7,10 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
-from aui_tui.checks.base import Advice, CardPoints, Check, Earned, Finding, Piece, Site, good, script_json, warn
+from aui_tui.checks.base import Advice, Check, Earned, Piece, Site, good, script_json, warn
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.wording import sentence
+from aui_tui.model.card import Finding
 from aui_tui.model.observations import Observations
 
 POINTS = {"v0.1": 15, "v0.2": 10}
@@ -136,11 +137,6 @@ class FrontDoor(Check):
         if site.observations.files.ai_plugin:
             body += " The ai-plugin.json of this site belongs to a programme that has ended; no current agent reads it."
         return Advice(body, code, lambda: (Piece(path, f"{site.origin}/{path}, as application/json", code),))
-
-    def convert(self, known: CardPoints, to: str) -> int:
-        if 0 < known.points < POINTS[known.was]:
-            return PLUGIN_POINTS[to]
-        return POINTS[to] if known.points else 0
 
 
 CHECK = FrontDoor()

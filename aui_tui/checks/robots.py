@@ -12,10 +12,8 @@ from aui_tui.checks import robots_edit
 from aui_tui.checks.base import (
     WELCOME,
     Advice,
-    CardPoints,
     Check,
     Earned,
-    Finding,
     Site,
     critical,
     edges,
@@ -25,6 +23,7 @@ from aui_tui.checks.base import (
 )
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.wording import at_lines, by_line, joined, name_of, out_of, quoted, silence, status
+from aui_tui.model.card import Finding
 from aui_tui.model.methods import round_half_up
 from aui_tui.model.observations import INCONCLUSIVE, Exchange, Observations, RobotsPolicy
 from aui_tui.model.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL
@@ -200,7 +199,6 @@ class RobotsTxt(Check):
     pillar = WELCOME
     sentences = SENTENCES
     detail = "robots"
-    judged = True
     rests_on = ("robots.txt", "robots")
 
     def measure(self, observations: Observations, judgement: Judgement, method: str) -> Earned:
@@ -280,11 +278,6 @@ class RobotsTxt(Check):
         rows = [f"User-agent: {name}" for name in reversed(group.values())]
         code = "\n".join([*rows, "Allow: /"])
         return Advice(body, code, lambda: robots_pieces(site, "robots", code))
-
-    def convert(self, known: CardPoints, to: str) -> int:
-        counts = known.card.agents_disallowed, known.card.agents_partial
-        unknown = known.points == 0 and _share(POINTS[known.was], *counts) > 0
-        return 0 if unknown else _share(POINTS[to], *counts)
 
 
 CHECK = RobotsTxt()

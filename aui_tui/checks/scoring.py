@@ -1,28 +1,27 @@
-"""From observations, or from a card alone, to the report card under any method; what its fixes gain. Pure.
+"""From observations to the report card under any method, and what its fixes gain. Pure.
 
 The same observations give the same card.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Final
 from urllib.parse import quote
 
 import msgspec
+from msgspec.structs import replace
 
-from aui_tui.checks import BY_COMPONENT, BY_FIX, CardPoints, Site, by_fix, points
+from aui_tui.checks import BY_FIX, Site, by_fix
 from aui_tui.checks.judge import Judgement, judge, live_exchanges
-from aui_tui.checks.ledger import TASKS, detail, evidence, ledger, pillars
-from aui_tui.checks.ledger import earned as earned_on
-from aui_tui.errors import RecordError
-from aui_tui.model.card import AgentAccess, Ledger, Recommendation, ReportCard, Semantic
-from aui_tui.model.methods import DEFAULT_METHOD, V02, Method, capped, grade_of
+from aui_tui.checks.ledger import TASKS, detail, findings, ledger, pillars
+from aui_tui.model.card import AgentAccess, Evidence, Ledger, Recommendation, ReportCard, Semantic
+from aui_tui.model.methods import DEFAULT_METHOD, Method
 from aui_tui.model.methods import method as method_named
 from aui_tui.model.observations import CHALLENGED, Observations
-from aui_tui.model.points import Standing, percent
+from aui_tui.model.points import Standing
 from aui_tui.model.registry import registry
-from aui_tui.model.tasks import pillar_points, runs_of
+from aui_tui.model.tasks import runs_of
 from aui_tui.model.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL, LIVE_TOTAL
 
 
@@ -50,26 +49,31 @@ def what_if(observations: Observations, fixes: Iterable[str], method: Method) ->
     return Prospect(score=book.score, grade=book.grade, stance=judgement.stance, ledger=book)
 
 
+def _whole(observations: Observations, judgement: Judgement, method: Method) -> Ledger:
+    """Return the ledger with the findings, the score after each fix, and the score with all of them."""
+    book = ledger(observations, method, judgement)
+    entries = tuple(
+        replace(entry, after=what_if(observations, (entry.fix,), method).score) if entry.fix else entry
+        for entry in book.entries
+    )
+    best = what_if(observations, [entry.fix for entry in entries if entry.fix], method).score
+    return replace(book, entries=entries, best=best, findings=findings(observations, judgement))
+
+
 def recommendations(site: Site, book: Ledger, method: Method) -> tuple[Recommendation, ...]:
     """Return the fixes that gain points under ``method``, most points first, then in the specification's order.
 
-    The points of a fix are the pillar points gained when exactly its fact is changed and the site scored again.
+    A fix gains what its component lacks: exactly its fact is changed.
     """
-    observations, judgement = site.observations, site.judgement
-    gains = {entry.fix: _gain(observations, entry.fix, judgement, book, method) for entry in book.entries if entry.fix}
+    gains = {entry.fix: entry.possible - entry.earned for entry in book.entries if entry.fix}
     found = []
-    for key in sorted((key for key in BY_FIX if gains.get(key, 0) > 0), key=lambda key: -gains[key]):
+    for key in sorted((key for key in BY_FIX if key in gains), key=lambda key: -gains[key]):
         check = BY_FIX[key]
         advice = check.advise(site)
         pillar = method.pillar(check.pillar[method.name]).label
         body = f"{advice.body} {check.proof_for(site)}"
         found.append(Recommendation(key, pillar, gains[key], check.title, body, advice.code))
     return tuple(found)
-
-
-def _gain(observations: Observations, fix: str, judgement: Judgement, book: Ledger, method: Method) -> int:
-    after = apply(observations, (fix,))
-    return ledger(after, method, None if BY_FIX[fix].judged else judgement).earned - book.earned
 
 
 __all__ = ["Labels", "grade_card", "ledger", "name_of"]
@@ -101,12 +105,12 @@ def grade_card(observations: Observations, method: str = DEFAULT_METHOD, *, labe
     """Return the report card of ``observations`` under ``method``. Raises BadValue for an unknown method."""
     chosen, labels = method_named(method), labels or Labels()
     judgement = judge(observations)
-    book = ledger(observations, chosen, judgement)
+    book = _whole(observations, judgement, chosen)
     name = name_of(observations, labels)
     card = _card(observations, judgement, book, chosen, labels, name)
     if chosen.name != "v0.2":
         return card
-    return msgspec.structs.replace(
+    return replace(
         card,
         detail=detail(book.points),
         provisional=card.pillars[chosen.task_pillar.key] is None,
@@ -135,7 +139,8 @@ def _card(
         stance=judgement.stance,
         pillars=pillars(earned, method, earned.get(TASKS)),
         pillar_max={pillar.key: pillar.maximum for pillar in method.pillars},
-        evidence=evidence(observations, judgement),
+        evidence=tuple(Evidence(finding.severity, finding.text) for finding in book.findings),
+        ledger=book,
         matrix=dict(judgement.verdicts),
         files=tuple(file for file, present in found.items() if present),
         jsonld=page.jsonld,
@@ -179,62 +184,3 @@ def _card(
 def site_of(observations: Observations, judgement: Judgement, name: str, labels: Labels) -> Site:
     """Return the site that the advice is written for."""
     return Site(observations, judgement, name, labels.category, public_url=labels.public_url, tester=labels.tester)
-
-
-def regrade(card: ReportCard, name: str) -> ReportCard:
-    """Return ``card`` under the method called ``name``, from the card alone; itself when it is graded so already.
-
-    For cards whose observations are not kept: everything that earns points can be read back from a card (specification
-    2.2, 2.6), so the figures are those of a grading of the observations. A fix that gains points only under the new
-    method, by rounding, has no snippet.
-
-    Raises BadValue for an unknown method and RecordError for a card that does not add up.
-    """
-    chosen = method_named(name)
-    if card.method == chosen.name:
-        return card
-    earned = _earned_under(card, chosen)
-    runs = card.task_runs or ()
-    worked = None if card.unreachable else pillar_points(runs, chosen.task_pillar.maximum)
-    full = points(chosen.name)
-    possible = sum(full[part] for part in earned) + (chosen.task_pillar.maximum if worked is not None else 0)
-    raw = percent(sum(earned.values()) + (worked or 0), possible)
-    score = capped(raw, card.stance)
-    graded = msgspec.structs.replace(
-        card,
-        method=chosen.name,
-        score=score,
-        grade=grade_of(score),
-        pillars=pillars(earned, chosen, worked),
-        pillar_max={pillar.key: pillar.maximum for pillar in chosen.pillars},
-        recommendations=_recommendations_under(card, chosen, earned),
-    )
-    if chosen is not V02:
-        unset = msgspec.UNSET
-        return msgspec.structs.replace(graded, detail=unset, provisional=unset, task_runs=unset)
-    return msgspec.structs.replace(graded, detail=detail(earned), provisional=worked is None, task_runs=runs)
-
-
-def _earned_under(card: ReportCard, to: Method) -> dict[str, int]:
-    """Return the points per component under ``to``; a component that was not measured is absent."""
-    if card.unreachable:
-        return {}
-    known = earned_on(card)
-    if known is None:
-        raise RecordError(f"{card.host}: the points of this card do not add up, so it cannot be graded again.")
-    return {
-        part: BY_COMPONENT[part].convert(CardPoints(card, card.method, got), to.name) for part, got in known.items()
-    }
-
-
-def _recommendations_under(card: ReportCard, to: Method, earned: Mapping[str, int]) -> tuple[Recommendation, ...]:
-    old = {fix.k: fix for fix in card.recommendations}
-    found = []
-    for key, check in BY_FIX.items():
-        gain = check.points[to.name] - earned[check.component] if check.component in earned else 0
-        if gain <= 0:
-            continue
-        known = old.get(key) or Recommendation(key, "", 0, check.label, "", "")
-        pillar = to.pillar(check.pillar[to.name]).label
-        found.append(msgspec.structs.replace(known, pillar=pillar, pts=gain))
-    return tuple(sorted(found, key=lambda fix: -fix.pts))

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from aui_tui.checks.base import Advice, CardPoints, Check, Earned, Finding, Site, good, robots_pieces, warn
+from aui_tui.checks.base import Advice, Check, Earned, Site, good, robots_pieces, warn
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.robots_edit import OPEN_SIGNAL, signal_for
 from aui_tui.checks.wording import quoted
+from aui_tui.model.card import Finding
 from aui_tui.model.methods import round_half_up
 from aui_tui.model.observations import Observations
 
@@ -102,11 +103,6 @@ class ContentSignal(Check):
             )
             code = f"Content-Signal: {value}"
         return Advice(body, code, lambda: robots_pieces(site, "signal", code))
-
-    def convert(self, known: CardPoints, to: str) -> int:
-        if 0 < known.points < POINTS[known.was]:
-            return _half(to)
-        return POINTS[to] if known.points else 0
 
 
 CHECK = ContentSignal()

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from aui_tui.checks.base import Advice, Earned, Finding, PageCheck, Piece, Site, critical, good, warn
+from aui_tui.checks.base import Advice, Earned, PageCheck, Piece, Site, critical, good, warn
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.wording import clause
+from aui_tui.model.card import Finding
 from aui_tui.model.observations import SERVED, Observations
 from aui_tui.text import count
 

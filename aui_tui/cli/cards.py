@@ -13,7 +13,7 @@ from aui_tui.cli.gating import GateOptions, Gating
 from aui_tui.cli.options import Host, Method, example, method_of, one_of, run_of, taking, words
 from aui_tui.cli.output import READABLE, RECORD, TEXT, CardForm, Deterministic, File, FormOptions, Report, emit, path_of
 from aui_tui.cli.run import Run, fail
-from aui_tui.cli.sources import opened, report_of
+from aui_tui.cli.sources import only_under, opened, report_of
 from aui_tui.errors import AuiError, BadValue, ConfigError, RecordError, Unavailable
 from aui_tui.model.card import ReportCard
 from aui_tui.model.observations import Observations
@@ -126,7 +126,6 @@ def diff(
 
     TIME is the beginning of a kept scan's time, such as 2026-11-20, or first, or last.
     """
-    from aui_tui.checks.scoring import regrade
     from aui_tui.report.changes import diff as difference
     from aui_tui.report.diff import write
 
@@ -152,7 +151,7 @@ def diff(
 
     pair = run.wait(work())
     if method:
-        pair = (regrade(pair[0], method), regrade(pair[1], method))
+        pair = (only_under(pair[0], method), only_under(pair[1], method))
     emit(write(difference(*pair), form, deterministic=deterministic), path)
 
 
@@ -251,8 +250,6 @@ def regrade_cards(
     method: Method,
 ) -> int:
     """Grade cards again under a method, from what was seen then; nothing is stored."""
-    from aui_tui.checks.scoring import regrade
-
     run = run_of(context)
     form = CardForm.of(context)
     method = method_of(method)
@@ -262,7 +259,7 @@ def regrade_cards(
     def of_file(name: str) -> None:
         for card, seen in sources.read_scans(name):
             try:
-                found.append(regrade(card, method) if seen is None else _again(card, seen, method))
+                found.append(only_under(card, method) if seen is None else _again(card, seen, method))
             except AuiError as error:
                 codes.append(fail(error))
 

@@ -8,8 +8,6 @@ from contextlib import AbstractAsyncContextManager, aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from msgspec.structs import replace
-
 from aui_tui.cli import streams
 from aui_tui.cli.run import Run
 from aui_tui.errors import BadValue, ConfigError, RecordError, Unavailable
@@ -82,22 +80,27 @@ async def counts(service: Service, url: str) -> bool:
 async def report_of(service: Service, host: str, *, method: str = "", at: str = "") -> HostReport:
     """Return what ``service`` knows of ``host`` under ``method``, having reported how old the answer is.
 
-    Where the observations are not kept, the card alone is graded again. Raises as ``Service.site``, and RecordError for
-    a card that does not add up.
+    Raises as ``Service.site``, and BadValue for a card that is kept without what was seen and graded otherwise.
     """
     found = await service.site(host, at=at)
     if found.notice:
         streams.say(found.notice)
     if not method or method == found.card.method:
         return found
-    if found.observations is not None:
-        return await service.site(host, method=method, at=at)
-    from aui_tui.checks.scoring import regrade
+    if found.observations is None:
+        only_under(found.card, method)
+    return await service.site(host, method=method, at=at)
 
-    before = found.previous
-    return replace(
-        found, card=regrade(found.card, method), previous=regrade(before, method) if before is not None else None
-    )
+
+def only_under(card: ReportCard, method: str) -> ReportCard:
+    """Return ``card``, which comes without what was seen. Raises BadValue when it is graded under another method."""
+    if card.method != method:
+        raise BadValue(
+            f"The card of {card.host} comes without what was seen, so it exists under {card.method} only."
+            " Scan it again.",
+            allowed=(card.method,),
+        )
+    return card
 
 
 def only_local(run: Run, what: str) -> None:

@@ -29,7 +29,7 @@ _FILE_LIMIT: Final = 64 << 10
 
 def pack_card(card: ReportCard) -> bytes:
     """Return ``card`` as compressed JSON."""
-    return _deflate(encode_card(card), CARD)
+    return _deflate(encode_card(card, own=True), CARD)
 
 
 def unpack_card(blob: bytes) -> ReportCard:

@@ -257,7 +257,10 @@ class ScanCache:
 
     def put(self, key: str, card: ReportCard, observations: Observations) -> None:
         """Keep a scan. Raises diskcache.Timeout, sqlite3.Error or OSError when the file is locked or full."""
-        entry = {"card": encode_card(card).decode(), "observations": msgspec.json.encode(observations).decode()}
+        entry = {
+            "card": encode_card(card, own=True).decode(),
+            "observations": msgspec.json.encode(observations).decode(),
+        }
         life = UNREACHABLE_LIFE if card.unreachable else LIFE
         try:
             self._disk.open().set("scan:" + key, entry, expire=life, retry=False)

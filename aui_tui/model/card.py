@@ -5,7 +5,7 @@ Fields as in specification 2. A time is ISO 8601 in UTC with milliseconds (2.2).
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Annotated, Final
 
@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from aui_tui.model.observations import CHALLENGED, INCONCLUSIVE, REDIRECTS, REFUSED, SERVED, Declared
 from aui_tui.model.registry import registry
 from aui_tui.model.tasks import TaskRun
+from aui_tui.model.vocabulary import SEVERITIES
 
 Count = Annotated[int, Meta(ge=0, le=2**53 - 1)]
 """A count; the largest is the largest integer that every JSON reader keeps exact (RFC 8259 section 6)."""
@@ -30,6 +31,20 @@ class Evidence(msgspec.Struct, frozen=True):
 
     t: str
     text: str
+
+
+class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What one check found: the ``id`` of a fixed sentence, the ``facts`` that fill it, and the sentence filled.
+
+    ``severity`` and ``text`` are those of its line of evidence; ``fix`` is the recommendation key of its check, empty
+    for what no fix is about. A line of another index has no ``id``. A check names ``id`` and ``facts`` alone.
+    """
+
+    id: str
+    facts: dict[str, str] = {}
+    severity: str = ""
+    text: str = ""
+    fix: str = ""
 
 
 class Semantic(msgspec.Struct, frozen=True):
@@ -74,7 +89,8 @@ class Recommendation(msgspec.Struct, frozen=True):
 class ReportCard(msgspec.Struct, frozen=True, kw_only=True):
     """The full record (2.2), fields in the specification's order; the three after them belong to v0.2 (2.3).
 
-    ``declared`` is there only when it was asked for; the specification does not name it.
+    The specification names neither ``declared``, which is there only when it was asked for, nor ``ledger``, which a
+    card has that this program graded and which no record for others carries.
     """
 
     found: bool
@@ -123,6 +139,20 @@ class ReportCard(msgspec.Struct, frozen=True, kw_only=True):
     provisional: bool | UnsetType = UNSET
     task_runs: tuple[TaskRun, ...] | UnsetType = UNSET
     declared: Declared | UnsetType = UNSET
+    ledger: Ledger | UnsetType = UNSET
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The evidence, a finding a line, with ids and facts where this program graded the card."""
+        known = {} if self.ledger is UNSET else {one.text: one for one in self.ledger.findings}
+        return tuple(known.get(line.text) or Finding("", severity=line.t, text=line.text) for line in self.evidence)
+
+    def with_findings(self, findings: Iterable[Finding]) -> ReportCard:
+        """Return the card with ``findings`` as its evidence, the most severe first."""
+        weight = {word: place for place, word in enumerate(SEVERITIES)}
+        ranked = tuple(sorted(findings, key=lambda one: weight.get(one.severity, 0)))
+        ledger = UNSET if self.ledger is UNSET else replace(self.ledger, findings=ranked)
+        return replace(self, evidence=tuple(Evidence(one.severity, one.text) for one in ranked), ledger=ledger)
 
     @property
     def unreachable(self) -> bool:
@@ -176,7 +206,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """One component of the score: points ``earned`` of ``possible`` in ``pillar`` (its wire key), and the ``reason``.
 
     ``measured`` is False when no probe was conclusive: then the component counts on neither side.
-    ``fix`` is the recommendation key that would complete it, empty when nothing is left to gain.
+    ``fix`` is the recommendation key that would complete it, empty when nothing is left to gain; ``after`` is the score
+    with that fix alone.
     """
 
     component: str
@@ -186,12 +217,14 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
     measured: bool = True
     fix: str = ""
+    after: int = 0
 
 
 class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     """All components of a score under one method, their sums, and what the sums became.
 
-    ``raw`` is round half up of 100 x earned / possible; ``score`` is ``raw``, at most 59 when ``capped``.
+    ``raw`` is round half up of 100 x earned / possible; ``score`` is ``raw``, at most 59 when ``capped``; ``best`` is
+    the score with all fixes. ``conclusive``: live-probed agents whose probe counts. ``findings``: the evidence.
     """
 
     method: str
@@ -202,6 +235,9 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     score: int
     capped: bool
     grade: str
+    best: int = 0
+    conclusive: int = 0
+    findings: tuple[Finding, ...] = ()
 
     @property
     def points(self) -> dict[str, int]:
@@ -209,36 +245,27 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
         return {entry.component: entry.earned for entry in self.entries}
 
 
-_QUOTED: Final = re.compile(r"; the [^;]{1,60} to quote (?:is|are) (.+?)\.?$")
-"""The ids of requests to quote to a vendor, at the end of an evidence text."""
-
-
-def text_without_volatile(text: str) -> str:
-    """Return an evidence text without the ids of the requests that it quotes."""
-    return _QUOTED.sub(".", text)
+QUOTE: Final = "quote"
+"""Id of the finding that says which ids of requests to quote to a vendor: ``ids``, other ones in each scan."""
 
 
 def card_without_volatile(card: ReportCard) -> ReportCard:
-    """Return ``card`` with its evidence and snippets without volatile parts; ``scanned_at`` and ``elapsed_ms`` stay."""
-    found = (_QUOTED.search(item.text) for item in card.evidence)
-    quoted = {word for match in found if match for word in re.split(r", | and ", match[1])}
-    ids = "|".join(map(re.escape, sorted(quoted, key=len, reverse=True)))
-    named = re.compile(rf"^(- .* )(?:{ids})$", re.MULTILINE) if ids else None
+    """Return ``card`` without what differs from scan to scan: ids of requests, and the time in its snippets.
 
-    def of(code: str) -> str:
-        code = code.replace(card.scanned_at, "(time)")
-        return named.sub(r"\1(id)", code) if named else code
-
-    return replace(
-        card,
-        evidence=tuple(replace(item, text=text_without_volatile(item.text)) for item in card.evidence),
-        recommendations=tuple(replace(fix, code=of(fix.code)) for fix in card.recommendations),
-    )
-
-
-def summary_without_volatile(summary: SiteSummary) -> SiteSummary:
-    """Return ``summary`` with its evidence without volatile parts."""
-    return replace(summary, top_evidence=text_without_volatile(summary.top_evidence))
+    ``scanned_at`` and ``elapsed_ms`` stay.
+    """
+    volatile = {card.scanned_at: "(time)"}
+    for finding in card.findings:
+        if finding.id == QUOTE:
+            volatile |= dict.fromkeys(finding.facts["ids"].split(", "), "(id)")
+    fixes = []
+    for fix in card.recommendations:
+        code = fix.code
+        for word in sorted(volatile, key=len, reverse=True):
+            code = code.replace(word, volatile[word])
+        fixes.append(replace(fix, code=code))
+    kept = card.with_findings(finding for finding in card.findings if finding.id != QUOTE)
+    return replace(kept, recommendations=tuple(fixes))
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -17,7 +17,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from aui_tui.errors import RecordError
-from aui_tui.model.card import Index, Percent, Points, ReportCard, SiteSummary
+from aui_tui.model.card import Index, Ledger, Percent, Points, ReportCard, SiteSummary
 from aui_tui.model.decoding import convert, json_decoder
 from aui_tui.model.methods import METHODS
 from aui_tui.model.observations import Declared
@@ -78,9 +78,12 @@ def slots_of(field: str) -> tuple[str, ...]:
     return tuple(f"{prefix}{number:0{digits}d}" for number in range(1, count + 1))
 
 
-def encode_card(card: ReportCard, keys: Keys = "names") -> bytes:
-    """Return ``card`` as JSON; ``keys="slots"`` writes positional keys instead of names."""
-    return _encode(keyed(card, keys))
+def encode_card(card: ReportCard, keys: Keys = "names", *, own: bool = False) -> bytes:
+    """Return ``card`` as JSON; ``keys="slots"`` writes positional keys instead of names.
+
+    A file of our ``own`` has the ledger too, which the specification does not name, and has names.
+    """
+    return _encode(card if own else keyed(card, keys))
 
 
 def encode_summary(summary: SiteSummary, keys: Keys = "names") -> bytes:
@@ -203,7 +206,9 @@ def _encode(record: object) -> bytes:
 
 
 def keyed(record: V, keys: Keys) -> V:
-    """Return ``record`` with its maps under names or under slots; a foreign map keeps its names under ``names``."""
+    """Return ``record`` for others: its maps under names or under slots (a foreign map keeps its names), no ledger."""
+    if isinstance(record, ReportCard) and record.ledger is not UNSET:
+        record = msgspec.structs.replace(record, ledger=UNSET)
     if keys == "names":
         return record
     changes: dict[str, Any] = {}
@@ -258,13 +263,14 @@ def _known(raw: dict[str, Any], kind: type[msgspec.Struct]) -> dict[str, Any]:
 
 
 def _ours(cleaned: dict[str, Any]) -> dict[str, Any]:
-    """Drop ``declared`` and the elements of ``task_runs`` that are not ours: what others put there is open."""
+    """Drop ``declared``, ``ledger`` and elements of ``task_runs`` that are not ours: what others put there is open."""
     runs = cleaned.get("task_runs")
     if isinstance(runs, list):
         cleaned = cleaned | {"task_runs": [run for run in runs if _is_a(TaskRun, run)]}
-    if "declared" in cleaned and not _is_a(Declared, cleaned["declared"]):
-        del cleaned["declared"]
-    return cleaned
+    foreign = {
+        name for name, kind in (("declared", Declared), ("ledger", Ledger)) if not _is_a(kind, cleaned.get(name))
+    }
+    return {name: value for name, value in cleaned.items() if name not in foreign}
 
 
 def _is_a(kind: type[msgspec.Struct], value: Any) -> bool:

@@ -1,13 +1,13 @@
-"""Arithmetic of points: rounding, percentages, what a card says of them by itself, and what its fixes would gain."""
+"""Arithmetic of points: rounding, percentages, sums of a card, and what its fixes gain."""
 
 from __future__ import annotations
 
 import msgspec
+from msgspec import UNSET
 
 from aui_tui.model.card import ReportCard
-from aui_tui.model.methods import METHODS, MOST_AGENTS, capped, grade_of, round_half_up
+from aui_tui.model.methods import METHODS, MOST_AGENTS, capped, round_half_up
 from aui_tui.model.observations import INCONCLUSIVE
-from aui_tui.model.registry import registry
 from aui_tui.model.vocabulary import LIVE_TOTAL
 
 
@@ -17,20 +17,10 @@ def percent(got: int, possible: int) -> int:
 
 
 def conclusive(card: ReportCard) -> int:
-    """Return the number of live-probed agents whose probe counts at the door.
-
-    Such a probe ended with a page, a refusal or a challenge, and was not left without a verdict by the site's limits
-    (a status, and ``untested`` in the matrix). Where agents are to be let in although every one with an answer was
-    served, those without an answer were dropped, which counts too.
-    """
-    live = {surface.live: verdict for surface, verdict in zip(registry().surfaces, card.matrix.values(), strict=False)}
-    keys = [agent.key for agent in registry().live]
-    answered = sum(
-        (access.outcome != INCONCLUSIVE or live.get(key) == "blocked") and live.get(key) != "untested"
-        for key, access in zip(keys, card.agent_access.values(), strict=False)
-    )
-    dropped = card.live_served == answered and any(fix.k == "wba" for fix in card.recommendations)
-    return LIVE_TOTAL if dropped and not card.human_challenged and answered < LIVE_TOTAL else answered
+    """Return the number of live-probed agents whose probe counts at the door; on a foreign card, that got an answer."""
+    if card.ledger is not UNSET:
+        return card.ledger.conclusive
+    return sum(access.outcome != INCONCLUSIVE for access in card.agent_access.values())
 
 
 def totals(card: ReportCard) -> tuple[int, int]:
@@ -103,39 +93,30 @@ def stance_of(*, served: int, conclusive: int, browser_challenged: bool, only_of
     return "Open" if served == LIVE_TOTAL and disallowed == 0 else "Selective"
 
 
-def gain_words(points: int, before: int, after: int) -> str:
-    """Return what a fix gains: ``+4 points, score 52 -> 60``. Points count in its pillar, the score from 0 to 100."""
-    return f"+{points} {'point' if points == 1 else 'points'}, score {before} -> {after}"
+def gain_words(points: int, before: int, after: int | None) -> str:
+    """Return what a fix gains: ``+4 points, score 52 -> 60``; without the score where ``after`` is not known.
+
+    Points count in its pillar, the score from 0 to 100.
+    """
+    gained = f"+{points} {'point' if points == 1 else 'points'}"
+    return gained if after is None else f"{gained}, score {before} -> {after}"
+
+
+def score_after(card: ReportCard, fix: str = "") -> int | None:
+    """Return the score of ``card`` with ``fix`` alone, or with all fixes; None of a foreign card, or of another fix."""
+    if card.ledger is UNSET:
+        return None
+    if not fix:
+        return card.ledger.best
+    return next((entry.after for entry in card.ledger.entries if entry.fix == fix), None)
 
 
 def gain(card: ReportCard, fix: str) -> str:
     """Return what ``fix`` alone gains on ``card``, in words; empty when it gains nothing there."""
     points_of = {item.k: item.pts for item in card.recommendations}
-    return gain_words(points_of[fix], card.score, estimate(card, frozenset({fix})).score) if fix in points_of else ""
+    return gain_words(points_of[fix], card.score, score_after(card, fix)) if fix in points_of else ""
 
 
 def gain_of_all(card: ReportCard) -> str:
     """Return what all fixes of ``card`` together gain, in words."""
-    every = frozenset(fix.k for fix in card.recommendations)
-    points_of_all = sum(fix.pts for fix in card.recommendations)
-    return gain_words(points_of_all, card.score, estimate(card, every).score)
-
-
-def estimate(card: ReportCard, fixes: frozenset[str]) -> Standing:
-    """Return where the site of ``card`` would stand with ``fixes`` done, by the points that the card names.
-
-    A card does not say which refusals were offers to pay; its stance does, where no agent was served.
-    """
-    got, possible = totals(card)
-    raw = percent(got + sum(fix.pts for fix in card.recommendations if fix.k in fixes), possible)
-    answered = conclusive(card)
-    let_in = "wba" in fixes
-    stance = stance_of(
-        served=answered if let_in else card.live_served,
-        conclusive=answered,
-        browser_challenged=card.human_challenged and not let_in,
-        only_offers=card.stance != "Walled",
-        disallowed=0 if "robots" in fixes else card.agents_disallowed,
-    )
-    score = capped(raw, stance)
-    return Standing(score, grade_of(score), stance)
+    return gain_words(sum(fix.pts for fix in card.recommendations), card.score, score_after(card))

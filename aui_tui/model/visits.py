@@ -13,11 +13,10 @@ from typing import Annotated, Final, Literal, NamedTuple
 import msgspec
 
 from aui_tui.errors import RecordError
-from aui_tui.model.card import AgentAccess, Count, Evidence, ReportCard, Timestamp, age, epoch_ms
+from aui_tui.model.card import AgentAccess, Count, Finding, ReportCard, Timestamp, age, epoch_ms
 from aui_tui.model.decoding import convert
 from aui_tui.model.observations import CHALLENGED, INCONCLUSIVE, REFUSED, SERVED
 from aui_tui.model.registry import Agent, registry
-from aui_tui.model.vocabulary import SEVERITIES
 from aui_tui.text import clean
 
 TimestampOrEmpty = Annotated[str, msgspec.Meta(pattern=r"^$|^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")]
@@ -41,7 +40,7 @@ RANGES_OLD: Final = 30 * 86400.0
 """Seconds after which a fetched list of ranges is called old wherever it is used."""
 CDNS: Final = ("cloudflare", "cloudfront", "fastly", "akamai", "vercel", "netlify", "imperva", "sucuri", "bunny")
 """Words of a card's ``edge`` that mean: another server answers before the origin does."""
-LIMIT: Final = "Limit of this test: "
+LIMIT: Final = "probe-limit"
 """How the line of a card begins that says what a probe cannot know."""
 PROBE_WORDS: Final = {SERVED: "in", REFUSED: "refused", CHALLENGED: "challenged", INCONCLUSIVE: "unclear"}
 NOT_ASKED: Final = "not asked"
@@ -217,10 +216,12 @@ def with_log_evidence(card: ReportCard, record: Visits) -> ReportCard:
     answered = [one for one in turned_away if one.gets_in is not None]
     if not answered:
         return card
-    kept = [line for line in card.evidence if len(answered) < len(turned_away) or not line.text.startswith(LIMIT)]
-    added = [Evidence("good" if one.gets_in else "warn", f"Access log: {one.sentence}") for one in answered]
-    lines = sorted((*added, *kept), key=lambda line: SEVERITIES.index(line.t) if line.t in SEVERITIES else 0)
-    return msgspec.structs.replace(card, evidence=tuple(lines))
+    kept = [one for one in card.findings if len(answered) < len(turned_away) or one.id != LIMIT]
+    added = [
+        Finding("visits", severity="good" if one.gets_in else "warn", text=f"Access log: {one.sentence}")
+        for one in answered
+    ]
+    return card.with_findings((*added, *kept))
 
 
 def is_behind_cdn(card: ReportCard) -> bool:

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
+from msgspec import UNSET
 
 from aui_tui.checks import BY_COMPONENT
-from aui_tui.checks.ledger import earned
 from aui_tui.model import labels, points
-from aui_tui.model.card import AgentAccess, Evidence, ReportCard, text_without_volatile
+from aui_tui.model.card import QUOTE, AgentAccess, Evidence, ReportCard
 from aui_tui.model.codec import slots_of
 from aui_tui.model.methods import METHODS, grade_of
 from aui_tui.model.observations import INCONCLUSIVE, SERVED
@@ -225,21 +225,21 @@ def _word(value: object) -> str:
 
 
 def _findings_only_in(card: ReportCard, other: ReportCard) -> tuple[Evidence, ...]:
-    left = Counter((item.t, text_without_volatile(item.text)) for item in other.evidence)
+    left = Counter((item.t, item.text) for item in other.evidence)
     found = []
-    for item in card.evidence:
-        known = item.t, text_without_volatile(item.text)
+    for finding in card.findings:
+        known = finding.severity, finding.text
         if left[known]:
             left[known] -= 1
-        elif item.t in FINDINGS:
-            found.append(item)
+        elif finding.severity in FINDINGS and finding.id != QUOTE:
+            found.append(Evidence(*known))
     return tuple(found)
 
 
 def _credited(changes: list[Change], before: ReportCard, after: ReportCard) -> Iterable[Change]:
     """Give each component's points to the change that moved them, or to a line of their own."""
-    old, now = earned(before), earned(after)
-    if before.method != after.method or old is None or now is None:
+    old, now = _earned(before), _earned(after)
+    if before.method != after.method:
         return changes
     for component in now:
         moved = now[component] - old.get(component, now[component])
@@ -249,10 +249,16 @@ def _credited(changes: list[Change], before: ReportCard, after: ReportCard) -> I
     return changes
 
 
+def _earned(card: ReportCard) -> dict[str, int]:
+    """Return the points per measured component that a check fills; none of a foreign card."""
+    entries = () if card.ledger is UNSET else card.ledger.entries
+    return {entry.component: entry.earned for entry in entries if entry.measured and entry.component in BY_COMPONENT}
+
+
 def _credit(changes: list[Change], component: str, moved: int, pillar: str, after: ReportCard) -> None:
     causes = _causes(changes, component, moved, after)
     if not causes:
-        check, now = BY_COMPONENT[component], earned(after) or {}
+        check, now = BY_COMPONENT[component], _earned(after)
         full = check.points[after.method]
         changes.append(
             Change(

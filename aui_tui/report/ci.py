@@ -6,10 +6,9 @@ A problem has a rule, its fix, and the place that it belongs to. No text of a si
 from __future__ import annotations
 
 import hashlib
-import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import chain, count
 from types import MappingProxyType
 from typing import Any, Final
@@ -19,10 +18,11 @@ from xml.sax.saxutils import escape, quoteattr
 import msgspec
 
 from aui_tui import __version__
-from aui_tui.checks import BY_FIX, CHECKS
+from aui_tui.checks import BY_FIX
 from aui_tui.checks.ledger import sentences
+from aui_tui.checks.wording import PLACE
 from aui_tui.model import labels, points
-from aui_tui.model.card import Evidence, Recommendation, ReportCard, text_without_volatile
+from aui_tui.model.card import QUOTE, Finding, Recommendation, ReportCard
 from aui_tui.model.points import gain
 from aui_tui.model.registry import registry
 from aui_tui.model.vocabulary import VERDICT_RANK
@@ -51,7 +51,6 @@ PATHS: Final = MappingProxyType(
     {"robots": "/robots.txt", "signal": "/robots.txt", "llms": "/llms.txt", "front-door": "/.well-known"}
 )
 """The path on the site that a fix is about; others are about the homepage."""
-_PLACE: Final = re.compile(r"<<\w+>>")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,12 +82,13 @@ class Problem:
 
 def problems(card: ReportCard, options: Options) -> Iterator[Problem]:
     """Yield the findings of ``card`` with the fix of each, fixes that no finding speaks of, and failed gates."""
+    seen: Counter[str] = Counter()
     fixes = {} if card.unreachable else {fix.k: fix for fix in card.recommendations}
-    for item in card.evidence:
-        if item.t in LEVELS:
-            key, rule = rule_of(item)
-            fix = fixes.pop(key, None)
-            yield _problem(card, rule, clean(item.text), fix, identity=item.text, path=PATHS.get(key, ""))
+    for found in card.findings:
+        if found.severity in LEVELS and found.id != QUOTE:
+            seen[found.id] += 1
+            identity, path = str(seen[found.id]) if found.id else found.text, PATHS.get(found.fix, "")
+            yield _problem(card, _rule_of(found), clean(found.text), fixes.pop(found.fix, None), identity, path)
     outcome = options.gates.get(card.host)
     for failure in outcome.failures if outcome else ():
         gate = Rule(
@@ -98,7 +98,8 @@ def problems(card: ReportCard, options: Options) -> Iterator[Problem]:
             help="A condition that was asked for on the command line; an inconclusive one never passes.",
         )
         yield _problem(
-            card, gate, clean(f"{failure.gate}: {failure.message}"), None, identity=failure.message,
+            card, gate, clean(f"{failure.gate}: {failure.message}"), None,
+            identity=failure.message if failure.gate == "must-serve" else "",
             about={"inconclusive": failure.inconclusive},
         )  # fmt: skip
     for key, fix in fixes.items():
@@ -108,32 +109,22 @@ def problems(card: ReportCard, options: Options) -> Iterator[Problem]:
         yield _problem(card, rule, "", fix, identity="", path=PATHS.get(key, ""))
 
 
-def rule_of(item: Evidence) -> tuple[str, Rule]:
-    """Return the fix of the check that a line of evidence comes from, empty for none, and the line's rule."""
-    for name, (pattern, key) in _patterns().items():
-        if pattern.fullmatch(item.text):
-            text = clean(_PLACE.sub("...", sentences()[name][1].text))
-            rule = Rule(id=f"finding/{name}", level=LEVELS[item.t], text=text, help=_help(key), uri=HELP.get(key, HTTP))
-            return key, rule
-    known = Rule(
-        id=f"finding/{item.t}",
-        level=LEVELS[item.t],
-        text=f"A finding of severity {item.t}.",
-        help="A finding of another index or of an earlier version.",
+def _rule_of(finding: Finding) -> Rule:
+    line = sentences().get(finding.id)
+    if line is None:
+        return Rule(
+            id=f"finding/{finding.id or finding.severity}",
+            level=LEVELS[finding.severity],
+            text=f"A finding of severity {finding.severity}.",
+            help="A finding of another index or of an earlier version.",
+        )
+    return Rule(
+        id=f"finding/{finding.id}",
+        level=LEVELS[finding.severity],
+        text=clean(PLACE.sub("...", line.text)),
+        help=_help(finding.fix),
+        uri=HELP.get(finding.fix, HTTP),
     )
-    return "", known
-
-
-@cache
-def _patterns() -> dict[str, tuple[re.Pattern[str], str]]:
-    """Return by the id of a sentence what its lines look like and the fix of its check, the wordiest first."""
-    owners = {line.id: check.fix for check in CHECKS for line in check.sentences}
-    lines = sorted((line for _, line in sentences().values()), key=lambda line: -len(_PLACE.sub("", line.text)))
-    return {
-        line.id: (re.compile(".+".join(map(re.escape, _PLACE.split(line.text))), re.DOTALL), owners.get(line.id, ""))
-        for line in lines
-        if line.t in LEVELS and _PLACE.sub("", line.text).strip(" .")
-    }
 
 
 def _help(key: str) -> str:
@@ -145,9 +136,9 @@ def _problem(
     rule: Rule,
     text: str,
     fix: Recommendation | None,
-    *,
     identity: str,
     path: str = "",
+    *,
     about: dict[str, Any] | None = None,
 ) -> Problem:
     code = clean(fix.code, block=True) if fix else ""
@@ -155,7 +146,7 @@ def _problem(
         advice = f"{clean(fix.title)} (+{fix.pts} {clean(fix.pillar)}). {clean(fix.body)}"
         text = f"{text} Fix: {advice}" if text else advice
         about = {"points": fix.pts, "pillar": clean(fix.pillar)} | (about or {})
-    stable = "\n".join((card.host, rule.id, re.sub(r"\d+(?:,\d{3})*", "0", text_without_volatile(identity))))
+    stable = "\n".join((card.host, rule.id, identity))
     return Problem(
         rule=rule,
         text=text or rule.id,

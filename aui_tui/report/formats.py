@@ -120,8 +120,6 @@ def write_listing(
     chosen = FORMATS[choose("format", name, LIST_FORMATS)]
     write: ListWriter = chosen.writer("listing")
     paths = _paths(chosen, fields, row_tree())
-    if deterministic:
-        listing = listing.without_volatile()
     return write(listing, Options(keys=keys, paths=paths, deterministic=deterministic, title=listing.title))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import msgspec
+from msgspec import UNSET
 
 from aui_tui.errors import BadValue
 from aui_tui.model import labels, points
@@ -191,15 +192,13 @@ def _lowest(card: ReportCard) -> int | None:
     answered = points.conclusive(card)
     if answered == LIVE_TOTAL:
         return card.score
-    from aui_tui.checks import BY_COMPONENT
-    from aui_tui.checks.ledger import earned
-
-    known = earned(card)
-    if known is None or not answered:
+    entries = () if card.ledger is UNSET else card.ledger.entries
+    door = next((entry for entry in entries if entry.component == "door" and entry.measured), None)
+    if door is None:
         return None
     got, possible = points.totals(card)
-    door = round_half_up(BY_COMPONENT["door"].points[card.method] * card.live_served, LIVE_TOTAL)
-    return min(card.score, points.percent(got - known["door"] + door, possible))
+    refused = round_half_up(door.possible * card.live_served, LIVE_TOTAL)
+    return min(card.score, points.percent(got - door.earned + refused, possible))
 
 
 def _score(card: ReportCard, gates: Gates) -> Iterator[Failure]:

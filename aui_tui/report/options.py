@@ -6,14 +6,12 @@ Fields are named as in ``host,matrix.claude,evidence.text``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cache
 from itertools import chain
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
-
-import msgspec
 
 from aui_tui.errors import BadValue
 from aui_tui.model.card import (
@@ -23,7 +21,6 @@ from aui_tui.model.card import (
     ReportCard,
     Semantic,
     SiteSummary,
-    summary_without_volatile,
 )
 from aui_tui.model.codec import MAPS, Keys, names_of, slots_of
 from aui_tui.model.methods import METHODS
@@ -93,11 +90,6 @@ class Listing:
     unreachable: Iterable[Row]
     title: str = ""
 
-    def without_volatile(self) -> Listing:
-        """Return the same listing without what changes from run to run in a row's evidence."""
-        ranked, unreachable = map(_steady, self.ranked), map(_steady, self.unreachable)
-        return replace(self, ranked=ranked, unreachable=unreachable)
-
     @classmethod
     def of_view(cls, view: IndexView, limit: int = 0) -> Listing:
         """Return the answer of a service, at most ``limit`` rows of each list (0: all), read page by page."""
@@ -129,10 +121,6 @@ def reasons(unreachable: Iterable[Row]) -> Iterator[tuple[str, str]] | None:
     return ((row.summary.host, row.summary.top_evidence) for row in chain([first], seen))
 
 
-def _steady(row: Row) -> Row:
-    return msgspec.structs.replace(row, summary=summary_without_volatile(row.summary))
-
-
 Path = tuple[str, ...]
 """The names from the record down to a field: ``("matrix", "claude")``."""
 
@@ -162,7 +150,7 @@ def card_tree() -> Tree:
         "agent_access": {name: _leaves(AgentAccess.__struct_fields__) for name in names_of("agent_access")},
         **{field: _leaves(names_of(field)) for field in ("matrix", "ua_policy", "crawler_policy")},
     }
-    named = (name for name in ReportCard.__struct_fields__ if name != "declared")
+    named = (name for name in ReportCard.__struct_fields__ if name not in ("declared", "ledger"))
     return {name: parts.get(name, LEAF) for name in (*named, LIST)}
 
 

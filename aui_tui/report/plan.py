@@ -17,7 +17,7 @@ from aui_tui.errors import BadValue, Unavailable
 from aui_tui.model.card import Recommendation, ReportCard
 from aui_tui.model.methods import FLOORS, GRADE_FLOORS
 from aui_tui.model.methods import method as method_called
-from aui_tui.model.points import Standing, estimate, gain_words
+from aui_tui.model.points import Standing, gain_words
 from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import GRADES, choose
 from aui_tui.report.atomic import create
@@ -79,26 +79,26 @@ def plan_for(
     """
     card, seen = report.card, report.observations
     if seen is None:
-        return Planned(plan(card, grade=grade, score=score), None)
+        raise Unavailable(
+            f"The card of {card.host} comes without what was seen, so no plan can be made. Scan it again."
+        )
     method = method_called(card.method)
     words = Labels(name=card.name, category=card.category, seed=card.seed, public_url=public_url, tester=tester)
     fresh = grade_card(seen, card.method, labels=words)
     advised = msgspec.structs.replace(card, recommendations=fresh.recommendations)
-    found = plan(advised, grade=grade, score=score, what_if=lambda fixes: what_if(seen, fixes, method))
+    found = plan(advised, what_if=lambda fixes: what_if(seen, fixes, method), grade=grade, score=score)
     return Planned(found, site_of(seen, judge(seen), card.name, words))
 
 
-def plan(card: ReportCard, *, grade: str = "", score: int | None = None, what_if: WhatIf | None = None) -> Plan:
+def plan(card: ReportCard, *, what_if: WhatIf, grade: str = "", score: int | None = None) -> Plan:
     """Return the cheapest plan from ``card`` to ``grade`` or ``score``; to the next grade when neither is named.
 
-    ``what_if`` reckons exactly, from the observations; without it the card's own points are used.
     Raises BadValue for a wrong target and Unavailable for a card without a measurement.
     """
     if card.unreachable:
         raise Unavailable(f"{card.host} could not be measured, so there is nothing to plan from.")
     target, goal = _target(card, grade, score)
-    reckon = what_if or (lambda fixes: estimate(card, fixes))
-    chosen, reached = _cheapest(card, target, reckon)
+    chosen, reached = _cheapest(card, target, what_if)
     return Plan(
         host=card.host,
         method=card.method,
@@ -107,7 +107,7 @@ def plan(card: ReportCard, *, grade: str = "", score: int | None = None, what_if
         stance=card.stance,
         target=target,
         goal=goal,
-        steps=tuple(_steps(chosen, reckon)),
+        steps=tuple(_steps(chosen, what_if)),
         reached=reached,
     )
 

@@ -14,7 +14,7 @@ from aui_tui.model import agents, labels, visits
 from aui_tui.model.agents import UNCLEAR, by_harm
 from aui_tui.model.card import ReportCard
 from aui_tui.model.methods import WALLED_CEILING, method
-from aui_tui.model.points import estimate, percent, totals
+from aui_tui.model.points import percent, score_after, totals
 from aui_tui.model.signs import sign
 from aui_tui.model.tasks import TASK, mark_of
 from aui_tui.model.view import HostReport
@@ -160,10 +160,15 @@ def _next(card: ReportCard) -> Item:
     return Item(("Next",), text=f"{fix.title}: {gain(card, fix.k)}{takes}", key="next", code=fix.code)
 
 
-def gain(card: ReportCard, *fixes: str) -> str:
-    """Return what the score becomes with ``fixes``, ``52 → 60``; without any named, with all fixes of ``card``."""
-    chosen = frozenset(fixes or (fix.k for fix in card.recommendations))
-    return f"{card.score} → {estimate(card, chosen).score}"
+def gain(card: ReportCard, fix: str = "") -> str:
+    """Return what the score becomes with ``fix``, ``52 → 60``; without one, with all fixes of ``card``.
+
+    Of a foreign card only the points are known.
+    """
+    after = score_after(card, fix)
+    if after is None:
+        return f"+{count(sum(one.pts for one in card.recommendations if fix in ('', one.k)), 'point')}"
+    return f"{card.score} → {after}"
 
 
 def assistants(report: HostReport) -> Section:
@@ -196,7 +201,7 @@ def points(report: HostReport) -> Section | None:
 
 def findings(report: HostReport) -> Section | None:
     """Return the evidence, worst first. Key: the id of the finding, empty for one that only its text is known of."""
-    items = tuple(Item(word=item.t, text=item.text) for item in report.card.evidence)
+    items = tuple(Item(word=one.severity, text=one.text, key=one.id) for one in report.card.findings)
     return Section("findings", f"Evidence, {count(len(items), 'finding')}", items=items) if items else None
 
 

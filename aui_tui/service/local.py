@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
-from aui_tui.errors import InvalidHost, RateLimited
+from aui_tui.errors import InvalidHost, RateLimited, Unavailable
 from aui_tui.index.folder import places, prepare
 from aui_tui.index.reports import Reports
 from aui_tui.model.card import ReportCard
@@ -25,7 +25,7 @@ from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.model.methods import method as method_called
 from aui_tui.model.observations import Observations, Progress
 from aui_tui.model.options import ORDINARY, ScanOptions
-from aui_tui.model.points import Standing, estimate
+from aui_tui.model.points import Standing
 from aui_tui.model.query import Query
 from aui_tui.model.registry import Known
 from aui_tui.model.view import HostReport, IndexView, Moves, Overview, Quota
@@ -183,10 +183,16 @@ class LocalService:
         return kept
 
     async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
-        """Return where ``host`` would stand with ``fixes`` carried out, from what was seen where it is kept."""
+        """Return where ``host`` would stand with ``fixes`` carried out, from what was seen.
+
+        Raises Unavailable where that is not kept.
+        """
         report = await self.site(host, method=method, at=at)
         if report.observations is None:
-            return estimate(report.card, fixes)
+            raise Unavailable(
+                f"The card of {report.card.host} is kept without what was seen, so it is not known where fixes would"
+                " lead. Scan it again."
+            )
         from aui_tui.checks.scoring import what_if
 
         return what_if(report.observations, fixes, method_called(report.card.method))

@@ -52,8 +52,8 @@ class Service(Protocol):
     async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
         """Return where ``host`` would stand with the recommendations called ``fixes`` carried out.
 
-        Reckoned from what was seen where the source keeps it, else from the points of the card. ``method`` and ``at``
-        as for ``site``, whose errors it raises; BadValue for a fix that is unknown.
+        Reckoned from what was seen. ``method`` and ``at`` as for ``site``, whose errors it raises; BadValue for a fix
+        that is unknown, Unavailable where the source keeps cards alone.
         """
 
     async def scan(

@@ -22,7 +22,8 @@ NINTH = '''\
 
 from msgspec.structs import replace
 
-from aui_tui.checks.base import Advice, Check, Earned, Finding, Piece, good, warn
+from aui_tui.checks.base import Advice, Check, Earned, Piece, good, warn
+from aui_tui.model.card import Finding
 
 
 class Title(Check):
@@ -68,12 +69,11 @@ import json
 from msgspec.structs import replace
 from aui_tui.checks.ledger import sections
 from aui_tui.checks.scoring import what_if
-from aui_tui.checks.ledger import earned, ledger
+from aui_tui.checks.ledger import ledger
 from aui_tui.checks.judge import judge
 from aui_tui.checks.scoring import Labels, grade_card, site_of
 from aui_tui.report.plan import pieces, plan, readme
 from aui_tui.model.methods import METHODS
-from aui_tui.checks.scoring import regrade
 from tests.scan import situations
 
 bare = situations.plain()
@@ -95,9 +95,8 @@ print(json.dumps({
     "all": what_if(bare, [f.k for f in card.recommendations], method).score,
     "plan": pieces(steps, site_of(bare, judge(bare), "Shop", Labels()))["homepage/title.html"],
     "readme": [line for line in readme(steps) if line.startswith("| `homepage/title")],
-    "card": earned(card)["title"],
+    "found": [(one.id, one.fix) for one in card.findings if one.fix == "title"],
     "detail": grade_card(named).detail["surface"] - card.detail["surface"],
-    "regraded": [f.pts for f in regrade(card, "v0.1").recommendations if f.k == "title"],
 }))
 """
 
@@ -123,9 +122,8 @@ def test_a_ninth_check_is_one_module_and_one_line(tmp_path: Path) -> None:
         "all": 100,
         "plan": ["homepage/title.html", "in the head of the homepage", "<title>Shop</title>"],
         "readme": ["| `homepage/title.html` | as the text of the fix says |"],
-        "card": 0,
+        "found": [["title-none", "title"]],
         "detail": 2,
-        "regraded": [2],
     }
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from msgspec.structs import replace
 
 from aui_tui.checks.judge import judge
-from aui_tui.checks.ledger import evidence, sentences
+from aui_tui.checks.ledger import findings, sentences
 from aui_tui.checks.scoring import grade_card
 from aui_tui.checks.wording import PLACE, joined, out_of, status
 from aui_tui.model.observations import BROWSER, Arm, FileFacts, Landmarks, Observations, PageFacts, RobotsFacts
@@ -16,15 +16,15 @@ from tests.strategies import observations
 
 
 def reported(seen: Observations, severity: str = "") -> list[str]:
-    return [line.text for line in evidence(seen, judge(seen)) if severity in ("", line.t)]
+    return [line.text for line in findings(seen, judge(seen)) if severity in ("", line.severity)]
 
 
 @pytest.mark.ci
 @given(observations())
 def test_every_line_is_a_clean_sentence_in_order_of_weight(seen: Observations) -> None:
-    lines = evidence(seen, judge(seen))
+    lines = findings(seen, judge(seen))
     assert lines
-    assert [line.t for line in lines] == sorted((line.t for line in lines), key=SEVERITIES.index)
+    assert [line.severity for line in lines] == sorted((line.severity for line in lines), key=SEVERITIES.index)
     for line in lines:
         assert line.text.endswith(".")
         assert not line.text.endswith("..")
@@ -44,7 +44,7 @@ def test_an_agent_that_was_turned_away_is_named_with_its_status(seen: Observatio
 
 
 def test_the_table_is_sorted_by_weight_and_every_sentence_ends() -> None:
-    table = [line for _, line in sentences().values()]
+    table = list(sentences().values())
     assert [line.t for line in table] == sorted((line.t for line in table), key=SEVERITIES.index)
     assert all(line.text.endswith(".") or line.text == "<<note>>" for line in table)
 

@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 from importlib.resources import files
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +13,7 @@ from aui_tui.checks.judge import judge
 from aui_tui.checks.ledger import ledger
 from aui_tui.checks.scoring import Labels, apply, grade_card, what_if
 from aui_tui.errors import BadValue
+from aui_tui.model.codec import encode_card
 from aui_tui.model.methods import METHODS, Method, round_half_up
 from aui_tui.model.observations import Observations
 from aui_tui.model.points import lacking, totals
@@ -31,7 +31,7 @@ METHOD = st.sampled_from(tuple(METHODS.values()))
 @given(driven(), METHOD)
 def test_every_card_follows_the_schema(seen: Observations, method: Method) -> None:
     card = grade_card(seen, method.name)
-    SCHEMA.validate(json.loads(msgspec.json.encode(card)))
+    SCHEMA.validate(json.loads(encode_card(card)))
     assert card.evidence
     assert [line.t for line in card.evidence] == sorted((line.t for line in card.evidence), key=SEVERITIES.index)
 
@@ -60,7 +60,7 @@ def test_points_of_a_fix_are_those_of_scoring_again(seen: Observations, method: 
     for fix in FIXES:
         after = apply(seen, (fix,))
         assert ledger(after, method).earned - ledger(seen, method).earned == reported.get(fix, 0)
-        assert BY_FIX[fix].judged or judge(after) == judge(seen)
+        assert fix in ("wba", "robots") or judge(after) == judge(seen)
 
 
 @given(observations(), METHOD)

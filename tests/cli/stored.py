@@ -7,9 +7,12 @@ from pathlib import Path
 
 import msgspec
 
+from aui_tui.checks.scoring import grade_card
 from aui_tui.model.card import Recommendation, ReportCard
+from aui_tui.model.observations import Observations
 from aui_tui.service.local import LocalService
 from tests.cards import DEAD, RICH_OPEN, WALLED
+from tests.scan import situations
 
 EARLIER = msgspec.structs.replace(
     WALLED,
@@ -26,8 +29,21 @@ EARLIER = msgspec.structs.replace(
 CARDS = (EARLIER, RICH_OPEN, WALLED, DEAD)
 
 
-def fill(home: Path, cards: Iterable[ReportCard] = CARDS) -> None:
-    """Store ``cards`` in the data folder of ``home``."""
+def seen(host: str, observations: Observations) -> tuple[ReportCard, Observations]:
+    """Return ``observations`` as a scan of ``host`` with its card."""
+    found = msgspec.structs.replace(observations, host=host, input_host=host, origin=f"https://{host}")
+    return grade_card(found), found
+
+
+SEEN = (seen("seen.example", situations.half_open()), seen("other.example", situations.plain()))
+"""Scans that are kept with what was seen."""
+
+
+def fill(
+    home: Path, cards: Iterable[ReportCard] = CARDS, scans: Iterable[tuple[ReportCard, Observations]] = ()
+) -> None:
+    """Store ``cards``, and ``scans`` with what was seen, in the data folder of ``home``."""
     service = LocalService(home / "data")
     service.reports.put_many((card, None) for card in cards)
+    service.reports.put_many(scans)
     service.reports.close()

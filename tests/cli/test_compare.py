@@ -10,12 +10,12 @@ import pytest
 from aui_tui.model.codec import encode_card
 from tests.cards import RICH_OPEN, WALLED
 from tests.cli.runner import here
-from tests.cli.stored import EARLIER, fill
+from tests.cli.stored import EARLIER, SEEN, fill
 
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    fill(tmp_path)
+    fill(tmp_path, scans=SEEN)
     (tmp_path / "old.json").write_bytes(encode_card(EARLIER))
     (tmp_path / "new.json").write_bytes(encode_card(WALLED))
     return tmp_path
@@ -45,8 +45,11 @@ def test_diff_as_json_and_markdown_to_a_file(home: Path) -> None:
 def test_diff_grades_both_sides_under_one_method(home: Path) -> None:
     both = here(home, "diff", "shop.example", "tickets.example")
     assert "different methods" in both.out
-    same = here(home, "diff", "old.json", "new.json", "--method", "v0.1", "-f", "json")
+    same = here(home, "diff", "seen.example", "other.example", "--method", "v0.1", "-f", "json")
     assert json.loads(same.out)["after"]["method"] == "v0.1"
+    alone = here(home, "diff", "old.json", "new.json", "--method", "v0.1")
+    assert (alone.code, alone.out) == (2, "")
+    assert "exists under v0.2 only" in alone.sentence
 
 
 @pytest.mark.parametrize(
@@ -61,7 +64,7 @@ def test_diff_grades_both_sides_under_one_method(home: Path) -> None:
         (["diff", "none.json", "new.json"], 2, "Cannot read none.json"),
         (["plan", "tickets.example", "--grade", "Z"], 2, "A, B, C, D, F"),
         (["plan", "tickets.example", "--score", "200"], 2, "from 0 to 100"),
-        (["plan", "gone.example"], 3, "could not be measured"),
+        (["plan", "gone.example"], 3, "comes without what was seen"),
         (["validate", "none.json"], 2, "Cannot read none.json"),
         (["validate", "old.json", "--as", "book"], 2, "card, index, summary"),
         (["forget", "none.example"], 3, "never been scanned"),
@@ -76,18 +79,18 @@ def test_bad_input_is_one_sentence(home: Path, arguments: list[str], code: int, 
 
 
 def test_plan_names_the_steps_and_writes_the_snippets_once(home: Path) -> None:
-    done = here(home, "plan", "tickets.example", "--grade", "C", "--write", "fixes")
+    done = here(home, "plan", "seen.example", "--grade", "B", "--write", "fixes")
     assert done.code == 0, done.err
-    assert "goal grade C" in done.out
+    assert "goal grade B" in done.out
     written = sorted(str(path.relative_to(home / "fixes")) for path in (home / "fixes").rglob("*") if path.is_file())
     assert "README.md" in written
     assert written
     assert all(f"wrote fixes/{name}" in done.err for name in written)
-    again = here(home, "plan", "tickets.example", "--grade", "C", "--write", "fixes")
+    again = here(home, "plan", "seen.example", "--grade", "B", "--write", "fixes")
     assert again.code == 2
     assert "--force replaces it" in again.sentence
-    assert here(home, "plan", "tickets.example", "--grade", "C", "--write", "fixes", "--force").code == 0
-    assert json.loads(here(home, "plan", "shop.example", "--json").out)["goal"] == "grade A"
+    assert here(home, "plan", "seen.example", "--grade", "B", "--write", "fixes", "--force").code == 0
+    assert json.loads(here(home, "plan", "other.example", "--json").out)["goal"].startswith("grade")
 
 
 def test_validate_says_where_and_why(home: Path) -> None:
@@ -115,15 +118,11 @@ def test_cache_clear_loses_no_card(home: Path) -> None:
     assert here(home, "site", "shop.example").code == 0
 
 
-def test_the_other_method_of_a_card_whose_observations_are_elsewhere(home: Path) -> None:
-    again = json.loads(here(home, "regrade", "new.json", "--method", "v0.1", "--json").out)
-    for where in ([], ["--source", "new.json"]):
-        card = here(home, "site", "tickets.example", "--method", "v0.1", "--json", *where)
-        assert json.loads(card.out)["pillars"] == again["pillars"], card.err
-        planned = here(home, "plan", "tickets.example", "--method", "v0.1", "--json", *where)
-        assert json.loads(planned.out)["method"] == "v0.1", planned.err
-    found = here(home, "diff", "old.json", "tickets.example", "--method", "v0.1", "-f", "json", "--source", "new.json")
-    assert json.loads(found.out)["after"]["score"] == again["score"], found.err
+def test_a_source_of_cards_alone_has_no_other_method_and_no_plan(home: Path) -> None:
+    for command in (["site", "tickets.example", "--method", "v0.1"], ["plan", "tickets.example"]):
+        done = here(home, *command, "--source", "new.json")
+        assert (done.code, done.out) == (2 if "--method" in command else 3, "")
+        assert "comes without what was seen" in done.sentence
 
 
 @pytest.mark.parametrize("times", [[], ["2026-11-12", "last"]])

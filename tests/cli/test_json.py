@@ -12,7 +12,7 @@ from aui_tui.cli.app import COMMANDS, application
 from aui_tui.model.codec import encode_card
 from tests.cards import WALLED
 from tests.cli.runner import aui, here
-from tests.cli.stored import fill
+from tests.cli.stored import SEEN, fill
 
 COMMAND: Any = application(["--help"])
 SILENT = {
@@ -30,7 +30,7 @@ ONE = {
     "overview": ("index", "--overview"),
     "site": ("site", "tickets.example"),
     "diff": ("diff", "tickets.example"),
-    "plan": ("plan", "tickets.example"),
+    "plan": ("plan", "seen.example"),
     "export": ("export",),
     "doctor": ("doctor",),
     "backup": ("backup", "copy.db"),
@@ -42,7 +42,7 @@ ONE = {
     "paths": ("paths",),
 }
 LINES = {
-    "regrade": ("regrade", "tickets.example", "shop.example", "--method", "v0.1"),
+    "regrade": ("regrade", "seen.example", "other.example", "--method", "v0.1"),
     "validate": ("validate", "card.json", "card.json"),
     "import": ("import", "card.json", "card.json"),
     "forget": ("forget", "tickets.example", "shop.example"),
@@ -51,7 +51,7 @@ LINES = {
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    fill(tmp_path)
+    fill(tmp_path, scans=SEEN)
     (tmp_path / "card.json").write_bytes(encode_card(WALLED))
     return tmp_path
 

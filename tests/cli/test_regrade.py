@@ -1,36 +1,43 @@
-"""Cards under the other method: stored, from a file, and piped."""
+"""Cards under the other method: stored, from a file, and piped; without what was seen there is no other."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from aui_tui.checks.scoring import grade_card
 from aui_tui.model.codec import encode_card
 from tests.cards import RICH_OPEN, WALLED
 from tests.cli.runner import here
 from tests.cli.stored import fill
+from tests.scan import situations
 
 
 def test_stored_file_and_pipe_give_the_same(tmp_path: Path) -> None:
-    fill(tmp_path)
-    stored = json.loads(here(tmp_path, "regrade", "tickets.example", "--method", "v0.1", "--json").out)
-    (tmp_path / "card.json").write_bytes(encode_card(WALLED))
-    filed = json.loads(here(tmp_path, "regrade", "card.json", "--method", "v0.1", "--json").out)
-    piped = here(tmp_path, "regrade", "-", "--method", "v0.1", "--json", stdin=encode_card(WALLED).decode())
-    assert stored == filed == json.loads(piped.out)
-    assert (stored["method"], stored["host"], stored["pillars"]["consent"]) == ("v0.1", "tickets.example", 0)
+    seen = situations.half_open()
+    card = grade_card(seen)
+    fill(tmp_path, [], [(card, seen)])
+    stored = json.loads(here(tmp_path, "regrade", card.host, "--method", "v0.1", "--json").out)
+    line = json.dumps({"card": json.loads(encode_card(card)), "observations": msgspec.to_builtins(seen)})
+    (tmp_path / "scans.ndjson").write_text(line + "\n")
+    filed = json.loads(here(tmp_path, "regrade", "scans.ndjson", "--method", "v0.1", "--json").out)
+    piped = json.loads(here(tmp_path, "regrade", "-", "--method", "v0.1", "--json", stdin=line).out)
+    assert filed == piped
+    assert (stored["method"], stored["pillars"]) == ("v0.1", filed["pillars"])
+    assert stored["score"] == filed["score"] == grade_card(seen, "v0.1").score
 
 
-def test_many_cards_and_a_broken_one(tmp_path: Path) -> None:
+def test_a_card_alone_exists_under_its_own_method_only(tmp_path: Path) -> None:
     lines = b"\n".join(encode_card(card) for card in (RICH_OPEN, WALLED)).decode()
     done = here(tmp_path, "regrade", "-", "--method", "v0.2", "-f", "csv", "--fields", "host,method", stdin=lines)
-    assert done.out.splitlines()[1:] == ['"shop.example","v0.2"', '"tickets.example","v0.2"']
-    odd = encode_card(RICH_OPEN).replace(b'"access":40', b'"access":12').decode()
-    refused = here(tmp_path, "regrade", "-", "--method", "v0.2", stdin=odd)
-    assert (refused.code, refused.out) == (2, "")
-    assert "do not add up" in refused.sentence
+    assert done.code == 2
+    assert done.out.splitlines()[1:] == ['"tickets.example","v0.2"']
+    assert done.sentence.endswith(
+        "The card of shop.example comes without what was seen, so it exists under v0.1 only. Scan it again."
+    )
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from aui_tui.checks.scoring import grade_card
-from aui_tui.model.card import AgentAccess, Index, ReportCard, text_without_volatile
+from aui_tui.model.card import AgentAccess, Index, ReportCard
 from aui_tui.model.observations import Observations
 from aui_tui.report.changes import diff
 from aui_tui.report.formats import CARD_FORMATS, LIST_FORMATS, write_cards, write_listing
@@ -62,19 +62,3 @@ def test_a_second_scan_of_the_same_is_the_same(seen: Observations, form: str, li
     lists = [Index(scanned_at=card.scanned_at, ranked=(card.summary(),), unreachable=()) for card in (before, after)]
     texts = ["".join(write_listing(listed, listing_of(index), deterministic=True)) for index in lists]
     assert texts[0] == texts[1]
-
-
-@pytest.mark.parametrize(
-    ("text", "kept"),
-    [
-        (
-            "Claude gets a challenge page of Cloudflare (status 403, sign: x); the Ray ID to quote is 8f1e-FRA.",
-            "Claude gets a challenge page of Cloudflare (status 403, sign: x).",
-        ),
-        ("All get a page; the Ray IDs to quote are 8f1e-FRA, 9a and b-7.", "All get a page."),
-        ("robots.txt disallows 3 agents.", "robots.txt disallows 3 agents."),
-        ("", ""),
-    ],
-)
-def test_only_the_id_goes(text: str, kept: str) -> None:
-    assert text_without_volatile(text) == kept

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from aui_tui.errors import RecordError
-from aui_tui.model.card import AgentAccess, Evidence, ReportCard
+from aui_tui.model.card import AgentAccess, Finding, Ledger, ReportCard
 from aui_tui.model.visits import (
     Comparison,
     Visits,
@@ -132,12 +132,21 @@ def test_the_schema_is_that_of_the_record() -> None:
     )
 
 
+def graded(card: ReportCard) -> ReportCard:
+    """Return ``card`` as one that this program graded."""
+    book = Ledger(method=card.method, entries=(), earned=0, possible=0, raw=0, score=0, capped=False, grade="F")
+    return msgspec.structs.replace(card, ledger=book)
+
+
 def test_the_card_says_that_the_agent_gets_in_and_how_that_is_known() -> None:
     """An edge that verifies addresses: the probe is refused, verified visits are served."""
-    limit = "Limit of this test: a probe borrows an agent's name."
-    card = msgspec.structs.replace(
-        probed(), evidence=(Evidence("critical", "Claude is refused."), Evidence("warn", limit), Evidence("good", "x"))
+    limit = Finding("probe-limit", severity="warn", text="A probe borrows an agent's name.")
+    lines = (
+        Finding("x", severity="critical", text="Claude is refused."),
+        limit,
+        Finding("y", severity="good", text="x"),
     )
+    card = graded(probed()).with_findings(lines)
     said = with_log_evidence(card, visits(verified(CLAUDE, 1202, 2)))
     assert [line.t for line in said.evidence] == ["critical", "good", "good"]
     assert said.evidence[1].text.startswith("Access log: Claude came from the published ranges (2026-11-08 to")
@@ -150,8 +159,8 @@ def test_the_card_says_that_the_agent_gets_in_and_how_that_is_known() -> None:
 
 def test_the_limit_stays_while_one_agent_is_unanswered() -> None:
     access = dict.fromkeys(WALLED.agent_access, AgentAccess(403, False, ""))
-    limit = Evidence("warn", "Limit of this test: a probe borrows an agent's name.")
-    card = msgspec.structs.replace(WALLED, agent_access=access, evidence=(limit,))
+    limit = Finding("probe-limit", severity="warn", text="A probe borrows an agent's name.")
+    card = graded(msgspec.structs.replace(WALLED, agent_access=access)).with_findings([limit])
     said = with_log_evidence(card, visits(verified(CLAUDE, 2, 1202)))
-    assert [line.text[:10] for line in said.evidence] == ["Access log", "Limit of t"]
+    assert [line.text[:10] for line in said.evidence] == ["Access log", "A probe bo"]
     assert "2026-11-08" in said.evidence[0].text

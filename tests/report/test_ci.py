@@ -29,6 +29,7 @@ from aui_tui.report.page import COLOURS, UNKNOWN, badge, svg
 from aui_tui.text import clean
 from tests.cards import DEAD, RICH_OPEN, SAMPLES, WALLED, cards
 from tests.report.hostile import PAYLOADS, hostile
+from tests.scan import situations as site
 from tests.scan.situations import plain
 
 SCHEMAS = Path(__file__).parents[1] / "data" / "schemas"
@@ -236,12 +237,15 @@ def test_every_location_is_a_relative_file_as_code_scanning_wants(host: str, uri
 
 
 def test_a_finding_keeps_its_fingerprint_when_only_figures_change() -> None:
-    def prints(text: str) -> set[str]:
-        (run,) = runs(replace(RICH_OPEN, evidence=(Evidence("warn", text),)))
-        return {r["partialFingerprints"]["auiTui/v1"] for r in run["results"] if r["ruleId"] == "finding/warn"}
+    def prints(*tokens: str, line: int = 3) -> set[str]:
+        rules = site.rules(dict.fromkeys(tokens, ("blocked", line, "Disallow: /")))
+        (run,) = runs(grade_card(site.site(robots=rules)))
+        return {
+            r["partialFingerprints"]["auiTui/v1"] for r in run["results"] if r["ruleId"] == "finding/robots-blocked"
+        }
 
-    assert prints("robots.txt disallows 3 of 19") == prints("robots.txt disallows 2 of 19")
-    assert prints("robots.txt disallows 3 of 19") != prints("no Content-Signal")
+    assert prints("Devin") == prints("Devin", line=4) == prints("Devin", "Claude-User") != set()
+    assert prints() == set()
     (run,) = runs(WALLED)
     every = [result["partialFingerprints"]["auiTui/v1"] for result in run["results"]]
     assert len(set(every)) == len(every)

@@ -17,7 +17,7 @@ from aui_tui.model.methods import METHODS, V01
 from aui_tui.model.observations import INCONCLUSIVE as SILENT
 from aui_tui.model.observations import Exchange, Observations
 from aui_tui.report.gates import FAILED, INCONCLUSIVE, PASSED, Gates, Outcome, check, worst
-from tests.cards import DEAD, RICH_OPEN, WALLED, sums
+from tests.cards import DEAD, RICH_OPEN, WALLED, sums, with_conclusive
 from tests.strategies import observations
 
 
@@ -30,13 +30,14 @@ def half_silent(score_with: int = 24) -> ReportCard:
     """Return the open card with two agents served and two that gave no answer."""
     earned = {"door": score_with, "robots": 16, "signal": 10, "ssr": 9, "landmarks": 4, "jsonld": 5, "llms": 5}
     served, silent = AgentAccess(200, False, ""), AgentAccess(0, False, "")
-    return replace(
+    card = replace(
         RICH_OPEN,
         **sums(V01, {**earned, "protocols": 5}, "Selective"),
         agent_access=dict(zip(RICH_OPEN.agent_access, (served, served, silent, silent), strict=True)),
         live_served=2,
         matrix={**RICH_OPEN.matrix, "gemini": "untested", "perplexity": "untested"},
     )
+    return with_conclusive(card, 2)
 
 
 def test_without_gates_all_pass_but_a_host_that_did_not_answer() -> None:

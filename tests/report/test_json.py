@@ -18,7 +18,7 @@ from aui_tui.model.codec import Keys, decode_card, decode_index, decode_summary,
 from aui_tui.model.view import PAGE, Row, rows
 from aui_tui.report.formats import FORMATS, write_cards, write_listing
 from aui_tui.report.options import Listing
-from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, cards, indexes, listing_of
+from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, cards, indexes, listing_of, published
 
 
 def card_json(name: str = "json", card: ReportCard = RICH_OPEN, **options: Any) -> Any:
@@ -32,9 +32,9 @@ def listing(index: Index = INDEX) -> Listing:
 @settings(max_examples=15)
 @given(cards())
 def test_a_card_is_read_back(card: ReportCard) -> None:
-    assert decode_card("".join(write_cards("json", [card])).encode()) == card
+    assert decode_card("".join(write_cards("json", [card])).encode()) == published(card)
     again = decode_card("".join(write_cards("ndjson", [card])).encode())
-    assert again == card or (card.unreachable and again.unreachable and again.evidence == card.evidence)
+    assert again == published(card) or (card.unreachable and again.unreachable and again.evidence == card.evidence)
 
 
 @pytest.mark.ci
@@ -191,7 +191,7 @@ def test_no_two_keys_of_a_line_differ_in_case_alone_and_the_line_is_still_the_ca
         line = "".join(write_cards("ndjson", [card], keys=keys))
         for found in keys_of(json.loads(line)):
             assert len({key.casefold() for key in found}) == len(found)
-        assert decode_card(line.encode()) == card
+        assert decode_card(line.encode()) == published(card)
     named = set(json.loads("".join(write_cards("ndjson", [WALLED])))["ua_policy"])
     assert named & {"meta-externalfetcher", "agent_13", "Meta-ExternalFetcher"} == {"meta-externalfetcher", "agent_13"}
 

@@ -61,15 +61,14 @@ GOLDEN = (
         site.wall_for_all, "Walled", "walled walled walled walled walled walled walled walled",
         (9, 1, 20), (16, 0, 2, 0, 20),
         "Everybody meets a wall: the browser probe and all 4 probed agents get a Cloudflare challenge page (403, known"
-        " by “Just a moment...”), which a person can pass and an agent cannot; the Ray ID to quote is"
-        " 8f1e2d3c4b5a6978-FRA.",
+        " by “Just a moment...”), which a person can pass and an agent cannot.",
     ),
     Golden(
         site.wall_for_agents, "Walled", "untested walled walled walled walled walled walled untested",
         (9, 12, 42), (16, 0, 20, 0, 40),
         "AI agents are shut out: all 4 probed agents get a Cloudflare challenge page (403, known by “Just a moment...”)"
         " while a browser gets the homepage (200), also when asked again, alone and after a pause. robots.txt says yes,"
-        " the edge says no. A user who sends one gets nothing; the Ray ID to quote is 8f1e2d3c4b5a6978-FRA.",
+        " the edge says no. A user who sends one gets nothing.",
     ),
     Golden(
         site.pay_with_terms, "Selective", LIVE_BLOCKED, (9, 12, 42), (16, 0, 20, 0, 40),

@@ -12,13 +12,14 @@ from aui_tui.model.card import ReportCard, epoch_ms
 from aui_tui.model.methods import grade_of
 from aui_tui.model.observations import BROWSER, FILE_PROBES, ProbeEvent, Progress
 from aui_tui.model.options import ORDINARY, ScanOptions
-from aui_tui.model.points import Standing, estimate
+from aui_tui.model.points import Standing
 from aui_tui.model.query import Query, Term
 from aui_tui.model.registry import registry
 from aui_tui.model.tasks import TaskProgress
 from aui_tui.model.view import Facets, HistoryPoint, HostReport, IndexView, Overview, Quota, Row
 from aui_tui.model.visits import Visits
 from aui_tui.model.vocabulary import CATEGORIES, GRADES, STANCES
+from tests.cards import estimate
 from tests.matching import counted, holds, ordered
 
 from .cards import NOW, make_card

@@ -14,7 +14,7 @@ import pytest
 from aui_tui.errors import Unavailable
 from aui_tui.model import codec
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
-from tests.cards import DEAD, RICH_OPEN, WALLED
+from tests.cards import DEAD, RICH_OPEN, WALLED, published
 from tests.memory_service import MemoryService, many
 from tests.service.serving import Running, serving
 
@@ -93,7 +93,7 @@ def test_long_index_is_streamed_whole() -> None:
 
 def test_site_is_the_full_card(site: Running) -> None:
     answer = site.get(f"/api/site/{RICH_OPEN.host}.json")
-    expected = msgspec.structs.replace(RICH_OPEN, url=f"{site.base_url}/site/{RICH_OPEN.host}")
+    expected = msgspec.structs.replace(published(RICH_OPEN), url=f"{site.base_url}/site/{RICH_OPEN.host}")
     assert codec.decode_card(answer.content) == expected
 
 

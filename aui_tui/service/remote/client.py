@@ -26,7 +26,7 @@ from aui_tui.model.card import ReportCard, age
 from aui_tui.model.decoding import from_json
 from aui_tui.model.observations import Progress
 from aui_tui.model.options import ORDINARY, ScanOptions
-from aui_tui.model.points import Standing, estimate
+from aui_tui.model.points import Standing
 from aui_tui.model.query import Query
 from aui_tui.model.tasks import TaskProgress, TaskReport, decode_report
 from aui_tui.model.view import HostReport, IndexView, Overview, Quota
@@ -229,8 +229,8 @@ class RemoteService:
         return await self._read(reply, lambda found: decode(found.body))
 
     async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
-        """Return where ``host`` would stand with ``fixes`` carried out, by the points of its card."""
-        return estimate((await self.site(host, method=method, at=at)).card, fixes)
+        """Raise Unavailable: only what was seen says where a site would stand, and this source does not have it."""
+        raise Unavailable(f"{self.label} keeps cards without what was seen, so it cannot say where fixes would lead.")
 
     async def scan(
         self,

@@ -30,7 +30,7 @@ from aui_tui.model.card import ReportCard, SiteSummary
 from aui_tui.model.decoding import json_decoder
 from aui_tui.model.observations import Progress
 from aui_tui.model.options import ORDINARY, ScanOptions
-from aui_tui.model.points import Standing, estimate
+from aui_tui.model.points import Standing
 from aui_tui.model.query import Query
 from aui_tui.model.tasks import TaskProgress
 from aui_tui.model.view import HistoryPoint, HostReport, IndexView, Overview, Quota
@@ -414,8 +414,8 @@ class FileService:
         return None
 
     async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
-        """Return where ``host`` would stand with ``fixes`` carried out, by the points of its card."""
-        return estimate((await self.site(host, method=method, at=at)).card, fixes)
+        """Raise Unavailable: only what was seen says where a site would stand, and this source does not have it."""
+        raise Unavailable(f"{self.label} keeps cards without what was seen, so it cannot say where fixes would lead.")
 
     async def scan(
         self,
