@@ -13,6 +13,8 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+import msgspec
+
 from aui_tui.errors import BadValue
 from aui_tui.model.card import (
     AgentAccess,
