@@ -17,8 +17,8 @@ from aui_tui.model.decoding import convert
 from aui_tui.model.methods import V02, round_half_up
 from aui_tui.text import clean
 
-DONE, BLOCKED, ABSENT, INCONCLUSIVE = "done", "blocked", "absent", "inconclusive"
-OUTCOMES: Final = (DONE, BLOCKED, ABSENT, INCONCLUSIVE)
+DONE, BLOCKED, ABSENT, INCONCLUSIVE, NEEDS_ACT = "done", "blocked", "absent", "inconclusive", "needs --act"
+OUTCOMES: Final = (DONE, BLOCKED, ABSENT, INCONCLUSIVE, NEEDS_ACT)
 LEAST: Final = 2
 """Fewer tasks than this that count leave the pillar unmeasured."""
 

@@ -1,51 +1,101 @@
-"""The fence around the browser: which requests may leave it, and the only way out.
+"""The fence around the browser: what may leave it, decided per request at the network.
 
-The guard decides before each request, redirects included: documents are asked for by GET alone, over http and https
-alone, and where robots.txt lets everybody in. The user's own header fields go to the scanned origin alone.
+A page may load itself with any method until somebody presses or types in it (``READING``). From then until the next
+document nothing but GET and HEAD leaves (``PRESSED``); a search may send its query. What is pressed without knowing
+what it does is pressed while nothing leaves (``SHUT``). Everything that ends here is noted in ``held``.
 
-The way out is a forward proxy on loopback that dials what a scan may dial, in the way a scan does: HTTP in absolute
-form and CONNECT (RFC 9110 7.1, 9.3.6), one request per connection. Names are looked up, addresses checked and pinned by
-the scan's own ``Routes``.
+Two gates follow the phase: the browser's own interception, which sees methods and bodies, and the proxy, which also
+meets what the interception does not see (unload beacons, sockets of workers). Documents are asked for by GET alone,
+over http and https alone, and where robots.txt lets everybody in.
 """
 
 from __future__ import annotations
 
 import asyncio
-import ssl
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import unquote_plus, urlsplit
 
-from aui_tui.errors import AuiError, Unavailable
-from aui_tui.scan.network import NetworkError, Routes, Stream, ssl_context
+from aui_tui.scan.network import Routes
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.robots import Robots
-from aui_tui.scan.target import DEFAULT_PORTS, Origin
+from aui_tui.tasks.proxy import Allowance, Dialler, Proxy, Wanted, refuse
+from aui_tui.tasks.vocabulary import acts
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, CDPSession, Dialog, Page, Request, Response, Route
+    from playwright.async_api import BrowserContext, CDPSession, Dialog, Page, Request, Response, Route, WebSocketRoute
 
+__all__ = ["Allowance", "Fence", "Held", "Phase", "Proxy", "Stop", "objection", "refuse"]
 
 WEB: Final = ("http", "https")
+SAFE: Final = frozenset({"GET", "HEAD"})
 MAX_TABS: Final = 4
 EVERYBODY: Final = "*"
 CONTENT: Final = frozenset({"document", "script", "xhr", "fetch", "stylesheet"})
 """Kinds of requests that bring what a page says; pictures, fonts and beacons are not waited for."""
 FETCHED: Final = CONTENT - {"document", "stylesheet"}
 """Kinds of requests without which a page may stay empty."""
+ASKING: Final = frozenset({"xhr", "fetch"})
+"""Kinds of requests that may carry a search."""
 PATIENCE: Final = 2.5
 """Seconds for which an unanswered request counts as content that may still come; longer ones are held-open polls."""
+SOCKET: Final = 200_000
+"""Bytes that one WebSocket may send."""
+KNOWN: Final = 10.0
+"""Seconds for which a request that may leave opens tunnels to its server."""
+MOST: Final = 200
+"""Requests that are noted one by one."""
+STAY: Final = """for (const kind of ["beforeunload", "pagehide", "unload", "visibilitychange"])
+  addEventListener(kind, event => event.stopImmediatePropagation(), true);"""
+"""Leaving a page runs nothing of it: what is sent then is not seen by the interception."""
 
 Fetch = Callable[[str], Awaitable[Robots | None]]
 """robots.txt of an origin: None when it could not be read, so that nothing may be opened there."""
 
 
+class Phase(Enum):
+    """What may leave: anything that a page loads, GET and HEAD, or nothing."""
+
+    READING = "reading"
+    PRESSED = "pressed"
+    SHUT = "shut"
+
+
+def objection(phase: Phase, method: str, url: str, *, document: bool, query: bool = False) -> str:
+    """Return why a request must not leave: ``shut``, ``method`` or ``acts``; empty when it may.
+
+    ``document``: it asks for a page. ``query``: it is a search whose body carries the word that was typed.
+    """
+    if phase is Phase.SHUT:
+        return "shut"
+    if document and method != "GET":
+        return "method"
+    if phase is Phase.READING:
+        return ""
+    if acts(url):
+        return "acts"
+    return "" if method in SAFE or query else "method"
+
+
+class Held(NamedTuple):
+    """A request that ended in the fence. ``why``: ``shut``, ``method``, ``acts``, ``socket`` or ``limit``.
+
+    ``document``: it asked for a page of the main frame. ``own``: it was meant for the scanned site.
+    """
+
+    method: str
+    url: str
+    why: str
+    document: bool
+    own: bool
+
+
 class Stop(NamedTuple):
-    """A document that was not opened: its address, and why: ``robots``, ``method``, ``scheme`` or ``unknown``.
+    """A document that was not opened: ``why`` is ``robots``, ``method``, ``scheme``, ``acts``, ``shut`` or ``unknown``.
 
     ``page``: the tab that it was meant for, None for a frame in a page.
     """
@@ -55,31 +105,71 @@ class Stop(NamedTuple):
     page: Page | None
 
 
-class Guard:
-    """The rules of one run. ``fetch`` reads robots.txt; ``own`` are header fields for ``origin`` alone."""
+class Fence:
+    """The rules of one run, and its way out (``proxy``). ``fetch`` reads robots.txt.
 
-    def __init__(self, fetch: Fetch, origin: str, own: tuple[tuple[str, str], ...], allowance: Allowance) -> None:
+    The user's own header fields go to ``origin`` alone.
+    """
+
+    def __init__(self, fetch: Fetch, origin: str, access: ScanPolicy, routes: Routes, allowance: Allowance) -> None:
         self._fetch = fetch
         self._origin = origin
-        self._own = own
+        self._own = access.private_fields()
         self._allowance = allowance
         self._robots: dict[str, asyncio.Future[Robots | None]] = {}
         self._watched: dict[Page | None, asyncio.Future[None]] = {}
         self._begun: list[str] = []
-        self._posts = False
+        self._acting = False
         self._waiting: dict[Request, float] = {}
-        self.offline = False
+        self._passed: dict[tuple[str, int], float] = {}
+        self.dialler = Dialler(access, routes, self.may_open)
+        self.proxy = Proxy(self.dialler, allowance, self._passes)
+        self.phase = Phase.READING
+        self.opening = ""
+        """The address that the run itself is opening."""
+        self.query = ""
+        """The word of a search by role that is under way: a body that carries it may leave."""
         self.requests = 0
+        self.writes = 0
+        """Requests other than GET and HEAD that left after a press or an input."""
         self.withheld = 0
-        """Requests that were not let out while the browser was offline."""
+        """Requests and frames that ended in the fence."""
+        self.held: list[Held] = []
         self.failures = 0
         """Requests of scripts that brought nothing: no answer, or a status of 429 or 5xx."""
         self.stops: list[Stop] = []
 
     @property
     def exhausted(self) -> bool:
-        """The run has used its requests."""
-        return self.requests > self._allowance.requests
+        """The run has used its requests, connections or bytes."""
+        return self.requests > self._allowance.requests or self.proxy.exhausted
+
+    async def press(self, *, workers: bool = False) -> None:
+        """Let nothing but GET and HEAD leave from now on. ``workers``: what they hold open is cut."""
+        if self.phase is Phase.READING and not self._acting:
+            self.phase = Phase.PRESSED
+            self._passed.clear()
+            if workers:
+                await self.proxy.cut()
+
+    async def shut(self) -> None:
+        """Let nothing leave from now on, and end what is open."""
+        self.phase = Phase.SHUT
+        self.proxy.offline = True
+        await self.proxy.cut()
+
+    def reopen(self) -> None:
+        """Let pages load again. Every tab that was pressed must be gone."""
+        self.phase, self.proxy.offline, self.query = Phase.READING, False, ""
+
+    @contextmanager
+    def act(self) -> Iterator[None]:
+        """Let everything leave meanwhile: the one press that the user has asked for."""
+        phase, self.phase, self._acting = self.phase, Phase.READING, True
+        try:
+            yield
+        finally:
+            self.phase, self._acting = phase, False
 
     async def robots(self, origin: str) -> Robots | None:
         """Return robots.txt of ``origin``, read once."""
@@ -107,18 +197,11 @@ class Guard:
         since = time.monotonic() - within
         return any(begun >= since and _page_of(request) is page for request, begun in list(self._waiting.items()))
 
-    @contextmanager
-    def one_post(self) -> Iterator[None]:
-        """Let documents be asked for by POST meanwhile: the one press that the user has asked for."""
-        self._posts = True
-        try:
-            yield
-        finally:
-            self._posts = False
-
     async def watch(self, context: BrowserContext) -> None:
-        """Stand before every request of ``context``, and close what opens by itself."""
+        """Stand between ``context`` and the network."""
         await context.route("**/*", self._route)
+        await context.route_web_socket("**", self._socket)
+        await context.add_init_script(STAY)
         context.on("page", lambda page: asyncio.ensure_future(self._arrived(context, page)))
         context.on("dialog", lambda dialog: asyncio.ensure_future(_dismiss(dialog)))
         context.on("request", self._asked)
@@ -127,7 +210,7 @@ class Guard:
         context.on("requestfailed", self._failed)
 
     def _asked(self, request: Request) -> None:
-        if request.resource_type in CONTENT and not self.offline:
+        if request.resource_type in CONTENT and self.phase is not Phase.SHUT:
             self._waiting[request] = time.monotonic()
 
     def _answered(self, response: Response) -> None:
@@ -178,7 +261,11 @@ class Guard:
         document = event.get("resourceType") == "Document"
         with suppress(Exception):  # the page may have gone meanwhile
             redirected = bool(event.get("redirectedRequestId"))
-            if document and redirected and await self._denied(request["url"], request["method"], page):
+            if (
+                document
+                and redirected
+                and await self._denied(request["url"], request["method"], page, framed=page is None, led=True)
+            ):
                 await session.send("Fetch.failRequest", {**known, "errorReason": "BlockedByClient"})
             else:
                 await session.send("Fetch.continueRequest", {**known, **self._fields(request)})
@@ -193,26 +280,29 @@ class Guard:
         own = self._own if f"{parts.scheme}://{parts.netloc}" == self._origin else ()
         return {"headers": [{"name": name, "value": value} for name, value in (*kept, *own)]}
 
-    async def _denied(self, url: str, method: str, page: Page | None) -> bool:
-        """Say whether a document is refused, and note why."""
-        posted = method == "POST" and self._posts
-        why = "method" if method != "GET" and not posted else await self.objection(url)
+    async def _denied(self, url: str, method: str, page: Page | None, *, framed: bool, led: bool = False) -> bool:
+        """Say whether a document is refused, and note why. ``led``: a redirect leads there."""
+        why = "" if self._acting else objection(self.phase, method, url, document=True)
+        if not why and led and acts(url) and not acts(self.opening) and not self._acting:
+            why = "acts"
+        if why:
+            self._hold(method, url, why, document=not framed)
+        why = why or await self.objection(url)
         if why:
             self.stops.append(Stop(clean(url, 500), why, page))
+        else:
+            self._pass(method, url)
         return bool(why)
 
     async def _route(self, route: Route) -> None:
         request = route.request
-        if self.offline:
-            self.withheld += 1
-        else:
-            self.requests += 1
+        self.requests += self.phase is not Phase.SHUT
         with suppress(Exception):  # the page may have gone meanwhile
-            if self.offline or self.exhausted:
+            if self.exhausted:
                 await route.abort("blockedbyclient")
             elif request.resource_type != "document" and not request.is_navigation_request():
-                await route.continue_()
-            elif await self._denied(request.url, request.method, _page_of(request, main=True)):
+                await (route.abort("blockedbyclient") if self._ends(request) else route.continue_())
+            elif await self._denied(request.url, request.method, _page_of(request, main=True), framed=_framed(request)):
                 await route.abort("blockedbyclient")
             elif _page_of(request) in self._watched:
                 await route.continue_()
@@ -220,6 +310,71 @@ class Guard:
                 # a new tab: the redirects of its first load would not be seen, so it is loaded once it is watched
                 self._begun.append(request.url)
                 await route.fulfill(status=200, content_type="text/html", body="")
+
+    def _ends(self, request: Request) -> bool:
+        """Say whether a request that is for no document ends here."""
+        asks = bool(self.query) and request.resource_type in ASKING and carries(request.post_data_buffer, self.query)
+        why = objection(self.phase, request.method, request.url, document=False, query=asks)
+        if why:
+            self._hold(request.method, request.url, why)
+        else:
+            self._pass(request.method, request.url)
+        return bool(why)
+
+    async def _socket(self, socket: WebSocketRoute) -> None:
+        """Carry a WebSocket; what its page sends ends here once something was pressed, or after SOCKET bytes."""
+        if self.phase is not Phase.READING or self.exhausted:
+            self._hold("FRAME", socket.url, "socket")
+            await socket.close()
+            return
+        server, sent = socket.connect_to_server(), 0
+
+        async def said(message: str | bytes) -> None:
+            nonlocal sent
+            sent += len(message)
+            if self.phase is Phase.READING and sent <= SOCKET:
+                server.send(message)
+                return
+            self._hold("FRAME", socket.url, "limit" if sent > SOCKET else "socket")
+            if sent > SOCKET:
+                await socket.close()
+
+        socket.on_message(lambda message: asyncio.ensure_future(said(message)))
+
+    def _hold(self, method: str, url: str, why: str, *, document: bool = False) -> None:
+        self.withheld += 1
+        if len(self.held) < MOST:
+            self.held.append(Held(method, clean(url, 500), why, document, _host(url) == _host(self._origin)))
+
+    def _pass(self, method: str, url: str) -> None:
+        parts = urlsplit(url)
+        if self.phase is Phase.PRESSED or self._acting:
+            self.writes += method not in SAFE
+        if parts.scheme == "https":
+            self._passed[parts.hostname or "", parts.port or 443] = time.monotonic()
+
+    def _passes(self, wanted: Wanted) -> bool:
+        """Say whether the proxy dials: of what the interception did not see, only what may leave.
+
+        A tunnel to the port of plain HTTP carries a WebSocket; any other leads where a request that may leave goes.
+        """
+        if self.phase is Phase.READING or self._acting:
+            return True
+        if wanted.path:
+            url = f"http://{wanted.host}:{wanted.port}{wanted.path}"
+            return wanted.method in SAFE | {"OPTIONS"} or bool(self.query and not acts(url))
+        return time.monotonic() - self._passed.get((wanted.host, wanted.port), -KNOWN) < KNOWN
+
+
+def carries(body: bytes | None, query: str) -> bool:
+    """Say whether the body of a request holds the word that is searched for, as it is or as JSON or a form write it."""
+    text = (body or b"").decode("utf-8", "replace").casefold()
+    word = query.casefold()
+    return word in text or word in unquote_plus(text) or word.encode("unicode_escape").decode().casefold() in text
+
+
+def _host(url: str) -> str:
+    return (urlsplit(url).hostname or "").removeprefix("www.")
 
 
 def _page_of(request: Request, *, main: bool = False) -> Page | None:
@@ -231,255 +386,18 @@ def _page_of(request: Request, *, main: bool = False) -> Page | None:
         return None
 
 
+def _framed(request: Request) -> bool:
+    """Say whether a frame in a page asks."""
+    try:
+        return request.frame.parent_frame is not None
+    except Exception:  # a tab that is being made has no frame yet
+        return False
+
+
 async def _dismiss(dialog: Dialog) -> None:
-    """Answer a dialog as somebody would who wants nothing of it; leaving a page is never held up."""
+    """Dismiss dialogs; accept beforeunload."""
     with suppress(Exception):  # the page may have gone with its dialog
         if dialog.type == "beforeunload":
             await dialog.accept()
         else:
             await dialog.dismiss()
-
-
-HEAD: Final = 65536
-"""Largest head of a request or an answer in bytes."""
-CHUNK: Final = 65536
-PER_HOP: Final = frozenset({"connection", "keep-alive", "proxy-connection", "proxy-authorization", "te", "upgrade"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Allowance:
-    """What one run may use: requests, bytes received, seconds in all, per task, and until a page settles."""
-
-    requests: int = 300
-    bytes: int = 30_000_000
-    host: float = 180.0
-    task: float = 60.0
-    settle: float = 10.0
-
-
-class Refused(Exception):
-    """A connection that the rules forbid; the text says why."""
-
-
-class Wanted(NamedTuple):
-    """What the browser asks the proxy for; ``path`` is empty for a tunnel."""
-
-    method: str
-    host: str
-    port: int
-    path: str = ""
-    fields: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def document(self) -> bool:
-        """The request is for a page, or for one that may be shown later (Fetch Metadata, Sec-Purpose)."""
-        said = {name.lower(): value.lower() for name, value in self.fields}
-        return said.get("sec-fetch-dest") in ("document", "iframe", "frame") or "prefetch" in said.get(
-            "sec-purpose", said.get("purpose", "")
-        )
-
-
-Dial = Callable[[Wanted], Awaitable[Stream]]
-
-
-async def refuse(wanted: Wanted) -> Stream:
-    """Dial nothing. Raises Refused."""
-    raise Refused(f"{wanted.method} {wanted.host}:{wanted.port}")
-
-
-class Proxy:
-    """A forward proxy on a loopback port. ``dial`` returns a connection or raises Refused; ``allowance`` ends it."""
-
-    def __init__(self, dial: Dial, allowance: Allowance | None = None) -> None:
-        self._dial = dial
-        self._allowance = allowance or Allowance()
-        self._server: asyncio.Server | None = None
-        self._serving: set[asyncio.Task[None]] = set()
-        self.port = 0
-        self.offline = False
-        """While true, nothing passes and every connection is closed."""
-        self.connections = 0
-        self.bytes = 0
-
-    @property
-    def exhausted(self) -> bool:
-        """The run has used its bytes or its connections."""
-        return self.bytes > self._allowance.bytes or self.connections > self._allowance.requests
-
-    async def start(self) -> None:
-        """Listen on a free port of 127.0.0.1; nothing when it listens already."""
-        if self._server is None:
-            self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=HEAD)
-            self.port = self._server.sockets[0].getsockname()[1]
-
-    async def stop(self) -> None:
-        """Close the port and every connection."""
-        server, self._server = self._server, None
-        if server is not None:
-            server.close()
-        await self.cut()
-
-    async def cut(self) -> None:
-        """Close every connection."""
-        serving = [task for task in self._serving if task is not asyncio.current_task()]
-        for task in serving:
-            task.cancel()
-        await asyncio.gather(*serving, return_exceptions=True)
-
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._serving.add(task)
-        remote: Stream | None = None
-        try:
-            # hostile bytes bring any error: this request ends, and the proxy goes on; a cancelled task ends too, since
-            # asyncio's stream protocol would report it as a fault
-            with suppress(Exception, asyncio.CancelledError):
-                wanted = _parse(await reader.readuntil(b"\r\n\r\n"))
-                self.connections += 1
-                try:
-                    if self.offline or self.exhausted:
-                        raise Refused
-                    remote = await self._dial(wanted)
-                except (Refused, NetworkError, AuiError):
-                    writer.write(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
-                    await writer.drain()
-                    return
-                await self._carry(wanted, remote, reader, writer)
-        finally:
-            self._serving.discard(task)
-            if remote is not None:
-                remote.abort()
-            writer.transport.abort() if self.offline else writer.close()
-
-    async def _carry(
-        self, wanted: Wanted, remote: Stream, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        left = -1
-        if wanted.path:
-            await remote.write(_head(wanted))
-            left = _body_length(wanted)
-        else:
-            writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
-        async with asyncio.TaskGroup() as group:
-            up = group.create_task(self._up(reader, remote, left))
-            down = group.create_task(self._down(remote, writer, framed=bool(wanted.path)))
-            await asyncio.wait((up, down), return_when=asyncio.FIRST_COMPLETED)
-            if not wanted.path and up.done():
-                down.cancel()
-            await asyncio.wait((down,))
-            up.cancel()
-
-    async def _up(self, reader: asyncio.StreamReader, remote: Stream, left: int) -> None:
-        """Carry what the browser sends: the body of a request (``left`` bytes), or all of a tunnel (below 0)."""
-        with suppress(Exception):  # either end may break off in any way, which ends the request
-            while left != 0 and (data := await reader.read(CHUNK if left < 0 else min(CHUNK, left))):
-                left -= len(data) if left > 0 else 0
-                await remote.write(data)
-            if left == 0:
-                await reader.read(1)  # the browser gives up waiting for the answer
-                remote.abort()
-
-    async def _down(self, remote: Stream, writer: asyncio.StreamWriter, *, framed: bool) -> None:
-        """Carry what the server sends; ``framed``: its final head is given ``Connection: close``."""
-        with suppress(Exception):  # as above
-            if framed:
-                await self._heads(remote, writer)
-            while not self.exhausted and (data := await remote.read(CHUNK)):
-                self.bytes += len(data)
-                writer.write(data)
-                await writer.drain()
-
-    async def _heads(self, remote: Stream, writer: asyncio.StreamWriter) -> None:
-        held = b""
-        while True:
-            while b"\r\n\r\n" not in held:
-                data = await remote.read(CHUNK)
-                if not data or len(held) > HEAD:
-                    raise EOFError
-                self.bytes += len(data)
-                held += data
-            head, _, held = held.partition(b"\r\n\r\n")
-            interim = head[9:10] == b"1"
-            if not interim:
-                lines = [line for line in head.split(b"\r\n") if line.partition(b":")[0].lower() not in _CLOSING]
-                writer.write(b"\r\n".join([*lines, b"Connection: close", b"", b""]) + held)
-                return
-
-
-_CLOSING: Final = frozenset({b"connection", b"keep-alive", b"proxy-connection"})
-
-
-def _parse(head: bytes) -> Wanted:
-    line, *rest = head.decode("latin-1").split("\r\n")
-    method, target, _ = line.split(" ", 2)
-    pairs = (field.partition(":") for field in rest if field)
-    fields = tuple((name.strip(), value.strip()) for name, _, value in pairs)
-    if method == "CONNECT":
-        url = urlsplit("//" + target)
-        return Wanted(method, url.hostname or "", url.port or 443, "", fields)
-    url = urlsplit(target)
-    if url.scheme != "http" or not url.hostname:
-        raise ValueError(target)
-    path = (url.path or "/") + (f"?{url.query}" if url.query else "")
-    return Wanted(method, url.hostname, url.port or 80, path, fields)
-
-
-def _head(wanted: Wanted) -> bytes:
-    kept = [f"{name}: {value}" for name, value in wanted.fields if name.lower() not in PER_HOP]
-    lines = [f"{wanted.method} {wanted.path} HTTP/1.1", *kept, "Connection: close", "", ""]
-    return "\r\n".join(lines).encode("latin-1")
-
-
-def _body_length(wanted: Wanted) -> int:
-    said = {name.lower(): value for name, value in wanted.fields}
-    if "transfer-encoding" in said:
-        return -1
-    length = said.get("content-length", "0")
-    return int(length) if length.isdecimal() else 0
-
-
-class Dialler:
-    """Connections for the proxy by the rules of a scan; ``may_open`` is asked about documents seen in plain text.
-
-    With certificates of the user's own (``--cacert``), or none asked for, the browser takes any certificate and each
-    server's is checked here, before its first tunnel.
-    """
-
-    def __init__(self, access: ScanPolicy, routes: Routes, may_open: Callable[[str], Awaitable[bool]]) -> None:
-        self._access = access
-        self._routes = routes
-        self._may_open = may_open
-        self._trusted: set[tuple[str, int]] = set()
-
-    @property
-    def checks_certificates(self) -> bool:
-        """Certificates are checked here instead of by the browser."""
-        return bool(self._access.cafile) or self._access.insecure
-
-    async def __call__(self, wanted: Wanted) -> Stream:
-        """Return a connection to a checked address. Raises Refused, InvalidHost, NetworkError."""
-        scheme = "http" if wanted.path or wanted.port == DEFAULT_PORTS["http"] else "https"
-        origin = Origin(scheme, wanted.host, wanted.port)
-        self._access.check(origin)
-        if wanted.path and wanted.document and not await self._may_open(f"{origin}{wanted.path}"):
-            raise Refused("robots.txt")
-        if not wanted.path and self.checks_certificates and not self._access.insecure:
-            await self._check_certificate(wanted.host, wanted.port)
-        try:
-            return await self._routes.connect(wanted.host, wanted.port)
-        except Unavailable as error:
-            raise Refused(str(error)) from None
-
-    async def _check_certificate(self, host: str, port: int) -> None:
-        if (host, port) in self._trusted:
-            return
-        stream = await self._routes.connect(host, port)
-        try:
-            context: ssl.SSLContext = ssl_context(self._access.cafile, insecure=False)
-            await stream.start_tls(context, server_hostname=host, timeout=self._access.limits.connect)
-            self._trusted.add((host, port))
-        except Exception as error:  # TLS libraries and sockets have many errors: each means not trusted
-            raise Refused(f"certificate: {error}") from None
-        finally:
-            stream.abort()

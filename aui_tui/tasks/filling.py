@@ -8,13 +8,12 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Any, Final, NamedTuple
 
-from aui_tui.model.tasks import ABSENT, BLOCKED, DONE, INCONCLUSIVE
+from aui_tui.tasks.contact import contact_links
 from aui_tui.tasks.outline import ENTRIES, FIELDS, Node, Outline
 from aui_tui.tasks.page import ACT, Closed, Page, Stuck, taken
-from aui_tui.tasks.reading import contact_links
 from aui_tui.tasks.visit import Ending, Visit, without_fragment
 from aui_tui.tasks.vocabulary import ADD, MAIL, SEARCH, words
 from aui_tui.text import count
@@ -23,8 +22,6 @@ LOOSE: Final = 2
 """Text fields outside every form that make one together."""
 KEPT: Final = 0.15
 """Seconds after which a value must still be there."""
-LEFT: Final = 0.3
-"""Seconds for what a page sends when it is left."""
 PAGES: Final = 4
 CONTACTS: Final = 2
 MOST: Final = 40
@@ -60,6 +57,7 @@ class Form(NamedTuple):
 async def form(visit: Visit) -> Ending:
     """Find the largest form on the pages seen, else on the pages about contact, and fill it."""
     entries = [url for url, outline in visit.seen.items() if _has_entry(outline)]
+    await visit.page.leave(fresh=True)
     best = await _largest(visit, entries[:PAGES])
     if best is None:
         unseen = [node.url for node in contact_links(visit, visit.home) if without_fragment(node.url) not in visit.seen]
@@ -67,15 +65,10 @@ async def form(visit: Visit) -> Ending:
             entries = [url for url in unseen[:CONTACTS] if _has_entry(await visit.served(url))]
         except Closed:
             entries = []
-        except Stuck as error:
-            return Ending(INCONCLUSIVE, "form-failed", {"why": str(error)}, url=visit.home.url)
         best = await _largest(visit, entries)
     if best is None:
-        return Ending(ABSENT, "form-absent", url=visit.home.url)
-    try:
-        outline = await visit.here(best.url)
-    except (Closed, Stuck) as error:
-        return Ending(INCONCLUSIVE, "form-failed", {"why": str(error)}, url=best.url)
+        return Ending("form-absent", url=visit.home.url)
+    outline = await visit.here(best.url)
     again = next((one for one in await _forms(visit.page, outline) if one.key == best.key), best)
     return await _judge(visit, outline, again)
 
@@ -109,37 +102,32 @@ async def _judge(visit: Visit, outline: Outline, found: Form) -> Ending:
         snippet = await visit.page.snippet(unnamed[0])
         facts = {"count": str(len(unnamed)), "total": str(total), "snippet": snippet}
         visit.tape.step("looked", unnamed[0], note="a control without a name", mark="stuck", outline=outline)
-        half = len(unnamed) < total
-        return Ending(BLOCKED, "form-unnamed", facts, half=half, node=unnamed[0], url=found.url, snippet=snippet)
+        reason = "form-unnamed" if len(unnamed) < total else "form-nameless"
+        return Ending(reason, facts, node=unnamed[0], url=found.url, snippet=snippet)
     whole = found.key >= 0 and not found.controls[0].node.framed
     custom = str(await visit.page.inspect("custom", str(found.key)) or "") if whole else ""
-    async with _offline(visit):
+    written = visit.page.fence.writes
+    async with _shut(visit):
         ending = await _fill_all(visit, found)
     if ending is None and custom:
         facts = {"snippet": custom}
-        return Ending(BLOCKED, "form-custom", facts, half=True, url=found.url, snippet=custom)
-    return ending or Ending(DONE, "form-done", {"count": count(total, "control")}, url=found.url)
+        return Ending("form-custom", facts, url=found.url, snippet=custom)
+    left = visit.page.fence.writes - written
+    facts = {"count": count(total, "control"), "sent": f"{count(left, 'request')} sent" if left else "nothing sent"}
+    return ending or Ending("form-done", facts, url=found.url)
 
 
 @asynccontextmanager
-async def _offline(visit: Visit) -> AsyncIterator[None]:
-    """Let nothing leave the browser, from now until the page with what was typed is gone."""
-    guard, proxy, old = visit.page.guard, visit.proxy, visit.page.tab
-    guard.offline = proxy.offline = True
-    await proxy.cut()
+async def _shut(visit: Visit) -> AsyncIterator[None]:
+    """Let nothing leave the browser, from now until the page with what was typed is gone, with all that it kept."""
+    await visit.page.fence.shut()
     try:
         yield
         if visit.snap is not None:
             await visit.snap()
     finally:
-        for tab in list(old.context.pages):
-            with suppress(Exception):  # it has gone already, or hangs
-                async with asyncio.timeout(ACT):
-                    await tab.close(run_before_unload=False)
-        await asyncio.sleep(LEFT)
-        guard.offline = proxy.offline = False
+        await visit.page.leave(fresh=True)
         visit.tape.step("left", note="the form, without sending it")
-        visit.page.tab = await old.context.new_page()
 
 
 async def _forms(page: Page, outline: Outline) -> list[Form]:
@@ -172,7 +160,7 @@ async def _fill_all(visit: Visit, found: Form) -> Ending | None:
     """Fill the controls in order; return the ending at the first that does not take its value."""
     for control in found.controls[:MOST]:
         node = control.node
-        sent = visit.page.guard.withheld
+        sent = visit.page.fence.withheld
         kept = await _fill(visit.page, node, control.about)
         verb = "chose" if control.about["tag"] == "SELECT" or node.role in ("checkbox", "radio", "switch") else "filled"
         visit.tape.step(verb, node, mark="done" if kept else "stuck")
@@ -180,15 +168,15 @@ async def _fill_all(visit: Visit, found: Form) -> Ending | None:
             continue
         snippet = await visit.page.snippet(node)
         facts = {"role": node.role, "name": node.name}
-        if visit.page.guard.withheld > sent:
-            return Ending(INCONCLUSIVE, "form-network", facts, node=node, url=found.url, snippet=snippet)
+        if visit.page.fence.withheld > sent:
+            return Ending("form-network", facts, node=node, url=found.url, snippet=snippet)
         now = await visit.page.ask(node, "control")
         if now is None:
             raise Stuck("a control of the form does not answer")
         if not control.about["readonly"] and (control.about["checked"] or now["checked"]):
-            return Ending(INCONCLUSIVE, "form-unsure", facts, node=node, url=found.url, snippet=snippet)
+            return Ending("form-unsure", facts, node=node, url=found.url, snippet=snippet)
         reason = "form-readonly" if control.about["readonly"] else "form-lost"
-        return Ending(BLOCKED, reason, facts, half=True, node=node, url=found.url, snippet=snippet)
+        return Ending(reason, facts, node=node, url=found.url, snippet=snippet)
     return None
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from aui_tui.model.tasks import ABSENT, BLOCKED, DONE, INCONCLUSIVE
 from aui_tui.tasks.outline import Node, Outline
 from aui_tui.tasks.page import Closed, Stuck
 from aui_tui.tasks.reading import items, pictures
@@ -27,8 +26,6 @@ _PRODUCT: Final = re.compile(
 
 _COST: Final = re.compile(r'"(?:price|lowPrice)"\s*:\s*"?(?!0+(?:\.0+)?\b)\d')
 _GONE: Final = re.compile(r"(?:OutOfStock|SoldOut|Discontinued)\b")
-UNSURE: Final = frozenset({"offer-no-price", "offer-unsure", "offer-choose"})
-"""Reasons that leave it open whether an agent can buy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +52,7 @@ async def offer(visit: Visit) -> Ending:
     """Look for an offer on the page that was followed, then behind links that stand beside a price."""
     queue: list[str] = [visit.item.url] if visit.item is not None else []
     queue += [url for url in _priced(visit, visit.home)[:PRICED] if url not in queue]
-    failure: Ending | None = None
+    failure: Closed | Stuck | None = None
     tried = 0
     while queue and tried < PAGES:
         url = queue.pop(0)
@@ -63,28 +60,21 @@ async def offer(visit: Visit) -> Ending:
         try:
             outline, ld = await _page(visit, url)
         except (Closed, Stuck) as error:
-            failure = _unopened(error, url)
+            failure = error
             continue
         found = _offer(outline, ld)
         ending = await _judge(visit, found) if found.is_one else None
         if ending is not None:
             return ending
         queue += [deeper for deeper in _priced(visit, outline)[:1] if deeper not in queue]
-    return failure or Ending(ABSENT, "offer-absent", url=visit.home.url)
+    if failure is not None:
+        raise failure
+    return Ending("offer-absent", url=visit.home.url)
 
 
 def _priced(visit: Visit, outline: Outline) -> list[str]:
     """Return the addresses of the items of a page whose list item shows a price."""
     return [node.url for node in items(visit, outline) if node.group and PRICE.search(outline.text(node.group))]
-
-
-def _unopened(error: Closed | Stuck, url: str) -> Ending:
-    """Return the ending for a page that could not be opened."""
-    if isinstance(error, Stuck):
-        return Ending(INCONCLUSIVE, "stuck", {"why": str(error)}, url=url)
-    if error.why == "robots":
-        return Ending(BLOCKED, "offer-robots", url=url)
-    return Ending(INCONCLUSIVE, "read-unknown", url=url)
 
 
 async def _page(visit: Visit, url: str) -> tuple[Outline, str]:
@@ -135,18 +125,14 @@ async def _judge(visit: Visit, found: Offer) -> Ending | None:
     visit.tape.step("looked", node, note="for name, price and a control to add", mark="stuck", outline=outline)
     node = await visit.again(node) or node if node is not None else None
     snippet = await visit.page.snippet(node) if node is not None and node.ref else ""
-    outcome = INCONCLUSIVE if lack.reason in UNSURE else BLOCKED
-    return Ending(
-        outcome, lack.reason, {**facts, **lack.facts}, half=lack.half, node=node, url=outline.url, snippet=snippet
-    )
+    return Ending(lack.reason, {**facts, **lack.facts}, node=node, url=outline.url, snippet=snippet)
 
 
 class Lack(NamedTuple):
-    """What keeps an agent from an offer: the reason and its facts, the element at fault, and whether it earns half."""
+    """What keeps an agent from an offer: the reason and its facts, and the element at fault."""
 
     reason: str
     node: Node | None
-    half: bool = True
     facts: Mapping[str, str] = MappingProxyType({})
 
 
@@ -169,8 +155,8 @@ def _no_control(outline: Outline) -> Lack:
     """Return what is missing where no control adds: one that is drawn without a role is named."""
     fake = next((n for n in outline.nodes if n.pointer and n.role == "generic" and ADD.search(n.text or n.name)), None)
     if fake is None:
-        return Lack("offer-unsure", None, half=False)
-    return Lack("offer-control", fake, half=False, facts={"example": f"; “{fake.text or fake.name}” has no role"})
+        return Lack("offer-unsure", None)
+    return Lack("offer-control", fake, facts={"example": f"; “{fake.text or fake.name}” has no role"})
 
 
 async def _complete(visit: Visit, found: Offer, control: Node, facts: dict[str, str]) -> Ending:
@@ -180,13 +166,13 @@ async def _complete(visit: Visit, found: Offer, control: Node, facts: dict[str, 
         await visit.page.open(found.outline.url)
     if visit.act:
         return await _act(visit, found, control, facts)
-    return Ending(DONE, "offer-done", facts, node=control, url=found.outline.url)
+    return Ending("offer-done", facts, node=control, url=found.outline.url)
 
 
 async def _act(visit: Visit, found: Offer, control: Node, facts: dict[str, str]) -> Ending:
     """Press the control once, and see whether a cart shows the product."""
     page = visit.page
-    with page.guard.one_post():
+    with page.fence.act():
         pressed = await page.click(control)
         outline = await page.settle()
     visit.tape.step(
@@ -194,14 +180,14 @@ async def _act(visit: Visit, found: Offer, control: Node, facts: dict[str, str])
     )
     wanted = words(found.name)
     if pressed and _in_cart(outline, wanted, found.outline):
-        return Ending(DONE, "offer-acted", facts, node=control, url=outline.url)
+        return Ending("offer-acted", facts, node=control, url=outline.url)
     cart = next((node for node in outline.of("link") if CART.search(node.name) and visit.same_site(node.url)), None)
     if cart is not None:
         outline = await visit.open(cart.url)
         text = words(" ".join(node.text or node.name for node in outline.main()))
         if wanted and wanted <= text:
-            return Ending(DONE, "offer-acted", facts, node=control, url=outline.url)
-    return Ending(BLOCKED, "offer-not-in-cart", facts, half=True, node=control, url=outline.url)
+            return Ending("offer-acted", facts, node=control, url=outline.url)
+    return Ending("offer-not-in-cart", facts, node=control, url=outline.url)
 
 
 def _in_cart(outline: Outline, wanted: set[str], before: Outline) -> bool:

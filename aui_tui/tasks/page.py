@@ -6,20 +6,20 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from urllib.parse import urldefrag
 
-from aui_tui.tasks.fence import Allowance, Guard, Stop
+from aui_tui.tasks.fence import Allowance, Fence, Held, Phase, Stop
 from aui_tui.tasks.outline import ACTIONABLE, DIALOGS, FIELDS, NAME, Node, Outline, parse
-from aui_tui.tasks.vocabulary import DISMISS, NEVER
+from aui_tui.tasks.vocabulary import ACCEPT, CLOSE, COMMITS, CONSENT, NEVER, REJECT
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
-    from playwright.async_api import Locator, Request, Response
+    from playwright.async_api import BrowserContext, Locator, Request, Response
     from playwright.async_api import Page as Tab
 
 T = TypeVar("T")
@@ -32,7 +32,13 @@ THIN: Final = 4.0
 LOOK: Final = 0.12
 ACT: Final = 3.0
 """Seconds for one click, key or value."""
+LEFT: Final = 0.2
+"""Seconds for what a page sends when it is closed."""
+TRIED: Final = 2.5
+"""Seconds in which a press must show that it does something."""
+LOCKED: Final = "it asks for a password"
 READABLE: Final = 200
+DISMISSALS: Final = 2
 MOST: Final = 150
 """Links and controls whose reach is tested."""
 
@@ -62,39 +68,83 @@ class Closed(Exception):
         self.why = stop.why
 
 
-class Page:
-    """A tab of the run. ``narrate`` is called before everything that waits, to show what is under way."""
+Renew = Callable[[], Awaitable["BrowserContext"]]
+"""Closes the context of the run and opens a fresh one, with nothing that pages have kept."""
 
-    def __init__(self, tab: Tab, guard: Guard, allowance: Allowance) -> None:
-        self.tab = tab
-        self.guard = guard
+
+class Pressed(NamedTuple):
+    """What came of a press. ``outline``: the page after it, where it changed. ``held``: what ended in the fence."""
+
+    outline: Outline | None
+    held: list[Held]
+
+    @property
+    def led(self) -> str:
+        """The address of the page that the press asked for; empty when it asked for none."""
+        return next((one.url for one in self.held if one.document and one.method == "GET"), "")
+
+
+class Page:
+    """The tab of the run. What was pressed or typed in goes with its tab: the next document has a tab of its own."""
+
+    def __init__(self, tab: Tab, fence: Fence, allowance: Allowance, renew: Renew) -> None:
+        self.fence = fence
         self._allowance = allowance
+        self._renew = renew
         self.outline = Outline()
         self.response: Response | None = None
         self.ready = False
         """The document was complete when it was last looked at."""
         self.touched = False
-        """Something was typed, pressed or clicked since the page was opened."""
+        """Something was typed or pressed since the page was opened, dismissals left out."""
         self.downloads = 0
         self.asked: list[str] = []
         """Addresses of the documents that the tab asked for, redirects included."""
-        tab.on("download", self._downloaded)
+        self.tab = tab
+        self._hear()
 
-    def _downloaded(self, _: object) -> None:
-        self.downloads += 1
-
-    def hear(self) -> None:
-        """Keep the addresses of the documents that the tab asks for, and the answer to the last one."""
+    def _hear(self) -> None:
+        """Keep the addresses of the documents that the tab asks for, the answer to the last one, and its downloads."""
 
         def document(request: Request) -> bool:
             return request.is_navigation_request() and request.frame == self.tab.main_frame
+
+        def asked(request: Request) -> None:
+            if document(request):
+                self.asked.append(request.url)
 
         def answered(response: Response) -> None:
             if document(response.request) and response.status // 100 != 3:
                 self.response = response
 
-        self.tab.on("request", lambda request: self.asked.append(request.url) if document(request) else None)
+        def downloaded(_: object) -> None:
+            self.downloads += 1
+
+        self.tab.on("request", asked)
         self.tab.on("response", answered)
+        self.tab.on("download", downloaded)
+
+    async def leave(self, *, fresh: bool = False) -> None:
+        """Close the tab with everything that was pressed or typed in it while nothing can leave, and open another.
+
+        Cookies and storage go too with ``fresh``, after a press that nothing was to leave, and where the site tried
+        to send something: it may have kept it for later.
+        """
+        fence = self.fence
+        kept = any(one.own and one.why in ("method", "socket") for one in fence.held)
+        fresh = fresh or kept or fence.phase is Phase.SHUT
+        await fence.shut()
+        context = self.tab.context
+        if fresh:
+            context = await self._renew()
+        else:
+            for tab in list(context.pages):
+                await _answer(tab.close(run_before_unload=False))
+            await asyncio.sleep(LEFT)
+        fence.held.clear()
+        fence.reopen()
+        self.tab = await context.new_page()
+        self._hear()
 
     def locate(self, node: Node) -> Locator:
         """Return the element of ``node``."""
@@ -135,10 +185,10 @@ class Page:
                     state, snapshot = await asyncio.gather(
                         self.query("state"), self.tab.aria_snapshot(mode="ai", timeout=1000 * wait)
                     )
-            except Exception as error:  # Playwright has no one error for a page that cannot be outlined
+            except Exception:  # Playwright has no one error for a page that cannot be outlined
                 # a frame that can never load, such as one of file:, holds the whole outline up
                 if attempt == 2 or not await self.query("shut-frames", attempt > 0):
-                    raise Stuck(clean(str(error).partition("\n")[0], 120)) from None
+                    raise Stuck("it does not answer") from None
                 continue
             self.ready = bool(state and state["ready"])
             self.outline = await self._named(parse(snapshot, self.tab.url, state["title"] if state else ""))
@@ -172,7 +222,7 @@ class Page:
             if last is None or outline.mark() != last.mark() or outline.url != last.url:
                 last, since = outline, now
             thin = len(outline.text()) < READABLE and not outline.headings()
-            complete = (self.ready and not self.guard.pending(self.tab)) or now - begin > LOADING
+            complete = (self.ready and not self.fence.pending(self.tab)) or now - begin > LOADING
             believed = not thin or (now - begin >= THIN and not self.waits())
             if complete and now - since >= QUIET and believed:
                 return outline
@@ -184,7 +234,7 @@ class Page:
 
     def waits(self) -> bool:
         """Say whether the page still waits for content that it asked for."""
-        return self.guard.pending(self.tab, within=self._allowance.settle + LOADING)
+        return self.fence.pending(self.tab, within=self._allowance.settle + LOADING)
 
     async def _glance(self, last: Outline | None) -> Outline:
         try:
@@ -194,10 +244,16 @@ class Page:
             return last or Outline()
 
     async def open(self, url: str) -> Outline:
-        """Go to ``url`` and return its settled outline. Raises Closed, Stuck."""
-        begun = len(self.guard.stops)
-        await self.guard.attach(self.tab)
+        """Go to ``url``, in a tab of its own when something was pressed, and return its settled outline.
+
+        Raises Closed, Stuck.
+        """
+        if self.fence.phase is not Phase.READING:
+            await self.leave()
         self.touched = False
+        begun = len(self.fence.stops)
+        await self.fence.attach(self.tab)
+        self.fence.opening = url
         try:
             async with asyncio.timeout(self._allowance.settle + ACT):
                 self.response = (
@@ -212,7 +268,7 @@ class Page:
 
     def _closed(self, begun: int) -> None:
         """Raise Closed when a document was refused since ``begun``."""
-        own = [stop for stop in self.guard.stops[begun:] if stop.page is self.tab]
+        own = [stop for stop in self.fence.stops[begun:] if stop.page is self.tab]
         if own:
             raise Closed(own[-1])
 
@@ -223,12 +279,17 @@ class Page:
 
     async def click(self, node: Node) -> bool:
         """Scroll there and click. False when it takes no click, or something else would get it."""
-        self.touched = True
+        await self._press()
         return await taken(self.locate(node).click(timeout=1000 * ACT, no_wait_after=True))
+
+    async def _press(self) -> None:
+        """Let the fence know that the page is touched."""
+        self.touched = True
+        await self.fence.press(workers=bool(self.tab.workers))
 
     async def type(self, node: Node, text: str) -> bool:
         """Replace the value of a field by typing."""
-        self.touched = True
+        await self._press()
 
         async def typed() -> None:
             await self.locate(node).focus(timeout=1000 * ACT)
@@ -239,47 +300,67 @@ class Page:
 
     async def press(self, key: str) -> None:
         """Press a key where the focus is."""
-        self.touched = True
+        await self._press()
         await _answer(self.tab.keyboard.press(key))
 
     async def snippet(self, node: Node) -> str:
         """Return the start tag of ``node`` as HTML, cleaned and cut."""
         return clean(str(await self.ask(node, "snippet") or ""), 240)
 
+    async def tried(self, node: Node, *, shut: bool) -> Pressed:
+        """Press ``node``, with ``shut`` while nothing can leave, and see what it does. Raises Untouched, Stuck.
+
+        The tab is of no use afterwards: the next document has a fresh one.
+        """
+        before = await self.look()
+        if shut:
+            await self.fence.shut()
+        begun = len(self.fence.held)
+        if not await self.click(node):
+            raise Untouched
+        end = time.monotonic() + TRIED
+        changed = None
+        while time.monotonic() < end and changed is None and not self.fence.held[begun:]:
+            await asyncio.sleep(LOOK)
+            outline = await self._glance(before)
+            changed = outline if differs(outline, before) else None
+        await asyncio.sleep(LOOK)
+        held = self.fence.held[begun:]
+        if changed is not None and not any(one.document for one in held):
+            changed = await self.settle()
+            held = self.fence.held[begun:]
+        return Pressed(changed, held)
+
     async def follow(self, node: Node) -> tuple[Page, Outline] | None:
-        """Click ``node`` and return the tab and page it led to; None when nothing happened.
+        """Press a link to a page of the site; return the tab and page it led to, None when nothing happened.
 
         Raises Closed; Untouched when it takes no click; Stuck when the page stops answering or the link is a download.
         """
-        before, tabs, begun = await self.look(), set(self.tab.context.pages), len(self.guard.stops)
+        before, tabs, begun = await self.look(), set(self.tab.context.pages), len(self.fence.stops)
         downloads = self.downloads
         if not await self.click(node):
             raise Untouched
-        end = time.monotonic() + 2.5
+        end = time.monotonic() + TRIED
         page = self
         while time.monotonic() < end:
             await asyncio.sleep(LOOK)
             page = await self.beside(tabs) or self
-            if page is not self:
-                break
-            if urldefrag(self.tab.url)[0] != urldefrag(before.url)[0]:
+            if page is not self or urldefrag(self.tab.url)[0] != urldefrag(before.url)[0]:
                 break
         outline = await page.settle()
         if outline.url == before.url or not outline.url.startswith("http"):
             page._closed(begun)
         if self.downloads > downloads or page.downloads:
             raise Stuck(f"“{node.name}” is a download")
-        changed = outline.url.rstrip("#") != before.url.rstrip("#") or outline.mark() != before.mark()
-        return (page, outline) if changed else None
+        return (page, outline) if differs(outline, before) else None
 
     async def beside(self, tabs: Collection[Tab]) -> Page | None:
         """Return the tab that is open beside ``tabs``, once it has begun to load; None when there is none."""
         fresh = next((tab for tab in self.tab.context.pages if tab not in tabs), None)
         if fresh is None:
             return None
-        await self.guard.attach(fresh)
-        page = Page(fresh, self.guard, self._allowance)
-        page.hear()
+        await self.fence.attach(fresh)
+        page = Page(fresh, self.fence, self._allowance, self._renew)
         await asyncio.sleep(QUIET)
         return page
 
@@ -300,21 +381,22 @@ class Page:
 
         ``tell`` is called with each dismissal. Returns the page, and what is left in the way.
         """
+        tried: list[Node] = []
         touched = self.touched
-        for attempt in range(3):
+        while True:
             sight = Sight(*await self.reach(outline), [node for node in outline.of(*DIALOGS) if node.ref])
             if sight.free if over is None else await self.hit(over) is not False:
-                break
+                return outline, None
             # a consent dialog may lie in a frame of its own
             frames = outline.of("button", "link") if sight.covers else ()
             framed = [node for node in frames if node.framed and node.name]
-            choice = _dismissal(sight.reached, sight.dialogs) or _dismissal(framed, [])
-            if choice is None or attempt == 2:
-                return outline, sight.cover(choice, framed)
+            choice = sight.dismissal(outline, tried) or _dismissal(framed, outline.text(), tried)
+            if choice is None or len(tried) == DISMISSALS:
+                return outline, sight.cover(tried, framed)
             tell(choice, await self.click(choice))
+            tried.append(choice)
             outline = await self.settle()
             self.touched = touched
-        return outline, None
 
 
 async def _answer(work: Awaitable[T]) -> T | None:
@@ -358,20 +440,28 @@ class Sight(NamedTuple):
         """Nothing is in the way."""
         return not self.covers and bool(self.outside or not self.dialogs)
 
-    def cover(self, tried: Node | None, framed: list[Node]) -> Cover | None:
-        """Return what is left in the way after ``tried`` was pressed; None where nothing covers the page."""
+    def dismissal(self, outline: Outline, tried: Sequence[Node]) -> Node | None:
+        """Return the button that dismisses what is in the way: inside a dialog where there is one."""
+        said = " ".join(node.text or node.name for node in outline.nodes if DIALOGS & {node.role, *node.path})
+        inside = [node for node in self.reached if DIALOGS & set(node.path)] if self.dialogs else []
+        return _dismissal(inside, said, tried) or _dismissal(self.reached, outline.text(), tried)
+
+    def cover(self, tried: Sequence[Node], framed: Sequence[Node]) -> Cover | None:
+        """Return what is left in the way after ``tried`` were pressed; None where nothing covers the page."""
         if not self.covers:
             return None
         total = len(self.covered) + len(self.reached)
-        said = [node.name for node in (*self.reached, *framed) if node.role == "button" and node.name]
-        return Cover(len(self.covered), total, self.dialogs[0] if self.dialogs else None, tried, tuple(said))
+        known = {"", *(node.name for node in tried)}
+        said = (node.name for node in (*self.reached, *framed) if node.role == "button" and node.name not in known)
+        dialog = self.dialogs[0] if self.dialogs else None
+        return Cover(len(self.covered), total, dialog, tried[-1] if tried else None, tuple(said))
 
 
 class Cover(NamedTuple):
     """What lies over a page: ``covered`` of ``total`` links and controls.
 
-    ``dialog``: its dialog, where it has that role. ``tried``: the button that was pressed. ``buttons``: names of the
-    buttons that take a click, all of them unknown where none was tried.
+    ``dialog``: its dialog, where it has that role. ``tried``: the button that was pressed last. ``buttons``: names of
+    the buttons that take a click and were not pressed.
     """
 
     covered: int
@@ -381,20 +471,40 @@ class Cover(NamedTuple):
     buttons: tuple[str, ...]
 
 
-def _dismissal(reached: list[Node], modal: list[Node]) -> Node | None:
-    """Return the button to press: reject, then close, then accept; inside a dialog where there is one."""
-    inside = [node for node in reached if DIALOGS & set(node.path)] if modal else reached
-    for nodes in (inside, reached):
-        named = [node for node in nodes if node.role in ("button", "link") and node.name and not node.disabled]
-        named = [node for node in named if not NEVER.search(node.name)]
-        for pattern in DISMISS:
-            found = next((node for node in named if pattern.search(node.name)), None)
-            if found is not None:
-                return found
+def _dismissal(nodes: Sequence[Node], said: str, tried: Sequence[Node]) -> Node | None:
+    """Return the button to press: reject, then close, then, where what is ``said`` speaks of consent, accept.
+
+    None that commits to something, such as paying or subscribing, and none twice.
+    """
+    pressed = {node.name for node in tried}
+    named = [node for node in nodes if node.role in ("button", "link") and node.name and not node.disabled]
+    named = [node for node in named if node.name not in pressed and not NEVER.search(node.name)]
+    for pattern in (REJECT, CLOSE, *((ACCEPT,) if CONSENT.search(said) else ())):
+        for node in named:
+            if pattern.search(node.name) and not COMMITS.search(REJECT.sub("", node.name)):
+                return node
     return None
 
 
+def differs(outline: Outline, before: Outline) -> bool:
+    """Say whether a page has another address or other contents than before."""
+    return outline.url.rstrip("#") != before.url.rstrip("#") or outline.mark() != before.mark()
+
+
+FAULTS: Final = {
+    "ERR_NAME_NOT_RESOLVED": "the name has no address",
+    "ERR_CONNECTION_REFUSED": "the connection was refused",
+    "ERR_TUNNEL_CONNECTION_FAILED": "no connection, or one to an address that is not opened here",
+    "ERR_EMPTY_RESPONSE": "the server sent nothing",
+    "ERR_INVALID_AUTH_CREDENTIALS": LOCKED,
+    "ERR_TOO_MANY_REDIRECTS": "it redirects in a circle",
+    "ERR_CERT": "its certificate is not trusted",
+    "Timeout": "no answer in time",
+    "Download": "it is a download",
+}
+"""What Chromium and Playwright call the common reasons why a page does not open."""
+
+
 def _reason(error: Exception) -> str:
-    """Return why a page could not be opened, in Chromium's own short words."""
-    text = str(error).partition("\n")[0]
-    return clean(text.rpartition("net::")[2].partition(" at ")[0] or "no answer", 120)
+    """Return why a page could not be opened."""
+    return next((said for sign, said in FAULTS.items() if sign in str(error)), "no answer")

@@ -42,6 +42,10 @@ element => {
   return inside.map(button => button.innerText || button.getAttribute("aria-label") || button.title || "").filter(name => name);
 }
 
+//: opener  Whether an element says that it opens something on the page.
+element => element.tagName === "SUMMARY" || element.hasAttribute("aria-expanded") || element.hasAttribute("aria-controls") ||
+  ![null, "false"].includes(element.getAttribute("aria-haspopup"))
+
 //: place  Where the element lies.
 element => { const box = element.getBoundingClientRect(); return [box.left + scrollX, box.top + scrollY]; }
 

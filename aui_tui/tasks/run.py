@@ -24,6 +24,7 @@ from aui_tui.model.tasks import (
     CLOSED,
     DONE,
     INCONCLUSIVE,
+    NEEDS_ACT,
     REFUSED,
     UNKNOWN,
     WALLED,
@@ -39,13 +40,15 @@ from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.probes import Plan, Url, probe
 from aui_tui.scan.target import DEFAULT_PORTS, Origin, parse
 from aui_tui.tasks.browser import Browser
-from aui_tui.tasks.fence import EVERYBODY, Allowance, Dialler, Guard, Proxy
+from aui_tui.tasks.contact import contact
+from aui_tui.tasks.fence import EVERYBODY, Allowance, Fence
 from aui_tui.tasks.filling import form
+from aui_tui.tasks.following import follow
 from aui_tui.tasks.offers import offer
-from aui_tui.tasks.page import ACT, QUIET, Closed, Page, Stuck
-from aui_tui.tasks.reading import contact, follow, read
+from aui_tui.tasks.page import ACT, LOCKED, QUIET, Closed, Page, Stuck
+from aui_tui.tasks.reading import read
 from aui_tui.tasks.searching import search
-from aui_tui.tasks.visit import Ending, Tape, Visit
+from aui_tui.tasks.visit import Ending, Tape, Visit, reasons
 from aui_tui.tasks.vocabulary import PRICE, price_key
 from aui_tui.text import clean
 
@@ -54,15 +57,14 @@ if TYPE_CHECKING:
 
 
 DOERS: Final[Mapping[str, Callable[[Visit], Awaitable[Ending]]]] = MappingProxyType(
-    {"read": read, "follow": follow, "search": search, "contact": contact, "form": form, "offer": offer}
+    {"read": read, "follow": follow, "search": search, "contact": contact, "offer": offer, "form": form}
 )
+"""What does each task, in the order in which they run: the form comes last, since something is typed into it."""
 PASSING: Final = frozenset({404, 408, 410, 421, 425, 429})
 """Statuses below 500 of a homepage that refuse nobody: limits, faults and pages that do not exist."""
 ALIVE: Final = 3
 """Questions that a page may leave unanswered before it counts as gone."""
 PASSWORD: Final = 401
-LOCKED: Final = "ERR_INVALID_AUTH_CREDENTIALS"
-"""Chromium's word for a page that asks for a password which nobody has."""
 
 
 @dataclass
@@ -123,11 +125,11 @@ class _Run:
         self._secrets = access.secrets
         self._site = parse(seen.origin, allow_private=True).origin
         self._routes = Routes(access)
-        self._guard = Guard(self._robots, seen.origin, access.private_fields(), allowance)
-        self._dialler = Dialler(access, self._routes, self._guard.may_open)
-        self._proxy = Proxy(self._dialler, allowance)
+        self._fence = Fence(self._robots, seen.origin, access, self._routes, allowance)
+        self._proxy = self._fence.proxy
+        self._context: BrowserContext | None = None
         self._tape = Tape(tell or (lambda _event: None))
-        self._tape.usage = lambda: (self._guard.requests, self._proxy.bytes)
+        self._tape.usage = lambda: (self._fence.requests, self._proxy.bytes)
         self._crashed = False
         stamp = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         self.state = TaskRunning(TaskReport(ran_at=stamp, origin=seen.origin, acted=act, stopped=True))
@@ -137,7 +139,7 @@ class _Run:
         report = replace(
             self.state.report,
             elapsed_ms=self._tape.elapsed_ms,
-            requests=self._guard.requests,
+            requests=self._fence.requests,
             bytes=self._proxy.bytes,
             **changes,
         )
@@ -146,9 +148,8 @@ class _Run:
     async def go(self, tasks: Sequence[str]) -> None:
         """Start what is needed, run the tasks, and close everything but the browser."""
         await self._proxy.start()
-        context: BrowserContext | None = None
         try:
-            context = await self._browser.context(self._proxy.port, insecure=self._dialler.checks_certificates)
+            context = await self._renewed()
             self._note(browser=self._browser.name)
             self._tape.report(TaskEvent(state="browser", note=self._browser.name))
             async with asyncio.timeout(self._allowance.host + 4 * ACT):
@@ -157,22 +158,30 @@ class _Run:
         except TimeoutError:
             self._note(stopped=False)
         finally:
-            if context is not None:
-                await self._browser.close(context)
+            if self._context is not None:
+                await self._fence.shut()
+                await self._browser.close(self._context)
             await self._proxy.stop()
             self._routes.close()
 
-    async def _drive(self, context: BrowserContext, tasks: Sequence[str]) -> None:
-        await self._guard.watch(context)
+    async def _renewed(self) -> BrowserContext:
+        """Close the context that is open, if one is, and return a fresh one behind the fence."""
+        old, self._context = self._context, None
+        if old is not None:
+            await self._browser.close(old)
+        context = await self._browser.context(self._proxy.port, insecure=self._fence.dialler.checks_certificates)
+        self._context = context
+        await self._fence.watch(context)
         context.on("page", lambda tab: tab.on("crash", lambda _: setattr(self, "_crashed", True)))
-        tab = await context.new_page()
-        page = Page(tab, self._guard, self._allowance)
-        page.hear()
-        visit = Visit(f"{self._seen.origin}/", page, self._tape, self._proxy, self._act)
+        return context
+
+    async def _drive(self, context: BrowserContext, tasks: Sequence[str]) -> None:
+        page = Page(await context.new_page(), self._fence, self._allowance, self._renewed)
+        visit = Visit(f"{self._seen.origin}/", page, self._tape, self._act)
         if self._pictures:
             visit.snap = partial(self._picture, visit)
         end = time.monotonic() + self._allowance.host
-        for task in tasks:
+        for task in sorted(tasks, key=list(DOERS).index):
             self._tape.begin(task)
             ending = await self._one(task, visit, end)
             if task == "read":
@@ -185,55 +194,56 @@ class _Run:
     async def _one(self, task: str, visit: Visit, end: float) -> Ending:
         """Run one task within its limits; what it cannot decide is inconclusive."""
         if task != "read" and not visit.reached:
-            return Ending(INCONCLUSIVE, "no-home")
+            return Ending("no-home")
         left = min(self._allowance.task, end - time.monotonic())
         try:
             async with asyncio.timeout(max(left, 0.01)):
                 ending = await DOERS[task](visit)
-        except TimeoutError:
-            return Ending(INCONCLUSIVE, "timeout", {"seconds": f"{max(left, 0):.0f}"})
-        except Closed as error:
-            return self._closed(task, error)
-        except Stuck as error:
-            return self._stuck(task, str(error))
-        except Exception as error:  # whatever a page brings the browser to raise proves nothing: inconclusive
-            return self._stuck(task, clean(str(error).partition("\n")[0], 120))
+        except Exception as error:  # whatever a page brings the browser to raise proves nothing
+            return self._failed(task, error, max(left, 0))
         if ending.outcome == BLOCKED and visit.reached and not await self._alive(visit.page):
-            return self._stuck(task, "it stopped answering")
+            return self._failed(task, Stuck("it stopped answering"), left)
         return ending
 
     async def _alive(self, page: Page) -> bool:
         """Say whether the run still has its means: a site is not blamed for a page that has gone."""
         for _ in range(ALIVE):
-            if self._guard.exhausted or self._proxy.exhausted or self._crashed:
+            if self._fence.exhausted or self._crashed:
                 return False
             if await page.query("state") is not None:
                 return True
             await asyncio.sleep(QUIET)  # a page that is being left answers nothing for a moment
         return False
 
-    def _closed(self, task: str, error: Closed) -> Ending:
-        if error.why == "robots":
-            reason = "read-robots" if task == "form" else f"{task}-robots"
-            return Ending(BLOCKED, reason, {"name": error.url}, url=error.url)
-        return Ending(INCONCLUSIVE, "read-unknown" if error.why == "unknown" else "search-post", url=error.url)
-
-    def _stuck(self, task: str, why: str) -> Ending:
-        if self._guard.exhausted or self._proxy.exhausted:
-            allowed = self._allowance
-            facts = {"requests": str(allowed.requests), "megabytes": str(allowed.bytes // 1_000_000)}
-            return Ending(INCONCLUSIVE, "limit", facts)
-        if self._crashed:
-            return Ending(INCONCLUSIVE, "crash")
-        if task == "read" and why == LOCKED:
-            return Ending(INCONCLUSIVE, "read-password", {"status": str(PASSWORD)})
-        return Ending(INCONCLUSIVE, "read-unreachable" if task == "read" else "stuck", {"why": why})
+    def _failed(self, task: str, error: Exception, left: float) -> Ending:
+        """Return the ending for an error. Only robots.txt is the site's own word; all else is a doubt."""
+        why, url = str(error) if isinstance(error, Stuck) else "the browser reported an error", ""
+        match error:
+            case _ if self._fence.exhausted:
+                reason = "limit"
+            case _ if self._crashed:
+                reason = "crash"
+            case TimeoutError():
+                reason = "timeout"
+            case Closed():
+                url = error.url
+                reason = {"robots": f"{task}-robots", "unknown": "read-unknown"}.get(error.why, "closed")
+            case Stuck() if task == "read" and why == LOCKED:
+                reason = "read-password"
+            case Stuck():
+                reason = f"{task}-failed" if f"{task}-failed" in reasons() else "stuck"
+            case _:
+                reason = "stuck"
+        allowed = self._allowance
+        facts = {"requests": str(allowed.requests), "megabytes": str(allowed.bytes // 1_000_000)}
+        facts |= {"seconds": f"{left:.0f}", "why": why, "status": str(PASSWORD)}
+        return Ending(reason, facts, url=url)
 
     def _end(self, task: str, ending: Ending) -> None:
         node = ending.node
         result = TaskResult(
             task=task,
-            outcome=ending.outcome,
+            outcome=INCONCLUSIVE if self._act and ending.outcome == NEEDS_ACT else ending.outcome,
             note=ending.note,
             half=ending.half and ending.outcome == BLOCKED,
             reason=ending.reason,
@@ -251,7 +261,7 @@ class _Run:
     async def _received(self, visit: Visit, ending: Ending) -> Ending:
         """Judge how the browser was received, and compare what it rendered with what was sent."""
         door, status = await self._door(visit, ending)
-        found = await self._guard.robots(_origin(visit.home.url) or self._seen.origin)
+        found = await self._fence.robots(_origin(visit.home.url) or self._seen.origin)
         rules = "unknown" if found is None else found.explain(EVERYBODY).effective
         self._note(door=door, status=status, robots=rules)
         if door in (WALLED, REFUSED) or status >= 400:
@@ -265,14 +275,14 @@ class _Run:
         """Return the ending of a homepage that was not served: blocked only where the plain browser was served."""
         facts = {"status": str(status)}
         if door == WALLED:
-            return Ending(BLOCKED, "read-challenge", facts, url=url)
+            return Ending("read-challenge", facts, url=url)
         if status == PASSWORD:
-            return Ending(INCONCLUSIVE, "read-password", facts, url=url)
+            return Ending("read-password", facts, url=url)
         if door != REFUSED:
-            return Ending(INCONCLUSIVE, "read-status", facts, url=url)
+            return Ending("read-status", facts, url=url)
         if not self._seen.exchanges or self._seen.browser.outcome == SERVED:
-            return Ending(BLOCKED, "read-refused", facts, url=url)
-        return Ending(INCONCLUSIVE, "read-refused-all", facts)
+            return Ending("read-refused", facts, url=url)
+        return Ending("read-refused-all", facts)
 
     async def _door(self, visit: Visit, ending: Ending) -> tuple[str, int]:
         """Return how the homepage received the browser, and with which status."""

@@ -8,15 +8,15 @@ import re
 import time
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import quote, urljoin, urlsplit
 
-from aui_tui.model.tasks import ABSENT, BLOCKED, DONE, INCONCLUSIVE
 from aui_tui.tasks.outline import ACTIONABLE, ENTRIES, Node, Outline
 from aui_tui.tasks.reading import items, pictures
 from aui_tui.tasks.visit import Ending, Visit, without_fragment
-from aui_tui.tasks.vocabulary import SEARCH, words
+from aui_tui.tasks.vocabulary import SEARCH, acts, words
 from aui_tui.text import clean, count
 
 NONSENSE: Final = "qzxvkj"
@@ -48,7 +48,8 @@ class Asked:
 
     ``outline`` is the page then, ``before`` the page before, ``found`` the results, ``box`` the field. ``gone``: links
     and options that went away, as where a list is filtered. ``moved``: another page, or results. ``reacted``: anything
-    on the page changed. ``failed``: an answer that the page asked for did not come.
+    on the page changed. ``failed``: an answer that the page asked for did not come. ``held``: it
+    asked to send something, which was held back.
     """
 
     how: str
@@ -60,6 +61,7 @@ class Asked:
     moved: bool = False
     reacted: bool = False
     failed: bool = False
+    held: bool = False
 
 
 def queries(visit: Visit) -> list[tuple[str, bool]]:
@@ -153,22 +155,23 @@ async def search(visit: Visit) -> Ending:
     """Search for a word of the site, then for nonsense: results count when nonsense does not give them."""
     asked_for = queries(visit)
     if not asked_for:
-        return Ending(INCONCLUSIVE, "search-no-query", url=visit.home.url)
+        return Ending("search-no-query", url=visit.home.url)
     last: Asked | None = None
-    named = failed = False
+    named = failed = held = False
     for query, in_name in asked_for:
         asked = await _ask(visit, query)
         if asked.how == "none":
             return await _by_address(visit, query)
         if asked.how != "ok":
             return await _refused(visit, asked)
-        last, named, failed = asked, named or in_name, failed or asked.failed
+        last, named = asked, named or in_name
+        failed, held = failed or asked.failed, held or asked.held
         if asked.found or _jumped(asked.outline, query, visit):
             ending = await _controlled(visit, query, asked)
             if ending is not None:
                 return ending
     assert last is not None
-    last.failed = failed
+    last.failed, last.held = failed, held
     return await _failed(visit, last, [query for query, _ in asked_for], named=named)
 
 
@@ -183,9 +186,9 @@ async def _controlled(visit: Visit, query: str, asked: Asked) -> Ending | None:
     visit.tape.step("compared", note=f"{len(fresh)} of {len(asked.found)} not given by a nonsense word")
     if fresh:
         facts = {"results": count(len(fresh), "result"), "query": query}
-        return Ending(DONE, "search-done", facts, url=asked.outline.url)
+        return Ending("search-done", facts, url=asked.outline.url)
     if _jumped(asked.outline, query, visit) and control.outline.url != asked.outline.url:
-        return Ending(DONE, "search-jump", {"query": query, "title": asked.outline.title}, url=asked.outline.url)
+        return Ending("search-jump", {"query": query, "title": asked.outline.title}, url=asked.outline.url)
     return None
 
 
@@ -211,13 +214,17 @@ async def _ask(visit: Visit, query: str) -> Asked:
     if not await page.type(box, query) and not await page.type(box, query):
         return Asked("type", before, box=box)
     visit.tape.step("typed", box, note=f"“{query}”")
-    failures = page.guard.failures
+    if box.role == "searchbox" or "search" in box.path:
+        page.fence.query = query
+    failures, held = page.fence.failures, len(page.fence.held)
     asked = await _while_typing(visit, query, before, box)
-    if asked is None and (why := _kept_back(visit, about)):
+    if asked is None and (why := _kept_back(visit, about)) and not (why == "post" and visit.act):
         return Asked(why, page.outline, before, box=box)
     if asked is None:
-        asked = await _sent(visit, query, before, box)
-    asked.failed = page.guard.failures > failures or page.waits()
+        with page.fence.act() if visit.act else nullcontext():
+            asked = await _sent(visit, query, before, box)
+    asked.failed = page.fence.failures > failures or page.waits()
+    asked.held = any(one.own for one in page.fence.held[held:])
     return asked
 
 
@@ -251,8 +258,13 @@ async def _opened(visit: Visit, before: Outline) -> tuple[Outline, Node | None]:
     """Press what opens the search, where there is such a button or link, and look for the field again."""
     ways = (node for node in before.of("button", "link") if SEARCH.search(node.name) and not node.disabled)
     opener = next((node for node in ways if node.role == "button" or not urlsplit(node.url).query), None)
-    if opener is None or (opener.role == "link" and not await visit.page.guard.may_open(opener.url)):
+    if opener is None:
         return before, None
+    if opener.role == "link" and opener.url.startswith("http") and opener.url != before.url:
+        if acts(opener.url) or not visit.same_site(opener.url) or not await visit.page.fence.may_open(opener.url):
+            return before, None
+        outline = await visit.served(opener.url)
+        return outline, field_of(outline) or next((n for n in outline.main() if _takes_text(n) and n.name), None)
     await visit.page.click(opener)
     outline = await visit.page.settle()
     visit.tape.step("pressed", opener, note="to open the search", outline=outline)
@@ -285,13 +297,13 @@ async def _while_typing(visit: Visit, query: str, before: Outline, box: Node) ->
             visit.tape.step("saw", note=f"{count(len(found), 'result')} while typing", outline=outline)
             return Asked("ok", outline, before, found, box, vanished(outline, before), moved=True, reacted=True)
         waited = time.monotonic() - begin
-        if waited >= AWAITED or (waited >= TYPED and not page.guard.pending(page.tab)):
+        if waited >= AWAITED or (waited >= TYPED and not page.fence.pending(page.tab)):
             return None
 
 
 async def _sent(visit: Visit, query: str, before: Outline, box: Node) -> Asked:
     """Press Enter, then a button that searches if nothing came of it."""
-    page, begun = visit.page, len(visit.page.guard.stops)
+    page, begun = visit.page, len(visit.page.fence.stops)
     tabs = set(page.tab.context.pages)
 
     async def seen(node: Node, note: str = "") -> Asked:
@@ -313,7 +325,7 @@ async def _sent(visit: Visit, query: str, before: Outline, box: Node) -> Asked:
         go = next((node for node in asked.outline.of("button") if _searches(node) and not node.disabled), None)
         if go is not None and await page.click(go):
             asked = await seen(go)
-    stopped = next((stop.why for stop in page.guard.stops[begun:] if stop.page is page.tab or query in stop.url), "")
+    stopped = next((stop.why for stop in page.fence.stops[begun:] if stop.page is page.tab or query in stop.url), "")
     if stopped and not asked.found:
         asked.how = {"robots": "robots", "method": "post"}.get(stopped, "elsewhere")
     if asked.found:
@@ -331,10 +343,8 @@ async def _refused(visit: Visit, asked: Asked) -> Ending:
     if asked.how == "unnamed":
         visit.tape.step("found", node, note="a field without a name", mark="stuck", outline=asked.outline)
     snippet = await visit.page.snippet(node) if node is not None else ""
-    outcome = INCONCLUSIVE if asked.how in ("post", "elsewhere") else BLOCKED
     facts = {"name": node.name if node is not None else ""}
-    half = asked.how == "robots"
-    return Ending(outcome, f"search-{asked.how}", facts, half=half, node=node, url=visit.home.url, snippet=snippet)
+    return Ending(f"search-{asked.how}", facts, node=node, url=visit.home.url, snippet=snippet)
 
 
 async def _failed(visit: Visit, last: Asked, asked_for: list[str], *, named: bool) -> Ending:
@@ -343,8 +353,10 @@ async def _failed(visit: Visit, last: Asked, asked_for: list[str], *, named: boo
     facts = {"query": asked_for[0], "queries": query}
 
     def unsure(reason: str) -> Ending:
-        return Ending(INCONCLUSIVE, reason, facts, node=last.box, url=last.outline.url)
+        return Ending(reason, facts, node=last.box, url=last.outline.url)
 
+    if last.held:
+        return unsure("search-held")
     if last.failed:
         return unsure("search-waiting")
     if not named:
@@ -357,13 +369,13 @@ async def _failed(visit: Visit, last: Asked, asked_for: list[str], *, named: boo
             "control": f"“{pointer.text}”" if pointer is not None else "the control beside the field",
         }
         visit.tape.step("looked", note="for a button by name", mark="stuck", outline=last.outline)
-        return Ending(BLOCKED, "search-mouse", facts, half=True, node=last.box, url=last.outline.url, snippet=snippet)
+        return Ending("search-mouse", facts, node=last.box, url=last.outline.url, snippet=snippet)
     shown = await _unlinked(visit, last, asked_for[-1])
     if not shown:
         return unsure("search-nothing")
     visit.tape.step("looked", note="for results with a role", mark="stuck", outline=last.outline)
     facts |= {"shown": shown, "query": asked_for[-1]}
-    return Ending(BLOCKED, "search-no-results", facts, half=True, node=last.box, url=last.outline.url, snippet=snippet)
+    return Ending("search-no-results", facts, node=last.box, url=last.outline.url, snippet=snippet)
 
 
 async def _unlinked(visit: Visit, last: Asked, query: str) -> str:
@@ -390,18 +402,15 @@ async def _by_address(visit: Visit, query: str) -> Ending:
         return await _no_field(visit)
     url = urljoin(visit.home.url, _OPTIONAL.sub("", named))
     if not visit.same_site(url):
-        return Ending(INCONCLUSIVE, "search-elsewhere", url=visit.home.url)
-    objection = await visit.page.guard.objection(url)
+        return Ending("search-elsewhere", url=visit.home.url)
+    objection = await visit.page.fence.objection(url)
     if objection:
-        shut = objection == "robots"
-        return Ending(
-            BLOCKED if shut else INCONCLUSIVE, "search-robots" if shut else "read-unknown", url=visit.home.url
-        )
+        return Ending("search-robots" if objection == "robots" else "read-unknown", url=visit.home.url)
     outline = await visit.open(url)
     hits = results(outline, query, visit.home)
     if hits:
-        return Ending(DONE, "search-address", {"results": count(len(hits), "result"), "query": query}, url=url)
-    return Ending(INCONCLUSIVE, "search-nothing", {"queries": f"“{query}”"}, url=url)
+        return Ending("search-address", {"results": count(len(hits), "result"), "query": query}, url=url)
+    return Ending("search-nothing", {"queries": f"“{query}”"}, url=url)
 
 
 async def _no_field(visit: Visit) -> Ending:
@@ -410,5 +419,5 @@ async def _no_field(visit: Visit) -> Ending:
         snippet = str(await visit.page.query(question) or "")
         if snippet:
             visit.tape.step("looked", note="for a search field", mark="stuck", outline=visit.home)
-            return Ending(BLOCKED, reason, {"snippet": snippet}, url=visit.home.url, snippet=snippet)
-    return Ending(ABSENT, "search-absent", url=visit.home.url)
+            return Ending(reason, {"snippet": snippet}, url=visit.home.url, snippet=snippet)
+    return Ending("search-absent", url=visit.home.url)

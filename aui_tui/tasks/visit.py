@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import urldefrag, urlsplit
 
 import msgspec
@@ -19,17 +19,15 @@ from msgspec.structs import replace
 
 from aui_tui.checks.wording import fill
 from aui_tui.model.decoding import convert
-from aui_tui.model.tasks import BLOCKED, Step, TaskEvent
+from aui_tui.model.tasks import Step, TaskEvent
 from aui_tui.tasks.outline import Node, Outline
 from aui_tui.tasks.page import Cover, Page, Stuck
 from aui_tui.text import clean
 
-if TYPE_CHECKING:
-    from aui_tui.tasks.fence import Proxy
-
-
 TOO_MANY: Final = 429
 FAILS: Final = 500
+GONE: Final = frozenset({404, 410})
+"""Statuses of a page that does not exist."""
 
 
 class Tape:
@@ -89,7 +87,6 @@ class Visit:
     url: str
     page: Page
     tape: Tape
-    proxy: Proxy
     act: bool = False
     home: Outline = field(default_factory=Outline)
     item: Outline | None = None
@@ -169,10 +166,15 @@ LONGEST = 400
 
 
 class Reason(msgspec.Struct, frozen=True):
-    """One reason: the sentence on what happened and, for a blocked task, the sentence on what to change."""
+    """One reason: the outcome, whether a blocked task earns half, what happened, and what to change.
 
+    ``note`` and ``change`` are sentences; only a blocked task has something to change.
+    """
+
+    outcome: str
     note: str
     change: str = ""
+    half: bool = False
 
 
 @cache
@@ -184,18 +186,26 @@ def reasons() -> Mapping[str, Reason]:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a task ended: outcome, reason with its facts, the element at fault, and whether half the points are earned.
+    """How a task ended: the reason with its facts, and the element at fault; what follows from it is in the table.
 
     ``url`` is the page, ``snippet`` the element's start tag.
     """
 
-    outcome: str
     reason: str
     facts: Mapping[str, str] = field(default_factory=dict)
-    half: bool = False
     node: Node | None = None
     url: str = ""
     snippet: str = ""
+
+    @property
+    def outcome(self) -> str:
+        """One of OUTCOMES."""
+        return reasons()[self.reason].outcome
+
+    @property
+    def half(self) -> bool:
+        """A named candidate was found and operated, so that a blocked task earns half."""
+        return reasons()[self.reason].half
 
     @property
     def note(self) -> str:
@@ -205,7 +215,7 @@ class Ending:
     @property
     def change(self) -> str:
         """One sentence on what to change, empty where the task was not blocked."""
-        template = reasons()[self.reason].change if self.outcome == BLOCKED else ""
+        template = reasons()[self.reason].change
         return _sentence(template, self.facts) if template else ""
 
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 _BOUND: Final = r"(?:^|\b|(?<=\W))(?:"
 _JOINED: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 @cache
-def _table() -> dict[str, list[str]]:
+def _table() -> dict[str, Any]:
     found: dict[str, Any] = tomllib.loads(files("aui_tui.tasks").joinpath("names.toml").read_text(encoding="utf-8"))
     return found
 
@@ -36,7 +38,11 @@ GENERIC: Final = re.compile("^(?:" + "|".join(_table()["generic"]) + ")", re.IGN
 MAIL: Final = _names("mail")
 SOLD_OUT: Final = _names("sold_out")
 MENU: Final = _names("menu")
-DISMISS: Final = (_names("reject"), _names("close"), _names("accept"))
+REJECT: Final = _names("reject")
+CLOSE: Final = _names("close")
+ACCEPT: Final = _names("accept")
+CONSENT: Final = _names("consent")
+COMMITS: Final = _names("commits")
 STOP: Final = frozenset(_table()["stop"])
 
 _CURRENCY: Final = (
@@ -81,6 +87,58 @@ def words(text: str) -> set[str]:
     pairs = {run[at : at + 2] for run in _RUN.findall(plain) for at in range(len(run) - 1)}
     folded = "".join(c for c in unicodedata.normalize("NFKD", plain) if not unicodedata.combining(c))
     return {word for word in _WORD.findall(folded) if word not in STOP and not _RUN.search(word)} | pairs
+
+
+def _whole(patterns: Iterable[str]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
+
+
+_ACTS: Final = _whole(_table()["acts"])
+_JOINED_ACTS: Final = _whole(word for word in _table()["acts"] if not word.isascii())
+_TOGETHER: Final = [(_whole([one]), _whole([other])) for one, other in _table()["acts_together"]]
+_SORTING: Final = _whole(_table()["sorting"])
+_PARTS: Final = re.compile(r"[a-z]+(?=[A-Z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|[^\W\d_]+")
+_STATIC: Final = re.compile(r"\.(?:m?js|css|map|png|jpe?g|gif|svg|webp|avif|ico|woff2?|ttf|mp4|webm)$", re.IGNORECASE)
+PROSE: Final = 3
+"""Words of a part of an address; more of them are a title, such as ``how-to-delete-a-file``."""
+
+
+def acts(url: str) -> bool:
+    """Say whether an address looks as if asking for it did something: added, bought, deleted or logged out."""
+    try:
+        parts = urlsplit(url)
+        path, pairs = unquote(parts.path), parse_qsl(parts.query, keep_blank_values=True)
+    except ValueError:
+        return True
+    if _STATIC.search(path):
+        return False
+    segments = [_tokens(segment) for segment in path.split("/")]
+    said = [_tokens(key) + _tokens(value) for key, value in pairs if not _SORTING.fullmatch(key.casefold())]
+    if any(map(_act, (*segments, *said))):
+        return True
+    every = [word for words in (*segments, *said) for word in words]
+    return any(
+        any(one.fullmatch(word) for word in every) and any(other.fullmatch(word) for word in every)
+        for one, other in _TOGETHER
+    )
+
+
+def _tokens(text: str) -> list[str]:
+    return [fold(word) for word in _PARTS.findall(unicodedata.normalize("NFC", text))]
+
+
+def _act(words: list[str]) -> bool:
+    """Say whether a part of an address begins or ends with a word that acts; without blanks it may stand anywhere."""
+    if any(_JOINED.search(word) and _JOINED_ACTS.search(word) for word in words):
+        return True
+    return 0 < len(words) <= PROSE and any(_ACTS.fullmatch(word) for word in (words[0], words[-1]))
+
+
+def fold(text: str) -> str:
+    """Return ``text`` without case and accents; letters that are made of others stay apart."""
+    if _JOINED.search(text):
+        return unicodedata.normalize("NFC", text.casefold())
+    return "".join(c for c in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(c))
 
 
 def price_key(text: str) -> str:

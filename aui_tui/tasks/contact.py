@@ -1,0 +1,169 @@
+"""The task "contact": a way to reach the people behind the site, as text, data or a form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+from urllib.parse import unquote
+
+from aui_tui.tasks.outline import ACTIONABLE, Node, Outline
+from aui_tui.tasks.page import Closed, Stuck, Untouched
+from aui_tui.tasks.reading import pictures
+from aui_tui.tasks.visit import GONE, Ending, Visit, without_fragment
+from aui_tui.tasks.vocabulary import ABOUT, CONTACT, EMAIL, MAIL, MENU, NEVER, PHONE, POSTAL, acts
+from aui_tui.text import clean
+
+PAGES: Final = 3
+SHORT: Final = 40
+_CHAT: Final = re.compile(r"https?://(?:wa\.me/|api\.whatsapp\.com/send/?\?phone=)(\+?\d{7,15})")
+_CONTACT_POINT: Final = re.compile(r'"(?:telephone|email)"\s*:\s*"([^"]{5,80})"')
+
+
+async def contact(visit: Visit) -> Ending:
+    """Find a way to reach the people behind the site, on at most three pages. Raises Closed, Stuck."""
+    links = contact_links(visit, visit.home)
+    if not any(CONTACT.search(node.name) for node in links):
+        links = await _in_menu(visit) or links
+    queue: list[tuple[str, Node | None]] = [(visit.url, None), *((node.url, node) for node in links)]
+    reached: Node | None = None
+    failure: Closed | Stuck | None = None
+    for url, node in queue[:PAGES]:
+        try:
+            outline, ld = await _page(visit, url)
+        except (Closed, Stuck) as error:
+            failure = error
+            continue
+        named = node is not None and CONTACT.search(node.name) is not None
+        way = await _way(visit, outline, ld, by_name=named)
+        if way:
+            visit.tape.step("found", note=way, outline=outline)
+            return Ending("contact-done", {"way": way}, url=outline.url)
+        visit.tape.step("looked", node, note="for an address, a number or a form", mark="part", outline=outline)
+        reached = node if named and reached is None else reached
+    if reached is not None:
+        return await _nothing_there(visit, reached)
+    if failure is not None:
+        raise failure
+    return await _by_button(visit) or await _no_contact(visit)
+
+
+async def _nothing_there(visit: Visit, reached: Node) -> Ending:
+    """Return the ending where the page behind a contact link shows no contact: blocked where it is drawn."""
+    await visit.page.open(reached.url)
+    status = visit.page.response.status if visit.page.response is not None else 0
+    facts = {"name": reached.name, "status": str(status)}
+    if status in GONE:
+        return Ending("contact-missing", facts, node=reached, url=visit.home.url)
+    facts["pictures"] = await pictures(visit)
+    return Ending("contact-nothing" if facts["pictures"] else "contact-unsure", facts, node=reached, url=reached.url)
+
+
+async def _by_button(visit: Visit) -> Ending | None:
+    """Press the button about contact, or the link without an address of its own; None where there is none."""
+    named = (node for node in visit.home.of("button", "link") if CONTACT.search(node.name) and not node.disabled)
+    here = without_fragment(visit.home.url)
+    node = next((one for one in named if without_fragment(one.url) == here or not one.url.startswith("http")), None)
+    if node is None or NEVER.search(node.name):
+        return None
+    await visit.here(visit.url)
+    fresh = await visit.again(node)
+    if fresh is None:
+        return None
+    opens = visit.act or bool(await visit.page.ask(fresh, "opener"))
+    try:
+        pressed = await visit.page.tried(fresh, shut=not opens)
+    except Untouched:
+        return None
+    outline = pressed.outline or visit.page.outline
+    if pressed.led and visit.same_site(pressed.led) and not acts(pressed.led):
+        outline = await visit.served(pressed.led)
+    visit.tape.step("pressed", fresh, outline=outline)
+    way = await _way(visit, outline, await visit.jsonld(), by_name=True)
+    if way:
+        return Ending("contact-done", {"way": way}, url=outline.url)
+    held = bool(pressed.held) and not pressed.led
+    return Ending("contact-shut" if held else "contact-unsure", {"name": node.name}, node=node, url=outline.url)
+
+
+async def _in_menu(visit: Visit) -> list[Node]:
+    """Open the site's menu, where a button does, and return the links about contact in it."""
+    button = next((one for one in visit.home.of("button") if MENU.search(one.name) and not one.disabled), None)
+    if button is None:
+        return []
+    await visit.here(visit.url)
+    fresh = await visit.again(button)
+    if fresh is None or not await visit.page.click(fresh):
+        return []
+    outline = await visit.page.settle()
+    visit.tape.step("pressed", fresh, note="to open the menu", outline=outline)
+    return contact_links(visit, outline)
+
+
+async def _no_contact(visit: Visit) -> Ending:
+    """Return the ending where no link leads to a contact: a name that only a mouse can press, a hidden link, none."""
+    await visit.here(visit.url)
+    for node in visit.home.nodes:
+        said = (node.text or node.name).strip()
+        operable = node.role in ACTIONABLE or ACTIONABLE & set(node.path)
+        if operable or len(said) > SHORT or not CONTACT.match(said):
+            continue
+        if await visit.page.inspect("reacts", said):
+            return Ending("contact-no-link", {"name": said}, node=node, url=visit.home.url)
+    hidden = (name for name in await visit.page.query("hidden-links") or () if CONTACT.search(name))
+    name = next(hidden, "")
+    if name:
+        return Ending("contact-hidden", {"name": clean(name, SHORT)}, url=visit.home.url)
+    return Ending("contact-absent", url=visit.home.url)
+
+
+def contact_links(visit: Visit, home: Outline) -> list[Node]:
+    """Return the links whose names promise a contact, then those about the site; each address once."""
+    links = [
+        node
+        for node in home.of("link")
+        if node.name and node.url.startswith("http") and visit.same_site(node.url) and not acts(node.url)
+    ]
+    seen = {without_fragment(home.url)}
+    found = []
+    for pattern in (CONTACT, ABOUT):
+        for node in links:
+            url = without_fragment(node.url)
+            if pattern.search(node.name) and url not in seen and not NEVER.search(node.name):
+                seen.add(url)
+                found.append(node)
+    return found
+
+
+async def _page(visit: Visit, url: str) -> tuple[Outline, str]:
+    """Return a page without what covers it, and its JSON-LD; the homepage as it was read. Raises Closed, Stuck."""
+    if url == visit.url:
+        return visit.home, visit.home_ld
+    return await visit.served(url), await visit.jsonld()
+
+
+async def _way(visit: Visit, outline: Outline, ld: str, *, by_name: bool) -> str:
+    """Return a way to get in touch that the page offers, in words; empty when there is none."""
+    for kind, found in _ways(outline, ld):
+        if found:
+            return f"{kind} {found}"
+    fields = [node for node in outline.of("textbox") if node.name]
+    if not by_name or len(fields) < 2:
+        return ""
+    for node in fields:
+        if MAIL.search(node.name) or (await visit.page.ask(node, "control") or {}).get("type") == "email":
+            return "A form with fields for an address and a message"
+    return ""
+
+
+def _ways(outline: Outline, ld: str) -> Iterator[tuple[str, str]]:
+    text = outline.text()
+    links = [unquote(node.url) for node in outline.of("link")]
+    yield "E-mail address", next((url[7:].partition("?")[0] for url in links if url.startswith("mailto:")), "")
+    yield "Telephone number", next((url[4:] for url in links if url.startswith("tel:")), "")
+    yield "Telephone number", next((found[1] for url in links if (found := _CHAT.match(url))), "")
+    for kind, pattern in (("E-mail address", EMAIL), ("Telephone number", PHONE), ("Postal address", POSTAL)):
+        found = pattern.search(text)
+        yield kind, found[0].strip() if found else ""
+    declared = _CONTACT_POINT.search(ld)
+    yield "Declared as data:", declared[1] if declared else ""

@@ -1,0 +1,245 @@
+"""The task "follow": a link of the homepage leads to a page that speaks of what the link names."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from typing import Final
+
+from aui_tui.model.tasks import BLOCKED, DONE
+from aui_tui.tasks.outline import DIALOGS, Node, Outline
+from aui_tui.tasks.page import Closed, Page, Pressed, Stuck, Untouched
+from aui_tui.tasks.reading import items, names_an_item
+from aui_tui.tasks.visit import GONE, Ending, Visit, without_fragment
+from aui_tui.tasks.vocabulary import ACCEPT, CLOSE, REJECT, acts, words
+
+CANDIDATES: Final = 3
+PAUSE: Final = 0.5
+FAKES: Final = 3
+"""Elements that react to a click and are not links, from which on the site is said to offer items so."""
+STEM: Final = 4
+"""Letters of a word that stand for it with another ending."""
+
+
+async def follow(visit: Visit) -> Ending:
+    """Follow a link of the homepage to a page that speaks of what the link names."""
+    every = items(visit, visit.home)
+    objections = [await visit.page.fence.objection(node.url) for node in every]
+    allowed = [node for node, objection in zip(every, objections, strict=True) if not objection]
+    if allowed:
+        return _best(await _in_turn(visit, allowed))
+    if every:
+        reason = "read-unknown" if "unknown" in objections else "follow-robots"
+        return Ending(reason, node=every[0], url=visit.home.url)
+    bare = _without_address(visit.home)
+    endings = await _in_turn(visit, bare)
+    if endings and (endings[-1].outcome == DONE or not all(ending.reason == "follow-unsure" for ending in endings)):
+        return _best(endings)
+    return await _nothing_to_follow(visit)
+
+
+def _best(endings: list[Ending]) -> Ending:
+    """Return the ending of several links: one that may work is a doubt about all of them."""
+    order = (lambda one: one.outcome == DONE, lambda one: one.outcome != BLOCKED, lambda one: one.half, lambda _: True)
+    return next(ending for wanted in order for ending in endings if wanted(ending))
+
+
+async def _in_turn(visit: Visit, nodes: list[Node]) -> list[Ending]:
+    """Follow links until one opens what it names; return how each ended."""
+    endings: list[Ending] = []
+    for node in nodes[:CANDIDATES]:
+        try:
+            endings.append(await _try(visit, node))
+        except Closed as error:
+            reason = "follow-robots" if error.why == "robots" else "follow-acts" if error.why == "acts" else ""
+            facts = {"name": node.name, "why": f"the link “{node.name}” leads to an address that is not opened here"}
+            endings.append(Ending(reason or "follow-failed", facts, node=node, url=visit.home.url))
+        except Stuck as error:
+            endings.append(Ending("follow-failed", {"why": str(error)}, node=node, url=visit.home.url))
+        if endings[-1].outcome == DONE:
+            break
+    return endings
+
+
+def _without_address(outline: Outline) -> list[Node]:
+    """Return links without an address of their own (``#``, ``javascript:``), which only a script can follow."""
+    here, own = without_fragment(outline.url), words(outline.title)
+    return [
+        node
+        for node in outline.main()
+        if node.role == "link" and not node.framed and not _address(node, here) and names_an_item(node, own)
+    ]
+
+
+def _address(node: Node, here: str) -> str:
+    """Return the address that a link leads to; empty where only a script can follow it."""
+    return node.url if node.url.startswith("http") and node.url != here else ""
+
+
+async def _nothing_to_follow(visit: Visit) -> Ending:
+    outline = await visit.here(visit.url)
+    acting = items(visit, outline, acting=True)
+    if acting:
+        return Ending("follow-acts", {"name": acting[0].name}, node=acting[0], url=outline.url)
+    for reason, asked in (
+        ("follow-unnamed", await visit.page.query("nameless-links")),
+        ("follow-clickable", await visit.page.inspect("clickable")),
+    ):
+        found = asked or {"count": 0, "example": ""}
+        if found["count"] >= FAKES:
+            visit.tape.step("looked", note="for a link with a name", mark="stuck", outline=outline)
+            facts = {"count": str(found["count"]), "example": found["example"]}
+            return Ending(reason, facts, url=outline.url, snippet=found["example"])
+    named = [node for node in outline.main() if node.role == "link" and node.url.startswith("http") and node.name]
+    if any(not visit.same_site(node.url) for node in named):
+        return Ending("follow-external", url=outline.url)
+    return Ending("follow-generic" if named else "follow-none", url=outline.url)
+
+
+async def _try(visit: Visit, node: Node) -> Ending:
+    """Follow one link: press it while nothing can leave, see where it leads, and go there.
+
+    Raises Closed, Stuck.
+    """
+    fresh = await _uncovered(visit, node)
+    if isinstance(fresh, Ending):
+        return fresh
+    try:
+        pressed = await visit.page.tried(fresh, shut=not visit.act)
+    except Untouched:
+        if await _covers(visit, fresh) or await _moves(visit, fresh):
+            return await _covered_link(visit, fresh)
+        return Ending("follow-failed", {"why": f"the link “{node.name}” took no click in time"})
+    address = _address(node, without_fragment(visit.home.url)) or pressed.led
+    if pressed.outline is None and not pressed.held:
+        return await _dead(visit, fresh)
+    if pressed.outline is not None and not pressed.held:
+        ending = await _landed(visit, node, visit.page, pressed.outline)
+        if ending.outcome == DONE or not address:
+            return ending
+    if not address:
+        return Ending("follow-shut", {"name": node.name}, node=node, url=visit.home.url)
+    return await _gone_to(visit, node, address, pressed)
+
+
+async def _uncovered(visit: Visit, node: Node) -> Node | Ending:
+    """Return ``node`` as it is on the homepage now, with nothing over it, or the ending where that cannot be."""
+    await visit.here(visit.url)
+    fresh = await visit.again(node)
+    if fresh is None:
+        return Ending("follow-failed", {"why": f"the link “{node.name}” has gone"})
+    visit.tape.step("found", fresh, outline=visit.page.outline)
+    if await _covers(visit, fresh):
+        await visit.clear(visit.page.outline, over=fresh)
+        fresh = await visit.again(node) or fresh
+        if await _covers(visit, fresh):
+            return await _covered_link(visit, fresh)
+    return fresh
+
+
+async def _dead(visit: Visit, node: Node) -> Ending:
+    """Return the ending for a link that does nothing when it is pressed."""
+    visit.tape.step("followed", node, note="nothing changed", mark="part")
+    if visit.page.waits():
+        return Ending("follow-failed", {"why": "an answer did not come"}, node=node)
+    snippet = await visit.page.snippet(node)
+    return Ending("follow-nothing", {"name": node.name}, node=node, url=visit.home.url, snippet=snippet)
+
+
+async def _gone_to(visit: Visit, node: Node, address: str, pressed: Pressed) -> Ending:
+    """Go to the address of a link; press it where a script leads elsewhere. Raises Closed, Stuck."""
+    if not visit.same_site(address) or acts(address):
+        reason = "follow-acts" if acts(address) else "follow-failed"
+        facts = {"name": node.name, "why": f"the link “{node.name}” leads to another site"}
+        return Ending(reason, facts, node=node, url=visit.home.url)
+    outline = await visit.page.open(address)
+    ending = await _landed(visit, node, visit.page, outline)
+    if ending.outcome == DONE or pressed.led or not node.url:
+        return ending
+    fresh = await _uncovered(visit, node)
+    if isinstance(fresh, Ending):
+        return ending
+    try:
+        landed = await visit.page.follow(fresh)
+    except Untouched:
+        return ending
+    return await _landed(visit, node, *landed) if landed is not None else ending
+
+
+async def _covered_link(visit: Visit, node: Node) -> Ending:
+    """Return the ending for a link that takes no click: a doubt where a button of a name unknown here may free it."""
+    buttons = await visit.page.ask(node, "over") or ()
+    unknown = any(not any(known.search(name) for known in (REJECT, CLOSE, ACCEPT)) for name in buttons)
+    if visit.veiled or unknown:
+        return Ending("follow-veiled", {"name": node.name}, node=node, url=visit.home.url)
+    visit.tape.step("followed", node, note="something else would get the click", mark="stuck")
+    snippet = await visit.page.snippet(node)
+    return Ending("follow-covered", {"name": node.name}, node=node, url=visit.home.url, snippet=snippet)
+
+
+async def _landed(visit: Visit, node: Node, page: Page, outline: Outline) -> Ending:
+    """Judge the page that the link ``node`` led to."""
+    status = page.response.status if page.response is not None else 0
+    home = visit.home
+    stayed = without_fragment(outline.url) == without_fragment(home.url)
+    back = _heads(outline) == _heads(home)
+    # on the homepage itself, which names the item too, only what is new there counts
+    said = " ".join(_fresh(outline, home)) if stayed or back else _heads(outline)
+    shared = _alike(words(node.name) - words(home.title), words(said))
+    visit.tape.step("followed", node, note=outline.title, mark="done" if shared else "part", outline=outline)
+    facts = {"name": node.name, "title": outline.title or outline.url, "status": str(status)}
+    if shared:
+        visit.item = outline
+        visit.item_ld = str(await page.query("jsonld") or "")
+        visit.seen[without_fragment(outline.url)] = outline
+        return Ending("follow-done", facts, url=outline.url)
+    if status in GONE:
+        return Ending("follow-missing", facts, node=node, url=visit.home.url)
+    if status >= 400 or outline.url.startswith("chrome-error:"):
+        return Ending("follow-failed", {"why": f"status {status}" if status >= 400 else "no answer"})
+    if _brings_nothing(outline, home) and not stayed:
+        return Ending("follow-elsewhere", facts, node=node, url=visit.home.url)
+    return Ending("follow-unsure", facts, node=node, url=visit.home.url)
+
+
+def _heads(outline: Outline) -> str:
+    """Return what a page says it is about: its first headings and its title."""
+    return " ".join([*outline.headings()[:3], outline.title])
+
+
+def _brings_nothing(outline: Outline, home: Outline) -> bool:
+    """Say whether the main part of a page holds nothing that the homepage does not."""
+    said, had = ({node.text or node.name for node in one.main()} - {""} for one in (outline, home))
+    return said <= had
+
+
+def _fresh(outline: Outline, before: Outline) -> list[str]:
+    """Return the headings and dialogs of a page that it did not have before."""
+    named = [node.name for node in outline.of("heading", *DIALOGS) if node.name]
+    had = [node.name for node in before.of("heading", *DIALOGS)]
+    return list((Counter(named) - Counter(had)).elements())
+
+
+def _alike(promised: set[str], said: set[str]) -> bool:
+    """Say whether two sets share a word, or one begins with a word of the other, as “lantern” and “lanterns”."""
+    pairs = ((one, other) for one in promised for other in said)
+    return any(
+        one == other or (min(len(one), len(other)) >= STEM and (one.startswith(other) or other.startswith(one)))
+        for one, other in pairs
+    )
+
+
+async def _covers(visit: Visit, node: Node) -> bool:
+    """Say whether something lies over ``node``, twice with a pause between."""
+    if await visit.page.hit(node) is not False:
+        return False
+    await asyncio.sleep(PAUSE)
+    return await visit.page.hit(node) is False
+
+
+async def _moves(visit: Visit, node: Node) -> bool:
+    """Say whether ``node`` does not stay in place."""
+    first = await visit.page.ask(node, "place")
+    await asyncio.sleep(PAUSE)
+    second = await visit.page.ask(node, "place")
+    return first is not None and second is not None and first != second

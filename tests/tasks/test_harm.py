@@ -1,0 +1,333 @@
+# ruff: noqa: E501 -- scripts of pages read best on one line
+"""Sites that sell, subscribe or delete at the slightest press, in ten languages: without ``--act`` nothing is written.
+
+The server's own log is the truth: every request that is not GET or HEAD, every frame of a WebSocket, and every address
+that acts when it is asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import hashlib
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+import pytest
+
+from aui_tui.model.tasks import TASKS
+from aui_tui.scan.policy import ConnectTo, ScanPolicy
+from aui_tui.tasks.browser import Browser
+from aui_tui.tasks.fence import Allowance
+from aui_tui.tasks.run import TaskRunning, run_tasks
+from tests.tasks.pages import PROSE, Page, html
+from tests.tasks.running import HOST, others_slow, seen_at
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(300)]
+
+LIMITS: Final = Allowance(host=90.0, task=25.0, settle=5.0)
+EVERY: Final = tuple(task.key for task in TASKS)
+SEND: Final = (
+    "<script>function send(to,what){what=what||'x';fetch(to,{method:'POST',body:what,keepalive:true}).catch(()=>0);"
+    "navigator.sendBeacon(to,what);const r=new XMLHttpRequest();r.open('PUT',to);r.send(what)}</script>"
+)
+SAFE: Final = ("GET", "HEAD")
+
+
+@dataclass
+class Trap:
+    """A site: its homepage, its other pages, and the beginnings of the addresses that act by GET."""
+
+    home: str
+    pages: dict[str, Page] = field(default_factory=dict)
+    acts: tuple[str, ...] = ()
+    tasks: Sequence[str] = EVERY
+    title: str = "Lanterns"
+
+
+@dataclass
+class Shop:
+    """Serves a trap; ``writes`` are what must not happen, ``frames`` the bytes of WebSockets."""
+
+    trap: Trap
+    asked: list[str] = field(default_factory=list)
+    writes: list[str] = field(default_factory=list)
+    frames: int = 0
+
+    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError, EOFError, asyncio.LimitOverrunError):
+            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+            method, target, _ = head.split("\r\n")[0].split(" ")
+            fields = {line.partition(":")[0].lower(): line.partition(":")[2].strip() for line in head.split("\r\n")[1:]}
+            self.asked.append(f"{method} {target}")
+            if "sec-websocket-key" in fields:
+                await self._socket(fields["sec-websocket-key"], reader, writer)
+            else:
+                if method not in SAFE or target.startswith(self.trap.acts or ("\0",)):
+                    self.writes.append(f"{method} {target}")
+                status, headers, body = self._page(target.partition("?")[0])
+                lines = [f"HTTP/1.1 {status} X", *(f"{k}: {v}" for k, v in headers.items())]
+                lines += [f"content-length: {len(body)}", "connection: close", "", ""]
+                writer.write("\r\n".join(lines).encode() + body)
+                await writer.drain()
+        writer.close()
+
+    def _page(self, path: str) -> Page:
+        if path == "/":
+            return html(SEND + self.trap.home, self.trap.title)
+        if path in self.trap.pages:
+            return self.trap.pages[path]
+        name = path.strip("/").replace("/", " ").replace("-", " ").title()
+        return html(f"{SEND}<main><h1>{name}</h1><p>{PROSE * 3}</p></main>", name)
+
+    async def _socket(self, key: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        proof = hashlib.sha1(f"{key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11".encode(), usedforsecurity=False).digest()
+        lines = ["HTTP/1.1 101 Switching Protocols", "upgrade: websocket", "connection: upgrade"]
+        lines += [f"sec-websocket-accept: {base64.b64encode(proof).decode()}", "", ""]
+        writer.write("\r\n".join(lines).encode())
+        while data := await reader.read(1 << 20):
+            self.frames += len(data)
+
+
+@asynccontextmanager
+async def opened(trap: Trap) -> AsyncIterator[tuple[Shop, ScanPolicy]]:
+    shop = Shop(trap)
+    server = await asyncio.start_server(shop.answer, "127.0.0.1", 0)
+    try:
+        yield (
+            shop,
+            ScanPolicy(connect_to=(ConnectTo.parse(f"{HOST}:80:127.0.0.1:{server.sockets[0].getsockname()[1]}"),)),
+        )
+    finally:
+        server.close()
+
+
+def text(heading: str) -> str:
+    return f"<h1>{heading}</h1><p>{PROSE * 3}</p>"
+
+
+def listed(*links: str, heading: str = "Lanterns by the water") -> str:
+    return f"<main>{text(heading)}<ul>{''.join(f'<li>{link}' for link in links)}</ul></main>"
+
+
+def dialog(said: str, *buttons: str, name: str = "Dialog") -> str:
+    """A dialog over the whole page."""
+    return (
+        f'<div role=dialog aria-modal=true aria-label="{name}" style="position:fixed;inset:0;background:#fff;z-index:9">'
+        f"<p>{said}</p>{''.join(buttons)}</div>"
+    )
+
+
+def button(name: str, to: str) -> str:
+    return f"<button onclick=\"send('{to}');this.parentNode.remove()\">{name}</button>"
+
+
+def queued(key: str) -> str:
+    """A script that sends later, from storage or a cookie, what could not be sent."""
+    return (
+        "<script>const kept=localStorage.kept||document.cookie.split('kept=')[1];if(kept)send('/" + key + "',kept);"
+        "function keep(what){localStorage.kept=what;document.cookie='kept='+what+';path=/'}"
+        "addEventListener('input',e=>keep(e.target.value))</script>"
+    )
+
+
+ITEMS: Final = listed(*(f'<a href="/items/{n}">Harbour lantern {n}</a>' for n in ("one", "two", "three")))
+FRENCH: Final = ("panier/ajouter?id=", "panier/supprimer/", "compte/deconnexion?n=", "abonnement/resilier?id=")
+SPANISH: Final = ("carrito/agregar?id=", "carrito/eliminar/", "pedido/comprar?id=", "boletin/darse-de-baja?id=")
+
+TRAPS: Final = {
+    "links without an address order": Trap(
+        listed(*(f"<a href=# onclick=\"send('/order');return false\">Harbour lantern {n}</a>" for n in (1, 2)))
+    ),
+    "links of a script pay, in German": Trap(
+        listed(*(f"<a href=\"javascript:send('/pay')\">Blaue Hafenlampe {n}</a>" for n in (1, 2))), title="Laden"
+    ),
+    "links without any address buy": Trap(
+        listed(*(f"<a role=link tabindex=0 onclick=\"send('/buy')\">Storm kettle {n}</a>" for n in (1, 2)))
+    ),
+    "a newsletter that any yes subscribes to, in French": Trap(
+        ITEMS
+        + dialog(
+            "Notre lettre chaque semaine", button("Oui, abonnez-moi", "/newsletter"), button("Accepter", "/newsletter")
+        ),
+        tasks=("read", "follow"),
+    ),
+    "a button of contact that asks for a call, in Spanish": Trap(
+        f"<nav><button onclick=\"send('/callback')\">Contacto</button></nav>{ITEMS}", tasks=("read", "contact")
+    ),
+    "a menu that orders, in Italian": Trap(
+        f"<header><button onclick=\"send('/menu-order')\">Menù</button></header>{ITEMS}",
+        tasks=("read", "contact", "search"),
+    ),
+    "a press on an item buys, in Portuguese": Trap(
+        listed(
+            *(
+                f"<a href=/itens/{n} onclick=\"send('/buy1click');return false\">Lanterna do porto {n}</a>"
+                for n in (1, 2)
+            )
+        )
+    ),
+    "addresses that add, in Dutch": Trap(
+        listed(
+            *(
+                f'<a href="/{to}{n}">Havenlamp nummer {n}</a>'
+                for n, to in enumerate(
+                    ("cart/add?id=", "winkelwagen/toevoegen/", "bestel?product=", "?actie=kopen&id=")
+                )
+            ),
+            heading="Winkel",
+        ),
+        acts=("/cart/add", "/winkelwagen", "/bestel", "/?actie"),
+    ),
+    "addresses that add and delete, in French": Trap(
+        listed(*(f'<a href="/{to}{n}">Lampe du port {n}</a>' for n, to in enumerate(FRENCH))),
+        acts=("/panier", "/compte", "/abonnement"),
+    ),
+    "addresses that add and delete, in Spanish": Trap(
+        listed(*(f'<a href="/{to}{n}">Farol del puerto {n}</a>' for n, to in enumerate(SPANISH))),
+        acts=("/carrito", "/pedido", "/boletin"),
+    ),
+    "addresses that act, in Polish and Russian": Trap(
+        listed(
+            *(
+                f'<a href="/{to}{n}">Latarnia {n} фонарь</a>'
+                for n, to in enumerate(
+                    ("koszyk/dodaj/", "konto/usun?id=", "korzina/dobavit/", "заказ/купить?id=", "newsletter/wypisz?id=")
+                )
+            ),
+        ),
+        acts=("/koszyk", "/konto", "/korzina", "/%D0%B7", "/newsletter"),
+    ),
+    "addresses that act, in Japanese and Chinese": Trap(
+        listed(
+            *(
+                f'<a href="/{to}{n}">港のランタン{n}号</a>'
+                for n, to in enumerate(
+                    ("カート/追加/", "注文?id=", "会员/退出?n=", "购物车/删除/", "shop/addToCart?id=")
+                )
+            )
+        ),
+        acts=("/%E", "/shop"),
+    ),
+    "parameters that act": Trap(
+        listed(
+            *(
+                f'<a href="/{to}{n}">Storm kettle {n}</a>'
+                for n, to in enumerate(
+                    ("?add-to-cart=", "account?do=logout&n=", "list?cmd=delete&id=", "mail?unsubscribe=")
+                )
+            )
+        ),
+        acts=("/?add", "/account", "/list", "/mail"),
+    ),
+    "a page that leads on to the cart": Trap(
+        ITEMS,
+        pages={f"/items/{n}": (302, {"location": f"/cart/add?item={n}"}, b"") for n in ("one", "two", "three")},
+        acts=("/cart",),
+    ),
+    "a dialog that only pays": Trap(
+        ITEMS + dialog("Your order is ready", button("Confirm and pay", "/pay"), button("Continue", "/pay")),
+        tasks=("read", "follow"),
+    ),
+    "a dialog that only subscribes": Trap(
+        ITEMS
+        + dialog(
+            "News by mail?",
+            button("Yes, subscribe me", "/newsletter"),
+            button("Save", "/newsletter"),
+            button("OK", "/newsletter"),
+        ),
+        tasks=("read", "follow"),
+    ),
+    "a dialog that pays to close, in Russian": Trap(
+        ITEMS + dialog("Ваш заказ", button("Подтвердить и оплатить", "/pay"), button("Принять", "/pay")),
+        tasks=("read", "follow"),
+    ),
+    "a consent that is sent": Trap(
+        ITEMS
+        + dialog("We use cookies. Privacy first.", button("Reject all", "/consent"), button("Accept", "/consent")),
+        tasks=("read", "follow"),
+    ),
+    "what was typed is sent later": Trap(
+        f"{queued('abandoned')}{ITEMS}<form><label>Name <input name=n></label><label>Mail <input type=email></label>"
+        "<label>Text <textarea></textarea></label></form>",
+        pages={
+            "/items/one": html(
+                f"{SEND}{queued('abandoned')}<main>{text('Harbour lantern one')}</main>", "Harbour lantern one"
+            )
+        },
+    ),
+    "a form that sends every key and by timers": Trap(
+        f"{ITEMS}<form><label>Name <input oninput=\"send('/key',this.value);setInterval(()=>send('/timer'),50)\"></label>"
+        "<label>Mail <input type=email onblur=\"send('/mail',this.value)\"></label></form>"
+        "<script>for(const kind of ['pagehide','beforeunload','unload'])addEventListener(kind,()=>send('/left'));"
+        "document.addEventListener('visibilitychange',()=>send('/hidden'))</script>",
+        tasks=("read", "form", "follow"),
+    ),
+    "a search that subscribes": Trap(
+        f"<form role=search onsubmit=\"send('/subscribe');return false\"><input type=search aria-label=Search>"
+        f"<button>Search</button></form>{ITEMS}",
+        tasks=("read", "search"),
+    ),
+    "a search by script that leaves a word behind": Trap(
+        f"<form role=search action=/found><input type=search name=q aria-label=検索 onkeydown=\"send('/spy')\"></form>{ITEMS}"
+        "<script>addEventListener('pagehide',()=>send('/left'))</script>",
+        tasks=("read", "search"),
+        title="港の店",
+    ),
+    "an opener of the search that deletes": Trap(
+        f"<button onclick=\"send('/delete')\">Search</button>{ITEMS}", tasks=("read", "search")
+    ),
+    "a press that a worker and a socket pass on": Trap(
+        "<button onclick=go()>Menu</button>"
+        + ITEMS
+        + "<script>const live=new WebSocket('ws://'+location.host+'/live');"
+        "const w=new Worker(URL.createObjectURL(new Blob([`const s=new WebSocket('ws://${location.host}/work');"
+        "onmessage=()=>{s.readyState==1&&s.send('order');fetch('http://${location.host}/work',{method:'POST',body:'x'})}`])));"
+        "function go(){live.send('order');w.postMessage(1);setInterval(()=>{w.postMessage(1);live.readyState==1&&live.send('x')},30);"
+        "new WebSocket('ws://'+location.host+'/new').onopen=e=>e.target.send('order');try{new SharedWorker('/shared.js')}catch{}"
+        "try{fetchLater('/later',{method:'POST',activateAfter:0})}catch{}}</script>",
+        pages={
+            "/shared.js": (
+                200,
+                {"content-type": "text/javascript"},
+                b"onconnect=0;fetch('/shared',{method:'POST',body:'x'})",
+            )
+        },
+        tasks=("read", "contact"),
+    ),
+    "a picture of an address that acts": Trap(
+        "<button onclick=\"new Image().src='/cart/add?id=1';fetch('/order?id=1');location='/checkout/pay?id=1'\">Menu</button>"
+        + ITEMS,
+        acts=("/cart", "/order", "/checkout"),
+        tasks=("read", "contact", "search"),
+    ),
+    "a press that opens a form and sends it": Trap(
+        f"<form id=f method=post action=/order><input type=hidden name=n></form><form id=g action=/order></form>{ITEMS}"
+        "<nav><button onclick='f.submit()'>Menu</button><button onclick='g.submit()'>Contact</button></nav>",
+        acts=("/order",),
+        tasks=("read", "contact", "search"),
+    ),
+}
+QUICK: Final = ("links without an address order", "what was typed is sent later", "a dialog that only pays")
+
+
+async def tried(browser: Browser, trap: Trap, limits: Allowance = LIMITS) -> tuple[TaskRunning, Shop]:
+    async with opened(trap) as (shop, access):
+        ran = await run_tasks(seen_at(f"http://{HOST}"), browser, access=access, allowance=limits, tasks=trap.tasks)
+        await asyncio.sleep(0.3)
+    return ran, shop
+
+
+@pytest.mark.parametrize("name", others_slow(TRAPS, QUICK))
+async def test_nothing_is_written(browser: Browser, name: str) -> None:
+    trap = TRAPS[name]
+    ran, shop = await tried(browser, trap)
+    assert not shop.writes
+    assert shop.frames <= 100, "closing a socket is a frame of a few bytes"
+    assert {result.task for result in ran.report.results} == set(trap.tasks)
+    blamed = [(result.task, result.note) for result in ran.report.results if result.outcome == "blocked"]
+    assert not [told for told in blamed if told[0] == "read" and "dialog" not in name]
