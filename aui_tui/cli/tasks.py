@@ -15,15 +15,44 @@ from aui_tui.cli.options import Host, example, run_of, taking
 from aui_tui.cli.sources import opened
 from aui_tui.cli.streams import Paint
 from aui_tui.errors import AuiError, BadValue, ConfigError
-from aui_tui.model.tasks import TASK, Step, TaskEvent, TaskProgress, TaskReport, TaskResult, mark_of, rows, summary
+from aui_tui.model.tasks import (
+    TASK,
+    Step,
+    TaskEvent,
+    TaskProgress,
+    TaskReport,
+    TaskResult,
+    mark_of,
+    rows,
+    sent_words,
+    summary,
+)
 from aui_tui.service.protocol import KeepsTranscripts
 from aui_tui.text import cells, clean, fit
 
 app = typer.Typer()
 
-SIGNS: Final = {"done": "✓", "half": "~", "part": "~", "stuck": "✗", "absent": "·", "unclear": "?", "waiting": "…"}
-ASCII: Final = {"done": "+", "half": "~", "part": "~", "stuck": "x", "absent": "-", "unclear": "?", "waiting": "."}
-TINTS: Final = {"done": "good", "half": "warn", "part": "warn", "stuck": "bad", "unclear": "warn"}
+SIGNS: Final = {
+    "done": "✓",
+    "half": "~",
+    "part": "~",
+    "stuck": "✗",
+    "absent": "·",
+    "unclear": "?",
+    "act": "!",
+    "waiting": "…",
+}
+ASCII: Final = {
+    "done": "+",
+    "half": "~",
+    "part": "~",
+    "stuck": "x",
+    "absent": "-",
+    "unclear": "?",
+    "act": "!",
+    "waiting": ".",
+}
+TINTS: Final = {"done": "good", "half": "warn", "part": "warn", "stuck": "bad", "unclear": "warn", "act": "warn"}
 LABEL: Final = 24
 
 
@@ -43,7 +72,7 @@ def narrator(host: str, *, quiet: bool) -> TaskProgress | None:
 
     def tell(event: TaskEvent) -> None:
         if event.state == "browser":
-            streams.say(f"{name}: {event.note}; nothing is sent except what searching and reading need")
+            streams.say(f"{name}: {event.note}; after a press nothing but GET and HEAD leaves, and a search its word")
         elif event.state == "step" and event.step is not None:
             streams.say(f"{name}: {event.task}: {step_words(event.step)}")
         elif event.state == "ended" and event.result is not None:
@@ -72,9 +101,8 @@ def report_lines(host: str, report: TaskReport, paint: Paint) -> Iterator[str]:
     """Yield the transcript of ``report`` as text."""
     signs = ASCII if paint.ascii else SIGNS
     yield paint.style(f"{host}: {summary(report)}", "bold")
-    acted = ", “add to cart” was pressed once" if report.acted else ", nothing was sent"
     seconds = report.elapsed_ms / 1000
-    yield f"{report.browser} at {report.ran_at}, {seconds:.0f} s, {report.requests} requests{acted}"
+    yield f"{report.browser} at {report.ran_at}, {seconds:.0f} s, {report.requests} requests, {sent_words(report)}"
     if report.stopped:
         yield "The run was stopped before its end."
     yield ""
@@ -91,7 +119,7 @@ def report_lines(host: str, report: TaskReport, paint: Paint) -> Iterator[str]:
 def _result_lines(result: TaskResult, signs: dict[str, str], paint: Paint) -> Iterator[str]:
     yield paint.style(TASK[result.task].label, "bold")
     if not result.steps:
-        yield f"  {signs[mark_of(result)]} {result.note}"
+        yield f"  {signs[mark_of(run_of(result))]} {result.note}"
     for number, step in enumerate(result.steps, start=1):
         mark = paint.style(signs[step.mark], TINTS.get(step.mark, "dim"))
         yield f"  {number:>2} {mark} {fit(step_words(step), 100).rstrip()}"

@@ -15,10 +15,12 @@ import msgspec
 from aui_tui.errors import RecordError
 from aui_tui.model.decoding import convert
 from aui_tui.model.methods import V02, round_half_up
-from aui_tui.text import clean
+from aui_tui.text import clean, count
 
 DONE, BLOCKED, ABSENT, INCONCLUSIVE, NEEDS_ACT = "done", "blocked", "absent", "inconclusive", "needs --act"
 OUTCOMES: Final = (DONE, BLOCKED, ABSENT, INCONCLUSIVE, NEEDS_ACT)
+STOPPED: Final = "stopped"
+"""Reason of a task that a cancelled run did not end."""
 LEAST: Final = 2
 """Fewer tasks than this that count leave the pillar unmeasured."""
 
@@ -50,11 +52,12 @@ TASKS: Final = (
 TASK: Final = MappingProxyType({task.key: task for task in TASKS})
 
 
-class TaskRun(msgspec.Struct, frozen=True, kw_only=True):
+class TaskRun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An element of ``task_runs`` on a card.
 
     ``outcome`` is one of OUTCOMES. ``points`` of ``possible``; both are 0 for an outcome that does not count.
-    ``steps`` is their number. ``note`` is one sentence.
+    ``steps`` is their number. ``note`` is one sentence. ``reason`` is its key, ``change`` what a developer would
+    change, ``address`` where the task stopped; all three are left out where they are empty.
     """
 
     task: str
@@ -64,6 +67,9 @@ class TaskRun(msgspec.Struct, frozen=True, kw_only=True):
     steps: int
     elapsed_ms: int
     note: str
+    reason: str = ""
+    change: str = ""
+    address: str = ""
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -116,7 +122,8 @@ class TaskReport(Record, frozen=True):
     ``door``: how the browser was received: ALLOWED, WALLED (a challenge), REFUSED, CLOSED (robots.txt lets ``*`` open
     no page) or UNKNOWN. ``status``: of the homepage document, 0 when there was none. ``robots``: what robots.txt leaves
     ``*``: ``open``, ``partial``, ``blocked`` or ``unknown``. ``acted``: "add to cart" might be pressed (``--act``).
-    ``stopped``: the run was cancelled; tasks that had not begun are missing. ``warnings`` are sentences.
+    ``stopped``: the run was cancelled before its end. ``writes``: requests that sent data after a press or an input.
+    ``withheld``: requests that the fence ended. ``warnings`` are sentences.
     """
 
     ran_at: str
@@ -131,6 +138,8 @@ class TaskReport(Record, frozen=True):
     elapsed_ms: int = 0
     requests: int = 0
     bytes: int = 0
+    writes: int = 0
+    withheld: int = 0
     warnings: tuple[str, ...] = ()
 
 
@@ -216,6 +225,9 @@ def run_of(result: TaskResult) -> TaskRun:
         steps=len(result.steps),
         elapsed_ms=result.elapsed_ms,
         note=result.note,
+        reason=result.reason,
+        change=result.change,
+        address=result.url,
     )
 
 
@@ -227,10 +239,11 @@ def runs_of(report: TaskReport | None) -> tuple[TaskRun, ...]:
 def pillar_points(runs: Iterable[TaskRun], maximum: int) -> int | None:
     """Return the points of the pillar that tasks fill, out of ``maximum``: in proportion to the tasks that count.
 
-    None when fewer than two count.
+    None when fewer than two count, or the run was stopped before its end.
     """
-    counting = [run for run in runs if run.possible > 0]
-    if len(counting) < LEAST:
+    every = list(runs)
+    counting = [run for run in every if run.possible > 0]
+    if len(counting) < LEAST or any(run.reason == STOPPED for run in every):
         return None
     return round_half_up(maximum * sum(run.points for run in counting), sum(run.possible for run in counting))
 
@@ -238,8 +251,9 @@ def pillar_points(runs: Iterable[TaskRun], maximum: int) -> int | None:
 class TaskRow(NamedTuple):
     """One line of the list of tasks, in words.
 
-    ``mark``: ``done``, ``half``, ``stuck``, ``absent``, ``unclear`` or, of a task that has not ended, ``waiting``.
+    ``mark``: ``done``, ``half``, ``stuck``, ``absent``, ``unclear``, ``act`` or, before it has ended, ``waiting``.
     ``outcome``: the mark in words. ``points``: ``5/10``, a dash when it does not count. ``note``: what happened.
+    ``change`` and ``address``: what to change, and on which page.
     """
 
     key: str
@@ -249,15 +263,18 @@ class TaskRow(NamedTuple):
     points: str
     steps: int
     note: str
+    change: str = ""
+    address: str = ""
 
 
 WORDS: Final = MappingProxyType(
     {
         "done": "done",
-        "half": "half",
-        "stuck": "stuck",
-        "absent": "none offered",
-        "unclear": "unclear",
+        "half": "partly",
+        "stuck": "blocked",
+        "absent": "not offered",
+        "unclear": "inconclusive",
+        "act": NEEDS_ACT,
         "waiting": "waiting",
     }
 )
@@ -269,17 +286,18 @@ MEANINGS: Final = MappingProxyType(
         "stuck": "There is nothing that an agent could operate: no points.",
         "absent": "The site does not offer it: it does not count.",
         "unclear": "The run could not decide it: it does not count.",
+        "act": "To decide it something would have to be sent: it does not count.",
         "waiting": "It has not started.",
     }
 )
 """Each mark of a task explained in one sentence."""
 
 
-def mark_of(result: TaskResult) -> str:
-    """Return the mark of ``result``, a key of WORDS."""
-    if result.outcome == BLOCKED:
-        return "half" if result.half else "stuck"
-    return {DONE: "done", ABSENT: "absent"}.get(result.outcome, "unclear")
+def mark_of(run: TaskRun) -> str:
+    """Return the mark of ``run``, a key of WORDS."""
+    if run.outcome == BLOCKED:
+        return "half" if run.points else "stuck"
+    return {DONE: "done", ABSENT: "absent", NEEDS_ACT: "act"}.get(run.outcome, "unclear")
 
 
 def rows(report: TaskReport | None) -> tuple[TaskRow, ...]:
@@ -291,10 +309,18 @@ def rows(report: TaskReport | None) -> tuple[TaskRow, ...]:
 def _row(task: Task, result: TaskResult | None) -> TaskRow:
     if result is None:
         return TaskRow(task.key, task.label, "waiting", WORDS["waiting"], "–", 0, "")
-    points, possible = points_of(result)
-    mark = mark_of(result)
-    shown = f"{points}/{possible}" if possible else "–"
-    return TaskRow(task.key, task.label, mark, WORDS[mark], shown, len(result.steps), result.note)
+    run = run_of(result)
+    mark = mark_of(run)
+    shown = f"{run.points}/{run.possible}" if run.possible else "–"
+    return TaskRow(task.key, task.label, mark, WORDS[mark], shown, run.steps, run.note, run.change, run.address)
+
+
+def sent_words(report: TaskReport) -> str:
+    """Return what left the browser after a press or an input, by the log of the fence."""
+    sent = "nothing was sent" if not report.writes else f"{count(report.writes, 'request')} sent data"
+    pressed = ", “add to cart” was pressed once" if report.acted else ""
+    held = f", {count(report.withheld, 'request')} held back" if report.withheld else ""
+    return sent + pressed + held
 
 
 def summary(report: TaskReport) -> str:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from aui_tui.checks import BY_FIX
@@ -16,7 +15,7 @@ from aui_tui.model.card import ReportCard
 from aui_tui.model.methods import WALLED_CEILING, method
 from aui_tui.model.points import percent, score_after, totals
 from aui_tui.model.signs import sign
-from aui_tui.model.tasks import TASK, mark_of
+from aui_tui.model.tasks import TASK, WORDS, mark_of
 from aui_tui.model.view import HostReport
 from aui_tui.report.gates import Outcome
 from aui_tui.text import clean, count
@@ -324,24 +323,19 @@ def tasks(report: HostReport, *, now: float | None = None) -> Section | None:
     runs = report.card.task_runs or ()
     if not runs:
         return None
-    seen = report.observations
-    results = (
-        {result.task: result for result in seen.tasks.results} if seen is not None and seen.tasks is not None else {}
-    )
-    marks = {"done": "done", "blocked": "stuck", "absent": "absent"}
     items = []
     for run in runs:
-        word = mark_of(results[run.task]) if run.task in results else marks.get(run.outcome, UNCLEAR)
+        mark = mark_of(run)
         shown = f"{run.points}/{run.possible}" if run.possible else "–"
         label = TASK[run.task].label if run.task in TASK else run.task
-        items.append(Item((label, WORDS.get(word, word), shown), word, run.note, run.task))
+        change = f" To change: {run.change}" if run.change else ""
+        where = f" Stopped at {run.address}" if change and run.address else ""
+        word = "unclear" if mark == "act" else mark
+        items.append(Item((label, WORDS[mark], shown), word, run.note + change + where, run.task))
     got, possible = sum(run.points for run in runs), sum(run.possible for run in runs)
     old = task_age(report, now)
     lead = f"{got} of {possible} points" + (f"; tasks of {old}" if old else "")
     return Section("tasks", "Tasks", lead + ".", tuple(items), ("Task", "Outcome", "Points", "What happened"))
-
-
-WORDS: Final = MappingProxyType({"absent": "none offered"})
 
 
 def visitors(report: HostReport) -> Section | None:

@@ -13,10 +13,10 @@ from typing import Final, Protocol
 
 import msgspec
 
-from aui_tui.errors import BadValue, NoBrowser
+from aui_tui.errors import BadValue, NoBrowser, Unavailable
 from aui_tui.model.card import ReportCard
 from aui_tui.model.observations import Observations
-from aui_tui.model.tasks import TASKS, TaskProgress
+from aui_tui.model.tasks import STOPPED, TASKS, TaskProgress
 from aui_tui.model.view import HostReport
 from aui_tui.scan.exchanges import redact
 from aui_tui.scan.policy import ScanPolicy
@@ -64,10 +64,7 @@ class TaskRuns:
         A cached report that has a run is returned as it is. Cancelling keeps the tasks that had ended.
         """
         seen = report.observations
-        if seen is None:
-            return report
-        run = seen.tasks if seen.has_own_tasks else None
-        if run is not None and report.source == "cache" and (run.acted or not act):
+        if seen is None or (report.source == "cache" and _has_run(seen, act=act)):
             return report
         if seen.unreachable:
             sentence = f"{seen.host} was not reached, so no tasks were run."
@@ -85,9 +82,11 @@ class TaskRuns:
                     keep=held.append,
                 )
         except asyncio.CancelledError:
-            if held and held[0].report.results:
+            if held and any(result.reason != STOPPED for result in held[0].report.results):
                 await asyncio.shield(self._kept(report, seen, held[0], url))
             raise
+        except Unavailable as error:
+            return msgspec.structs.replace(report, warnings=(*report.warnings, f"No tasks were run. {error}"))
         return await self._kept(report, seen, held[0], url)
 
     async def _kept(self, report: HostReport, seen: Observations, run: TaskRunning, url: str) -> HostReport:
@@ -101,6 +100,12 @@ class TaskRuns:
     async def aclose(self) -> None:
         """End the browser."""
         await self._browser.aclose()
+
+
+def _has_run(seen: Observations, *, act: bool) -> bool:
+    """Say whether a scan has a whole run that says what is asked for."""
+    run = seen.tasks if seen.has_own_tasks else None
+    return run is not None and not run.stopped and (run.acted or not act)
 
 
 def folder_of(pictures: Path, host: str) -> Path:

@@ -10,6 +10,7 @@ import asyncio
 import os
 import shutil
 import sys
+import tempfile
 from collections.abc import Awaitable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -40,6 +41,9 @@ MEMORY: Final = 768_000_000
 """Bytes that the pages may hold together; above it the largest is ended: a picture of a megabyte can unpack to
 gigabytes."""
 LOOK_SECONDS: Final = 0.25
+PROFILES: Final = "playwright_chromiumdev_profile-"
+"""How the driver names the folders of profiles."""
+SIGN: Final = "aui-tui"
 
 FEATURES_OFF: Final = (
     # what Playwright itself turns off; the last --disable-features on a command line is the one that counts
@@ -218,6 +222,7 @@ class Browser:
         if missing:
             raise NoBrowser(missing)
         await self._refusal.start()
+        await asyncio.to_thread(sweep)
         try:
             async with asyncio.timeout(START_SECONDS):
                 process = await _launch(self._refusal.port, sandboxed=self.sandboxed)
@@ -256,14 +261,14 @@ async def _launch(port: int, *, sandboxed: bool) -> _Process:
         session = await chromium.new_browser_cdp_session()
         processes = (await session.send("SystemInfo.getProcessInfo"))["processInfo"]
         await session.detach()
-    except Error as error:
+    except Error:
         await _within(STOP_SECONDS, driver.stop())
-        reason = clean(str(error).strip().splitlines()[0], 200)
-        raise Unavailable(f"The browser {path} does not start: {reason}") from None
+        raise Unavailable(f"The browser {path} does not start. To see whether it works: {path} --version") from None
     except BaseException:  # also cancelled: the driver must not outlive its start
         await _within(STOP_SECONDS, driver.stop())
         raise
     pid = next(int(one["id"]) for one in processes if one["type"] == "browser")
+    await asyncio.to_thread(_sign, pid)
     return _Process(driver, chromium, pid, asyncio.create_task(_watch_memory(chromium, pid)))
 
 
@@ -279,23 +284,56 @@ async def _within(seconds: float, ending: Awaitable[object]) -> bool:
     return True
 
 
-def _put_an_end(pid: int) -> None:
-    """Kill the browser ``pid`` with its helper processes and remove its socket; the driver removes its profile."""
+def _sign(pid: int) -> None:
+    """Leave the number of the browser in its profile folder, so that a later process knows the folder as ours."""
+    with suppress(OSError):
+        profile = _profile_of(pid)
+        if profile is not None:
+            (profile / SIGN).write_text(str(pid), encoding="ascii")
+
+
+def _profile_of(pid: int) -> Path | None:
+    """Return the profile folder of a browser; None when it does not run or has none."""
     import psutil
 
+    flag = "--user-data-dir="
+    with suppress(psutil.Error):
+        return next((Path(part[len(flag) :]) for part in psutil.Process(pid).cmdline() if part.startswith(flag)), None)
+    return None
+
+
+def sweep() -> None:
+    """Remove the profile folders that browsers of ours left when they and their driver were killed."""
+    for sign in Path(tempfile.gettempdir()).glob(f"{PROFILES}*/{SIGN}"):
+        with suppress(OSError, ValueError):
+            profile = sign.parent
+            if _profile_of(int(sign.read_text(encoding="ascii"))) != profile:
+                _remove(profile)
+
+
+def _remove(profile: Path) -> None:
+    """Remove a profile folder and the folder of its socket."""
+    with suppress(OSError):
+        socket = (profile / "SingletonSocket").readlink()
+        socket.unlink(missing_ok=True)
+        socket.parent.rmdir()
+    shutil.rmtree(profile, ignore_errors=True)
+
+
+def _put_an_end(pid: int) -> None:
+    """Kill the browser ``pid`` with its helper processes and remove what it kept."""
+    import psutil
+
+    profile = _profile_of(pid)
     with suppress(psutil.Error):
         browser = psutil.Process(pid)
-        flag = "--user-data-dir="
-        profile = next(part for part in browser.cmdline() if part.startswith(flag)).removeprefix(flag)
         family = [*browser.children(recursive=True), browser]
         for process in family:
             with suppress(psutil.Error):
                 process.kill()
-        with suppress(OSError):
-            socket = Path(profile, "SingletonSocket").readlink()
-            socket.unlink(missing_ok=True)
-            socket.parent.rmdir()
         psutil.wait_procs(family, STOP_SECONDS)
+    if profile is not None:
+        _remove(profile)
 
 
 async def _watch_memory(chromium: Chromium, pid: int) -> None:

@@ -12,6 +12,7 @@ over http and https alone, and where robots.txt lets everybody in.
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -115,6 +116,7 @@ class Fence:
         self._fetch = fetch
         self._origin = origin
         self._own = access.private_fields()
+        self.secrets = access.secrets
         self._allowance = allowance
         self._robots: dict[str, asyncio.Future[Robots | None]] = {}
         self._watched: dict[Page | None, asyncio.Future[None]] = {}
@@ -370,7 +372,7 @@ def carries(body: bytes | None, query: str) -> bool:
     """Say whether the body of a request holds the word that is searched for, as it is or as JSON or a form write it."""
     text = (body or b"").decode("utf-8", "replace").casefold()
     word = query.casefold()
-    return word in text or word in unquote_plus(text) or word.encode("unicode_escape").decode().casefold() in text
+    return word in text or word in unquote_plus(text) or json.dumps(word)[1:-1] in text
 
 
 def _host(url: str) -> str:

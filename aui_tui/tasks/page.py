@@ -13,6 +13,9 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from urllib.parse import urldefrag
 
+import msgspec
+
+from aui_tui.scan.exchanges import redact
 from aui_tui.tasks.fence import Allowance, Fence, Held, Phase, Stop
 from aui_tui.tasks.outline import ACTIONABLE, DIALOGS, FIELDS, NAME, Node, Outline, parse
 from aui_tui.tasks.vocabulary import ACCEPT, CLOSE, COMMITS, CONSENT, NEVER, REJECT
@@ -49,6 +52,14 @@ def questions() -> Mapping[str, str]:
     text = files("aui_tui.tasks").joinpath("questions.js").read_text(encoding="utf-8")
     parts = re.split(r"^//: ([\w-]+)[^\n]*\n", text, flags=re.MULTILINE)[1:]
     return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """Texts that a page shows, before they are cut."""
+
+    text: str
+    url: str = ""
+    title: str = ""
 
 
 class Stuck(Exception):
@@ -182,7 +193,7 @@ class Page:
         for attempt in range(3):
             try:
                 async with asyncio.timeout(wait + 1):
-                    state, snapshot = await asyncio.gather(
+                    state, shown = await asyncio.gather(
                         self.query("state"), self.tab.aria_snapshot(mode="ai", timeout=1000 * wait)
                     )
             except Exception:  # Playwright has no one error for a page that cannot be outlined
@@ -191,7 +202,9 @@ class Page:
                     raise Stuck("it does not answer") from None
                 continue
             self.ready = bool(state and state["ready"])
-            self.outline = await self._named(parse(snapshot, self.tab.url, state["title"] if state else ""))
+            title = str(state["title"]) if state else ""
+            told = redact(Shown(shown, self.tab.url, title), self.fence.secrets)
+            self.outline = await self._named(parse(told.text, told.url, told.title))
             break
         return self.outline
 
@@ -305,7 +318,7 @@ class Page:
 
     async def snippet(self, node: Node) -> str:
         """Return the start tag of ``node`` as HTML, cleaned and cut."""
-        return clean(str(await self.ask(node, "snippet") or ""), 240)
+        return clean(redact(Shown(str(await self.ask(node, "snippet") or "")), self.fence.secrets).text, 240)
 
     async def tried(self, node: Node, *, shut: bool) -> Pressed:
         """Press ``node``, with ``shut`` while nothing can leave, and see what it does. Raises Untouched, Stuck.

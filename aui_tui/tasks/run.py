@@ -19,6 +19,7 @@ from aui_tui.errors import InvalidHost
 from aui_tui.model.methods import round_half_up
 from aui_tui.model.observations import SERVED, Observations
 from aui_tui.model.tasks import (
+    ABSENT,
     ALLOWED,
     BLOCKED,
     CLOSED,
@@ -34,7 +35,8 @@ from aui_tui.model.tasks import (
     TaskReport,
     TaskResult,
 )
-from aui_tui.scan import exchanges, probes, robots, walls
+from aui_tui.scan import probes, robots, walls
+from aui_tui.scan.exchanges import redact
 from aui_tui.scan.network import Network, Routes
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.probes import Plan, Url, probe
@@ -65,6 +67,10 @@ PASSING: Final = frozenset({404, 408, 410, 421, 425, 429})
 ALIVE: Final = 3
 """Questions that a page may leave unanswered before it counts as gone."""
 PASSWORD: Final = 401
+
+
+def _in_order(tasks: Sequence[str]) -> list[str]:
+    return sorted(tasks, key=list(DOERS).index)
 
 
 @dataclass
@@ -128,9 +134,11 @@ class _Run:
         self._fence = Fence(self._robots, seen.origin, access, self._routes, allowance)
         self._proxy = self._fence.proxy
         self._context: BrowserContext | None = None
-        self._tape = Tape(tell or (lambda _event: None))
+        self._tape = Tape((lambda event: tell(redact(event, self._secrets))) if tell else (lambda _event: None))
         self._tape.usage = lambda: (self._fence.requests, self._proxy.bytes)
         self._crashed = False
+        self._lost: Ending | None = None
+        """Why the homepage was not reached, where it is the run's own reason."""
         stamp = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         self.state = TaskRunning(TaskReport(ran_at=stamp, origin=seen.origin, acted=act, stopped=True))
 
@@ -141,9 +149,11 @@ class _Run:
             elapsed_ms=self._tape.elapsed_ms,
             requests=self._fence.requests,
             bytes=self._proxy.bytes,
+            writes=self._fence.writes,
+            withheld=self._fence.withheld,
             **changes,
         )
-        self.state.report = exchanges.redact(report, self._secrets)
+        self.state.report = redact(report, self._secrets)
 
     async def go(self, tasks: Sequence[str]) -> None:
         """Start what is needed, run the tasks, and close everything but the browser."""
@@ -152,17 +162,28 @@ class _Run:
             context = await self._renewed()
             self._note(browser=self._browser.name)
             self._tape.report(TaskEvent(state="browser", note=self._browser.name))
-            async with asyncio.timeout(self._allowance.host + 4 * ACT):
-                await self._drive(context, tasks)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._allowance.host + 4 * ACT):
+                    await self._drive(context, tasks)
+            self._rest(tasks, "timeout")
             self._note(stopped=False)
-        except TimeoutError:
-            self._note(stopped=False)
+        except asyncio.CancelledError:
+            self._rest(tasks, "stopped")
+            raise
         finally:
             if self._context is not None:
                 await self._fence.shut()
                 await self._browser.close(self._context)
             await self._proxy.stop()
             self._routes.close()
+
+    def _rest(self, tasks: Sequence[str], reason: str) -> None:
+        """End what did not: never started is inconclusive."""
+        had = {result.task for result in self.state.report.results}
+        for task in _in_order(tasks):
+            if task not in had:
+                self._tape.begin(task)
+                self._end(task, Ending(reason, {"seconds": f"{self._allowance.host:.0f}"}))
 
     async def _renewed(self) -> BrowserContext:
         """Close the context that is open, if one is, and return a fresh one behind the fence."""
@@ -181,34 +202,44 @@ class _Run:
         if self._pictures:
             visit.snap = partial(self._picture, visit)
         end = time.monotonic() + self._allowance.host
-        for task in sorted(tasks, key=list(DOERS).index):
+        for task in _in_order(tasks):
             self._tape.begin(task)
             ending = await self._one(task, visit, end)
             if task == "read":
                 ending = await self._received(visit, ending)
+            if task == "read" and ending.outcome == INCONCLUSIVE:
+                self._lost = ending
             self._end(task, ending)
             if visit.snap is not None:
                 await visit.snap()
             await self._close_others(visit)
 
     async def _one(self, task: str, visit: Visit, end: float) -> Ending:
-        """Run one task within its limits; what it cannot decide is inconclusive."""
+        """Run one task within its limits; what it cannot decide is inconclusive, and never started is not absent."""
         if task != "read" and not visit.reached:
-            return Ending("no-home")
+            return self._lost or Ending("no-home")
         left = min(self._allowance.task, end - time.monotonic())
+        if left <= 0 or self._spent():
+            return self._failed(task, TimeoutError(), 0)
         try:
             async with asyncio.timeout(max(left, 0.01)):
                 ending = await DOERS[task](visit)
         except Exception as error:  # whatever a page brings the browser to raise proves nothing
             return self._failed(task, error, max(left, 0))
-        if ending.outcome == BLOCKED and visit.reached and not await self._alive(visit.page):
+        if ending.outcome in (BLOCKED, ABSENT) and visit.reached and not await self._alive(visit.page):
             return self._failed(task, Stuck("it stopped answering"), left)
         return ending
+
+    def _spent(self) -> bool:
+        """Say whether the run has lost its means: requests, bytes, or the browser."""
+        browser = self._context.browser if self._context is not None else None
+        self._crashed |= browser is not None and not browser.is_connected()
+        return self._fence.exhausted or self._crashed
 
     async def _alive(self, page: Page) -> bool:
         """Say whether the run still has its means: a site is not blamed for a page that has gone."""
         for _ in range(ALIVE):
-            if self._fence.exhausted or self._crashed:
+            if self._spent():
                 return False
             if await page.query("state") is not None:
                 return True
@@ -218,6 +249,7 @@ class _Run:
     def _failed(self, task: str, error: Exception, left: float) -> Ending:
         """Return the ending for an error. Only robots.txt is the site's own word; all else is a doubt."""
         why, url = str(error) if isinstance(error, Stuck) else "the browser reported an error", ""
+        self._spent()
         match error:
             case _ if self._fence.exhausted:
                 reason = "limit"
@@ -268,7 +300,8 @@ class _Run:
             visit.reached = False
             return self._turned_away(door, status, ending.url)
         if door == ALLOWED:
-            self.state.rendered = await compare(visit.page)
+            rendered = await compare(visit.page)
+            self.state.rendered = redact(rendered, self._secrets) if rendered is not None else None
         return ending
 
     def _turned_away(self, door: str, status: int, url: str) -> Ending:

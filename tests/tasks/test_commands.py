@@ -103,7 +103,7 @@ async def test_a_crawl_tries_the_tasks_on_hosts_without_a_run(
         told = capfdbinary.readouterr().err.decode()
         asked = len(shop.log)
         assert await asyncio.to_thread(run, words) == 0
-    assert f"{HOST}: form: none offered" in told
+    assert f"{HOST}: form: not offered" in told
     assert len(shop.log) == asked
     service = LocalService(tmp_path / "data")
     assert (await service.site(HOST)).card.pillars["works"] == 50

@@ -98,7 +98,7 @@ SEARCHES: Final = {
     ),
     "a form that posts": Case(
         f"<form role=search action=/search method=post>{FIELD}<button>Search</button></form>{HOME}",
-        {"search": "inconclusive search-post"},
+        {"search": "needs --act"},
     ),
     "a form that posts, with suggestions": Case(
         live(50).replace("onsubmit='return false'", "action=/search method=post") + HOME,

@@ -11,6 +11,7 @@ import asyncio
 import base64
 import contextlib
 import hashlib
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -331,3 +332,67 @@ async def test_nothing_is_written(browser: Browser, name: str) -> None:
     assert {result.task for result in ran.report.results} == set(trap.tasks)
     blamed = [(result.task, result.note) for result in ran.report.results if result.outcome == "blocked"]
     assert not [told for told in blamed if told[0] == "read" and "dialog" not in name]
+
+
+FLOOD: Final = (
+    "<script>const s=new WebSocket('ws://'+location.host+'/live'),big='x'.repeat(1e6);"
+    "s.onopen=()=>setInterval(()=>{for(let i=0;i<5;i++)s.send(big)},20);"
+    "const w=new Worker(URL.createObjectURL(new Blob([`const s=new WebSocket('ws://${location.host}/work'),"
+    "big='x'.repeat(1e6);s.onopen=()=>setInterval(()=>{for(let i=0;i<5;i++)s.send(big)},20)`])))</script>"
+)
+
+
+@pytest.mark.slow
+async def test_sockets_that_send_without_end_send_a_bounded_number_of_bytes(browser: Browser) -> None:
+    ran, shop = await tried(browser, Trap(ITEMS + FLOOD, tasks=("read", "search")))
+    assert shop.frames < 2 * LIMITS.sent
+    assert "blocked" not in {result.outcome for result in ran.report.results}
+    assert {result.task for result in ran.report.results} == {"read", "search"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("delay", [0, 5])
+async def test_addresses_that_change_without_end_leave_a_result_within_the_limits(browser: Browser, delay: int) -> None:
+    push = f"<script>setInterval(()=>{{for(let i=0;i<20;i++)history.pushState({{}},'','?'+Math.random())}},{delay})</script>"
+    limits = Allowance(host=40.0, task=12.0, settle=4.0)
+    begin = time.monotonic()
+    ran, _ = await tried(browser, Trap(ITEMS + push), limits)
+    assert {result.task for result in ran.report.results} == set(EVERY)
+    assert time.monotonic() - begin < 2 * limits.host
+
+
+async def test_own_fields_reach_neither_the_robots_txt_of_others_nor_the_record(browser: Browser) -> None:
+    """Also where the page shows them, with the password, in its text, title, names and addresses."""
+    heads: list[str] = []
+    shown = "sesame-open wonderland-7 YWRhOndvbmRlcmxhbmQtNw=="
+    home = html(
+        f"<main><h1>{shown}</h1><p>{PROSE * 4}</p><ul><li><a href='/room/sesame-open'>Room {shown}</a></ul>"
+        f"<div style='width:9999px'><form><label>{shown}<input readonly></label><label>B <input></label></form></div>"
+        "<iframe src='http://other.demo.test/frame'></iframe></main>",
+        shown,
+    )
+
+    async def listen(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+        heads.append(head)
+        status, headers, body = (404, {}, b"") if head.startswith("GET /robots") else home
+        lines = [f"HTTP/1.1 {status} X", *(f"{k}: {v}" for k, v in headers.items()), f"content-length: {len(body)}"]
+        writer.write("\r\n".join([*lines, "connection: close", "", ""]).encode() + body)
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(listen, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    rules = tuple(ConnectTo.parse(f"{host}:80:127.0.0.1:{port}") for host in (HOST, "other.demo.test"))
+    access = ScanPolicy(connect_to=rules, basic_auth=("ada", "wonderland-7"), headers=(("X-Key", "sesame-open"),))
+    events: list[object] = []
+    ran = await run_tasks(
+        seen_at(f"http://{HOST}"), browser, access=access, allowance=LIMITS, tell=events.append, tasks=("read", "form")
+    )
+    server.close()
+    others = [head for head in heads if "host: other.demo.test" in head.casefold()]
+    assert any(head.startswith("GET /robots.txt") for head in others)
+    assert not [head for head in others if "sesame" in head or "authorization" in head.casefold()]
+    assert [head for head in heads if "sesame" in head]
+    for secret in ("sesame-open", "wonderland-7", "YWRhOndvbmRlcmxhbmQtNw"):
+        assert secret not in repr((ran.report, ran.rendered, events))

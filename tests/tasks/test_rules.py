@@ -1,0 +1,99 @@
+# ruff: noqa: E501 -- addresses read best on one line
+"""What the fence lets out, which addresses act, and what is hidden: rules without a browser."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from aui_tui.model.tasks import Step
+from aui_tui.scan.exchanges import redact
+from aui_tui.tasks import browser
+from aui_tui.tasks.fence import Phase, carries, objection
+from aui_tui.tasks.vocabulary import acts
+
+ACTING = """/cart/add?id=1 /panier/ajouter?id=0 /panier/supprimer/1 /compte/deconnexion /carrito/eliminar/1 /koszyk/dodaj/0
+/pedido/comprar?id=2 /konto/usun?id=1 /korzina/dobavit/2 /заказ/купить?id=3 /カート/追加/0 /注文?id=1 /购物车/删除/3 /shop/addToCart?id=4
+/?add-to-cart=5 /account?do=logout /list?cmd=delete&id=2 /mail?unsubscribe=3 /winkelwagen/toevoegen/1 /bestel?product=2 /order?id=1
+/deleteItem.php?id=4 /log-out /users/sign_out /produkte/7/in-den-warenkorb /carrello/aggiungi/3 /carrinho/adicionar?id=1 /konto/löschen"""
+READING = """/ /items/one /search?q=order /list?sort=order&order=asc /blog/how-to-delete-a-file /about /books/2 /wiki/Special:Search
+/news/federal-reserve-keeps-its-course /docs/addons.html /addresses /app/delete.js /product/payload /en/address-book"""
+
+
+@pytest.mark.parametrize("path", ACTING.split())
+def test_an_address_that_acts(path: str) -> None:
+    assert acts(f"https://shop.example{path}")
+
+
+@pytest.mark.parametrize("path", READING.split())
+def test_an_address_that_reads(path: str) -> None:
+    assert not acts(f"https://shop.example{path}")
+
+
+@pytest.mark.parametrize(
+    ("phase", "method", "document"), list(product(Phase, ("GET", "HEAD", "POST", "DELETE"), (True, False)))
+)
+def test_what_leaves_in_which_phase(phase: Phase, method: str, document: bool) -> None:
+    leaves = objection(phase, method, "https://shop.example/items", document=document) == ""
+    safe = method in ("GET", "HEAD")
+    if document and phase is not Phase.SHUT:
+        assert leaves == (method == "GET")
+    else:
+        assert leaves == (phase is Phase.READING or (phase is Phase.PRESSED and safe))
+
+
+def test_a_search_may_send_its_word_and_nothing_that_acts() -> None:
+    def search(url: str) -> str:
+        return objection(Phase.PRESSED, "POST", url, document=False, query=True)
+
+    assert search("https://shop.example/graphql") == ""
+    assert search("https://shop.example/cart/add") == "acts"
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        (b'{"query":"Laterne"}', True),
+        (b"q=caf%C3%A9+noir", True),
+        (b'{"q":"caf\\u00e9 noir"}', True),
+        (b"newsletter=1", False),
+        (None, False),
+    ],
+)
+def test_a_body_carries_the_word(body: bytes | None, found: bool) -> None:
+    assert carries(body, "Laterne" if body and b"L" in body else "Café noir") is found
+
+
+def test_secrets_are_hidden_however_they_are_written() -> None:
+    step = Step(
+        verb="read", note="key SESAME-open/1 and sesame-open%2F1", name="a sesame-open/1", outline=("sesame-open/1",)
+    )
+    assert "esame" not in repr(redact(step, ("sesame-open/1",))).casefold()
+    assert redact(Step(verb="done", note="done"), ("done",)).verb == "done"
+
+
+def test_what_a_killed_browser_left_is_removed_at_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    dead = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
+    ours, theirs = tmp_path / f"{browser.PROFILES}a", tmp_path / f"{browser.PROFILES}b"
+    socket = tmp_path / "socket-folder"
+    for folder in (ours, theirs, socket):
+        folder.mkdir()
+    (ours / browser.SIGN).write_bytes(dead.stdout.strip())
+    (ours / "SingletonSocket").symlink_to(socket / "SingletonSocket")
+    (socket / "SingletonSocket").touch()
+    running = tmp_path / f"{browser.PROFILES}c"
+    running.mkdir()
+    code = "import time; time.sleep(60)"
+    with subprocess.Popen([sys.executable, "-c", code, f"--user-data-dir={running}"]) as process:
+        (running / browser.SIGN).write_text(str(process.pid))
+        browser.sweep()
+        process.kill()
+    assert sorted(one.name for one in tmp_path.iterdir()) == [theirs.name, running.name]
