@@ -27,6 +27,7 @@ from aui_tui.model.tasks import (
     sent_words,
     summary,
 )
+from aui_tui.model.tasks import run_of as task_run
 from aui_tui.service.protocol import KeepsTranscripts
 from aui_tui.text import cells, clean, fit
 
@@ -119,7 +120,7 @@ def report_lines(host: str, report: TaskReport, paint: Paint) -> Iterator[str]:
 def _result_lines(result: TaskResult, signs: dict[str, str], paint: Paint) -> Iterator[str]:
     yield paint.style(TASK[result.task].label, "bold")
     if not result.steps:
-        yield f"  {signs[mark_of(run_of(result))]} {result.note}"
+        yield f"  {signs[mark_of(task_run(result))]} {result.note}"
     for number, step in enumerate(result.steps, start=1):
         mark = paint.style(signs[step.mark], TINTS.get(step.mark, "dim"))
         yield f"  {number:>2} {mark} {fit(step_words(step), 100).rstrip()}"
