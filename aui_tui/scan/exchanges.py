@@ -1,7 +1,7 @@
 """From raw answers to recorded exchanges: what was served, recognised and cleaned, and who got another page. Pure.
 
-The browser's page is the yardstick. A healthy site pays nothing: an answer that is the browser's, or has its title, its
-address and about its length, is not read at all. One that looks like another page is marked, so that the agent is asked
+The browser's page is the yardstick, and its readable text, never its length, is compared. An answer that is the
+browser's octet for octet is not read at all. One that looks like another page is marked, so that the agent is asked
 again with the browser as the control; at the end the mark stays only where the browser's answers agree with each other,
 and where no agent that was marked got the browser's page when it was asked again: a site that serves two pages by
 chance proves nothing.
@@ -13,6 +13,7 @@ a note in words, empty where there was simply nothing. A catch-all that answers 
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
@@ -180,14 +181,24 @@ def _field(name: str, value: str) -> tuple[str, str]:
     return clean(name, 100), clean(value, MAX_VALUE)
 
 
-_ABOUT: Final = 2
-"""A body of at least this fraction (one half) of the browser's has about its length."""
-_FOR_AGENTS: Final = "text/markdown"
-"""A page in this format was made for agents, whatever it says (unless it says that it blocks)."""
+_FOR_AGENTS: Final = ("text/markdown", "application/json")
+"""A page in one of these formats was made for agents, whatever it says (unless it says that it blocks)."""
+_FEW_WORDS: Final = 0.2
+"""Share of the words of a page below which it has little in common with the browser's."""
+_ALMOST_NOTHING: Final = 20
+"""Readable characters below which a body that broke off is no page."""
+_COUNTRIES: Final = 3
+"""Links to languages or countries that make a page a chooser of them."""
+_COUNTRY_LINK: Final = re.compile(
+    rb"""<a\s[^>]{0,200}?href=["']?(?:https?://(?:[a-z]{2}\.[^/"'\s>]{1,100}|[^/"'\s>]{1,100}\.[a-z]{2})/?["'\s>]"""
+    rb"""|(?:https?://[^/"'\s>]{1,100})?/[a-z]{2}(?:[-_][a-z]{2})?(?:/|["'\s>]))""",
+    re.IGNORECASE,
+)
+_LANGUAGE: Final = re.compile(rb"""<html\s[^>]{0,400}?lang=["']?([a-z]{2})""", re.IGNORECASE)
 _QUOTED: Final = 60
 """Characters quoted of a page without a title."""
-_ENOUGH: Final = 1 << 16
-"""Octets of a browser's page that broke off which are enough of it to compare with."""
+_TEXT_OF_PROBLEM: Final = 50_000
+"""Readable characters that are taken of a page which no parser may build a tree of."""
 
 
 class PageComparison:
@@ -216,14 +227,14 @@ class PageComparison:
         """Return ``found``, marked as challenged when ``answer`` looks like another page than the browser's."""
         before = self._marked.pop(found.name, None)
         first = self._first
-        if first is None or found.outcome != SERVED or answer.cut:
+        if first is None or found.outcome != SERVED:
             return found
         marked = await self._compared(found, answer, first)
         self._varies = self._varies or (before is not None and marked.challenge is None)
         return marked
 
     async def _compared(self, found: Exchange, answer: Answer, first: Answer) -> Exchange:
-        if self._alike(found, answer, first):
+        if answer.body == first.body:
             return found
         browser, text = await self._of_browser(first), await self._read(answer)
         if not self._is_other(found, answer, first, (browser, text)):
@@ -238,19 +249,34 @@ class PageComparison:
         if found.outcome != SERVED:
             return False
         first = self._first
-        if first is None or answer.cut or self._alike(found, answer, first):
+        if first is None or answer.body == first.body:
             return True
         texts = await self._of_browser(first), await self._read(answer)
         return not self._is_other(found, answer, first, texts)
 
     def _is_other(self, found: Exchange, answer: Answer, first: Answer, texts: tuple[PageText, PageText]) -> bool:
-        """Tell whether an answer is another page than the browser's ``first``; ``texts``: that of both."""
+        """Tell whether an answer is another page than the browser's ``first``; ``texts``: that of both.
+
+        It says that it blocks, has nothing to read, or has another title and other words: either far fewer, or as many
+        in the same language. A page made for agents, or a chooser of countries, is a difference and no refusal.
+        """
         browser, text = texts
         paths = [urlsplit(str(url)).path for url in (answer.url, first.url)]
         if page.says_blocked(text, browser, (found.title, paths[0]), (self._title, paths[1])):
             return True
-        made_for_agents = answer.content_type.lower().startswith(_FOR_AGENTS) and text.readable > 0
-        return not made_for_agents and page.is_another(text, browser)
+        if text.readable == 0 or (answer.cut and text.readable < _ALMOST_NOTHING):
+            like_shell = text.acts and not text.problem and browser.readable < markup.READABLE_ENOUGH
+            return not (browser.nothing or like_shell)
+        kind = media_type(answer.content_type)
+        if kind in _FOR_AGENTS or (kind == "text/plain" and text.readable >= markup.READABLE_ENOUGH):
+            return False
+        if (found.title and found.title == self._title) or page.share(text, browser) >= _FEW_WORDS:
+            return False
+        if len(set(_COUNTRY_LINK.findall(answer.body[:_BEGINNING]))) >= _COUNTRIES:
+            return False
+        spoken = [_LANGUAGE.search(body[:_BEGINNING]) for body in (answer.body, first.body)]
+        same_language = all(spoken) and len({match[1].lower() for match in spoken if match}) == 1
+        return same_language or text.readable * page.MUCH_LESS < browser.readable
 
     async def _of_browser(self, first: Answer) -> PageText:
         if not self._texts:
@@ -266,22 +292,20 @@ class PageComparison:
             if not (agree and all(page.share(text, other) < page.HALF for other in self._texts))
         }
 
-    def _alike(self, found: Exchange, answer: Answer, first: Answer) -> bool:
-        if answer.body == first.body:
-            return True
-        same = found.title == self._title and bool(found.title) and answer.url == first.url
-        return same and len(answer.body) * _ABOUT >= len(first.body)
-
     async def _read(self, answer: Answer) -> PageText:
         known = self._bodies.get(answer.body)
         if known is None:
-            known = self._bodies[answer.body] = await self._reader.text(answer.body, answer.content_type)
+            known = await self._reader.text(answer.body, answer.content_type)
+            if known.problem and _is_text(answer):
+                text = await asyncio.to_thread(markup.text, answer.body, _TEXT_OF_PROBLEM)
+                known = page.of_text(text, acts=True)
+            self._bodies[answer.body] = known
         return known
 
 
 def _is_page(found: Exchange, answer: Answer) -> bool:
-    """Whether the browser was served a page, and enough of it came."""
-    return found.outcome == SERVED and (not answer.cut or len(answer.body) >= _ENOUGH)
+    """Whether the browser was served a page, or what came of it."""
+    return found.outcome == SERVED and bool(answer.body)
 
 
 def _signal(title: str, text: PageText, browser: PageText) -> str:

@@ -27,8 +27,8 @@ WORDS = (
 OTHER_WORDS = " ".join(word[::-1] for word in WORDS * 9)
 
 
-def html(text: str, title: str = "Bakery") -> bytes:
-    return answer(f"<html><title>{title}</title><main><h1>{title}</h1><p>{text}</p></main>".encode())
+def html(text: str, title: str = "Bakery", attributes: str = "") -> bytes:
+    return answer(f"<html{attributes}><title>{title}</title><main><h1>{title}</h1><p>{text}</p></main>".encode())
 
 
 def prose(seed: int, count: int = 300) -> str:
@@ -67,7 +67,7 @@ async def scanned(pages: Pages) -> Observations:
 def bakery(asked: Asked) -> bytes:
     """The homepage with what differs from request to request on most sites."""
     token = random.randbytes(16).hex()
-    return html(f"{prose(1)} <i>Visit {token}</i><input type=hidden value={token}>")
+    return html(f"{prose(1)} <i>Visit {token}</i><input type=hidden value={token}>", attributes=" lang=en")
 
 
 def moved(asked: Asked) -> bytes:
@@ -84,6 +84,12 @@ WALLS: Mapping[str, Pages] = {
     "a block page in another language": lambda asked: html("Доступ закрыт для роботов", "Ошибка"),
     "a line of text": lambda asked: answer(b"Go away.", content_type="text/plain"),
     "a redirect to a block page": moved,
+    "a page that is cut off before its text": lambda asked: answer(b"<p>" + b" " * 9000, extra=CLOSE)[:-8000],
+    "a picture": lambda asked: answer(b"\x89PNG\r\n", content_type="image/png"),
+    "the homepage’s title and length without its text": lambda asked: answer(
+        b"<html><title>Bakery</title><main>Sorry, automated requests are not served.<!--" + b"x" * 9000 + b"-->"
+    ),
+    "an invented page as long as the homepage": lambda asked: html(OTHER_WORDS, "A guide", " lang='en-GB'"),
     "a refresh to elsewhere": lambda asked: answer(b"<meta http-equiv=refresh content='0;url=/wait'>"),
 }
 
@@ -171,11 +177,25 @@ VARIED: Mapping[str, Callable[[], Pages]] = {
     ),
     "another language": lambda: for_agents(lambda asked: html(OTHER_WORDS, "Boulangerie"), bakery),
     "the same shell": lambda: lambda asked: answer(b"<title>App</title><div id=root></div><script src=/a.js></script>"),
-    "a page that is cut off": lambda: for_agents(
-        lambda asked: answer(b"<p>" + b" " * 9000, extra=CLOSE)[:-8000],
+    "plain text": lambda: for_agents(
+        lambda asked: answer(f"What we sell. {OTHER_WORDS[:400]}".encode(), content_type="text/plain"), bakery
+    ),
+    "JSON": lambda: for_agents(
+        lambda asked: answer(b'{"shop": "Gnitset", "hours": "8-18"}', content_type="application/json"), bakery
+    ),
+    "a redirect to /llms.txt": lambda: for_agents(
+        lambda asked: (
+            redirect("/llms.txt")
+            if asked.path == "/"
+            else answer(f"# Shop\n\n{OTHER_WORDS[:400]}".encode(), content_type="text/plain")
+        ),
         bakery,
     ),
-    "a picture": lambda: for_agents(lambda asked: answer(b"\x89PNG\r\n", content_type="image/png"), bakery),
+    "a summary in HTML": lambda: for_agents(lambda asked: html(prose(1, 12), "Bakery in short"), bakery),
+    "a chooser of countries": lambda: for_agents(
+        lambda asked: html("".join(f"<a href='/{code}/'>{code}</a>" for code in ("de", "fr", "es", "it")), "Where?"),
+        bakery,
+    ),
 }
 
 
