@@ -150,9 +150,9 @@ class _Zstd:
 
 
 def decoders(content_encoding: str) -> list[Decoder] | None:
-    """Return the decoders that undo ``content_encoding``, the last coding first; None when unknown or too deep.
+    """Return the decoders that undo ``content_encoding``, the last coding first; None when too deep.
 
-    An identity needs no decoder.
+    An identity needs no decoder. Where a coding is unknown nothing is decoded, as in browsers.
     """
     names = [name for name in (part.strip().lower() for part in content_encoding.split(",")) if name]
     if len(names) > MAX_CODINGS:
@@ -171,7 +171,7 @@ def decoders(content_encoding: str) -> list[Decoder] | None:
             case "identity":
                 pass
             case _:
-                return None
+                return []
     return found
 
 

@@ -54,7 +54,7 @@ class Limits:
     retry_after: float = 30.0
     causes: int = 4
     patience: float = 0.0
-    redirects: int = 10
+    redirects: int = 20
     page: int = 1 << 20
     robots: int = 1 << 20
     file: int = 256 << 10

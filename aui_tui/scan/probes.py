@@ -39,6 +39,8 @@ Fields = tuple[tuple[str, str], ...]
 FILE_PROFILE: Final = "file"
 _PLATFORMS: Final = (("Android", "Android"), ("Windows", "Windows"), ("Macintosh", "macOS"), ("Linux", "Linux"))
 _CHROME: Final = re.compile(r"\bChrome/(\d+)")
+_SECURE_ENCODINGS: Final = "gzip, deflate, br, zstd"
+"""Encodings that a browser offers over TLS."""
 _GREASE_CHARACTERS: Final = (" ", "(", ":", "-", ".", "/", ")", ";", "=", "?", "_")
 _GREASE_VERSIONS: Final = ("8", "99", "24")
 _BRAND_ORDERS: Final = ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))
@@ -101,6 +103,19 @@ def _major(agent: str) -> int:
 
 def _platform(agent: str) -> str:
     return next((label for word, label in _PLATFORMS if word in agent), "Unknown")
+
+
+def over(fields: Fields, origin: Origin) -> Fields:
+    """Return what of ``fields`` is sent to ``origin``: to an insecure one no client hints, Sec-Fetch, br nor zstd.
+
+    A browser treats this machine as secure over plain HTTP too (W3C Secure Contexts 3.1).
+    """
+    host = origin.host
+    local = host == "localhost" or host.endswith(".localhost") or host.startswith("127.") or host == "::1"
+    if origin.scheme == "https" or local:
+        return fields
+    kept = ((name, value) for name, value in fields if not name.lower().startswith(("sec-ch-", "sec-fetch-")))
+    return tuple((name, "gzip, deflate" if value == _SECURE_ENCODINGS else value) for name, value in kept)
 
 
 @cache
@@ -375,8 +390,9 @@ async def _run(client: Client, plan: Plan, access: ScanPolicy, answer: Answer) -
     while True:
         own = access.private_fields() if _is_site(answer.url.origin, plan.site) else ()
         kept = (("Cookie", cookie),) if cookie else ()
-        answer.request = [*plan.fields, *((name, HIDDEN) for name, _ in (*kept, *own))]
-        fields = [(name.encode("ascii"), value.encode("ascii")) for name, value in (*plan.fields, *kept, *own)]
+        sent = over(plan.fields, answer.url.origin)
+        answer.request = [*sent, *((name, HIDDEN) for name, _ in (*kept, *own))]
+        fields = [(name.encode("ascii"), value.encode("ascii")) for name, value in (*sent, *kept, *own)]
         async with client.get(answer.url.origin, answer.url.path, fields) as reply:
             answer.waited += reply.waited
             _take_head(reply, access, answer)

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 import certifi
+import h2.errors
 import h2.events
 import h2.exceptions
 import httpcore
@@ -21,6 +22,7 @@ from aui_tui.errors import ConfigError, Unavailable
 from aui_tui.scan.network.routes import Routes
 from aui_tui.scan.network.streams import (
     FINAL_STATUSES,
+    HTTP1_ONLY,
     HTTP2_ONLY,
     ConnectFailed,
     Field,
@@ -89,6 +91,8 @@ class RequestLimiter:
 
 
 MAX_CONNECTIONS: Final = 12
+MAX_REFUSED: Final = 12
+"""Connections that a request may try where the server closes each after a few requests (GOAWAY)."""
 
 
 @lru_cache(maxsize=8)
@@ -122,6 +126,13 @@ def load(access: ScanPolicy) -> None:
             ssl_context(access.cafile, access.insecure, http2)
 
 
+_NOT_SENT: Final = {
+    "http11.send_request_headers.started": HTTP2_ONLY,
+    "http2.send_request_headers.started": HTTP1_ONLY,
+}
+"""Fields that do not go out, by the event before they would."""
+
+
 class Client:
     """Connections of one identity; an async context manager that leaves none open.
 
@@ -134,6 +145,7 @@ class Client:
         self._backend = Backend(routes)
         self._limiter = RequestLimiter(access.limits.patience)
         self._pool: httpcore.AsyncConnectionPool | None = None
+        self._left: list[httpcore.AsyncConnectionPool] = []
 
     def _connections(self) -> httpcore.AsyncConnectionPool:
         if self._pool is None:
@@ -150,9 +162,10 @@ class Client:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self._pool is not None:
-            with suppress(Exception):  # as for one answer
-                await self._pool.aclose()
+        for pool in (*self._left, self._pool):
+            if pool is not None:
+                with suppress(Exception):  # as for one answer
+                    await pool.aclose()
         self._backend.abort()
 
     @asynccontextmanager
@@ -174,24 +187,34 @@ class Client:
     async def _send(self, origin: Origin, path: str, fields: Sequence[Field]) -> httpcore.Response:
         url = httpcore.URL(scheme=origin.scheme, host=origin.host, port=origin.port, target=path)
         headers = [(b"Host", origin.authority.encode("ascii")), *fields]
-        fresh = False
+        fresh, refused = False, 0
 
         async def trace(event: str, info: dict[str, Any]) -> None:
             nonlocal fresh
             fresh = fresh or event == "connection.connect_tcp.started"
-            if event == "http11.send_request_headers.started":
+            if event in _NOT_SENT:
                 sent: httpcore.Request = info["request"]
-                sent.headers = [field for field in sent.headers if field[0].lower() not in HTTP2_ONLY]
+                sent.headers = [field for field in sent.headers if field[0].lower() not in _NOT_SENT[event]]
 
         while True:
             request = httpcore.Request("GET", url, headers=headers, extensions={"trace": trace})
+            pool = self._connections()
             try:
-                response = await self._connections().handle_async_request(request)
+                response = await pool.handle_async_request(request)
             except Unavailable:
                 raise
             # httpcore lets what hostile bytes do to its parsers through: ValueError, h2's own errors, ...
             except Exception as error:
+                code = _reset_code(error)
+                if code == h2.errors.ErrorCodes.REFUSED_STREAM and refused < MAX_REFUSED:
+                    refused += 1
+                    self._leave(pool)
+                    continue
                 self._drop_broken(error)
+                if self._http2 and _is_http2(error, code) and not isinstance(error, Flooded):
+                    self._http2 = False
+                    self._leave(pool)
+                    continue
                 if fresh or isinstance(error, Flooded):
                     raise answer_failure(error) from error
                 fresh = True
@@ -200,6 +223,12 @@ class Client:
                 await _close(response)
                 raise NetworkError("protocol", f"the answer has the status {response.status}, which is not final")
             return response
+
+    def _leave(self, pool: httpcore.AsyncConnectionPool) -> None:
+        """Send what comes next over new connections; the answers that are under way in ``pool`` are read to the end."""
+        if pool is self._pool:
+            self._left.append(pool)
+            self._pool = None
 
     async def _chunks(self, response: httpcore.Response) -> AsyncGenerator[bytes, None]:
         try:
@@ -215,6 +244,21 @@ class Client:
             cause = error.args[0] if error.args else None
             if not isinstance(cause, h2.events.StreamReset):
                 self._backend.abort("h2")
+
+
+def _reset_code(error: Exception) -> int | None:
+    """Return the code with which the server reset a stream of HTTP/2; None for another error."""
+    cause = error.args[0] if error.args else None
+    return int(cause.error_code) if isinstance(cause, h2.events.StreamReset) else None
+
+
+def _is_http2(error: Exception, code: int | None) -> bool:
+    """Tell whether HTTP/1.1 may be understood where HTTP/2 was not: a broken session, or the server asks for it."""
+    if code is not None:
+        return code == h2.errors.ErrorCodes.HTTP_1_1_REQUIRED
+    return isinstance(error, h2.exceptions.ProtocolError) or (
+        isinstance(error, httpcore.ProtocolError) and "h2" in type(error.args[0] if error.args else None).__module__
+    )
 
 
 async def _close(response: httpcore.Response) -> None:

@@ -33,6 +33,8 @@ FINAL_STATUSES: Final = (200, 999)
 """Statuses that end an exchange; sites do use numbers beyond 599."""
 HTTP2_ONLY: Final = frozenset({b"priority"})
 """Lower-case names of fields that are not sent over HTTP/1.1: what browsers send there over HTTP/2 alone."""
+HTTP1_ONLY: Final = frozenset({b"connection"})
+"""The same of fields that HTTP/2 forbids (RFC 9113 8.2.2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +152,141 @@ class WireLimits(Protocol):
     def take(self, data: bytes) -> int:
         """Return how many bytes of ``data`` may be parsed before others get their turn. Raises Flooded."""
         ...
+
+
+_LINE_END: Final = re.compile(rb"\r?\n")
+_NAME: Final = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_STATUS_LINE: Final = re.compile(rb"HTTP/\d\.\d \d{3}")
+_UNPRINTABLE: Final = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]")
+MAX_JUNK: Final = 4
+"""Octets before a status line that a browser passes over."""
+
+
+def tidy_head(head: bytes) -> bytes:
+    """Return the ``head`` of an HTTP/1 answer, its blank line included, without what browsers drop.
+
+    These are lines that are no field (a warning printed before the page), blanks around names, control characters, a
+    Transfer-Encoding other than chunked, a Content-Length that is no number, and blank lines before the status line.
+    """
+    lines = _LINE_END.split(head)[:-2]
+    kept: list[bytes] = []
+    chunked = any(line.lower().startswith(b"transfer-encoding") and b"chunked" in line.lower() for line in lines)
+    for line in lines[1:]:
+        if line[:1] in (b" ", b"\t") and kept:
+            kept[-1] += b" " + _UNPRINTABLE.sub(b"", line).strip()
+            continue
+        name, colon, value = line.partition(b":")
+        name, value = name.strip(), _UNPRINTABLE.sub(b"", value).strip()
+        folded = name.lower()
+        sizes = {size.strip() for size in value.split(b",")} if folded == b"content-length" else set()
+        odd = sizes and (chunked or len(sizes) > 1 or not next(iter(sizes)).isdigit())
+        if colon and _NAME.fullmatch(name) and not odd and folded != b"transfer-encoding":
+            kept.append(name + b": " + value)
+    kept += [b"Transfer-Encoding: chunked"] if chunked else []
+    return b"\r\n".join((lines[0], *kept, b"", b""))
+
+
+class HeadCleaner:
+    """Holds the head of each HTTP/1 answer back until it is whole, and passes it on as :func:`tidy_head` leaves it."""
+
+    def __init__(self) -> None:
+        self._held = bytearray()
+        self._in_head = False
+
+    def asked(self) -> None:
+        """Expect the head of an answer."""
+        self._in_head = True
+
+    def take(self, data: bytes) -> bytes:
+        """Return what may be parsed of what has come; nothing while a head is not whole. ``data`` empty: the end."""
+        if not self._in_head:
+            return data
+        start = max(0, len(self._held) - 3)
+        self._held += data
+        out = b""
+        while self._in_head:
+            junk = len(self._held) - len(self._held.lstrip(b"\r\n"))
+            if 0 < junk <= MAX_JUNK:
+                del self._held[:junk]
+                start = 0
+            end = _HEAD_END.search(self._held, start)
+            whole = end is not None and _STATUS_LINE.match(self._held)
+            if data and end is None and len(self._held) <= _MAX_HEAD:
+                return out
+            self._in_head = bool(whole and _INTERIM.match(self._held) and not self._held.startswith(b"HTTP/1.1 101"))
+            if end is not None and whole:
+                out += tidy_head(bytes(self._held[: end.end()]))
+                del self._held[: end.end()]
+            start = 0
+        out += bytes(self._held)
+        self._held.clear()
+        return out
+
+
+_PREFACE: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+_RST, _GOAWAY = 3, 7
+REFUSED_STREAM: Final = 7
+
+
+class GoAway:
+    """Lets the streams that an orderly GOAWAY covers be finished, and resets the others, so that they are asked again.
+
+    httpcore ends all streams at a GOAWAY; servers send one after their last request of a connection (nginx
+    ``keepalive_requests``) or before they are replaced (RFC 9113 6.8).
+    """
+
+    def __init__(self) -> None:
+        self.last: int | None = None
+        """The last stream that the server answers, once it has said so."""
+        self._in, self._out = bytearray(), bytearray()
+        self._left = 0
+        self._asked: list[int] = []
+
+    def sent(self, data: bytes) -> None:
+        """Note the streams that are opened by what is sent."""
+        self._out += data.removeprefix(_PREFACE)
+        while len(self._out) >= _FRAME_HEAD:
+            size = _FRAME_HEAD + int.from_bytes(self._out[:3], "big")
+            if len(self._out) < size:
+                return
+            if self._out[3] == _HEADERS:
+                self._asked.append(int.from_bytes(self._out[5:9], "big"))
+            del self._out[:size]
+
+    def resets(self) -> bytes:
+        """Return a frame for each stream that was opened in vain, as if the server had refused it."""
+        if self.last is None:
+            return b""
+        lost = [stream for stream in self._asked if stream > self.last]
+        self._asked.clear()
+        return b"".join(
+            b"\x00\x00\x04\x03\x00" + stream.to_bytes(4, "big") + REFUSED_STREAM.to_bytes(4, "big") for stream in lost
+        )
+
+    def take(self, data: bytes) -> bytes:
+        """Return ``data`` without an orderly GOAWAY; a frame's head and a GOAWAY are held back until they are whole."""
+        self._in += data
+        out = bytearray()
+        while self._in:
+            if self._left:
+                out += self._in[: self._left]
+                gone = min(self._left, len(self._in))
+                del self._in[:gone]
+                self._left -= gone
+                continue
+            if len(self._in) < _FRAME_HEAD:
+                break
+            size = int.from_bytes(self._in[:3], "big")
+            if self._in[3] == _GOAWAY and 8 <= size <= 1 << 14:
+                if len(self._in) < _FRAME_HEAD + size:
+                    break
+                body = self._in[_FRAME_HEAD : _FRAME_HEAD + size]
+                if not any(body[4:8]):
+                    self.last = int.from_bytes(body[:4], "big") & 0x7FFFFFFF
+                    del self._in[: _FRAME_HEAD + size]
+                    continue
+            self._left = _FRAME_HEAD + size
+        return bytes(out) + self.resets()
 
 
 class Http1Limits:
@@ -375,18 +512,30 @@ class Stream(httpcore.AsyncNetworkStream):
         self._transport = transport
         self._receiver = receiver
         self._limits: WireLimits = Http1Limits()
+        self._heads = HeadCleaner()
+        self._goaway: GoAway | None = None
         self._held = b""
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         """Return the next bytes, none at the end (httpcore's interface). Raises Flooded."""
         if self._held or self._receiver.buffer:
             await asyncio.sleep(0)  # a peer that is faster than our parsers leaves others their turn
-        data = self._held or await self._received(max_bytes, timeout)
+        data = self._held or await self._next(max_bytes, timeout)
         size = self._limits.take(data)
         self._held = data[size:]
         if self._limits.heavy:
             await own_turn()
         return data[:size]
+
+    async def _next(self, max_bytes: int, timeout: float | None) -> bytes:
+        """Return the next bytes that may be parsed, none at the end."""
+        while True:
+            if self._goaway is not None and (resets := self._goaway.resets()):
+                return resets
+            data = await self._received(max_bytes, timeout)
+            ready = self._heads.take(data) if self._goaway is None else self._goaway.take(data)
+            if ready or not data:
+                return ready
 
     async def _received(self, max_bytes: int, timeout: float | None) -> bytes:
         try:
@@ -402,6 +551,10 @@ class Stream(httpcore.AsyncNetworkStream):
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
         """Send ``buffer`` (httpcore's interface)."""
         self._limits.asked()
+        if self._goaway is None:
+            self._heads.asked()
+        else:
+            self._goaway.sent(buffer)
         try:
             async with asyncio.timeout(timeout):
                 self._transport.write(buffer)
@@ -448,13 +601,15 @@ class Stream(httpcore.AsyncNetworkStream):
             raise ConnectFailed(tls_failure(ConnectionAbortedError()))
         self._transport = self._receiver.transport = secure
         if self.protocol == "h2":
-            self._limits = Http2Limits()
+            self._limits, self._goaway = Http2Limits(), GoAway()
         return self
 
     def get_extra_info(self, info: str) -> Any:
         """Return what httpcore asks of a connection."""
         if info == "is_readable":
-            return bool(self._held or self._receiver.buffer) or self._receiver.ended or self._transport.is_closing()
+            left = self._goaway is not None and self._goaway.last is not None
+            waiting = bool(self._held or self._receiver.buffer)
+            return left or waiting or self._receiver.ended or self._transport.is_closing()
         names = {"client_addr": "sockname", "server_addr": "peername"}
         return self._transport.get_extra_info(names.get(info, info))
 
