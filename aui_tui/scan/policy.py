@@ -179,10 +179,14 @@ class ScanPolicy:
         return None
 
     def check(self, origin: Origin) -> None:
-        """Raise InvalidHost when ``origin`` is nothing a redirect may lead to (threat 5)."""
+        """Raise InvalidHost when ``origin`` is nothing a redirect may lead to (threat 5).
+
+        The person at the keyboard is led to any port of a public address, as by a browser; others to 80 and 443.
+        """
         if self.allow_private or self._vouched(origin) or (self.loopback and is_loopback(origin.host)):
             return
-        parse(f"{origin.scheme}://{origin.authority}/")
+        shown = origin.authority.removesuffix(f":{origin.port}") if self.keyboard else origin.authority
+        parse(f"{origin.scheme}://{shown}/")
 
     def _vouched(self, origin: Origin) -> bool:
         """Return whether the user has named the address that connections to ``origin`` go to."""

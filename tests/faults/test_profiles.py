@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -14,15 +16,27 @@ from aui_tui.scan import probes
 from aui_tui.scan.parser_pool import Parser
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.scan.scan import observe
+from aui_tui.scan.target import Origin
+from aui_tui.tasks.browser import find
 from tests.faults.authority import Authority
 from tests.faults.h2_site import H2Site
 from tests.faults.site import AGENTS, HOMEPAGES, QUICK, Asked, Site
 
 CHATGPT, CLAUDE, GOOGLE, PERPLEXITY = AGENTS
 CHROME_ORDER = [
-    *("sec-ch-ua", "sec-ch-ua-mobile", "sec-ch-ua-platform", "upgrade-insecure-requests", "user-agent", "accept"),
+    *(
+        "connection",
+        "sec-ch-ua",
+        "sec-ch-ua-mobile",
+        "sec-ch-ua-platform",
+        "upgrade-insecure-requests",
+        "user-agent",
+        "accept",
+    ),
     *("sec-fetch-site", "sec-fetch-mode", "sec-fetch-user", "sec-fetch-dest", "accept-encoding", "accept-language"),
 ]
+INSECURE_ORDER = [name for name in CHROME_ORDER if not name.startswith("sec-")]
+"""The same over plain HTTP, unless the host is this machine."""
 ORDERS = {
     BROWSER: CHROME_ORDER,
     CHATGPT: ["user-agent", "accept", "accept-encoding", "accept-language"],
@@ -47,12 +61,66 @@ def names(asked: Asked, without: Iterable[str] = ("host",)) -> list[str]:
 async def test_over_http_1_1_each_client_sends_its_own_fields_in_its_own_order(parser: Parser) -> None:
     async with Site() as site:
         seen = await received(site, site.access(), parser)
-    assert {name: names(asked) for name, asked in seen.items()} == ORDERS
+    insecure = dict.fromkeys((BROWSER, GOOGLE), INSECURE_ORDER)
+    assert {name: names(asked) for name, asked in seen.items()} == ORDERS | insecure
     for name, asked in seen.items():
         assert asked.fields[0] == ("Host", "shop.test")
-        assert [value for _, value in asked.fields[1:]] == [
-            value for field, value in probes.profile(name).fields if field != "priority"
-        ]
+        sent = probes.over(probes.profile(name).fields, Origin("http", "shop.test", 80))
+        assert [value for _, value in asked.fields[1:]] == [value for field, value in sent if field != "priority"]
+    assert seen[BROWSER].field("accept-encoding") == "gzip, deflate"
+
+
+def test_this_machine_counts_as_secure_over_plain_http() -> None:
+    fields = probes.profile(BROWSER).fields
+    for host in ("localhost", "shop.localhost", "127.0.0.1", "::1"):
+        assert probes.over(fields, Origin("http", host, 8000)) == fields
+
+
+async def by_chromium(url: str, folder: Path) -> None:
+    """Let the installed Chromium fetch ``url`` of shop.test. Skips where there is none."""
+    found = find()
+    if found is None:
+        pytest.skip("no Chromium is installed")
+    flags = ("--headless=new", "--no-sandbox", "--ignore-certificate-errors", "--lang=en-US", "--disable-gpu")
+    rules = "--host-resolver-rules=MAP shop.test 127.0.0.1"
+    process = await asyncio.create_subprocess_exec(
+        *(str(found), *flags, rules, f"--user-data-dir={folder}", "--dump-dom", url),
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        await asyncio.wait_for(process.wait(), 60)
+    finally:
+        with suppress(ProcessLookupError):
+            process.kill()
+
+
+def shape(asked: Asked) -> list[tuple[str, str]]:
+    """Return the fields without what names the host, the platform or the brand."""
+    own = ("host", "user-agent", "sec-ch-ua", "sec-ch-ua-platform", ":authority")
+    return [(name.lower(), "" if name.lower() in own else value) for name, value in asked.fields]
+
+
+@pytest.mark.parametrize("kind", ["http", "https with HTTP/1.1", "https with HTTP/2"])
+async def test_the_browser_probe_is_the_installed_chromium_field_by_field(
+    kind: str, parser: Parser, authority: Authority, tmp_path: Path
+) -> None:
+    server = None if kind == "http" else authority.server()
+    site = H2Site(authority.server()) if kind.endswith("/2") else Site(tls=server)
+    async with site:
+        rule = ConnectTo("shop.test", None, "127.0.0.1", site.port)
+        access = ScanPolicy(connect_to=(rule,), cafile=authority.cafile, limits=QUICK)
+        scheme = kind.partition(" ")[0]
+        await observe(access.target(f"{scheme}://shop.test"), parser=parser, access=access)
+        ours = next(asked for asked in site.asked if asked.path == "/" and asked.place == BROWSER)
+        site.asked.clear()
+        await by_chromium(f"{scheme}://shop.test:{site.port}/", tmp_path / "profile")
+        theirs = next(asked for asked in site.asked if asked.path == "/")
+    version = re.search(r"Chrome/(\d+)", theirs.field("user-agent"))
+    assert version is not None
+    if version[1] != registry().chrome_version.partition(".")[0]:
+        pytest.skip(f"the installed Chromium is version {version[1]}")
+    assert shape(ours) == shape(theirs)
 
 
 async def test_over_tls_claude_speaks_http_1_1_and_the_others_http_2(parser: Parser, authority: Authority) -> None:
@@ -64,7 +132,7 @@ async def test_over_tls_claude_speaks_http_1_1_and_the_others_http_2(parser: Par
     assert versions == dict.fromkeys(HOMEPAGES, "HTTP/2") | {CLAUDE: "HTTP/1.1"}
     for name, order in ORDERS.items():
         priority = ["priority"] if name in (BROWSER, GOOGLE) else []
-        assert names(seen[name]) == order + priority
+        assert names(seen[name]) == [field for field in order if field != "connection"] + priority
     assert seen[BROWSER].field("priority") == "u=0, i"
 
 

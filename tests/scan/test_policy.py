@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aui_tui.errors import BadValue, InvalidHost
-from aui_tui.scan.policy import PUBLIC, ConnectTo, ScanPolicy
+from aui_tui.scan.policy import KEYBOARD, PUBLIC, ConnectTo, ScanPolicy
 from aui_tui.scan.target import Origin
 
 
@@ -61,6 +61,10 @@ def test_a_redirect_may_lead_to_the_public_web_alone() -> None:
         with pytest.raises(InvalidHost):
             PUBLIC.check(origin)
         ScanPolicy(allow_private=True).check(origin)
+    KEYBOARD.check(Origin("http", "example.com", 8080))
+    for origin in (Origin("http", "10.0.0.1", 8080), Origin("http", "x.local", 80)):
+        with pytest.raises(InvalidHost):
+            KEYBOARD.check(origin)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,169 @@
+"""What a browser reads on the wire is read: broken header lines, connections that end early, redirects to anywhere."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from aui_tui.model.observations import BROWSER, FILE_PROBES, SERVED
+from aui_tui.scan.network.streams import GoAway, HeadCleaner, tidy_head
+from aui_tui.scan.parser_pool import Parser
+from aui_tui.scan.policy import ConnectTo, ScanPolicy
+from aui_tui.scan.scan import observe
+from tests.faults.authority import Authority
+from tests.faults.lab import scan
+from tests.faults.site import HOMEPAGES, PAGE, QUICK, TITLE, Asked, Site, answer
+
+SIZE = f"Content-Length: {len(PAGE)}\r\n".encode()
+OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+ODD = {
+    "a warning of PHP": OK + b"<b>Warning</b>: session_start() in /srv/x.php on line 3\r\n" + SIZE,
+    "a line without a colon": OK + b"nothing at all\r\n" + SIZE,
+    "blanks around a name": OK + b"X-Made : by hand\r\n  \r\nX-Other:\ttab\r\n" + SIZE,
+    "an empty name": OK + b": value\r\n" + SIZE,
+    "a control character": OK + b"X-Note: a\x01b\x00c\r\n" + SIZE,
+    "a name with a bracket": OK + b"X[0]: 1\r\n" + SIZE,
+    "Transfer-Encoding identity": OK + b"Transfer-Encoding: identity\r\n" + SIZE,
+    "a length that is no number": OK + b"Content-Length: unknown\r\nConnection: close\r\n",
+    "a blank first line": b"\r\n" + OK + SIZE,
+    "lines that end with LF": (OK + SIZE).replace(b"\r\n", b"\n"),
+    "an unknown coding": OK + b"Content-Encoding: utf-8\r\n" + SIZE,
+    "no reason": b"HTTP/1.1 200\r\nContent-Type: text/html\r\n" + SIZE,
+}
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("oddity", ODD)
+async def test_a_head_that_browsers_read_is_read(oddity: str, parser: Parser) -> None:
+    async def serve(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        end = b"\n" if "LF" in oddity else b"\r\n"
+        writer.write(ODD[oddity] + end + PAGE)
+        await writer.drain()
+        if b"close" in ODD[oddity]:
+            writer.close()
+
+    async with Site(faults=dict.fromkeys(HOMEPAGES, serve)) as site:
+        observed = await scan(site, parser)
+    assert [(probe.outcome, probe.title) for probe in observed.homepages] == [(SERVED, TITLE)] * 5
+    assert not any(probe.attempts for probe in observed.homepages)
+
+
+def test_a_head_is_tidied_and_its_body_is_not() -> None:
+    cleaner = HeadCleaner()
+    cleaner.asked()
+    sent = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nA : 1\r\n\r\nbad line\r\n\r\n: x"
+    assert b"".join(cleaner.take(sent[at : at + 1]) for at in range(len(sent))) == (
+        b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nA: 1\r\n\r\nbad line\r\n\r\n: x"
+    )
+    assert cleaner.take(b"") == b""
+    assert tidy_head(b"HTTP/1.1 200 OK\nA: 1\n folded\n\n") == b"HTTP/1.1 200 OK\r\nA: 1 folded\r\n\r\n"
+    two = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: gzip, chunked\r\n\r\n"
+    assert tidy_head(two) == b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+def test_an_answer_of_another_kind_passes_as_it_came() -> None:
+    cleaner = HeadCleaner()
+    cleaner.asked()
+    assert cleaner.take(b"SSH-2.0-OpenSSH_9.9\r\n") == b""
+    assert cleaner.take(b"") == b"SSH-2.0-OpenSSH_9.9\r\n"
+
+
+def frame(kind: int, stream: int, body: bytes = b"") -> bytes:
+    return len(body).to_bytes(3, "big") + bytes([kind, 0]) + stream.to_bytes(4, "big") + body
+
+
+def test_streams_that_a_goaway_covers_are_finished_and_the_others_reset() -> None:
+    connection = GoAway()
+    connection.sent(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(4, 0) + frame(1, 1, b"x") + frame(1, 3, b"y"))
+    goaway = frame(7, 0, (1).to_bytes(4, "big") + bytes(4))
+    data = frame(1, 1, b"head") + goaway + frame(0, 1, b"body")
+    got = b"".join(connection.take(data[at : at + 1]) for at in range(len(data)))
+    reset = frame(3, 3, (7).to_bytes(4, "big"))
+    assert sorted([frame(1, 1, b"head"), frame(0, 1, b"body"), reset]) == sorted(
+        [got[: len(frame(1, 1, b"head"))], frame(0, 1, b"body") if frame(0, 1, b"body") in got else b"", reset]
+    )
+    assert reset in got
+    assert goaway not in got
+    error = frame(7, 0, (1).to_bytes(4, "big") + (1).to_bytes(4, "big"))
+    assert GoAway().take(error) == error
+
+
+NGINX = """daemon off; master_process off; pid {home}/pid; error_log {home}/error.log;
+events {{ worker_connections 256; }}
+http {{ access_log off; client_body_temp_path {home}/b; proxy_temp_path {home}/p; fastcgi_temp_path {home}/f;
+uwsgi_temp_path {home}/u; scgi_temp_path {home}/s; {settings}
+server {{ listen 127.0.0.1:{port} ssl {http2}; ssl_certificate {home}/chain.pem;
+ssl_certificate_key {home}/key.pem; location / {{ root {home}/www; }} }} }}
+"""
+
+
+@contextmanager
+def nginx(home: Path, authority: Authority, settings: str, *, http2: bool) -> Iterator[int]:
+    """Run nginx with ``settings`` and yield its port. Skips where it is not installed."""
+    program = shutil.which("nginx")
+    if program is None:
+        pytest.skip("nginx is not installed")
+    certificate = authority.root.issue_cert("shop.test")
+    (home / "chain.pem").write_bytes(b"".join(blob.bytes() for blob in certificate.cert_chain_pems))
+    (home / "key.pem").write_bytes(certificate.private_key_pem.bytes())
+    (home / "www").mkdir()
+    (home / "www/index.html").write_bytes(PAGE)
+    (home / "www/robots.txt").write_text("User-agent: *\nDisallow: /cart\n")
+    (home / "www/llms.txt").write_text("# Shop\n")
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = found.getsockname()[1]
+    config = NGINX.format(home=home, settings=settings, port=port, http2="http2" if http2 else "")
+    (home / "nginx.conf").write_text(config)
+    process = subprocess.Popen(
+        [program, "-p", str(home), "-c", str(home / "nginx.conf")], stderr=(home / "log").open("wb")
+    )
+    try:
+        for _ in range(500):
+            with socket.socket() as trying:
+                if trying.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            assert process.poll() is None, (home / "log").read_text()
+            time.sleep(0.02)
+        yield port
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+@pytest.mark.parametrize("http2", [False, True])
+@pytest.mark.parametrize("settings", ["keepalive_timeout 0;", "keepalive_requests 1;", "keepalive_time 1ms;", ""])
+async def test_connections_that_nginx_ends_early_lose_no_answer(
+    settings: str, http2: bool, parser: Parser, authority: Authority, tmp_path: Path
+) -> None:
+    with nginx(tmp_path, authority, settings, http2=http2) as port:
+        rule = ConnectTo("shop.test", 443, "127.0.0.1", port)
+        access = ScanPolicy(
+            connect_to=(rule,), cafile=authority.cafile, limits=replace(QUICK, probe=20.0, connect=20.0)
+        )
+        observed = await observe(access.target("https://shop.test"), parser=parser, access=access)
+    assert [(probe.outcome, probe.title) for probe in observed.homepages] == [(SERVED, TITLE)] * 5
+    assert not [(probe.name, probe.attempts) for probe in observed.exchanges if probe.attempts]
+    assert [observed.exchange(name).status for name in FILE_PROBES] == [200, 200, 404, 404, 404]
+    assert observed.exchange(BROWSER).http_version == ("HTTP/2" if http2 else "HTTP/1.1")
+
+
+async def test_a_redirect_is_followed_twenty_times(parser: Parser) -> None:
+    async def serve(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        number = int(asked.path.strip("/") or 0)
+        step = f"Location: /{number + 1}\r\n".encode()
+        writer.write(answer(PAGE) if number == 20 else answer(b"", "302 Found", extra=step))
+        await writer.drain()
+
+    async with Site(faults={BROWSER: serve}) as site:
+        observed = await scan(site, parser)
+    assert (observed.browser.outcome, len(observed.browser.hops)) == (SERVED, 20)
