@@ -277,6 +277,7 @@ class Check(ABC):
     check the fix from here, with ``{origin}`` for the address. ``points`` and ``pillar``: full points and pillar key
     per method. ``detail``: the number of ``detail`` (specification 2.3) that its points add to. ``sentences``: its
     evidence, each severity in the order of a card.
+    ``claims``: its fix tells agents of something that the site must have first, such as a server.
     ``names_site``: its snippet holds the site's address. ``rests_on``: what is measured, in words, and the probes
     without whose verdict nothing is.
     """
@@ -296,6 +297,7 @@ class Check(ABC):
     sentences: tuple[Sentence, ...]
     part: Mapping[str, int] = NO_POINTS
     detail = "surface"
+    claims = False
     names_site = False
     rests_on: tuple[str, ...] = ()
 

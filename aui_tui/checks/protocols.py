@@ -86,6 +86,7 @@ class FrontDoor(Check):
     points = POINTS
     pillar = PILLAR
     sentences = SENTENCES
+    claims = True
     names_site = True
     detail = "protocols"
 
@@ -121,15 +122,17 @@ class FrontDoor(Check):
     def advise(self, site: Site) -> Advice:
         if site.category in COMMERCE:
             body = (
-                f"Publish a commerce manifest (UCP) at {site.origin}/.well-known/ucp, as application/json: a shopping"
-                " agent reads there which services it may call instead of clicking through pages. Put it online"
+                "Only if your shop has such services: publish a commerce manifest (UCP) at"
+                f" {site.origin}/.well-known/ucp, as application/json: a shopping agent"
+                " reads there which services it may call instead of clicking through pages. Put it online"
                 " together with the endpoint that it names; an MCP server card at /.well-known/mcp.json earns the same"
                 " points."
             )
             path, code = ".well-known/ucp", script_json(_ucp(site))
         else:
             body = (
-                f"Publish an MCP server card at {site.origin}/.well-known/mcp.json, as application/json: an agent reads"
+                "Only if you have an MCP server: publish its card at"
+                f" {site.origin}/.well-known/mcp.json, as application/json: an agent reads"
                 " there which server offers this site's functions as tools. Put it online together with the server that"
                 " it names; for a shop, a commerce manifest at /.well-known/ucp earns the same points."
             )

@@ -22,6 +22,7 @@ from aui_tui.checks.base import (
     warn,
 )
 from aui_tui.checks.judge import Judgement
+from aui_tui.checks.robots_lint import remarks
 from aui_tui.checks.wording import at_lines, by_line, joined, name_of, out_of, quoted, silence, status
 from aui_tui.model.card import Finding
 from aui_tui.model.methods import round_half_up
@@ -69,6 +70,7 @@ SENTENCES = (
         " own; they cost no points.",
     ),
     warn("crawlers", "robots.txt blocks <<count>> training and search crawlers by name (not scored): <<crawlers>>."),
+    warn("robots-remarks", "Look at robots.txt (not scored): <<remarks>>."),
     good("robots-named", "robots.txt names <<agent>> (<<where>>) and does not restrict it."),
     good("robots-open", "robots.txt disallows none of the <<total>> tested agents."),
     good("robots-none", "There is no robots.txt (status <<status>>), so no agent is disallowed."),
@@ -230,6 +232,9 @@ class RobotsTxt(Check):
             yield from _partial(judgement)
             yield from _named(judgement)
             yield from _crawlers(judgement)
+            found = list(remarks(observations.robots.text))
+            if found:
+                yield Finding("robots-remarks", {"remarks": "; ".join(found)})
         if observations.robots.kind in ("rules", "html") and not judgement.blocked:
             yield Finding("robots-open", {"total": str(AGENTS_TOTAL)})
 

@@ -203,6 +203,9 @@ def plan(
     tester: Annotated[
         str, typer.Option("--tester", metavar="ADDRESS", help="The address you scan from, for server rules.")
     ] = "",
+    with_claims: Annotated[
+        bool, typer.Option("--with-claims", help="Also fixes that need something you must have, such as an MCP server.")
+    ] = False,
     json_out: Report = False,
 ) -> int:
     """Name the cheapest set of fixes that reaches a grade, and write their files on request."""
@@ -214,7 +217,14 @@ def plan(
     one_of(grade=grade, score=score is not None)
 
     public_url, tester = _checked(public_url, tester)
-    found, site = plan_for(_report(run, host, method), grade=grade, score=score, public_url=public_url, tester=tester)
+    found, site = plan_for(
+        _report(run, host, method),
+        grade=grade,
+        score=score,
+        public_url=public_url,
+        tester=tester,
+        with_claims=with_claims,
+    )
     written = write_files(found, Path(folder).expanduser(), site, force=force) if folder else []
     emit([as_json(found, site)] if json_out else (line + "\n" for line in lines(found)), None)
     for path in () if run.quiet else written:

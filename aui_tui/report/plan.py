@@ -14,6 +14,7 @@ from aui_tui.checks import BY_FIX, Piece, Site
 from aui_tui.checks.judge import judge
 from aui_tui.checks.scoring import Labels, grade_card, site_of, what_if
 from aui_tui.errors import BadValue, Unavailable
+from aui_tui.model.agents import by_harm
 from aui_tui.model.card import Recommendation, ReportCard
 from aui_tui.model.methods import FLOORS, GRADE_FLOORS
 from aui_tui.model.methods import method as method_called
@@ -70,12 +71,18 @@ class Planned(NamedTuple):
 
 
 def plan_for(
-    report: HostReport, *, grade: str = "", score: int | None = None, public_url: str = "", tester: str = ""
+    report: HostReport,
+    *,
+    grade: str = "",
+    score: int | None = None,
+    public_url: str = "",
+    tester: str = "",
+    with_claims: bool = False,
 ) -> Planned:
     """Return the plan for what is kept of a host, with advice for the given addresses.
 
     ``public_url``: the address by which the public reaches a site that was scanned under another. ``tester``: the
-    address from which the scan is repeated. Raises as :func:`plan`.
+    address from which the scan is repeated. ``with_claims`` and errors as for :func:`plan`.
     """
     card, seen = report.card, report.observations
     if seen is None:
@@ -86,19 +93,29 @@ def plan_for(
     words = Labels(name=card.name, category=card.category, seed=card.seed, public_url=public_url, tester=tester)
     fresh = grade_card(seen, card.method, labels=words)
     advised = msgspec.structs.replace(card, recommendations=fresh.recommendations)
-    found = plan(advised, what_if=lambda fixes: what_if(seen, fixes, method), grade=grade, score=score)
+    found = plan(
+        advised,
+        what_if=lambda fixes: what_if(seen, fixes, method),
+        grade=grade,
+        score=score,
+        with_claims=with_claims,
+    )
     return Planned(found, site_of(seen, judge(seen), card.name, words))
 
 
-def plan(card: ReportCard, *, what_if: WhatIf, grade: str = "", score: int | None = None) -> Plan:
+def plan(
+    card: ReportCard, *, what_if: WhatIf, grade: str = "", score: int | None = None, with_claims: bool = False
+) -> Plan:
     """Return the cheapest plan from ``card`` to ``grade`` or ``score``; to the next grade when neither is named.
 
-    Raises BadValue for a wrong target and Unavailable for a card without a measurement.
+    ``with_claims``: also fixes that tell agents of something that the site must have first, such as a server. The steps
+    let assistants in first. Raises BadValue for a wrong target and Unavailable for a card without a measurement.
     """
     if card.unreachable:
         raise Unavailable(f"{card.host} could not be measured, so there is nothing to plan from.")
     target, goal = _target(card, grade, score)
-    chosen, reached = _cheapest(card, target, what_if)
+    fixes = [fix for fix in card.recommendations if fix.k in BY_FIX and (with_claims or not BY_FIX[fix.k].claims)]
+    chosen, reached = _cheapest(card, sorted(fixes, key=_effort), target, what_if)
     return Plan(
         host=card.host,
         method=card.method,
@@ -107,7 +124,7 @@ def plan(card: ReportCard, *, what_if: WhatIf, grade: str = "", score: int | Non
         stance=card.stance,
         target=target,
         goal=goal,
-        steps=tuple(_steps(chosen, what_if)),
+        steps=tuple(_steps(sorted(chosen, key=by_harm(card).index), what_if)),
         reached=reached,
     )
 
@@ -126,11 +143,12 @@ def _target(card: ReportCard, grade: str, score: int | None) -> tuple[int, str]:
     return (better[-1][0], f"grade {better[-1][1]}") if better else (100, "score 100")
 
 
-def _cheapest(card: ReportCard, target: int, reckon: WhatIf) -> tuple[list[Recommendation], bool]:
-    """Return the fewest fixes that reach ``target``, of these the least work; all that help when none do."""
+def _cheapest(
+    card: ReportCard, fixes: list[Recommendation], target: int, reckon: WhatIf
+) -> tuple[list[Recommendation], bool]:
+    """Return the fewest of ``fixes`` that reach ``target``, of these the least work; all that help when none do."""
     if card.score >= target:
         return [], True
-    fixes = sorted((fix for fix in card.recommendations if fix.k in BY_FIX), key=_effort)
     for size in range(1, len(fixes) + 1):
         enough = [group for group in combinations(fixes, size) if reckon(_keys(group)).score >= target]
         if enough:
@@ -165,6 +183,8 @@ def lines(found: Plan) -> Iterator[str]:
         yield f"   then grade {step.grade}, {step.stance}"
     if not found.reached:
         yield f"All fixes together lead to a score of {found.after[0]}; {found.goal} cannot be reached."
+        if not any(BY_FIX[step.fix.k].claims for step in found.steps):
+            yield "A fix that only helps if you have what it names, such as an MCP server, needs --with-claims."
 
 
 def _gains(found: Plan) -> Iterator[str]:

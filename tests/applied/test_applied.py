@@ -68,7 +68,7 @@ def test_the_files_of_a_plan_give_the_score_that_it_promises(name: str, tmp_path
         card = graded(before)
         assert (card.live_served, card.stance) == ((4, card.stance) if not kind.program else (0, "Walled"))
         method = METHODS[DEFAULT_METHOD]
-        found = plan(card, score=100, what_if=lambda fixes: what_if(before, fixes, method))
+        found = plan(card, score=100, with_claims=True, what_if=lambda fixes: what_if(before, fixes, method))
         assert found.after == (100, "A", "Open")
         words = Labels(category="Developer")
         write_files(found, tmp_path / "fixes", site_of(before, judge(before), card.name, words))
@@ -97,7 +97,7 @@ def test_each_fix_alone_gives_the_score_that_it_promises(fix: str, tmp_path: Pat
         only = ReportCard(
             **{name: getattr(card, name) for name in card.__struct_fields__} | {"recommendations": (step,)}
         )
-        found = plan(only, score=100, what_if=lambda fixes: what_if(before, fixes, method))
+        found = plan(only, score=100, with_claims=True, what_if=lambda fixes: what_if(before, fixes, method))
         assert [item.fix.k for item in found.steps] == [fix]
         write_files(found, tmp_path / "fixes", site_of(before, judge(before), card.name, Labels(category="Developer")))
         apply(tmp_path / "fixes", site)

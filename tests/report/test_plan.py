@@ -32,7 +32,8 @@ from tests.strategies import observations
 
 
 def plan(card: ReportCard, *, grade: str = "", score: int | None = None, what_if: plans.WhatIf | None = None) -> Plan:
-    return plans.plan(card, what_if=what_if or (lambda fixes: estimate(card, fixes)), grade=grade, score=score)
+    reckon = what_if or (lambda fixes: estimate(card, fixes))
+    return plans.plan(card, what_if=reckon, grade=grade, score=score, with_claims=True)
 
 
 def keys(card: ReportCard, *, grade: str = "", score: int | None = None) -> list[str]:
@@ -50,9 +51,9 @@ def test_the_ceiling_of_a_walled_site_is_reckoned_with() -> None:
     assert keys(WALLED, score=50) == ["signal"]
     assert keys(WALLED, grade="D") == ["wba"]
     found = plan(WALLED, grade="A")
-    assert [step.fix.k for step in found.steps] == ["signal", "front-door", "wba"]
-    assert [step.score for step in found.steps] == [50, 59, 94]
-    assert [step.stance for step in found.steps] == ["Walled", "Walled", "Selective"]
+    assert [step.fix.k for step in found.steps] == ["wba", "front-door", "signal"]
+    assert [step.score for step in found.steps] == [66, 86, 94]
+    assert [step.stance for step in found.steps] == ["Selective", "Selective", "Selective"]
 
 
 def test_the_next_grade_is_the_goal_when_none_is_named() -> None:
@@ -70,7 +71,7 @@ def test_fewest_fixes_win_and_among_them_the_least_work() -> None:
     assert keys(card, score=30) == ["signal"]
     assert keys(card, score=42) == ["robots"]
     assert keys(card, score=44) == ["front-door"]
-    assert keys(card, score=48) == ["signal", "robots"]
+    assert keys(card, score=48) == ["robots", "signal"]
 
 
 def test_a_goal_that_is_reached_needs_no_step() -> None:
@@ -122,6 +123,18 @@ def test_no_smaller_set_of_fixes_reaches_the_goal(seen: Observations, method: st
         assert judge(seen).stance == found.after[2]
 
 
+def test_a_plan_claims_nothing_that_the_site_may_lack(tmp_path: Path) -> None:
+    found = plans.plan(WALLED, what_if=lambda fixes: estimate(WALLED, fixes), score=100)
+    assert "front-door" not in {step.fix.k for step in found.steps}
+    assert not found.reached
+    assert "--with-claims" in list(lines(found))[-1]
+    assert not [path for path in write_files(found, tmp_path / "fixes") if "front-door" in path.name]
+
+
+def test_letting_agents_in_comes_first_whatever_its_points() -> None:
+    assert plan(WALLED, score=100).steps[0].fix.k in {"wba", "robots"}
+
+
 @pytest.mark.ci
 @settings(max_examples=20)
 @given(cards(), st.sampled_from(GRADES))
@@ -147,8 +160,8 @@ def test_targets_are_checked() -> None:
 def test_a_plan_begins_with_the_card_and_numbers_its_fixes() -> None:
     assert list(lines(plan(WALLED, grade="C")))[:3] == [
         "tickets.example: score 42, grade F, Walled; goal grade C",
-        "1. Add a Content-Signal line (signal): +4 points, score 42 -> 50",
-        "   Add a Content-Signal line: worth 4 points.",
+        "1. Verify agents instead of blocking them (wba): +12 points, score 42 -> 66",
+        "   Verify agents instead of blocking them: worth 12 points.",
     ]
 
 
@@ -165,7 +178,7 @@ def test_files_are_written_where_they_belong_with_a_text_that_says_so(tmp_path: 
     assert (folder / "server/agents.txt").read_text() == "# wba\nexample\n"
     text = (folder / "README.md").read_text()
     assert all(f"| `{path.relative_to(folder)}` |" in text for path in written[1:])
-    assert "score 50 -> 59" in text
+    assert "score 66 -> 86" in text
 
 
 def test_what_was_seen_gives_whole_files_at_their_paths() -> None:
