@@ -130,6 +130,11 @@ SENTENCES = (
         "<<agent>> is let in with a valid signature, and with <<false>> too: tie each key to the address that"
         " Signature-Agent names, and require that the signature covers it.",
     ),
+    warn(
+        "signature-asked",
+        "<<agents>> turned away with a request for a signature (Accept-Signature): the site may let signed agents in."
+        " Scan again with --sign to see whether it does.",
+    ),
     warn("signed-unclear", "The signed probes of <<agent>> prove nothing: <<why>>. Scan again to settle it."),
     warn(
         "second-answer",
@@ -403,6 +408,10 @@ def _signed(probed: Sequence[Probed]) -> Iterator[Finding]:
             yield Finding("signed-unclear", {"agent": who, "why": why})
 
 
+def _asks_for_signature(probe: Exchange) -> bool:
+    return probe.outcome in (REFUSED, CHALLENGED) and "accept-signature" in dict(probe.headers)
+
+
 def _accepted(asked: Mapping[str, SignedProbe], forgeries: Set[str]) -> Iterator[str]:
     """Yield, in words, the ``forgeries`` that were served."""
     for name, words in FORGERIES.items():
@@ -555,6 +564,9 @@ class Door(Check):
         if turned_away(observations):
             yield Finding("probe-limit")
         yield from _signed(probed)
+        unsigned = [agent.short for agent, probe in probed if probe.signed is None and _asks_for_signature(probe)]
+        if unsigned:
+            yield Finding("signature-asked", {"agents": _subject(unsigned, len(probed), "is", "are")})
         yield from _asked_again(probed)
         yield from _cause(observations)
         yield from _limited(observations)

@@ -255,3 +255,18 @@ def test_an_agent_without_a_verdict_says_why_it_has_none() -> None:
         texts = [line.text for line in grade_card(replace(seen, **why)).evidence]
         assert sum(words in text for text in texts) == 1
         assert sum("ChatGPT and Claude (429 Too Many Requests)" in text for text in texts) == 1
+
+
+def test_a_refusal_that_asks_for_a_signature_says_what_to_try_next() -> None:
+    seen = site.wall_for_agents()
+    asked = tuple(
+        replace(exchange, headers=(*exchange.headers, ("accept-signature", 'sig1=("@authority")')))
+        if exchange.name == "agent_02"
+        else exchange
+        for exchange in seen.exchanges
+    )
+    card = grade_card(replace(seen, exchanges=asked))
+    said = [line.text for line in card.evidence if "Accept-Signature" in line.text]
+    assert len(said) == 1
+    assert said[0].startswith("Claude is turned away with a request for a signature")
+    assert "--sign" in said[0]
