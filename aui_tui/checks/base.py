@@ -199,11 +199,10 @@ NO_POINTS: Final[Mapping[str, int]] = MappingProxyType({})
 WELCOME: Final = MappingProxyType({"v0.1": "access", "v0.2": "welcome"})
 BUILT: Final = MappingProxyType({"v0.1": "surface", "v0.2": "built"})
 """The pillars of most checks: for what lets agents in, and for what is on the page or beside it."""
+FILES: Final = frozenset(("llms", "ucp", "mcp"))
+KEPT_BACK: Final = frozenset((401, 402, 403, 407, 429, 451))
+"""Statuses that do not say whether a file exists."""
 LOCAL: Final = "The snippet names the address of this scan: aui-tui plan {host} --public-url URL writes the public one."
-UNSEEN: Final = (
-    "The browser probe did not get this page, so this advice is based on the answer that it got instead. If your own "
-    "start page has this already, the points come when agents are let in."
-)
 
 
 class Sentence(NamedTuple):
@@ -229,6 +228,11 @@ def good(name: str, text: str) -> Sentence:
     return Sentence(name, "good", text)
 
 
+def is_kept_back(probe: Exchange) -> bool:
+    """Tell whether a file was refused, or could not be served, so that nobody knows whether it is there."""
+    return probe.name in FILES and (probe.status in KEPT_BACK or 500 <= probe.status <= 599)
+
+
 class Earned(NamedTuple):
     """Points of one component and the sentence that traces them; ``points`` is None when nothing was measured."""
 
@@ -237,12 +241,16 @@ class Earned(NamedTuple):
 
     @classmethod
     def unmeasured(cls, observations: Observations, what: str, *probes: str) -> Earned | None:
-        """Return that ``what`` was not measured, where one of ``probes`` was left without a verdict."""
+        """Return that ``what`` was not measured, where one of ``probes`` was left without a verdict or is kept back."""
         asked = [observations.exchange(probe) for probe in probes]
-        if not any(probe.unmeasured for probe in asked):
+        if any(probe.limited for probe in asked):
+            why = "could not be fetched: the site limits requests"
+        elif any(probe.unmeasured for probe in asked):
+            why = "was not seen: the scan was stopped"
+        elif any(map(is_kept_back, asked)):
+            why = f"was not seen: it answers {next(probe.status for probe in asked if is_kept_back(probe))}"
+        else:
             return None
-        limited = any(probe.limited for probe in asked)
-        why = "could not be fetched: the site limits requests" if limited else "was not seen: the scan was stopped"
         return cls(None, f"{what} {why}. Not measured, so it does not count.")
 
 
@@ -330,26 +338,34 @@ class Check(ABC):
         return f"Check: {proof}{local}{public}"
 
 
+WHOLE, CUT, NOT_A_PAGE, NOT_COMPARABLE = "whole", "cut", "not a page", "not comparable"
+"""How the homepage was seen; only of a whole page is anything said to be absent."""
+
+
+def how_seen(observations: Observations, judgement: Judgement) -> str:
+    """Return how the homepage was seen: one of the four words."""
+    if judgement.browser != SERVED and not observations.page.seen_by:
+        return NOT_COMPARABLE
+    if observations.page.problem:
+        return NOT_A_PAGE
+    return CUT if observations.browser.cut else WHOLE
+
+
 class PageCheck(Check):
-    """A check of the page that the browser got, which is not always the homepage."""
+    """A check of the homepage: what was not seen of it is not measured."""
 
-    rests_on = ("The homepage", BROWSER)
-
-    @staticmethod
-    def was_read(observations: Observations, judgement: Judgement) -> bool:
-        """Return whether the facts of the page are those of the homepage."""
-        return (judgement.browser == SERVED or bool(observations.page.seen_by)) and not observations.page.problem
-
-    @staticmethod
-    def on_page(judgement: Judgement, facts: str) -> str:
-        """Return a sentence on the page."""
-        page = "The homepage" if judgement.browser == SERVED else "The page that the browser got in its place"
-        return f"{page}: {facts}."
-
-    @staticmethod
-    def by_page(site: Site, advice: Advice) -> Advice:
-        """Return ``advice`` with a note where the browser did not get the homepage."""
-        return advice if site.judgement.browser == SERVED else advice._replace(body=f"{advice.body} {UNSEEN}")
+    def earned(self, observations: Observations, judgement: Judgement, method: str) -> Earned:
+        """Return the points; that nothing was measured of another page, and what is missing in a cut one."""
+        seen = how_seen(observations, judgement)
+        if seen == NOT_COMPARABLE:
+            unknown = Earned.unmeasured(observations, "The homepage", BROWSER)
+            return unknown or Earned(None, "The homepage was not seen, so this is not measured.")
+        if seen == NOT_A_PAGE:
+            return Earned(None, f"The homepage could not be judged: {observations.page.problem}. Not measured.")
+        found = self.measure(observations, judgement, method)
+        if seen == CUT and found.points != self.points[method]:
+            return Earned(None, "Only the beginning of the homepage was read; the rest may have it. Not measured.")
+        return found
 
 
 def robots_pieces(site: Site, fix: str, lines: str = "") -> tuple[Piece, ...]:

@@ -28,7 +28,10 @@ def let_everybody_in(observations: Observations) -> Observations:
         return observations
     names = {BROWSER, *(agent.key for agent, _ in turned_away(observations))}
     let_in = tuple(_let_in(one) if one.name in names and one.turned_away else one for one in observations.exchanges)
-    return replace(observations, exchanges=let_in, cause=None, arms=())
+    page = observations.page
+    if observations.browser.outcome != SERVED and not page.seen_by:
+        page = replace(page, problem=page.problem or "it has not been seen yet")
+    return replace(observations, exchanges=let_in, page=page, cause=None, arms=())
 
 
 def _let_in(exchange: Exchange) -> Exchange:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from aui_tui.checks.base import Advice, Earned, PageCheck, Piece, Site, good, script_json, warn
+from aui_tui.checks.base import CUT, WHOLE, Advice, Earned, PageCheck, Piece, Site, good, how_seen, script_json, warn
 from aui_tui.checks.judge import Judgement
 from aui_tui.model.card import Finding
 from aui_tui.model.observations import Observations
@@ -45,18 +45,19 @@ class JsonLd(PageCheck):
     sentences = SENTENCES
     names_site = True
 
-    def measure(self, observations: Observations, judgement: Judgement, method: str) -> Earned:
+    def measure(self, observations: Observations, _: Judgement, method: str) -> Earned:
         blocks = observations.page.jsonld
         found = count(blocks, "JSON-LD block") if blocks else "no JSON-LD"
-        return Earned(POINTS[method] if blocks else 0, self.on_page(judgement, found))
+        return Earned(POINTS[method] if blocks else 0, f"The homepage has {found}.")
 
     def findings(self, observations: Observations, judgement: Judgement) -> Iterator[Finding]:
-        if not self.was_read(observations, judgement):
-            return
-        facts = observations.page
+        facts, seen = observations.page, how_seen(observations, judgement)
         blocks = count(facts.jsonld, "JSON-LD block")
+        if seen not in (WHOLE, CUT):
+            return
         if not facts.jsonld:
-            yield Finding("jsonld-none")
+            if seen == WHOLE:
+                yield Finding("jsonld-none")
             return
         if facts.jsonld_broken:
             yield Finding("jsonld-broken", {"broken": str(facts.jsonld_broken), "count": blocks})
@@ -89,10 +90,8 @@ class JsonLd(PageCheck):
             " pages a block of their own type."
         )
         code = f'<script type="application/ld+json">\n{graph}\n</script>'
-        return self.by_page(
-            site,
-            Advice(body, code, lambda: (Piece("homepage/head.html", "right before </head> on the homepage", code),)),
-        )
+        place = "right before </head> on the homepage"
+        return Advice(body, code, lambda: (Piece("homepage/head.html", place, code),))
 
 
 CHECK = JsonLd()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from aui_tui.checks.base import Advice, Earned, PageCheck, Piece, Site, good, warn
+from aui_tui.checks.base import CUT, WHOLE, Advice, Earned, PageCheck, Piece, Site, good, how_seen, warn
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.wording import joined
 from aui_tui.model.card import Finding
@@ -96,7 +96,7 @@ class LandmarksAndLabels(PageCheck):
     points = POINTS
     sentences = SENTENCES
 
-    def measure(self, observations: Observations, judgement: Judgement, method: str) -> Earned:
+    def measure(self, observations: Observations, _: Judgement, method: str) -> Earned:
         page, full = observations.page, PARTS[method]
         seen = page.semantic
         labelled = seen.forms == 0 or page.forms_unlabelled == 0
@@ -112,15 +112,16 @@ class LandmarksAndLabels(PageCheck):
             "forms": forms,
         }
         parts = ", ".join(f"{fact} ({points[part]} of {full[part]})" for part, fact in facts.items())
-        return Earned(sum(points.values()), self.on_page(judgement, parts))
+        return Earned(sum(points.values()), f"The homepage: {parts}.")
 
     def findings(self, observations: Observations, judgement: Judgement) -> Iterator[Finding]:
-        if not self.was_read(observations, judgement):
+        how = how_seen(observations, judgement)
+        if how not in (WHOLE, CUT):
             return
         facts = observations.page
         seen = facts.semantic
         missing = joined(_missing(facts))
-        if missing:
+        if missing and how == WHOLE:
             yield Finding("landmarks-missing", {"missing": missing})
         if facts.forms_unlabelled:
             have = "has" if facts.forms_unlabelled == 1 else "have"
@@ -153,7 +154,7 @@ class LandmarksAndLabels(PageCheck):
         ]
         name = html.escape(site.title)
         lines = _snippet(page, name)
-        return self.by_page(site, Advice(" ".join(parts), "\n".join(lines), lambda: _pieces(lines, page, name)))
+        return Advice(" ".join(parts), "\n".join(lines), lambda: _pieces(lines, page, name))
 
 
 CHECK = LandmarksAndLabels()

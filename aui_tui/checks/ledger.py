@@ -20,7 +20,7 @@ from aui_tui.checks import CHECKS, Check, Sentence, critical, good, warn
 from aui_tui.checks.judge import Judgement, judge
 from aui_tui.checks.wording import answer, clause, fill, joined, quoted, sentence, silence, status
 from aui_tui.model.card import Entry, Finding, Ledger, Points
-from aui_tui.model.methods import GRADE_FLOORS, MOST_AGENTS, WALLED_CEILING, Method, Pillar, capped, grade_of
+from aui_tui.model.methods import GRADE_FLOORS, MOST_AGENTS, REVISION, WALLED_CEILING, Method, Pillar, capped, grade_of
 from aui_tui.model.methods import method as method_called
 from aui_tui.model.observations import INCONCLUSIVE, Exchange, Observations
 from aui_tui.model.points import percent
@@ -120,6 +120,7 @@ def ledger(observations: Observations, method: Method, judgement: Judgement | No
         capped=score < raw,
         grade=grade_of(score),
         conclusive=verdict.conclusive,
+        revision=REVISION,
     )
 
 
@@ -188,6 +189,11 @@ LIMITS = (
         "This scan was stopped before its end, so what had not been answered by then is unclear. Scan again for the"
         " whole card.",
     ),
+    warn(
+        "thin",
+        "Only <<possible>> of <<full>> points could be measured, less than half: too little for a grade. What was not"
+        " measured is named below the score, with the reason.",
+    ),
     warn("insecure", "Certificates were not checked (--insecure): nothing proves which server answered."),
     warn(
         "credentials",
@@ -231,14 +237,20 @@ def sentences() -> Mapping[str, Sentence]:
     return {name: line for name, (_, line, _) in _table().items()}
 
 
-def findings(observations: Observations, judgement: Judgement) -> tuple[Finding, ...]:
-    """Return the findings of one scan; at least one. Every text is a sentence without markup, given once."""
+def findings(observations: Observations, judgement: Judgement, book: Ledger | None = None) -> tuple[Finding, ...]:
+    """Return the findings of one scan; at least one. Every text is a sentence without markup, given once.
+
+    With ``book``, also that too few points could be measured for a grade.
+    """
     found: list[Finding] = []
     if judgement.unreachable:
         found += _unreachable(observations)
     else:
         found += chain.from_iterable(check.findings(observations, judgement) for check in CHECKS)
         found += task_findings(observations)
+        full = sum(entry.possible for entry in book.entries) if book is not None else 0
+        if book is not None and 2 * book.possible < full:
+            found.append(Finding("thin", {"possible": str(book.possible), "full": str(full)}))
     found += [Finding("incomplete")] if observations.incomplete else []
     found += (Finding(limit) for limit in observations.limits if limit in _table())
     found += (Finding("warning", {"note": sentence(note)}) for note in observations.warnings if note.strip())
@@ -305,6 +317,7 @@ def sections(method: str) -> tuple[Section, ...]:
     chosen = method_called(method)
     facts = {
         "name": chosen.name,
+        "revision": str(REVISION),
         "live": ", ".join(agent.label for agent in registry().live),
         "agents": str(AGENTS_TOTAL),
         "crawlers": str(CRAWLERS_TOTAL),

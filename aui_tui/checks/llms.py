@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from aui_tui.checks.base import Advice, Check, Earned, Piece, Site, good, warn
+from aui_tui.checks.base import Advice, Check, Earned, Piece, Site, good, is_kept_back, warn
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.wording import sentence, status
 from aui_tui.model.card import Finding
@@ -16,6 +16,7 @@ POINTS = {"v0.1": 5, "v0.2": 3}
 ABSENT = frozenset({404, 410})
 SENTENCES = (
     warn("llms-note", "<<note>>"),
+    warn("file-kept-back", "<<file>> answers <<status>>, so nobody knows whether it exists: it is not measured."),
     warn("llms-none", "There is no /llms.txt to tell an agent where to start."),
     good("llms", "/llms.txt tells agents where to start."),
 )
@@ -47,7 +48,11 @@ class LlmsTxt(Check):
         return Earned.unmeasured(observations, "/llms.txt", "llms") or Earned(0, "No usable /llms.txt was found.")
 
     def findings(self, observations: Observations, _: Judgement) -> Iterator[Finding]:
-        if observations.exchange("llms").unmeasured:
+        probe = observations.exchange("llms")
+        if probe.unmeasured:
+            return
+        if is_kept_back(probe):
+            yield Finding("file-kept-back", {"file": "/llms.txt", "status": status(probe.status)})
             return
         notes = llms_notes(observations)
         for note in notes:
@@ -66,7 +71,7 @@ class LlmsTxt(Check):
         missing = f"/llms.txt answers {status(code)}." if code in ABSENT else "There is none yet."
         body = (
             f"{sentence(notes[0]) if notes else missing} Publish a short Markdown index at {site.origin}/llms.txt, as"
-            " text/plain and without a redirect to another path: one heading, one sentence on what the site is for,"
+            " text/plain: one heading, one sentence on what the site is for,"
             " then the pages an agent needs. Replace the example lines with pages of yours."
         )
         text = f"""\

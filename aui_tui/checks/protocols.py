@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
-from aui_tui.checks.base import Advice, Check, Earned, Piece, Site, good, script_json, warn
+from aui_tui.checks.base import Advice, Check, Earned, Piece, Site, good, is_kept_back, script_json, warn
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.wording import sentence
 from aui_tui.model.card import Finding
@@ -27,8 +27,8 @@ SENTENCES = (
     warn("plugin-only", "Only the legacy ai-plugin.json was found, and no current agent reads it."),
     warn(
         "protocols-none",
-        "There is no front door for agents, neither /.well-known/ucp nor an MCP card at /.well-known/mcp.json:"
-        " they must click through pages as a person does.",
+        "No MCP server card (/.well-known/mcp.json) and no shopping manifest (/.well-known/ucp): agents must click"
+        " through pages as a person does. Add one only if you have such a server or shop.",
     ),
     good("ucp", "A commerce manifest for agents is at /.well-known/ucp."),
     good("mcp", "An MCP server card is at <<path>>."),
@@ -112,7 +112,8 @@ class FrontDoor(Check):
             yield Finding("ucp")
         if facts.mcp:
             yield Finding("mcp", {"path": urlsplit(observations.exchange("mcp").url).path or MCP_PATH})
-        unmeasured = any(observations.exchange(name).unmeasured for name in ("ucp", "mcp"))
+        asked = [observations.exchange(name) for name in ("ucp", "mcp")]
+        unmeasured = any(probe.unmeasured or is_kept_back(probe) for probe in asked)
         if not facts.ucp and not facts.mcp and not unmeasured:
             yield Finding("plugin-only" if facts.ai_plugin else "protocols-none")
 

@@ -78,9 +78,13 @@ SENTENCES = (
 
 
 def _share(full: int, disallowed: int, partial: int) -> int:
-    """Return the points of a file that disallows and restricts these numbers of the tested agents."""
+    """Return the points of a file that disallows and restricts these numbers of the tested agents.
+
+    A disallowed agent costs at least one point, however small its share is.
+    """
     whole = QUARTERS * AGENTS_TOTAL
-    return round_half_up(full * max(0, whole - QUARTERS * disallowed - partial), whole)
+    share = round_half_up(full * max(0, whole - QUARTERS * disallowed - partial), whole)
+    return min(share, full - 1) if disallowed else share
 
 
 def _file(observations: Observations) -> Iterator[Finding]:
@@ -190,7 +194,10 @@ class RobotsTxt(Check):
     component = "robots"
     fix = "robots"
     label = "robots.txt rules for agents"
-    earns = "the share of tested agents that robots.txt lets in; a path restriction costs a quarter of a ban"
+    earns = (
+        "the share of tested agents that robots.txt lets in; a ban costs at least a point, a path restriction a quarter"
+        " of a ban"
+    )
     lacking = "robots.txt shuts agents out"
     title = "Let agents in by robots.txt"
     effort = 2

@@ -57,7 +57,7 @@ def _whole(observations: Observations, judgement: Judgement, method: Method) -> 
         for entry in book.entries
     )
     best = what_if(observations, [entry.fix for entry in entries if entry.fix], method).score
-    return replace(book, entries=entries, best=best, findings=findings(observations, judgement))
+    return replace(book, entries=entries, best=best, findings=findings(observations, judgement, book))
 
 
 def recommendations(site: Site, book: Ledger, method: Method) -> tuple[Recommendation, ...]:

@@ -6,14 +6,30 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from aui_tui.checks.base import Advice, Earned, PageCheck, Piece, Site, critical, good, warn
+from aui_tui.checks.base import (
+    CUT,
+    NOT_A_PAGE,
+    NOT_COMPARABLE,
+    WHOLE,
+    Advice,
+    Earned,
+    PageCheck,
+    Piece,
+    Site,
+    critical,
+    good,
+    how_seen,
+    warn,
+)
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.wording import clause
 from aui_tui.model.card import Finding
-from aui_tui.model.observations import SERVED, Observations
+from aui_tui.model.observations import Observations, PageFacts
 from aui_tui.text import count
 
 POINTS = {"v0.1": 9, "v0.2": 5}
+ENOUGH = 200
+"""Readable characters of a page that is fixed."""
 PLACE = "inside the element of the homepage that the scripts fill, or right after body-start.html"
 SENTENCES = (
     critical(
@@ -21,8 +37,11 @@ SENTENCES = (
         "Without scripts the homepage is empty: <<readable>> and <<scripts>>. An agent that runs no scripts has"
         " nothing to tell its user; send readable HTML.",
     ),
-    warn("page-problem", "The homepage was not analysed: <<problem>>, so all its counts are 0."),
-    warn("page-unseen", "The browser probe did not get the homepage, so its text, landmarks and JSON-LD are unknown."),
+    warn("page-problem", "The homepage could not be judged, so nothing on it is measured: <<problem>>."),
+    warn(
+        "page-unseen",
+        "The browser probe did not get the homepage, so its text, landmarks and JSON-LD are not measured.",
+    ),
     warn("page-cut", "The homepage is longer than the part that is read, or broke off; the rest is not in this card."),
     good("readable", "The homepage has <<readable>> without scripts."),
 )
@@ -43,34 +62,38 @@ class WithoutScripts(PageCheck):
     sentences = SENTENCES
     names_site = True
 
-    def measure(self, observations: Observations, judgement: Judgement, method: str) -> Earned:
+    def measure(self, observations: Observations, _: Judgement, method: str) -> Earned:
         page = observations.page
         readable = count(page.readable, "readable character")
-        if page.noscript_shell:
-            return Earned(0, self.on_page(judgement, f"without scripts it has {readable}, under 200"))
-        if self.was_read(observations, judgement):
-            return Earned(POINTS[method], f"The homepage has {readable} without scripts.")
-        return Earned(POINTS[method], "The homepage could not be read, and nothing shows that it needs scripts.")
+        if self.is_empty(page):
+            return Earned(0, f"Without scripts the homepage has {readable}.")
+        return Earned(POINTS[method], f"The homepage has {readable} without scripts.")
+
+    @staticmethod
+    def is_empty(page: PageFacts) -> bool:
+        """Return whether there is nothing to read without scripts."""
+        return page.noscript_shell or page.readable == 0
 
     def findings(self, observations: Observations, judgement: Judgement) -> Iterator[Finding]:
-        """Yield whether the page was read at all, and what there is to read."""
-        page = observations.page
-        if judgement.browser != SERVED:
+        """Yield how the page was seen, and what there is to read."""
+        page, seen = observations.page, how_seen(observations, judgement)
+        if seen == NOT_COMPARABLE:
             yield Finding("page-unseen")
             return
-        if page.problem:
+        if seen == NOT_A_PAGE:
             yield Finding("page-problem", {"problem": clause(page.problem)})
             return
-        if observations.browser.cut:
+        if seen == CUT:
             yield Finding("page-cut")
         readable = count(page.readable, "readable character")
-        if page.noscript_shell:
-            yield Finding("shell", {"readable": readable, "scripts": count(page.scripts, "script")})
-        else:
+        if not self.is_empty(page):
             yield Finding("readable", {"readable": readable})
+        elif seen == WHOLE:
+            yield Finding("shell", {"readable": readable, "scripts": count(page.scripts, "script")})
 
     def fixed(self, observations: Observations) -> Observations:
-        return replace(observations, page=replace(observations.page, noscript_shell=False))
+        page = observations.page
+        return replace(observations, page=replace(page, noscript_shell=False, readable=max(page.readable, ENOUGH)))
 
     def advise(self, site: Site) -> Advice:
         host, facts, hostname = site.observations.host, site.facts(), site.hostname
@@ -92,7 +115,7 @@ class WithoutScripts(PageCheck):
     <li>Say what is offered on {hostname}, what it costs, where it is available and how to order, book or get help.</li>
   </ul>
 </section>"""
-        return self.by_page(site, Advice(body, code, lambda: (Piece("homepage/content.html", PLACE, code),)))
+        return Advice(body, code, lambda: (Piece("homepage/content.html", PLACE, code),))
 
 
 CHECK = WithoutScripts()

@@ -480,14 +480,16 @@ def turned_away(matrix: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
     return min(words, key=WORST_FIRST.index), tuple(name for _, name in found)
 
 
+HARM: Final = MappingProxyType({"wba": 0, "robots": 1, "ssr": 2, "landmarks": 2})
+"""What a lacking fix does to agents: shut out, told to stay out, nothing to read; everything else is declared."""
+
+
 def by_harm(card: ReportCard) -> tuple[Recommendation, ...]:
-    """Return the fixes of a card, those that let assistants in first, then by points."""
-    opens = set()
-    if card.live_served < len(card.agent_access):
-        opens.add("wba")
-    if card.agents_disallowed:
-        opens.add("robots")
-    return tuple(sorted(card.recommendations, key=lambda fix: (fix.k not in opens, -fix.pts)))
+    """Return the fixes in the order for people: what lets agents in, what lets them read, then what is declared.
+
+    Within each, most points first. The record has its own order, by points alone.
+    """
+    return tuple(sorted(card.recommendations, key=lambda fix: (HARM.get(fix.k, len(HARM)), -fix.pts)))
 
 
 def probe_of(key: str) -> str:

@@ -224,7 +224,8 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     """All components of a score under one method, their sums, and what the sums became.
 
     ``raw`` is round half up of 100 x earned / possible; ``score`` is ``raw``, at most 59 when ``capped``; ``best`` is
-    the score with all fixes. ``conclusive``: live-probed agents whose probe counts. ``findings``: the evidence.
+    the score with all fixes. ``revision``: of the method.
+    ``conclusive``: live-probed agents whose probe counts. ``findings``: the evidence.
     """
 
     method: str
@@ -236,6 +237,7 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     capped: bool
     grade: str
     best: int = 0
+    revision: int = 1
     conclusive: int = 0
     findings: tuple[Finding, ...] = ()
 

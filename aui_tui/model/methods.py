@@ -17,6 +17,10 @@ def round_half_up(numerator: int, denominator: int) -> int:
     return (2 * numerator + denominator) // (2 * denominator)
 
 
+REVISION: Final = 2
+"""Of how facts become points. Cards of an earlier revision are graded again from what was seen."""
+
+
 @dataclass(frozen=True, slots=True)
 class Pillar:
     """A pillar: key on the wire, label on recommendations, and maximum points.

@@ -32,6 +32,13 @@ def totals(card: ReportCard) -> tuple[int, int]:
     return round(got), round(got) + sum(fix.pts for fix in card.recommendations) + lacking(card)
 
 
+def is_graded(card: ReportCard) -> bool:
+    """Return whether at least half of the points could be measured: else the score and its letter say too little."""
+    scored = [key for key, value in card.pillars.items() if value is not None]
+    full = sum(card.pillar_max[key] or 0 for key in scored)
+    return not card.unreachable and 2 * totals(card)[1] >= full
+
+
 def task_points(card: ReportCard) -> int | None:
     """Return the points of the pillar that tasks fill; None when they were not run or the method is unknown."""
     method = METHODS.get(card.method)

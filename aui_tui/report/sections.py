@@ -13,7 +13,7 @@ from aui_tui.model import agents, labels, visits
 from aui_tui.model.agents import UNCLEAR, by_harm
 from aui_tui.model.card import ReportCard
 from aui_tui.model.methods import WALLED_CEILING, method
-from aui_tui.model.points import percent, score_after, totals
+from aui_tui.model.points import is_graded, percent, score_after, totals
 from aui_tui.model.signs import sign
 from aui_tui.model.tasks import TASK, WORDS, mark_of
 from aui_tui.model.view import HostReport
@@ -126,7 +126,8 @@ def score_words(card: ReportCard, tasks_of: str = "") -> str:
     if card.unreachable:
         return "– (nothing was measured)"
     got, possible = totals(card)
-    words = f"{got} of {possible} points → {card.score}, grade {card.grade}"
+    grade = f"grade {card.grade}" if is_graded(card) else "no grade: less than half could be measured"
+    words = f"{got} of {possible} points → {card.score}, {grade}"
     if card.stance == "Walled" and percent(got, possible) > WALLED_CEILING:
         words += f"; at most {WALLED_CEILING} while Walled"
     if card.provisional is True:

@@ -91,7 +91,7 @@ def exchange(answer: Answer, limits: Limits, *, judged: bool) -> Exchange:
         http_version=answer.http_version,
         hops=tuple(answer.hops),
         challenge=walls.recognise(answer.status, headers, answer.body, str(answer.url)) if readable else None,
-        terms=readable and walls.terms(answer.status, headers),
+        terms=readable and walls.terms(answer.status, headers, answer.body),
         request=tuple(_cleaned(name, value) for name, value in answer.request[:MAX_REQUEST]),
         text=_text(answer.body) if readable and _is_text(answer) else "",
     )
@@ -318,7 +318,7 @@ def _signal(title: str, text: PageText, browser: PageText) -> str:
 _MARKUP: Final = ("<!doctype", "<html", "<head", "<body", "<script", "<title", "<meta", "<?xml", "<svg", "<div", "<p>")
 _BLANK: Final = "\ufeff \t\r\n"
 _HTML_TYPES: Final = ("text/html", "application/xhtml+xml")
-_ABSENT: Final = frozenset((0, 401, 403, 404, 405, 410, 451))
+_ABSENT: Final = frozenset((0, 401, 402, 403, 404, 405, 407, 410, 429, 451))
 
 
 class FileCheck(NamedTuple):
@@ -331,7 +331,7 @@ class FileCheck(NamedTuple):
 def check_llms(body: bytes, content_type: str, status: int, path_unchanged: bool = True) -> FileCheck:
     """Check /llms.txt: text that is not HTML and whose first heading is ``# `` (llmstxt.org)."""
     name = "/llms.txt"
-    refused = _refuse(name, content_type, status, path_unchanged)
+    refused = _refuse(name, status, path_unchanged)
     if refused is not None:
         return refused
     text = text_of(body, content_type)
@@ -382,8 +382,8 @@ def check_mcp(
     return _check_object(name, problem, body, content_type, status, path_unchanged)
 
 
-def _refuse(name: str, content_type: str, status: int, path_unchanged: bool) -> FileCheck | None:
-    if status in _ABSENT:
+def _refuse(name: str, status: int, path_unchanged: bool) -> FileCheck | None:
+    if status in _ABSENT or 500 <= status <= 599:
         return FileCheck(False)
     if status != 200:
         return FileCheck(False, f"{name} answers {status}")
@@ -401,7 +401,7 @@ def _check_object(
     path_unchanged: bool,
 ) -> FileCheck:
     """Check a file that is a JSON object; ``problem`` says what is wrong with the object, empty for nothing."""
-    refused = _refuse(name, content_type, status, path_unchanged)
+    refused = _refuse(name, status, path_unchanged)
     if refused is not None:
         return refused
     text = charset.decode(body, content_type)

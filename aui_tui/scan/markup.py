@@ -38,7 +38,18 @@ _MERGED: Final = frozenset((b"html", b"body"))
 """A second tag of these adds its attributes to the first (HTML Standard 13.2.6.4.7)."""
 _HIDDEN: Final = frozenset((b"noscript", b"template"))
 
+_ROOTS: Final = """
+root app __next __nuxt __app ___gatsby svelte app-root react-root app-mount q-app main-app application
+"""
+APP_ROOTS: Final = frozenset(_ROOTS.split())
+"""Ids of the elements that client-side frameworks fill; so are custom elements."""
+APP_MARKS: Final = frozenset(("data-reactroot", "ng-app", "ng-version", "data-v-app", "data-server-rendered"))
+"""Attributes of the same."""
+_ID: Final = re.compile(rb"[\s\"'/]id\s*+=\s*+[\"']?+([a-z0-9_-]++)", re.IGNORECASE)
+_SHADOW: Final = re.compile(rb"<template(?=[^<>]{0,1000}\sshadowrootmode\b)", re.IGNORECASE)
 _FILLED_IN: Final = frozenset((b"input", b"select", b"textarea"))
+_OWN: Final = frozenset((b"button", b"article", b"nav", b"main"))
+"""Elements that a page has besides a captcha when the captcha is not all of it."""
 _NOT_FILLED_IN: Final = frozenset((b"hidden", b"submit", b"image", b"reset", b"button"))
 _KIND: Final = re.compile(rb"[\s\"'/]type\s*+=\s*+[\"']?+([a-z]++)", re.IGNORECASE)
 
@@ -189,8 +200,10 @@ def readable(page: bytes, enough: int = READABLE_ENOUGH) -> int:
 
 
 class Parts(NamedTuple):
-    """A page taken apart: ``code`` is its tags and scripts, ``text`` the rest; ``controls`` for a person to fill in.
+    """A page taken apart: ``code`` is its tags and scripts, ``text`` the rest.
 
+    ``controls``: elements for a person to fill in, to press or to read as a part of their own; ``root``: it has the
+    element that an app fills.
     Link elements and policies are not part of the code: they name hosts that are merely allowed. The title, which has
     tests of its own, is not part of the text. Widgets keep their answer in a text area that is not counted.
     """
@@ -198,6 +211,12 @@ class Parts(NamedTuple):
     code: bytes
     text: bytes
     controls: int
+    root: bool
+
+
+def opened(page: bytes) -> bytes:
+    """Return ``page`` with the templates of declarative shadow DOM as plain elements: a browser shows them."""
+    return _SHADOW.sub(b"<div", page) if b"shadowrootmode" in page else page
 
 
 def parts(page: bytes) -> Parts:
@@ -205,10 +224,13 @@ def parts(page: bytes) -> Parts:
     code: list[bytes] = []
     text: list[bytes] = []
     controls = at = 0
+    root = False
     for name, closing, start, end, after in tags(page, TAG_BUDGET):
         text.append(page[at:start])
         at = after
         tag = page[start:end]
+        controls += name in _OWN and not closing
+        root = root or (not closing and _is_root(name, tag))
         if name == b"link" or (name == b"meta" and b"content-security-policy" in tag.lower()):
             continue
         code.append(tag)
@@ -220,7 +242,12 @@ def parts(page: bytes) -> Parts:
             kind = _KIND.search(tag)
             controls += not (kind and kind[1].lower() in _NOT_FILLED_IN) and b"-response" not in tag
     text.append(page[at:])
-    return Parts(b"\n".join(code), b" ".join(text), controls)
+    return Parts(b"\n".join(code), b" ".join(text), controls, root)
+
+
+def _is_root(name: bytes, tag: bytes) -> bool:
+    known = _ID.search(tag)
+    return (known is not None and known[1].decode() in APP_ROOTS) or any(mark.encode() in tag for mark in APP_MARKS)
 
 
 def text(page: bytes, limit: int) -> str:

@@ -34,7 +34,9 @@ _ADDRESS: Final = re.compile(r"\]\([^()\s]{0,2000}+\)|https?://[^\s<>\"')]{0,200
 """Addresses in a plain text or Markdown, which are not for reading."""
 _ESCAPE: Final = b"\x1b"  # ISO-2022-JP writes with it
 LINKS_ENOUGH: Final = 2
-"""Links with text that make a short page more than a shell: a table of contents."""
+"""Links with text, and pictures, that make a short page more than a shell: a table of contents."""
+NOTHING: Final = 20
+"""Readable characters below which a page with scripts is a shell even without the root of an app."""
 
 _ROLE_WORDS: Final = """
 alert alertdialog application article banner blockquote button caption cell checkbox code columnheader combobox
@@ -54,9 +56,18 @@ _UNREAD: Final = frozenset(("script", "style", "noscript", "template", "head", "
 _DRAWING: Final = frozenset(("svg", "math"))
 _HEADINGS: Final = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _HEADING: Final = -1
+_WAITING_WORDS: Final = """
+loading please wait initializing starting chargement cargando carregando laden caricamento загрузка 加载中 読み込み中
+"""
+_WAITING: Final = frozenset(_WAITING_WORDS.split())
+"""Words of a placeholder: a heading of nothing else is nothing to read."""
 _OFFERS: Final = _HEADINGS | _CONTROLS | {"a", "img", "button"}
 """Elements that may make a short page more than a shell."""
 _CHANGING: Final = _UNREAD | _DRAWING | {"label"}
+_CONTENT: Final = 200
+"""Nodes looked at for the text of one label or of one element that names another."""
+_NAMES: Final = 8
+"""Elements looked at that name one other."""
 _DOCUMENT: Final = frozenset(("meta", "script", "template", "title"))
 _COUNTED: Final = _CHANGING | _CONTROLS | _IMPLICIT.keys() | {"form", "meta", "dialog"}
 _TELLING: Final = frozenset(
@@ -72,6 +83,11 @@ def read(body: bytes, content_type: str = "") -> PageFacts:
     ``content_type`` is the value of the Content-Type header. The time is linear in the body except for what the
     parser does with tag soup, so that untrusted pages are read in a process that can be killed.
     """
+    kind = content_type.partition(";")[0].strip().lower()
+    if not body.strip():
+        return PageFacts(problem="it is empty")
+    if kind not in _HTML_TYPES and (kind or not _MARKUP.search(body[:_TITLE_START])):
+        return PageFacts(problem=f"it is {kind or 'plain text'}, not a page")
     html = _utf8(body, content_type)
     walk = _walked(html)
     return walk.facts() if isinstance(walk, _Walk) else PageFacts(title=markup.title(html), problem=walk)
@@ -90,7 +106,7 @@ def text(body: bytes, content_type: str = "") -> PageText:
     walk = _walked(_utf8(body, content_type))
     if not isinstance(walk, _Walk):
         return PageText(acts=True, problem=walk)
-    return of_text(" ".join(walk.texts), acts=walk.scripts > 0 or walk.offers)
+    return of_text(" ".join(walk.texts), acts=walk.scripts > 0 or walk.offers or walk.headed or walk.links > 0)
 
 
 def _walked(html: bytes) -> _Walk | str:
@@ -99,7 +115,7 @@ def _walked(html: bytes) -> _Walk | str:
     if problem:
         return problem
     try:
-        root = LexborHTMLParser(html).root
+        root = LexborHTMLParser(markup.opened(html)).root
     except (ValueError, RuntimeError, MemoryError):
         return "the parser failed"
     walk = _Walk()
@@ -134,13 +150,14 @@ class _Context:
     gone: bool = False
     invisible: bool = False
     unread: bool = False
-    labelled: bool = False
+    fallback: bool = False
+    label: LexborNode | None = None
     drawing: bool = False
     form: int = -1
     holder: int = 0
 
-    def within(self, tag: str, gone: bool, invisible: bool, form: int, holder: int) -> _Context:
-        """Return the context of the children of ``tag``; this one where nothing changes."""
+    def within(self, tag: str, node: LexborNode, gone: bool, invisible: bool, form: int, holder: int) -> _Context:
+        """Return the context of the children of ``node``, a ``tag``; this one where nothing changes."""
         same = gone is self.gone and invisible is self.invisible and form == self.form and holder == self.holder
         if same and tag not in _CHANGING:
             return self
@@ -148,7 +165,8 @@ class _Context:
             gone,
             invisible,
             self.unread or tag in _UNREAD,
-            self.labelled or tag == "label",
+            (tag == "noscript" and not self.unread) or (self.fallback and tag not in _UNREAD),
+            node if tag == "label" else self.label,
             self.drawing or tag in _DRAWING,
             form,
             holder,
@@ -163,13 +181,18 @@ class _Walk:
         self.site_name = ""
         self.jsonld = self.broken = self.scripts = 0
         self.main = self.nav = self.aria = self.forms = 0
-        self.offers = False
+        self.offers = self.headed = False
         self.links = 0
         self.linked: set[int] = set()
+        self.root = self.frames = False
         self.texts: list[str] = []
+        self.shown: list[str] = []
+        self.fallback: list[str] = []
         self.form_ids: dict[str, int] = {}
-        self.label_for: set[str] = set()
-        self.unlabelled: list[tuple[int, str, str]] = []
+        self.ids: dict[str, LexborNode] = {}
+        self.label_for: dict[str, list[LexborNode]] = {}
+        self.named: list[str] = []
+        self.unlabelled: list[tuple[int, dict[str, str | None]]] = []
 
     def run(self, root: LexborNode) -> None:
         node: LexborNode | None = root
@@ -178,11 +201,15 @@ class _Walk:
         while node is not None:
             child = below = None
             if node.is_text_node:
+                text = node.text_content or ""
                 if not context.unread:
-                    text = node.text_content or ""
                     self.texts.append(text)
+                    if not (context.gone or context.invisible):
+                        self.shown.append(text)
                     if context.holder and not self.offers and text.strip():
-                        self.held(context.holder)
+                        self.held(context.holder, text)
+                elif context.fallback:
+                    self.fallback.append(text)
             elif node.is_element_node:
                 below = self.element(node, node.tag or "", context)
                 child = node.child
@@ -198,6 +225,11 @@ class _Walk:
     def element(self, node: LexborNode, tag: str, context: _Context) -> _Context | None:
         """Count one element; return the context of its children, or None when they count for nothing."""
         attributes = node.attributes
+        name = attributes.get("id")
+        if name:
+            self.ids.setdefault(name, node)
+        self.root = self.root or "-" in tag or name in markup.APP_ROOTS or not markup.APP_MARKS.isdisjoint(attributes)
+        self.frames = self.frames or tag == "frameset"
         offering = tag in _OFFERS and not self.offers
         if not offering and tag not in _COUNTED and _TELLING.isdisjoint(attributes):
             return context
@@ -207,15 +239,18 @@ class _Walk:
         if attributes or tag == "dialog":
             gone, invisible = _hidden(tag, attributes, context)
             role = _role(attributes)
-            self.aria += _is_named(attributes)
+            if _filled(attributes, "aria-label"):
+                self.aria += 1
+            elif _filled(attributes, "aria-labelledby"):
+                self.named.append(attributes["aria-labelledby"] or "")
         hidden = gone or invisible
         holder = context.holder
         if (offering or role == "heading") and not (hidden or context.unread):
             holder = self.offer(tag, role, attributes, holder)
-        if not hidden:
+        if not hidden and not context.unread:
             self.landmark(tag, role)
-        form = self.form_part(tag, attributes, context, hidden)
-        return context.within(tag, gone, invisible, form, holder)
+        form = self.form_part(node, tag, attributes, context, hidden)
+        return context.within(tag, node, gone, invisible, form, holder)
 
     def document(self, node: LexborNode, tag: str, attributes: dict[str, str | None], drawing: bool) -> bool:
         """Read a title, a script or the name of the site; return whether the element's children count."""
@@ -237,7 +272,9 @@ class _Walk:
             self.main += role == "main"
             self.nav += role == "navigation"
 
-    def form_part(self, tag: str, attributes: dict[str, str | None], context: _Context, hidden: bool) -> int:
+    def form_part(
+        self, node: LexborNode, tag: str, attributes: dict[str, str | None], context: _Context, hidden: bool
+    ) -> int:
         """Count a form, a label or a control; return the number of the form that the element's children are in."""
         if tag == "form":
             number = self.forms
@@ -246,7 +283,7 @@ class _Walk:
                 self.form_ids.setdefault(attributes["id"] or "", number)
             return number
         if tag == "label":
-            self.label_for.add(attributes.get("for") or "")
+            self.label_for.setdefault(attributes.get("for") or "", []).append(node)
         elif tag in _CONTROLS and not hidden:
             self.control(tag, attributes, context)
         return context.form
@@ -261,7 +298,9 @@ class _Walk:
         if role == "heading" or tag in _HEADINGS:
             return _HEADING
         if tag == "img":
-            self.offers = _filled(attributes, "alt")
+            if _filled(attributes, "alt"):
+                self.links += 1
+                self.held(self.links, "")
         elif tag != "a":
             self.offers = (attributes.get("type") or "").strip().lower() != "hidden"
         elif "href" in attributes and holder == 0:
@@ -269,10 +308,13 @@ class _Walk:
             return self.links
         return holder
 
-    def held(self, holder: int) -> None:
-        """Note text in a heading or a link."""
+    def held(self, holder: int, text: str) -> None:
+        """Note ``text`` in a heading or a link, or a picture: one alone may be a logo, and a heading a placeholder."""
+        if holder == _HEADING:
+            self.headed = self.headed or not _WAITING.issuperset(_WORD.findall(text.lower()))
+            return
         self.linked.add(holder)
-        self.offers = holder == _HEADING or len(self.linked) >= LINKS_ENOUGH
+        self.offers = len(self.linked) >= LINKS_ENOUGH
 
     def script(self, node: LexborNode, kind: str) -> None:
         kind = kind.partition(";")[0].strip().lower()
@@ -289,28 +331,54 @@ class _Walk:
     def control(self, tag: str, attributes: dict[str, str | None], context: _Context) -> None:
         if tag == "input" and (attributes.get("type") or "").strip().lower() in _NO_LABEL:
             return
-        if context.labelled or any(_filled(attributes, name) for name in ("aria-label", "aria-labelledby", "title")):
+        if any(_filled(attributes, name) for name in ("aria-label", "title", "placeholder")):
             return
-        self.unlabelled.append((context.form, attributes.get("form") or "", attributes.get("id") or ""))
+        if context.label is None or not _says(context.label):
+            self.unlabelled.append((context.form, attributes))
+
+    def is_labelled(self, attributes: dict[str, str | None]) -> bool:
+        """Tell whether a control has a name by reference (HTML-AAM 5.1): elements that are there and say something."""
+        name = attributes.get("id")
+        labels = self.label_for.get(name, ()) if name else ()
+        return self.refers(attributes.get("aria-labelledby") or "") or any(map(_says, labels))
+
+    def refers(self, names: str) -> bool:
+        """Tell whether one of the elements called ``names`` says something."""
+        return any(name in self.ids and _says(self.ids[name]) for name in names.split()[:_NAMES])
+
+    def is_hollow(self, shown: int) -> bool:
+        """Tell whether ``shown`` characters are hardly anything: a heading is something, in the root of an app if it
+        says more than a greeting.
+        """
+        if self.root:
+            return shown < (NOTHING if self.headed else READABLE_ENOUGH)
+        return shown < NOTHING and not self.headed
 
     def facts(self) -> PageFacts:
         bare = {
-            self.form_ids.get(owner, -1) if owner else form
-            for form, owner, name in self.unlabelled
-            if not (name and name in self.label_for)
+            self.form_ids.get(attributes["form"] or "", -1) if attributes.get("form") else form
+            for form, attributes in self.unlabelled
+            if not self.is_labelled(attributes)
         }
         bare.discard(-1)
-        readable = max(markup.letters(" ".join(self.texts)) - 1, 0)
+        aria = self.aria + sum(map(self.refers, self.named))
+        instead = markup.letters(" ".join(self.fallback))
+        instead = instead if instead > READABLE_ENOUGH else 0
+        readable, shown = (max(markup.letters(" ".join(texts)) + instead - 1, 0) for texts in (self.texts, self.shown))
+        problem = ""
+        if self.frames or (readable == 0 and self.scripts == 0 and not (self.offers or self.headed or self.links)):
+            problem = "it is made of frames" if self.frames else "it has nothing to read"
         return PageFacts(
             title=self.title or "",
             site_name=self.site_name,
             jsonld=self.jsonld,
             jsonld_broken=self.broken,
-            semantic=Landmarks(main=self.main, nav=self.nav, aria=self.aria, forms=self.forms),
+            semantic=Landmarks(main=self.main, nav=self.nav, aria=aria, forms=self.forms),
             forms_unlabelled=len(bare),
             readable=readable,
             scripts=self.scripts,
-            noscript_shell=readable < READABLE_ENOUGH and self.scripts > 0 and not self.offers,
+            noscript_shell=self.scripts > 0 and not self.offers and self.is_hollow(shown),
+            problem=problem,
         )
 
 
@@ -327,8 +395,24 @@ def _filled(attributes: dict[str, str | None], name: str) -> bool:
     return bool((attributes.get(name) or "").strip())
 
 
-def _is_named(attributes: dict[str, str | None]) -> bool:
-    return _filled(attributes, "aria-label") or _filled(attributes, "aria-labelledby")
+def _says(node: LexborNode) -> bool:
+    """Tell whether an element has a text or a name of its own, its controls apart, among its first _CONTENT nodes."""
+    waiting = [node]
+    for _ in range(_CONTENT):
+        if not waiting:
+            return False
+        one = waiting.pop()
+        if one.is_text_node and (one.text_content or "").strip():
+            return True
+        if not one.is_element_node or (one.tag in _CONTROLS | {"script", "style"} and one is not node):
+            continue
+        if any(_filled(one.attributes, name) for name in ("aria-label", "alt", "title")):
+            return True
+        child = one.child
+        while child is not None and len(waiting) < _CONTENT:
+            waiting.append(child)
+            child = child.next
+    return False
 
 
 def _role(attributes: dict[str, str | None]) -> str:

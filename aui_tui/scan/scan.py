@@ -349,11 +349,17 @@ class _Scan:
         """Return the record of ``answer``, fit to be shown and kept: no secret of the user is in it."""
         return exchanges.redact(exchanges.exchange(answer, self._access.limits, judged=judged), self._access.secrets)
 
+    def _is_in_place(self, answer: Answer, path: str) -> bool:
+        """Tell whether a file came from its ``path``; llms.txt may be in another folder of the site."""
+        if answer.name != "llms":
+            return answer.url.path == path
+        return answer.url.path.endswith(path) and str(answer.url).startswith(f"{self.origin}/")
+
     def _file(self, answer: Answer) -> bool:
         check = _CHECKS.get(answer.name)
         if check is not None:
             path = PATHS[answer.name]
-            finding = check(answer.body, answer.content_type, answer.status, answer.url.path == path)
+            finding = check(answer.body, answer.content_type, answer.status, self._is_in_place(answer, path))
             self._found[answer.name] = finding
             self._notes[answer.name] = (finding.note,) if finding.note else ()
         return self._found[answer.name].found

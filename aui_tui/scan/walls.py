@@ -87,6 +87,7 @@ class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     refusing: frozenset[int]
     bare: int
     short: int
+    nothing: int
     head: int
     signal: tuple[Signal, ...]
     captcha: tuple[Captcha, ...]
@@ -111,31 +112,40 @@ def recognise(status: int, headers: Mapping[str, str], body: bytes, url: str = "
 
     ``headers`` in any case, duplicates joined with commas; ``url``: the final address. Tier A decides alone, by the
     body only with a refusing status or on a short page; tier B with a refusing status or on a bare page; so does a
-    captcha without another control. Terms (402 with a price) are not a challenge.
+    captcha. Without a refusing status the body decides only on a page without the root of an app and without controls
+    of its own, tier C only on one with nothing to read. Terms (402 with a price) are not a challenge.
     """
-    if terms(status, headers):
+    if terms(status, headers, body):
         return None
     fields = _fold(headers)
     page = _Page(status, body, fields.get("content-type", ""))
-    weak: Signal | None = None
-    for signal in table().signal:
-        if (signal.tier == "B" and weak is not None) or not _matches(signal, page, fields, url.lower()):
-            continue
-        if signal.tier == "B":
-            weak = signal
-        elif signal.beside_body or page.refusing or page.under(table().short):
+    found = [signal for signal in table().signal if _matches(signal, page, fields, url.lower())]
+    for signal in sorted(found, key=lambda signal: signal.tier):
+        limit = {"A": table().short, "B": table().bare}.get(signal.tier, table().nothing)
+        alone = signal.tier == "A" and signal.beside_body
+        if alone or (page.refusing and signal.tier != "C") or (page.is_bare and page.under(limit)):
             return _challenge(signal, fields, page.head.text)
-    if weak is not None and (page.refusing or page.under(table().bare)):
-        return _challenge(weak, fields, page.head.text)
     return _captcha(page)
 
 
-def terms(status: int, headers: Mapping[str, str]) -> bool:
-    """Tell whether an answer is a 402 that names its price to machines (pay per crawl, x402)."""
+def terms(status: int, headers: Mapping[str, str], body: bytes = b"") -> bool:
+    """Tell whether an answer is a 402 that names its price to machines.
+
+    Pay per crawl, x402 (a field, or the JSON body of its first version), L402 and the Payment scheme of HTTP.
+    """
     if status != 402:
         return False
     fields = _fold(headers)
-    return any(name in fields for name in ("crawler-price", "crawler-error", "payment-required"))
+    if any(name in fields for name in ("crawler-price", "crawler-error", "payment-required")):
+        return True
+    schemes = {word.split(" ")[0] for word in fields.get("www-authenticate", "").lower().split(", ")}
+    if not schemes.isdisjoint(("payment", "l402", "lsat")):
+        return True
+    try:
+        price = msgspec.json.decode(body[: 1 << 16]) if b"x402Version" in body[: 1 << 16] else None
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(price, dict) and isinstance(price.get("accepts"), list)
 
 
 def x402(value: str) -> bool:
@@ -228,6 +238,11 @@ class _Page:
             text = charset.decode(self._body, self._content_type)
         return markup.readable(text.encode("utf-8", "replace"), table().short)
 
+    @property
+    def is_bare(self) -> bool:
+        """It has no root of an app, and no control or part of its own."""
+        return not self.parts.root and self.parts.controls == 0
+
     def under(self, limit: int) -> bool:
         """Tell whether fewer than ``limit`` characters can be read."""
         return self.readable < limit
@@ -262,11 +277,12 @@ def _captcha(page: _Page) -> Challenge | None:
 
 
 def _shows(captcha: Captcha, page: _Page) -> bool:
+    """Tell whether the widget is all of a page; with nothing to read, its script is enough."""
+    widget = any(_fold_code(words) in page.code for words in captcha.widget)
     return (
-        page.under(table().bare)
-        and page.parts.controls == 0
+        page.is_bare
+        and page.under(table().bare if widget else table().nothing)
         and any(_fold_code(words) in page.code for words in captcha.script)
-        and any(_fold_code(words) in page.code for words in captcha.widget)
         and not any(_fold_code(words) in page.code for words in captcha.without)
     )
 

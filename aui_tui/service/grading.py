@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from msgspec import UNSET
+
 from aui_tui.errors import BadValue
 from aui_tui.index.reports import Reports
 from aui_tui.model.card import ReportCard
+from aui_tui.model.methods import REVISION
 from aui_tui.model.methods import method as method_called
 from aui_tui.model.observations import Observations
 from aui_tui.model.registry import Known
@@ -35,8 +38,12 @@ class Grading(NamedTuple):
         return grade_card(observations, self.method, labels=labels)
 
     def under(self, card: ReportCard, observations: Observations | None, method: str) -> ReportCard:
-        """Return ``card`` under ``method``. Raises BadValue when it was kept without observations for another."""
-        if card.method == method:
+        """Return ``card`` under ``method``, one of an earlier revision of it graded again.
+
+        Raises BadValue when it was kept without observations for another.
+        """
+        current = card.ledger is not UNSET and card.ledger.revision == REVISION
+        if card.method == method and (current or observations is None):
             return card
         if observations is None:
             raise BadValue(

@@ -152,7 +152,9 @@ def test_a_content_signal_that_refuses_live_input_is_a_warning() -> None:
 def test_a_page_that_was_not_analysed_tells_only_why() -> None:
     seen = site.site(page=PageFacts(problem="a tag has more than 500 attributes"))
     lines = reported(seen)
-    assert "The homepage was not analysed: a tag has more than 500 attributes, so all its counts are 0." in lines
+    assert (
+        "The homepage could not be judged, so nothing on it is measured: a tag has more than 500 attributes." in lines
+    )
     assert not any("JSON-LD" in line or "readable" in line for line in lines)
 
 
@@ -195,7 +197,7 @@ def test_a_refused_browser_is_no_shut_out_of_agents() -> None:
         "The browser probe gets 403 Forbidden each time while all 4 probed agents get the homepage, so it is no control"
         " here: the agents are judged by their own answers."
     ) in reported(served, "warn")
-    assert any("its text, landmarks and JSON-LD are unknown" in line for line in reported(served, "warn"))
+    assert any("its text, landmarks and JSON-LD are not measured" in line for line in reported(served, "warn"))
 
 
 @pytest.mark.parametrize(

@@ -7,18 +7,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from msgspec.structs import replace
 
 from aui_tui.checks import BY_FIX
 from aui_tui.checks.judge import judge
 from aui_tui.checks.ledger import ledger
 from aui_tui.checks.scoring import Labels, apply, grade_card, what_if
 from aui_tui.errors import BadValue
+from aui_tui.model import points
+from aui_tui.model.card import Entry
 from aui_tui.model.codec import encode_card
 from aui_tui.model.methods import METHODS, Method, round_half_up
-from aui_tui.model.observations import Observations
-from aui_tui.model.points import lacking, totals
+from aui_tui.model.observations import BROWSER, Observations, PageFacts
+from aui_tui.model.points import is_graded, lacking, totals
 from aui_tui.model.vocabulary import FIXES, SEVERITIES
-from tests.scan.situations import plain
+from tests.scan.situations import plain, robots_one
 from tests.strategies import driven, observations
 
 SCHEMA = Draft202012Validator(
@@ -120,3 +123,62 @@ def test_an_unknown_method_is_reported_with_the_known_ones() -> None:
 def test_the_name_is_the_given_one_else_the_sites_else_the_host(seen: Observations) -> None:
     assert grade_card(seen, labels=Labels(name="Given")).name == "Given"
     assert grade_card(seen).name == (seen.page.site_name.strip() or seen.host)
+
+
+def test_one_disallowed_agent_costs_a_point_and_has_its_fix() -> None:
+    card = grade_card(robots_one())
+    (fix,) = (fix for fix in card.recommendations if fix.k == "robots")
+    assert (fix.pts, points.totals(card)[1]) == (1, 50)
+
+
+def ledger_of(seen: Observations) -> dict[str, Entry]:
+    return {entry.component: entry for entry in ledger(seen, METHODS["v0.2"]).entries}
+
+
+@pytest.mark.parametrize("status", [401, 403, 429, 451, 500, 503])
+def test_a_file_that_is_kept_back_is_not_measured(status: int) -> None:
+    seen = plain()
+    exchanges = tuple(replace(one, status=status) if one.name in ("llms", "mcp") else one for one in seen.exchanges)
+    entries = ledger_of(replace(seen, exchanges=exchanges))
+    assert not entries["llms"].measured
+    assert not entries["protocols"].measured
+    assert ledger_of(seen)["llms"].measured
+
+
+def test_nothing_is_absent_from_a_page_that_was_cut() -> None:
+    seen = plain()
+    exchanges = tuple(replace(one, cut=True) if one.name == BROWSER else one for one in seen.exchanges)
+    bare = replace(seen, exchanges=exchanges, page=PageFacts(readable=900, scripts=3))
+    entries = ledger_of(bare)
+    assert [entries[name].measured for name in ("ssr", "landmarks", "jsonld")] == [True, False, False]
+    there = ledger_of(replace(bare, page=replace(bare.page, jsonld=2)))
+    assert (there["jsonld"].measured, there["jsonld"].earned) == (True, 3)
+    texts = " ".join(line.text for line in grade_card(bare).evidence)
+    assert "no JSON-LD" not in texts
+    assert "lacks" not in texts
+
+
+@pytest.mark.parametrize(
+    "page", [PageFacts(problem="it is application/json, not a page"), PageFacts(problem="it is made of frames")]
+)
+def test_a_homepage_that_is_no_page_is_not_measured(page: PageFacts) -> None:
+    entries = ledger_of(replace(plain(), page=page))
+    assert not any(entries[name].measured for name in ("ssr", "landmarks", "jsonld"))
+
+
+def test_nothing_to_read_is_never_good() -> None:
+    entry = ledger_of(replace(plain(), page=PageFacts(readable=0, scripts=1)))["ssr"]
+    assert (entry.measured, entry.earned, entry.fix) == (True, 0, "ssr")
+
+
+def test_with_less_than_half_measured_there_is_no_grade() -> None:
+    assert is_graded(grade_card(plain()))
+    files = ("robots", "llms", "ucp", "mcp")
+    thin = tuple(replace(one, status=429, limited=one.name in files) for one in plain().exchanges[-5:])
+    seen = replace(plain(), exchanges=(*plain().exchanges[:-5], *thin), page=PageFacts(problem="it is empty"))
+    card = grade_card(seen)
+    assert not is_graded(card)
+    assert [finding.text for finding in card.findings if finding.id == "thin"] == [
+        "Only 12 of 50 points could be measured, less than half: too little for a grade. What was not measured is named"
+        " below the score, with the reason."
+    ]

@@ -286,13 +286,6 @@ def test_a_platform_knows_better_than_a_cdn_where_robots_txt_is_written() -> Non
     assert "Cloudflare Managed content" in fixes(replace(seen, edge="cloudflare nginx"))["robots"].body
 
 
-def test_page_fixes_behind_a_wall_say_what_they_are_based_on() -> None:
-    made = fixes(site.wall_for_all())
-    for key in ("ssr", "jsonld", "landmarks"):
-        assert "The browser probe did not get this page" in made[key].body
-    assert "did not get this page" not in made["llms"].body
-
-
 def test_only_what_is_missing_is_proposed() -> None:
     facts = replace(site.RICH_PAGE, semantic=Landmarks(main=1, nav=0, aria=3, forms=0))
     code = fixes(replace(site.plain(), page=facts))["landmarks"].code

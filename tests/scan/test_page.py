@@ -48,7 +48,14 @@ def test_landmarks_are_counted_where_they_are_shown(html: str, main: int, nav: i
         ("<form><label for=q>Q</label><input id=q></form>", 1, 0),
         ("<form><input id=q></form><label for=q>Q</label>", 1, 0),
         ("<form><label>N <input></label><input aria-label=u><input title=t><input type=submit></form>", 1, 0),
-        ("<form><input placeholder=x></form><form><input type=hidden></form>", 2, 1),
+        ("<form><input placeholder=x></form><form><input type=hidden></form>", 2, 0),
+        ("<form><input placeholder=' '></form><form><input title=''></form>", 2, 2),
+        ("<form><label for=q> </label><input id=q></form>", 1, 1),
+        ("<form><label for=q><img alt=Query></label><input id=q></form>", 1, 0),
+        ("<form><label><select><option>One</select></label></form>", 1, 1),
+        ("<form><input aria-labelledby='gone also'></form>", 1, 1),
+        ("<form><input aria-labelledby='gone n'></form><b id=n>Name</b>", 1, 0),
+        ("<form><input aria-labelledby=n></form><b id=n><i></i></b>", 1, 1),
         ("<form id=f></form><input form=f>", 1, 1),
         ("<form><div hidden><input></div></form>", 1, 0),
         ("<input>", 0, 0),
@@ -113,7 +120,10 @@ def test_a_short_page_with_something_to_read_or_act_on_is_not_a_shell(name: str)
         ("<input>", False),
         ("<button></button>", False),
         ("<select></select>", False),
-        ("<img src=a alt=Logo>", False),
+        ("<img src=a alt=Logo>", True),
+        ("<img src=a alt=Logo><img src=b alt=Shop>", False),
+        ("<h1>Loading...</h1>", True),
+        ("<h1>Please wait</h1>", True),
         ("<img src=a><img src=b alt=' '>", True),
         ("<a href=/a>A</a>", True),
         ("<a href=/a>A</a><a href=/b></a><a name=c>C</a>", True),
@@ -128,10 +138,14 @@ def test_what_makes_a_short_page_more_than_a_shell(html: str, shell: bool) -> No
 def test_a_page_that_needs_scripts_to_say_anything_is_a_shell() -> None:
     shell = page.read(
         b"<title>App</title><div id=root></div><noscript>"
-        + b"Please run it. " * 50
+        + b"Please run it. " * 10
         + b"</noscript><script src=a.js></script>"
     )
     assert shell.noscript_shell
+    instead = page.read(
+        b"<div id=root></div><noscript><nav>x</nav>" + b"Read this. " * 50 + b"</noscript><script src=a.js></script>"
+    )
+    assert (instead.noscript_shell, instead.readable, instead.semantic.nav) == (False, 551, 0)
     assert not page.read(b"<p>" + b"Read me. " * 40 + b"<script src=a.js></script>").noscript_shell
     assert not page.read(b"<p>short").noscript_shell
 
@@ -174,8 +188,36 @@ def test_a_page_is_decoded_as_its_header_mark_or_meta_says() -> None:
 
 @pytest.mark.parametrize(("count", "shell"), [(199, True), (200, False)])
 def test_under_200_readable_characters(count: int, shell: bool) -> None:
-    facts = page.read(b"<title>not counted</title><script src=a.js></script><p>" + b"x" * count)
+    facts = page.read(b"<title>not counted</title><div id=app></div><script src=a.js></script><p>" + b"x" * count)
     assert (facts.readable, facts.noscript_shell) == (count, shell)
+
+
+@pytest.mark.parametrize(("count", "shell"), [(0, True), (19, True), (20, False)])
+def test_without_the_root_of_an_app_a_shell_has_under_20(count: int, shell: bool) -> None:
+    facts = page.read(b"<script src=a.js></script><div id=page></div><p>" + b"x" * count)
+    assert (facts.readable, facts.noscript_shell) == (count, shell)
+
+
+def test_declarative_shadow_dom_is_text() -> None:
+    inside = b"<template shadowrootmode='open'><main><h1>Shop</h1>" + b"Read me. " * 40 + b"</main></template>"
+    facts = page.read(b"<my-page>" + inside + b"</my-page><script src=a.js></script>")
+    assert (facts.noscript_shell, facts.semantic.main, facts.readable > 200) == (False, 1, True)
+    assert page.read(inside.replace(b" shadowrootmode='open'", b"") + b"<p>x<script></script>").readable == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "problem"),
+    [
+        (b"", "text/html", "it is empty"),
+        (b'{"a": 1}', "application/json", "it is application/json, not a page"),
+        (b"hello", "text/plain; charset=utf-8", "it is text/plain, not a page"),
+        (b"hello", "", "it is plain text, not a page"),
+        (b"<frameset><frame src=a></frameset>", "text/html", "it is made of frames"),
+        (b"<html><body><iframe src=a></iframe></body></html>", "text/html", "it has nothing to read"),
+    ],
+)
+def test_what_is_not_a_page_is_not_measured(body: bytes, kind: str, problem: str) -> None:
+    assert page.read(body, kind).problem == problem
 
 
 def test_data_blocks_are_no_scripts() -> None:

@@ -59,7 +59,7 @@ GOLDEN = (
     ),
     Golden(
         site.wall_for_all, "Walled", "walled walled walled walled walled walled walled walled",
-        (9, 1, 20), (16, 0, 2, 0, 20),
+        (9, 0, 24), (16, 0, 0, 0, 23),
         "Everybody meets a wall: the browser probe and all 4 probed agents get a Cloudflare challenge page (403, known"
         " by “Just a moment...”), which a person can pass and an agent cannot.",
     ),
@@ -106,7 +106,7 @@ GOLDEN = (
     Golden(
         site.robots_one, "Selective",
         "untested allowed disallowed allowed allowed allowed-robots allowed-robots untested",
-        (21, 6, 54), (39, 0, 10, 0, 54),
+        (20, 6, 52), (39, 0, 10, 0, 54),
         "robots.txt disallows 1 of the 19 tested agents by name: Claude (line 12, as “claude-user”)."
         " An agent that obeys it cannot open the site for its user.",
     ),

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from aui_tui.scan import walls
@@ -17,8 +21,15 @@ FULL_PAGE = b"<html><title>Shop</title><body>" + b"<p>Ordinary words for people 
         (202, {"x-amzn-waf-action": "challenge"}, b"", "aws-waf"),
         (403, {"Server": "AkamaiGHost"}, b"<TITLE>Access Denied</TITLE>Reference&#32;&#35;18&#46;abc", "akamai"),
         (429, {}, b"<title>Vercel Security Checkpoint</title>", "vercel"),
-        (403, {}, b"<p>Checking your browser" + FULL_PAGE, "cloudflare"),
-        (200, {}, b"<p>Checking your browser", "cloudflare"),
+        (403, {}, b"<p>Checking your browser" + FULL_PAGE, "bot"),
+        (200, {}, b"<p>Checking your browser", "bot"),
+        (200, {}, b"<script>document.cookie='acw_sc__v2='+x;document.location.reload()</script>", "aliyun"),
+        (200, {}, b"<script>document.cookie='a=1';location.reload()</script>", "bot"),
+        (200, {}, b"<title>Bot Detection</title><p>Please wait while we check if you are a Human", "bunkerweb"),
+        (200, {}, b"<script src=/.well-known/.git.x/git/go-away/cmd/go-away/challenge.mjs></script>", "go-away"),
+        (200, {}, b"<title>Client Challenge</title><link href=/_fs-ch-1T1/assets/styles.css>", "fastly"),
+        (200, {}, b"<title>Verify</title><script src=https://x.arkoselabs.com/v2/api.js></script>", "arkose"),
+        (200, {}, b"<head><script src=/_Incapsula_Resource?SWJIYLWA=5074></script><body></body>", "imperva"),
         (403, {}, b"<title>Access denied | shop.example used Cloudflare to restrict access</title>", "cloudflare"),
         (200, {}, b"<title>Robot or human?</title>" + FULL_PAGE, "perimeterx"),
         (503, {"X-Iinfo": "1-2-3"}, b"", "imperva"),
@@ -36,6 +47,15 @@ def test_a_block_page_is_recognised(status: int, headers: dict[str, str], body: 
     [
         (200, {"server": "cloudflare", "cf-ray": "1", "set-cookie": "__cf_bm=1"}, FULL_PAGE),
         (200, {}, FULL_PAGE + b"<p>Checking your browser"),
+        (200, {}, b"<div id=root></div><script>bmak.sensor_data=1</script>"),
+        (200, {}, b"<div id=app></div><script src=/_Incapsula_Resource?SWJIYLWA=5074></script>"),
+        (200, {}, b"<p>Sign in<input><script>document.cookie='a=1';location.reload()</script>"),
+        (200, {}, b"<button>Join</button><div class=g-recaptcha></div><script src=/recaptcha/api.js></script>"),
+        (
+            200,
+            {},
+            b"<p>Welcome<div class=h-captcha data-size=invisible></div><script src=//hcaptcha.com/1/api.js></script>",
+        ),
         (403, {"server": "cloudflare"}, b"<title>Forbidden</title>"),
         (402, {"crawler-price": "USD 0.01", "server": "cloudflare"}, b"error code: 1020"),
         (503, {"server": "AkamaiGHost"}, b""),
@@ -182,7 +202,7 @@ def test_the_id_to_quote_is_read_from_the_block_page(body: bytes, reference: str
 
 def test_the_table_is_whole() -> None:
     table = walls.table()
-    assert {signal.tier for signal in table.signal} == {"A", "B"}
+    assert {signal.tier for signal in table.signal} == {"A", "B", "C"}
     for signal in table.signal:
         assert signal.header or signal.title or signal.code or signal.text or signal.url
     assert {reference.vendor for reference in table.reference} <= {signal.vendor for signal in table.signal}
@@ -191,5 +211,24 @@ def test_the_table_is_whole() -> None:
 
 def test_terms_of_payment_are_read_with_a_402_alone() -> None:
     assert walls.terms(402, {"Crawler-Price": "USD 0.01"})
+    assert walls.terms(402, {}, b'{"x402Version": 1, "error": "pay", "accepts": [{"maxAmountRequired": "100"}]}')
+    assert walls.terms(402, {"WWW-Authenticate": 'L402 macaroon="x", invoice="y"'})
+    assert walls.terms(402, {"www-authenticate": 'Basic realm="x", Payment id="1", method="tempo"'})
+    assert not walls.terms(402, {"www-authenticate": 'Basic realm="payment"'})
+    assert not walls.terms(402, {}, b"<p>x402Version")
+    assert not walls.terms(402, {}, b'{"x402Version": 1}')
     assert not walls.terms(402, {})
     assert not walls.terms(403, {"crawler-price": "USD 0.01"})
+
+
+CORPUS = json.loads((Path(__file__).parents[1] / "data" / "walls" / "is-antibot.json").read_text(encoding="utf-8"))
+"""Block pages and ordinary pages of one site each, as the package is-antibot keeps them (MIT License)."""
+SEEN_BY_EVERYBODY = frozenset(("google", "youtube"))
+"""A consent page and an app shell: not a wall."""
+
+
+@pytest.mark.parametrize("entry", CORPUS["pages"], ids=lambda one: f"{one['name']}-{one['blocks']}")
+def test_block_pages_of_a_public_detector_are_found_and_ordinary_ones_are_not(entry: dict[str, Any]) -> None:
+    found = walls.recognise(entry["status"], dict(entry["headers"]), entry["body"].encode(), entry["url"])
+    turned_away = found is not None or entry["status"] >= 400
+    assert turned_away is (entry["blocks"] and entry["name"] not in SEEN_BY_EVERYBODY)
