@@ -1,19 +1,19 @@
-"""Whether a JSON text is a record of the specification, and if not, where and why."""
+"""Validation of JSON texts as records of the specification."""
 
 from __future__ import annotations
 
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from functools import cache, reduce
 from importlib.resources import files
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from aui_tui.model.methods import METHODS
 from aui_tui.model.vocabulary import choose
 from aui_tui.text import clean
 
@@ -65,13 +65,6 @@ def joined(path: str, part: str | int) -> str:
     if path.startswith("line ") and " " not in path[5:] and ":" not in path:
         return f"{path}: {name}"
     return f"{path}.{name}" if path else name
-
-
-def shown(value: object) -> str:
-    """Return ``value`` as it may stand in a sentence."""
-    if isinstance(value, dict | list):
-        return "an object" if isinstance(value, dict) else "an array"
-    return clean(json.dumps(value, ensure_ascii=False), 60)
 
 
 def validate(data: bytes, kind: str = "") -> Verdict:
@@ -165,7 +158,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
-            raise ValueError(f"the key {shown(key)} is there twice in one object")
+            raise ValueError(f"the key {clean(key, 60)!r} is there twice in one object")
         found[key] = value
     return found
 
@@ -187,16 +180,16 @@ def _kind_of(value: object) -> str:
     return "card"
 
 
+METHOD_RULES: Final = {"type": "object", "required": ["method"], "properties": {"method": {"enum": list(METHODS)}}}
+"""What is asked of a card whose method is unknown."""
+
+
 def _check(value: Any, kind: str, path: str) -> Iterator[Problem]:
     rules = schema(kind)
-    if "oneOf" in rules and isinstance(value, dict):
+    if "oneOf" in rules:
         branches = {branch["properties"]["method"]["const"]: branch for branch in rules["oneOf"]}
-        method = value.get("method")
-        if not isinstance(method, str) or method not in branches:
-            reason = f"must be one of {', '.join(branches)}, not {shown(method)}" if "method" in value else "is missing"
-            yield Problem(joined(path, "method"), f"{reason}.")
-            return
-        rules = branches[method]
+        method = value.get("method") if isinstance(value, dict) else None
+        rules = branches[method] if isinstance(method, str) and method in branches else METHOD_RULES
     errors = _validator(json.dumps(rules)).iter_errors(value)
     yield from dict.fromkeys(_problems(errors, path))
     yield from _times(value, path)
@@ -210,84 +203,12 @@ def _validator(rules: str) -> Draft202012Validator:
 
 
 def _problems(errors: Iterable[ValidationError], path: str) -> Iterator[Problem]:
-    """Yield ``errors`` in the words of records; a value of the wrong type has that one problem only."""
-    found = list(errors)
-    mistyped = {tuple(error.absolute_path) for error in found if error.validator == "type"}
-    for error in found:
-        if error.validator == "oneOf":
-            branches: dict[int, list[ValidationError]] = {}
-            for inner in error.context or ():
-                branches.setdefault(int(inner.schema_path[0]), []).append(inner)
-            nearest = min(branches.items(), key=lambda branch: len(branch[1]), default=(0, []))
-            yield from _problems(nearest[1], path)
-        elif error.validator == "type" or tuple(error.absolute_path) not in mistyped:
-            yield from _explain(error, reduce(joined, error.absolute_path, path))
+    """Yield ``errors`` in the library's own words, of alternatives the nearest one."""
+    from jsonschema.exceptions import best_match
 
-
-def _explain(error: ValidationError, path: str) -> Iterator[Problem]:
-    value: Any = error.instance
-    limit: Any = error.validator_value
-    rules: Any = error.schema
-    if error.validator == "required":
-        yield from (Problem(joined(path, name), "is missing.") for name in limit if name not in value)
-    elif error.validator == "additionalProperties":
-        names = [clean(name, 60) for name in value if name not in rules.get("properties", {})]
-        yield from (Problem(joined(path, name), "is not a field of the specification.") for name in names)
-    elif error.validator == "uniqueItems":
-        seen = [json.dumps(item, sort_keys=True) for item in value]
-        for number, item in enumerate(value):
-            if seen[number] in seen[:number]:
-                yield Problem(joined(path, number), f"{shown(item)} is there twice.")
-    else:
-        sentence = _SENTENCES.get(str(error.validator), lambda value, limit: clean(error.message, 160))
-        yield Problem(path, sentence(value, limit) + ".")
-
-
-_WORDS: Final = MappingProxyType(
-    {
-        "object": "an object",
-        "array": "an array",
-        "string": "a text",
-        "integer": "a whole number",
-        "number": "a number",
-        "boolean": "true or false",
-        "null": "null",
-    }
-)
-_FORMS: Final = MappingProxyType(
-    {
-        r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$": "2026-11-20T10:00:00.000Z (UTC, milliseconds)",
-        r"^(local-node|[a-z0-9]+-edge)$": "local-node or <provider>-edge",
-        "^[A-F][+-]?$": "of a grade: A to F, with a + or - at most",
-        "/site/": "<base_url>/site/<host>",
-    }
-)
-"""What the patterns of the schemas mean."""
-
-
-def _type(value: Any, limit: Any) -> str:
-    allowed = [limit] if isinstance(limit, str) else limit
-    return f"must be {' or '.join(_WORDS[kind] for kind in allowed)}, not {shown(value)}"
-
-
-def _const(value: Any, limit: Any) -> str:
-    given = "" if isinstance(value, dict | list) else f", not {shown(value)}"
-    return f"must be {json.dumps(limit)}{given}"
-
-
-_SENTENCES: Final[Mapping[str, Callable[[Any, Any], str]]] = MappingProxyType(
-    {
-        "type": _type,
-        "const": _const,
-        "enum": lambda value, limit: f"must be one of {', '.join(map(str, limit))}, not {shown(value)}",
-        "minimum": lambda value, limit: f"must be at least {limit}, not {shown(value)}",
-        "maximum": lambda value, limit: f"must be at most {limit}, not {shown(value)}",
-        "pattern": lambda value, limit: f"{shown(value)} does not have the form {_FORMS.get(limit, limit)}",
-        "minLength": lambda value, limit: "must not be empty",
-        "minProperties": lambda value, limit: f"must have at least {limit} entries, not {len(value)}",
-        "maxProperties": lambda value, limit: f"must have at most {limit} entries, not {len(value)}",
-    }
-)
+    for error in errors:
+        nearest = best_match([error]) or error
+        yield Problem(reduce(joined, nearest.absolute_path, path), f"{clean(nearest.message, 160)}.")
 
 
 def _times(value: Any, path: str) -> Iterator[Problem]:
@@ -299,7 +220,7 @@ def _times(value: Any, path: str) -> Iterator[Problem]:
         try:
             datetime.fromisoformat(when)
         except ValueError:
-            yield Problem(joined(path, "scanned_at"), f"{shown(when)} is not a date and time of the calendar.")
+            yield Problem(joined(path, "scanned_at"), f"{when!r} is not a date and time of the calendar.")
     for name in ("ranked", "unreachable"):
         rows = value.get(name)
         for number, row in enumerate(rows if isinstance(rows, list) else ()):
