@@ -1,27 +1,57 @@
-"""Taking records from a file into the index: report cards, rows and whole indexes, as JSON or one record a line."""
+"""Records of a file: report cards, rows and whole indexes, as JSON or one record a line, read for an index of ours.
+
+Records of another's index are read tolerantly: what says nothing of the verdict may be missing.
+"""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
+from types import MappingProxyType
 from typing import Any, BinaryIO, Final
+from urllib.parse import quote
 
 import msgspec
 
-from aui_tui.errors import InvalidHost, RecordError
+from aui_tui.errors import InvalidHost, NeverScanned, RecordError
 from aui_tui.index.blobs import decode_observations
 from aui_tui.index.reports import Reports
 from aui_tui.index.writer import Packed
+from aui_tui.model import codec
 from aui_tui.model.card import ReportCard, SiteSummary
-from aui_tui.model.codec import MAX_BYTES, decode_card, decode_summary
+from aui_tui.model.decoding import json_decoder
 from aui_tui.model.observations import Observations
-from aui_tui.scan.target import parse
+from aui_tui.model.vocabulary import UNCATEGORIZED
+from aui_tui.scan.target import parse as parse_host
 from aui_tui.text import clean
 
 MAX_LINE: Final = 16 * 1024 * 1024
 """Bytes of the longest line that may hold one record."""
-NOT_JSON: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+MAX_DOCUMENT: Final = 32 * 1024 * 1024
+"""Bytes of the longest document of several records: some 60,000 rows, and 300 MB of memory at the very worst."""
+DENSEST: Final = 12
+"""Bytes of a document for each of its commas, at least; records have twice as many."""
+ROW_DEFAULTS: Final[Mapping[str, Any]] = MappingProxyType({"category": UNCATEGORIZED, "top_evidence": "", "url": ""})
+"""Fields of a row that say nothing of the verdict: a row without them is still a row."""
+CARD_DEFAULTS: Final[Mapping[str, Any]] = MappingProxyType(
+    {
+        "found": True,
+        "category": UNCATEGORIZED,
+        "elapsed_ms": 0,
+        "evidence": [],
+        "files": [],
+        "human_title": "",
+        "edge": "",
+        "probe_dead": False,
+        "seed": False,
+        "url": "",
+        "recommendations": [],
+    }
+)
+"""The same for a report card."""
+_RAW_VALUES: Final = json_decoder(list[msgspec.Raw])
+_BOM: Final = b"\xef\xbb\xbf"
 
 
 class ImportedRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,31 +69,81 @@ class ImportedRecord(msgspec.Struct, frozen=True, kw_only=True):
     error: str = ""
 
 
+class _Lists(msgspec.Struct):
+    """The members of an Index (4.1), unread."""
+
+    scanned_at: msgspec.Raw = msgspec.Raw(b'""')
+    ranked: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    unreachable: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+_INDEX: Final = json_decoder(_Lists)
+
+
+def parse(data: bytes | msgspec.Raw, what: str) -> Any:
+    """Return ``data`` as JSON. Raises RecordError."""
+    try:
+        return msgspec.json.decode(data)
+    except RecursionError:
+        raise RecordError(f"The {what} is nested too deep.") from None
+    except ValueError as error:
+        raise RecordError(f"The {what} is not JSON: {clean(str(error), 120)}.") from None
+
+
+def row_of(raw: Any) -> SiteSummary:
+    """Return an index row from its JSON members. Raises RecordError."""
+    return codec.decode_summary(msgspec.json.encode(_filled(raw, ROW_DEFAULTS)))
+
+
+def card_of(raw: Any) -> ReportCard:
+    """Return a report card from its JSON members. Raises RecordError."""
+    filled = _filled(raw, CARD_DEFAULTS)
+    if isinstance(filled, dict) and "host" in filled:
+        filled = {"input_host": filled["host"], **filled}
+    return codec.decode_card(msgspec.json.encode(filled))
+
+
+def read_card(data: bytes, host: str) -> ReportCard:
+    """Return the report card in ``data``. Raises RecordError; NeverScanned when it says that there is none."""
+    try:
+        return codec.decode_card(data)
+    except RecordError:
+        raw = parse(data, "report card")
+        if isinstance(raw, dict) and raw.get("found") is False:
+            raise NeverScanned(host) from None
+        return card_of(raw)
+
+
+def _filled(raw: Any, defaults: Mapping[str, Any]) -> Any:
+    if not isinstance(raw, dict):
+        return raw
+    given = {key: value for key, value in raw.items() if value is not None or key not in defaults}
+    return {**defaults, "name": given.get("host", ""), **given}
+
+
+def page_of(base_url: str, url: str, host: str) -> str:
+    """Return ``url`` when it is a web address, else the page of ``host`` under ``base_url``."""
+    if url.startswith(("https://", "http://")):
+        return url
+    return f"{base_url}/site/{quote(host, safe='.:-')}" if base_url else ""
+
+
 def read(stream: BinaryIO) -> Iterator[ImportedRecord]:
     """Yield what ``stream`` holds: one JSON record or index, an array of records, or one record a line.
 
     A record is a report card (2.2), ``{"card": ..., "observations": ...}``, a row of the index (2.1), or a whole
     Index (4.1). Broken ones are reported and skipped, and what a service answers where it has no card (7).
     """
-    first = stream.readline(MAX_LINE + 1)
-    if first.startswith(b"\xef\xbb\xbf"):
-        first = first[3:]
-    number = 1
+    number, first = 1, stream.readline(MAX_LINE + 1).removeprefix(_BOM)
     while first and not first.strip():
-        first = stream.readline(MAX_LINE + 1)
-        number += 1
+        number, first = number + 1, stream.readline(MAX_LINE + 1)
     if not first:
         return
-    try:
-        value = msgspec.json.decode(first)
-    except NOT_JSON:
-        yield from _whole(first, stream)
-        return
-    if isinstance(value, dict) and "ranked" not in value:
-        yield from _record(value, f"line {number}")
+    if first.lstrip().startswith(b"[") or not _is_json(first):
+        yield from _document(first, stream)
     else:
-        yield from _any(value, "")
-    yield from _lines(stream, number)
+        yield from _line(first, f"line {number}")
+        yield from _lines(stream, number)
 
 
 def _lines(stream: BinaryIO, number: int) -> Iterator[ImportedRecord]:
@@ -73,85 +153,141 @@ def _lines(stream: BinaryIO, number: int) -> Iterator[ImportedRecord]:
         if len(line) > MAX_LINE and not line.endswith(b"\n"):
             while line and not line.endswith(b"\n"):
                 line = stream.readline(MAX_LINE + 1)
-            yield ImportedRecord(place=place, error=f"The line is longer than {MAX_LINE // 1024 // 1024} MiB.")
+            yield ImportedRecord(place=place, error=f"The line is longer than {MAX_LINE >> 20} MiB.")
         elif line.strip():
-            try:
-                value = msgspec.json.decode(line)
-            except NOT_JSON as error:
-                yield ImportedRecord(place=place, error=f"Not JSON: {clean(str(error), 120)}.")
-            else:
-                yield from _record(value, place)
+            yield from _line(line, place)
 
 
-def _whole(first: bytes, stream: BinaryIO) -> Iterator[ImportedRecord]:
-    """Read a document that takes several lines."""
-    data = first + stream.read(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
-        yield ImportedRecord(place="the file", error=f"The file is larger than {MAX_BYTES // 1024 // 1024} MiB.")
+def _line(line: bytes, place: str) -> Iterator[ImportedRecord]:
+    """Yield the record in a line, or those of the Index that a line may hold."""
+    if b'"ranked"' in line or b'"unreachable"' in line:
+        with_lists = _index(line)
+        if with_lists is not None:
+            yield from with_lists
+            return
+    try:
+        yield _record(parse(line, "line"), place)
+    except RecordError as error:
+        yield ImportedRecord(place=place, error=str(error).replace("The line is not JSON", "Not JSON"))
+
+
+def _document(first: bytes, stream: BinaryIO) -> Iterator[ImportedRecord]:
+    """Read a document that takes several lines, or an array."""
+    data = first + stream.read(MAX_DOCUMENT + 1)
+    if len(data) > MAX_DOCUMENT:
+        sentence = f"It is longer than {MAX_DOCUMENT >> 20} MiB; write one record a line, then it may be of any length."
+        yield ImportedRecord(place="the file", error=sentence)
         return
     try:
-        value = msgspec.json.decode(data)
-    except NOT_JSON as error:
-        problem = f"Not JSON: {clean(str(error), 120)}."
+        if data.lstrip().startswith(b"["):
+            yield from (record for _, record in _elements(data, "record {}"))
+            return
+        with_lists = _index(data)
+        if with_lists is not None:
+            yield from with_lists
+            return
+        yield _record(parse(data, "file"), "the file")
+    except RecordError as error:
+        problem = str(error).replace("The file is not JSON", "Not JSON")
         rest = io.BytesIO(data)
         rest.readline()
-        if _is_record(rest.readline()):
+        if _is_json(rest.readline()):
             rest.seek(len(first))
             yield ImportedRecord(place="line 1", error=problem)
             yield from _lines(rest, 1)
         else:
             yield ImportedRecord(place="the file", error=problem)
-        return
-    yield from _any(value, "")
 
 
-def _is_record(line: bytes) -> bool:
+def _is_json(line: bytes) -> bool:
     try:
-        return isinstance(msgspec.json.decode(line), dict)
-    except NOT_JSON:
+        msgspec.json.decode(line, type=msgspec.Raw)
+    except (ValueError, RecursionError):
         return False
+    return bool(line.strip())
 
 
-def _any(value: Any, place: str) -> Iterator[ImportedRecord]:
-    if isinstance(value, list):
-        for number, item in enumerate(value):
-            yield from _record(item, f"record {number + 1}")
-    elif isinstance(value, dict) and "ranked" in value:
-        for name in ("ranked", "unreachable"):
-            rows = value.get(name, [])
-            if not isinstance(rows, list):
-                yield ImportedRecord(place=name, error="It is not an array.")
-                continue
-            for number, item in enumerate(rows):
-                yield from _record(item, f"{name}[{number}]", ranked=name == "ranked")
-    else:
-        yield from _record(value, place or "the file")
+def _index(data: bytes) -> Iterator[ImportedRecord] | None:
+    """Return the rows of the Index in ``data``; None where it is something else."""
+    try:
+        lists = _INDEX.decode(data)
+    except (ValueError, RecursionError):
+        return None
+    if lists.ranked is msgspec.UNSET and lists.unreachable is msgspec.UNSET:
+        return None
+    return (record for _, record in index_rows(data))
 
 
-def _record(value: Any, place: str, *, ranked: bool = True) -> Iterator[ImportedRecord]:
+def index_rows(data: bytes) -> Iterator[tuple[SiteSummary | None, ImportedRecord]]:
+    """Yield each row of the Index in ``data``, None for what is no sound row. Raises RecordError for no Index."""
+    try:
+        lists = _INDEX.decode(data)
+    except RecursionError:
+        raise RecordError("The index is nested too deep.") from None
+    except (ValueError, UnicodeDecodeError) as error:
+        what = "is not a JSON object" if isinstance(error, msgspec.ValidationError) else "is not JSON"
+        raise RecordError(f"The index {what}: {clean(str(error), 120)}.") from None
+    found = False
+    for name in ("ranked", "unreachable"):
+        values: msgspec.Raw | msgspec.UnsetType = getattr(lists, name)
+        if isinstance(values, msgspec.Raw) and bytes(values).lstrip().startswith(b"["):
+            found = True
+            yield from _elements(bytes(values), name + "[{}]", ranked=name == "ranked", base=0)
+        elif isinstance(values, msgspec.Raw) and bytes(values) != b"null":
+            yield None, ImportedRecord(place=name, error="It is not an array.")
+    if not found:
+        raise RecordError("The index has neither a list “ranked” nor a list “unreachable”.")
+
+
+def time_of_index(data: bytes) -> str:
+    """Return the time of the Index in ``data`` as a record writes it, empty when it has none."""
+    try:
+        at = msgspec.json.decode(_INDEX.decode(data).scanned_at)
+        return codec.decode_index(msgspec.json.encode({"scanned_at": at, "ranked": [], "unreachable": []})).scanned_at
+    except (RecordError, ValueError, RecursionError):
+        return ""
+
+
+def _elements(
+    array: bytes, place: str, *, ranked: bool = True, base: int = 1
+) -> Iterator[tuple[SiteSummary | None, ImportedRecord]]:
+    """Yield the records of the JSON array ``array``. Raises RecordError where it is not one of records."""
+    if array.count(b",") > len(array) // DENSEST + 1000:
+        raise RecordError("It is not a list of records: too many values for its length.")
+    try:
+        values = _RAW_VALUES.decode(array)
+    except RecursionError:
+        raise RecordError("It is nested too deep.") from None
+    except (ValueError, UnicodeDecodeError) as error:
+        raise RecordError(f"Not JSON: {clean(str(error), 120)}.") from None
+    for number, value in enumerate(values, base):
+        where = place.format(number)
+        try:
+            found = _record(parse(value, "record"), where, ranked=ranked)
+        except RecordError as error:
+            found = ImportedRecord(place=where, error=str(error))
+        yield found.summary, found
+
+
+def _record(value: Any, place: str, *, ranked: bool = True) -> ImportedRecord:
     if not isinstance(value, dict):
-        yield ImportedRecord(place=place, error="It is not a JSON object.")
-        return
-    if "ranked" in value:
-        yield from _any(value, place)
-        return
+        return ImportedRecord(place=place, error="It is not a JSON object.")
     if value.get("found") is False:
-        yield ImportedRecord(place=place, error=clean(f"No card of {value.get('host')}: {value.get('detail')}", 400))
-        return
+        return ImportedRecord(place=place, error=clean(f"No card of {value.get('host')}: {value.get('detail')}", 400))
     try:
         if isinstance(value.get("card"), dict):
             seen = value.get("observations")
-            yield ImportedRecord(
+            return ImportedRecord(
                 place=place,
-                card=decode_card(msgspec.json.encode(value["card"])),
+                card=card_of(value["card"]),
                 observations=None if seen is None else decode_observations(msgspec.json.encode(seen)),
             )
-        elif "found" in value or "evidence" in value:
-            yield ImportedRecord(place=place, card=decode_card(msgspec.json.encode(value)))
-        else:
-            yield ImportedRecord(place=place, summary=decode_summary(msgspec.json.encode(value)), ranked=ranked)
-    except (RecordError, ValueError) as error:
-        yield ImportedRecord(place=place, error=str(error))
+        if "found" in value or "evidence" in value or "ua_policy" in value:
+            return ImportedRecord(place=place, card=card_of(value))
+        ranked = ranked and value.get("list") != "unreachable"
+        return ImportedRecord(place=place, summary=row_of(value), ranked=ranked)
+    except (RecordError, ValueError, RecursionError) as error:
+        return ImportedRecord(place=place, error=str(error))
 
 
 BATCH: Final = 500
@@ -200,10 +336,12 @@ def _packed(record: ImportedRecord) -> Packed:
     if record.error:
         raise RecordError(record.error)
     if record.summary is not None:
-        summary = msgspec.structs.replace(record.summary, host=_host(record.summary.host))
+        row = record.summary
+        summary = msgspec.structs.replace(row, host=_host(row.host), url=page_of("", row.url, row.host))
         return Packed.of_summary(summary, ranked=record.ranked)
     assert record.card is not None
-    card = msgspec.structs.replace(record.card, host=_host(record.card.host))
+    card = record.card
+    card = msgspec.structs.replace(card, host=_host(card.host), url=page_of("", card.url, card.host))
     seen = record.observations
     if seen is not None and _host(seen.host) != card.host:
         raise RecordError(f"The observations are of {seen.host}, the card is of {card.host}.")
@@ -211,4 +349,4 @@ def _packed(record: ImportedRecord) -> Packed:
 
 
 def _host(text: str) -> str:
-    return parse(text, allow_private=True).site
+    return parse_host(text, allow_private=True).site

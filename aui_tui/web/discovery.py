@@ -191,10 +191,12 @@ def _document(base_url: str) -> dict[str, Any]:
                     "getIndex",
                     "The Index: ranked and unreachable hosts",
                     _current("Index", "Both lists") | _errors(("400", "A filter has a value outside its list")),
-                    description=IGNORED,
+                    description=f"{IGNORED} With limit, the field Link (rel=next) leads to the rows after these.",
                     parameters=[
                         _query("category", _one_of(CATEGORIES), "Only hosts of this category; case ignored."),
                         _query("stance", _one_of(STANCES), "Only hosts of this stance; case ignored."),
+                        _query("limit", {"type": "integer", "minimum": 0}, "Rows of each list at most; 0: all."),
+                        _query("offset", {"type": "integer", "minimum": 0}, "Rows of each list that are left out."),
                     ],
                 )
             },

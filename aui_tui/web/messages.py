@@ -23,7 +23,7 @@ from urllib.parse import parse_qsl, quote
 import msgspec
 from starlette.datastructures import Headers
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from aui_tui.errors import BadValue
 from aui_tui.model import codec
@@ -75,6 +75,15 @@ class Parameters:
         raise BadValue(
             f"The parameter {name} must be true or false, not {clean(value, 40)!r}.", allowed=("true", "false")
         )
+
+    def number(self, name: str, largest: int) -> int:
+        """Return a whole number, 0 when absent. Raises BadValue for anything else, or one above ``largest``."""
+        value = self.one(name)
+        if value is None:
+            return 0
+        if not (value.isascii() and value.isdecimal() and len(value) < 12 and int(value) <= largest):
+            raise BadValue(f"The parameter {name} must be a whole number up to {largest}, not {clean(value, 40)!r}.")
+        return int(value)
 
 
 OWN: Final = frozenset({"same-origin", "none"})
@@ -187,16 +196,18 @@ WORTH_A_THREAD: Final = 64 * 1024
 class Representation:
     """Bytes of one answer with their validators; the compressed form is made once, when first asked for.
 
-    ``etag`` is weak: the plain and the compressed form share it. ``modified`` is a UTC time or None.
+    ``etag`` is weak: the plain and the compressed form share it. ``modified`` is a UTC time or None. ``more``: of a
+    list, there are rows after these.
     """
 
-    __slots__ = ("_packed", "body", "etag", "media_type", "modified")
+    __slots__ = ("_packed", "body", "etag", "media_type", "modified", "more")
 
     def __init__(self, body: bytes, media_type: str, *, modified: datetime | None = None) -> None:
         self.body = body
         self.media_type = media_type
         self.etag = tag(body)
         self.modified = modified
+        self.more = False
         self._packed: bytes | None = None
 
     async def packed(self) -> bytes:
@@ -207,9 +218,9 @@ class Representation:
         return self._packed
 
 
-SHELF: Final = 32 * 1024 * 1024
-"""Bytes of the answers that are kept (compressed forms not counted)."""
-LARGEST_KEPT: Final = 8 * 1024 * 1024
+SHELF: Final = 96 * 1024 * 1024
+"""Bytes of the answers that are kept (compressed forms not counted); an index of 100,000 hosts has 53 MB."""
+LARGEST_KEPT: Final = 64 * 1024 * 1024
 
 
 class Shelf:
@@ -250,13 +261,8 @@ def tag(*parts: bytes | str) -> str:
 
 def pack(body: bytes) -> bytes:
     """Return ``body`` in gzip form."""
-    packer = packer_object()
+    packer = zlib.compressobj(GZIP_LEVEL, zlib.DEFLATED, 31)
     return packer.compress(body) + packer.flush()
-
-
-def packer_object() -> zlib._Compress:
-    """Return a compressor that writes the gzip format."""
-    return zlib.compressobj(GZIP_LEVEL, zlib.DEFLATED, 31)
 
 
 def wants_gzip(request: Request) -> bool:
@@ -338,7 +344,19 @@ async def answer(
     if len(body) >= WORTH_PACKING and wants_gzip(request):
         body = await made.packed()
         fields["Content-Encoding"] = "gzip"
+    if len(body) > PIECE:
+        fields["Content-Length"] = str(len(body))
+        return StreamingResponse(_pieces(body), status_code=status, media_type=made.media_type, headers=fields)
     return Response(body, status_code=status, media_type=made.media_type, headers=fields)
+
+
+PIECE: Final = 256 * 1024
+"""Bytes that are handed to a connection at a time: what it does not take yet waits in one place, not once for each."""
+
+
+async def _pieces(body: bytes) -> AsyncIterator[bytes]:
+    for start in range(0, len(body), PIECE):
+        yield body[start : start + PIECE]
 
 
 SLICE: Final = 250
@@ -378,25 +396,25 @@ def size(view: IndexView) -> int:
     return len(view.ranked) + len(view.unreachable)
 
 
-async def index_chunks(view: IndexView, base_url: str) -> AsyncIterator[bytes]:
-    """Yield the Index (specification 4.1) as JSON in pieces."""
+async def index_chunks(view: IndexView, base_url: str, offset: int = 0, limit: int = 0) -> AsyncIterator[bytes]:
+    """Yield the Index (specification 4.1) as JSON in pieces; ``limit`` rows of each list from ``offset`` on, 0: all."""
     yield b'{"scanned_at":' + msgspec.json.encode(view.scanned_at)
     for name, window in ((b"ranked", view.ranked), (b"unreachable", view.unreachable)):
         yield b',"' + name + b'":['
         between = b""
-        async for part in _parts(window, base_url):
+        end = min(len(window), offset + limit) if limit else len(window)
+        async for part in _parts(window, offset, end, base_url):
             yield between + part
             between = b","
         yield b"]"
     yield b"}"
 
 
-async def _parts(window: Window, base_url: str) -> AsyncIterator[bytes]:
+async def _parts(window: Window, begin: int, end: int, base_url: str) -> AsyncIterator[bytes]:
     """Yield the rows of ``window`` slice by slice, letting other requests run in between."""
-    length = len(window)
-    size = LONG_SLICE if length > LONG_SLICE else SLICE
-    for start in range(0, length, size):
-        span = slice(start, start + size)
+    size = LONG_SLICE if end - begin > LONG_SLICE else SLICE
+    for start in range(begin, end, size):
+        span = slice(start, min(start + size, end))
         if size == LONG_SLICE:
             part = await asyncio.to_thread(_rows_json, window, span, base_url)
         else:
@@ -415,13 +433,3 @@ def _rows_json(window: Window, span: slice, base_url: str) -> bytes:
 async def joined(chunks: AsyncIterator[bytes]) -> bytes:
     """Return all of ``chunks``."""
     return b"".join([chunk async for chunk in chunks])
-
-
-async def packed(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Yield ``chunks`` in gzip form."""
-    packer = packer_object()
-    async for chunk in chunks:
-        ready = packer.compress(chunk)
-        if ready:
-            yield ready
-    yield packer.flush()

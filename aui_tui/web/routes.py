@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final, TypeVar
+from urllib.parse import urlencode
 from xml.sax.saxutils import escape
 
 import msgspec
@@ -24,7 +25,7 @@ from aui_tui.errors import AuiError, InvalidHost, NeverScanned
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.query import Query
 from aui_tui.model.tasks import encode_report
-from aui_tui.model.view import HostReport, IndexView, Row
+from aui_tui.model.view import HostReport, Row
 from aui_tui.model.visits import encode_visits
 from aui_tui.report.data import csv_listing
 from aui_tui.report.options import Listing, Options
@@ -41,16 +42,17 @@ from aui_tui.web.messages import (
     tag,
     unchanged,
     validators,
-    wants_gzip,
 )
 
 JSON: Final = "application/json"
 DIRECTORY: Final = "application/http-message-signatures-directory+json"
 TEXT: Final = "text/plain; charset=utf-8"
-WHOLE: Final = 5000
-"""An index of at most this many rows is made whole and kept; a longer one is streamed each time."""
+WHOLE: Final = 110_000
+"""An index of at most this many rows is made once and kept, packed too; a longer one is streamed each time."""
 STREAMS: Final = 4
-"""Long indexes streamed at once by one worker; further ones wait."""
+"""Longer indexes streamed at once by one worker; further ones wait."""
+LARGEST_PAGE: Final = 100_000
+"""Rows that may be asked for at a time."""
 STATIC_CACHE: Final = "public, max-age=3600"
 Chunk = TypeVar("Chunk", bytes, str)
 
@@ -110,11 +112,12 @@ class Endpoints:
         return None if at is None else datetime.fromtimestamp(at, UTC)
 
     async def index(self, request: Request) -> Response:
-        """GET /api/index.json (4.1)."""
+        """GET /api/index.json (4.1), whole or ``limit`` rows of each list from ``offset`` on."""
         parameters = Parameters(request.scope["query_string"])
         query = Query.of(category=parameters.word("category"), stance=parameters.word("stance"))
+        limit, offset = parameters.number("limit", LARGEST_PAGE), parameters.number("offset", 1 << 31)
         stamp = await self.service.stamp()
-        key = ("index", query.category, query.stance)
+        key = ("index", query.category, query.stance, str(limit), str(offset))
         made = self.shelf.get(key, stamp)
         if made is None:
             async with self._making:
@@ -122,26 +125,28 @@ class Endpoints:
                 if made is None:
                     modified = await self.modified()
                     view = await self.service.index(query)
-                    if messages.size(view) > WHOLE:
-                        etag = tag(stamp, *key, self.config.base_url) if stamp else ""
-                        return await self._stream(request, view, etag, modified)
-                    body = await messages.joined(messages.index_chunks(view, self.config.base_url))
-                    made = Representation(body, JSON, modified=modified)
+                    chunks = messages.index_chunks(view, self.config.base_url, offset, limit)
+                    if messages.size(view) > WHOLE and not limit:
+                        return await self._stream(request, chunks, tag(stamp, *key) if stamp else "", modified)
+                    made = Representation(await messages.joined(chunks), JSON, modified=modified)
+                    made.more = bool(limit) and offset + limit < max(len(view.ranked), len(view.unreachable))
                     if messages.size(view):
                         self.shelf.put(key, stamp, made)
-        return await answer(request, made)
+        fields = {"limit": str(limit), "offset": str(offset + limit)}
+        for name, value in (("category", query.category), ("stance", query.stance)):
+            fields |= {name: value} if value else {}
+        following = f'<{self.config.base_url}/api/index.json?{urlencode(fields)}>; rel="next"'
+        return await answer(request, made, headers={"Link": following} if made.more else None)
 
-    async def _stream(self, request: Request, view: IndexView, etag: str, modified: datetime | None) -> Response:
+    async def _stream(
+        self, request: Request, chunks: AsyncIterator[bytes], etag: str, modified: datetime | None
+    ) -> Response:
         if unchanged(request, etag, modified):
             return not_modified(etag, modified)
         fields = validators(etag, modified)
         if request.method == "HEAD":
             return _without_length(fields)
-        chunks = _in_turn(self._streams, messages.index_chunks(view, self.config.base_url))
-        if wants_gzip(request):
-            fields["Content-Encoding"] = "gzip"
-            chunks = messages.packed(chunks)
-        return StreamingResponse(chunks, media_type=JSON, headers=fields)
+        return StreamingResponse(_in_turn(self._streams, chunks), media_type=JSON, headers=fields)
 
     async def kept(
         self, request: Request, key: tuple[str, ...], media_type: str, make: Callable[[], Awaitable[bytes]]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from email.utils import parsedate_to_datetime
 
 import httpx
@@ -14,6 +16,7 @@ import pytest
 from aui_tui.errors import Unavailable
 from aui_tui.model import codec
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
+from aui_tui.web import routes
 from tests.cards import DEAD, RICH_OPEN, WALLED, published
 from tests.memory_service import MemoryService, many
 from tests.service.serving import Running, serving
@@ -78,7 +81,8 @@ def test_filter_outside_its_list_names_the_allowed_values(site: Running, query: 
 
 
 @pytest.mark.ci
-def test_long_index_is_streamed_whole() -> None:
+def test_long_index_is_streamed_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(routes, "WHOLE", 5000)
     with serving(MemoryService.of(many(6000))) as running:
         answer = running.get("/api/index.json", timeout=30)
         assert answer.headers.get("content-length") is None
@@ -89,6 +93,43 @@ def test_long_index_is_streamed_whole() -> None:
         assert head.status_code == 200
         assert head.content == b""
         assert "content-length" not in head.headers
+
+
+def test_an_index_may_be_asked_for_in_pages() -> None:
+    with serving(MemoryService.of(many(25)), base_url="https://index.example") as running:
+        whole = running.get("/api/index.json")
+        assert "link" not in whole.headers
+        found: list[str] = []
+        path = "/api/index.json?limit=4"
+        while path:
+            answer = running.get(path)
+            found += [row["host"] for row in answer.json()["ranked"]]
+            link = answer.headers.get("link", "")
+            assert bool(link) == (len(found) < 25)
+            path = re.sub(r'^<https://index\.example(\S+)>; rel="next"$', r"\1", link)
+        assert found == [row["host"] for row in whole.json()["ranked"]]
+        filtered = running.get("/api/index.json?limit=1&stance=open").headers["link"]
+        assert "stance=Open" in filtered
+        for wrong in (
+            "limit=-1",
+            "limit=x",
+            "limit=",
+            "limit=1e3",
+            "limit=99999999999999",
+            "offset=%D9%A1",
+            "limit=1&limit=2",
+        ):
+            refused = running.get(f"/api/index.json?{wrong}")
+            assert (refused.status_code, refused.json()["type"].endswith("#bad-value")) == (400, True)
+
+
+def test_a_long_index_is_made_once_for_all_who_ask() -> None:
+    service = MemoryService.of(many(3000))
+    with serving(service) as running, ThreadPoolExecutor(16) as pool:
+        bodies = set(pool.map(lambda _: running.get("/api/index.json").content, range(32)))
+        assert len(bodies) == 1
+        assert len(json.loads(bodies.pop())["ranked"]) == 3000
+        assert [name for name, _ in service.calls].count("index") == 1
 
 
 def test_site_is_the_full_card(site: Running) -> None:

@@ -9,14 +9,14 @@ import asyncio
 import contextlib
 import hashlib
 import os
+import re
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
-from io import BytesIO
 from pathlib import Path
 from typing import Final, TypeVar
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode, urljoin, urlsplit
 
 import msgspec
 
@@ -29,9 +29,9 @@ from aui_tui.model.options import ORDINARY, ScanOptions
 from aui_tui.model.points import Standing
 from aui_tui.model.query import Query
 from aui_tui.model.tasks import TaskProgress, TaskReport, decode_report
-from aui_tui.model.view import HostReport, IndexView, Overview, Quota
+from aui_tui.model.view import HistoryPoint, HostReport, IndexView, Overview, Quota
 from aui_tui.model.visits import Visits, decode_visits
-from aui_tui.service.remote.file import READ_SECONDS, page_of, point_of, read_card, read_index
+from aui_tui.service.importer import MAX_DOCUMENT, index_rows, page_of, read_card, time_of_index
 from aui_tui.service.remote.transport import (
     INDEX,
     SCAN,
@@ -58,19 +58,23 @@ _HEAD: Final = 16 * 1024
 
 
 class Head(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The first line of a file: what the copy is of, its validators, and the length of the body in bytes."""
+    """The first line of a file: what the copy is of, its validators, the page after it, and the body's bytes."""
 
     url: str
     etag: str = ""
     modified: str = ""
+    next: str = ""
     size: int = 0
 
 
 class Copy(msgspec.Struct, frozen=True):
-    """One kept answer; ``at`` is when it was last known to be current, in epoch seconds."""
+    """One kept answer, its body None where nobody kept it.
+
+    ``at`` is when it was last known to be current, in epoch seconds.
+    """
 
     head: Head
-    body: bytes
+    body: bytes | None
     at: float
 
 
@@ -95,11 +99,10 @@ class Copies:
         whole = head.url == url and len(body) == head.size
         return Copy(head, body, at) if whole else None
 
-    def put(self, url: str, body: bytes, *, etag: str, modified: str, at: float) -> None:
-        """Keep ``body`` as the copy of ``url``, current at ``at``."""
-        if self._folder is None or len(body) > MAX_BYTES:
+    def put(self, head: Head, body: bytes, *, at: float) -> None:
+        """Keep ``body`` as the copy of ``head.url``, current at ``at``."""
+        if self._folder is None:
             return
-        head = Head(url=url, etag=etag[:500], modified=modified[:100], size=len(body))
         with contextlib.suppress(OSError):
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             descriptor, name = tempfile.mkstemp(dir=self._folder, suffix=PART)
@@ -108,7 +111,7 @@ class Copies:
                     file.write(msgspec.json.encode(head) + b"\n")
                     file.write(body)
                 os.utime(name, (at, at))
-                Path(name).replace(self._path(self._folder, url))
+                Path(name).replace(self._path(self._folder, head.url))
             except BaseException:  # ctrl+c too leaves no half file
                 Path(name).unlink(missing_ok=True)
                 raise
@@ -148,9 +151,15 @@ LONG: Final = 2000
 FRESH: Final = 20.0
 """Seconds for which the list in memory is used without asking again."""
 SCAN_SECONDS: Final = 90.0
-LARGEST_INDEX: Final = 1024 * 1024 * 1024
-MAX_COPY: Final = 64 * 1024 * 1024
-"""Bytes of the longest answer of which a copy is kept."""
+READ_SECONDS: Final = 60.0
+PAGE: Final = 10_000
+"""Rows of the list that are asked for at a time; a service that knows no pages sends it whole."""
+MOST_PAGES: Final = 1_000
+MAX_BROKEN: Final = 1000
+"""Broken rows that are left out; with more of them than sound ones the list is refused."""
+LARGEST_INDEX: Final = MAX_DOCUMENT
+"""Bytes of one page, or of a list sent whole."""
+_NEXT: Final = re.compile(r'<([^<>\s"]*)>\s*;[^<>,]*\brel="?next\b')
 LARGEST_CARD: Final = 4 * 1024 * 1024
 
 
@@ -179,7 +188,8 @@ class RemoteService:
         self._quota: Quota | None = None
         self._refreshing = asyncio.Lock()
         self._listing: Listing | None = None
-        self._head: Head | None = None
+        self._tags: tuple[tuple[str, str], ...] = ()
+        self._heads: dict[str, Head] = {}
         self._current_at = 0.0
         self._problem = ""
         self._notice = ""
@@ -291,25 +301,17 @@ class RemoteService:
             return self._listing
 
     async def _refresh(self) -> None:
-        url = f"{self._base}/api/index.json"
+        """Read the list again where it has changed: page by page, each asked about by the tag of its last copy.
+
+        What was read of a list that breaks off is kept, and not sent again.
+        """
+        first = f"{self._base}/api/index.json?{urlencode({'limit': PAGE})}"
         if self._listing is None:
-            await self._load(url)
-        end = time.monotonic() + READ_SECONDS
+            with suppress(AuiError):
+                await self._list(first, self._kept)
         try:
-            reply = await self._get(url, self._head, LARGEST_INDEX)
             now = self._clock()
-            if reply.status == 304 and self._listing is not None:
-                await asyncio.to_thread(self._copies.confirm, url, now)
-            elif reply.status == 200:
-                try:
-                    left = end - time.monotonic()
-                    self._listing, self._problem = await self._read(reply, lambda found: self._listed(found, left))
-                    self._head = await self._keep(url, reply)
-                finally:
-                    if reply.file is not None:
-                        reply.file.close()
-            else:
-                raise complaint(reply, INDEX, self.label, "", now)
+            await self._list(first, self._fetched)
             self._current_at = now
             self._notice = self._problem
         except AuiError as error:
@@ -317,13 +319,45 @@ class RemoteService:
                 raise
             self._notice = self._offline(error, self._current_at)
 
-    async def _load(self, url: str) -> None:
-        """Take the copy of an earlier run, if it is sound."""
+    async def _list(self, url: str, page: Callable[[str], Awaitable[Copy]]) -> None:
+        """Take the list that begins at ``url``; unchanged tags of its pages leave it as it is."""
+        pages: dict[str, Copy] = {}
+        following = url
+        while following and following not in pages and len(pages) < MOST_PAGES:
+            pages[following] = await page(following)
+            following = pages[following].head.next
+        tags = tuple((copy.head.url, copy.head.etag or copy.head.modified) for copy in pages.values())
+        if self._listing is None or tags != self._tags or not all(tag for _, tag in tags):
+            for missing in [address for address, copy in pages.items() if copy.body is None]:
+                del self._heads[missing]
+                pages[missing] = await page(missing)
+            bodies = [copy.body or b"" for copy in pages.values()]
+            self._listing, self._problem = await asyncio.to_thread(self._listed, bodies)
+            self._tags = tags
+        self._current_at = min(copy.at for copy in pages.values())
+
+    async def _kept(self, url: str) -> Copy:
         copy = await asyncio.to_thread(self._copies.get, url)
-        if copy is not None:
-            with suppress(RecordError):
-                self._listing, self._problem = await asyncio.to_thread(self._listed, Reply(200, {}, copy.body))
-                self._head, self._current_at = copy.head, copy.at
+        if copy is None:
+            raise Unavailable(f"There is no copy of {self.label}.")
+        return copy
+
+    async def _fetched(self, url: str) -> Copy:
+        """Return a page as it is now; its body is None where it is the one that was read before."""
+        copy = await asyncio.to_thread(self._copies.get, url)
+        known = self._heads.get(url) or (copy.head if copy is not None else None)
+        reply = await self._get(url, known, LARGEST_INDEX)
+        now = self._clock()
+        if reply.status == 304 and known is not None:
+            await asyncio.to_thread(self._copies.confirm, url, now)
+            self._heads[url] = known
+            return Copy(known, copy.body if copy is not None and copy.head == known else None, now)
+        if reply.status != 200:
+            raise complaint(reply, INDEX, self.label, "", now)
+        if reply.is_page:
+            raise RecordError(f"{self.label} sends a web page instead of a record; it may not be a published index.")
+        self._heads[url] = await self._keep(url, reply)
+        return Copy(self._heads[url], reply.body, now)
 
     async def _card(self, url: str, host: str) -> tuple[ReportCard, str]:
         """Return the card at ``url``, or its last copy with one sentence that says so."""
@@ -332,7 +366,7 @@ class RemoteService:
             reply = await self._get(url, copy.head if copy else None, LARGEST_CARD)
             if reply.status == 304 and copy is not None:
                 await asyncio.to_thread(self._copies.confirm, url, self._clock())
-                return self._carded(copy.body, host), ""
+                return self._carded(copy.body or b"", host), ""
             if reply.status != 200:
                 raise complaint(reply, SITE, self.label, host, self._clock())
             card = await self._read(reply, lambda found: self._carded(found.body, host))
@@ -342,7 +376,7 @@ class RemoteService:
             if copy is None:
                 raise
             try:
-                return self._carded(copy.body, host), self._offline(error, copy.at)
+                return self._carded(copy.body or b"", host), self._offline(error, copy.at)
             except RecordError:
                 raise error from None
 
@@ -363,18 +397,52 @@ class RemoteService:
             raise RecordError(f"{self.label}: {error}") from None
 
     async def _keep(self, url: str, reply: Reply) -> Head:
-        etag, modified = reply.fields.get("etag", ""), reply.fields.get("last-modified", "")
-        body = reply.body
-        if reply.file is not None:
-            reply.file.seek(0)
-            body = reply.file.read(MAX_COPY + 1)
-        if len(body) <= MAX_COPY:
-            await asyncio.to_thread(self._copies.put, url, body, etag=etag, modified=modified, at=self._clock())
-        return Head(url=url, etag=etag, modified=modified)
+        fields = reply.fields
+        head = Head(
+            url=url,
+            etag=fields.get("etag", "")[:500],
+            modified=fields.get("last-modified", "")[:100],
+            next=self._next(url, fields.get("link", "")),
+            size=len(reply.body),
+        )
+        await asyncio.to_thread(self._copies.put, head, reply.body, at=self._clock())
+        return head
 
-    def _listed(self, reply: Reply, seconds: float = READ_SECONDS) -> tuple[Listing, str]:
-        reading = read_index(reply.file or BytesIO(reply.body), self._base, seconds=seconds)
-        return reading.found, reading.problem
+    def _next(self, url: str, link: str) -> str:
+        """Return the address of the next page (RFC 8288), empty without one of this index."""
+        found = _NEXT.search(link[:4000])
+        target = urljoin(url, found[1]) if found else ""
+        return target if target.startswith(f"{self._base}/api/index.json?") and len(target) < 500 else ""
+
+    def _listed(self, bodies: list[bytes]) -> tuple[Listing, str]:
+        """Return the list in the pages ``bodies``, and a sentence on what was left out. Raises RecordError."""
+        listing, broken, sound = Listing(), [], 0
+        for body in bodies:
+            try:
+                for row, record in index_rows(body):
+                    if row is None:
+                        broken.append(record.error or "A card stands where a row should.")
+                        if len(broken) > max(MAX_BROKEN, sound):
+                            raise RecordError(f"Most of its rows are broken, such as: {broken[0]}")
+                    else:
+                        sound += 1
+                        row = msgspec.structs.replace(
+                            row, host=row.host.lower(), url=page_of(self._base, row.url, row.host)
+                        )
+                        listing.add(row, ranked=record.ranked)
+            except RecordError as error:
+                raise RecordError(f"{self.label}: {error}") from None
+        if broken and not sound:
+            raise RecordError(f"{self.label}: {broken[0]}")
+        found = listing.finish(time_of_index(bodies[0]))
+        if not found.scanned_at:
+            raise RecordError(f"{self.label}: The index has neither a time nor rows.")
+        parts = []
+        if broken:
+            parts.append(f"{len(broken)} broken row{'s were' if len(broken) > 1 else ' was'} left out: {broken[0]}")
+        if count := found.repeated:
+            parts.append(f"{count} row{'s' if count > 1 else ''} of hosts that are listed already were left out.")
+        return found, " ".join(parts)
 
     def _carded(self, body: bytes, host: str) -> ReportCard:
         card = read_card(body, host)
@@ -404,3 +472,10 @@ def base_of(source: str) -> str:
 def report_of(card: ReportCard, notice: str = "") -> HostReport:
     """Return what is known of a host from its card alone."""
     return HostReport(card=card, history=(point_of(card),), notice=notice)
+
+
+def point_of(card: ReportCard) -> HistoryPoint:
+    """Return the one point of the history of ``card``."""
+    return HistoryPoint(
+        scanned_at=card.scanned_at, score=card.score, grade=card.grade, stance=card.stance, unreachable=card.unreachable
+    )

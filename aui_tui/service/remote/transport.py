@@ -10,12 +10,11 @@ import asyncio
 import math
 import random
 import re
-import tempfile
 import zlib
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC
 from email.utils import parsedate_to_datetime
-from typing import IO, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 import httpx
@@ -33,15 +32,11 @@ _ITEM: Final = re.compile(r'^\s*"?[^";]*"?\s*;(.*)$')
 
 
 class Reply(NamedTuple):
-    """An answer as received: status, fields with names in lower case, and the body.
-
-    ``file`` holds the body of a long answer, of which ``body`` is the beginning.
-    """
+    """An answer as received: status, fields with names in lower case, and the body."""
 
     status: int
     fields: Mapping[str, str]
     body: bytes = b""
-    file: IO[bytes] | None = None
 
     @property
     def is_page(self) -> bool:
@@ -204,14 +199,8 @@ LONGEST_PAUSE: Final = 10.0
 """A Retry-After above this many seconds is not waited for."""
 PASSING: Final = frozenset({502, 503, 504})
 """Statuses that may be gone a moment later."""
-HELD: Final = 4 * 1024 * 1024
-"""Bytes of an answer that are held in memory; a longer one lies in a file that nobody else sees."""
-HEAD: Final = 1024
 STEP: Final = 1024 * 1024
 """Bytes decoded at a time."""
-MAX_RATIO: Final = 400
-"""Times its size to which a long answer may grow when it is decompressed: an index 10 to 30 times, rows that differ in
-the host alone up to 200 times, zeros 1,000 times."""
 LARGEST_ERROR: Final = 64 * 1024
 HOPS: Final = 3
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -287,41 +276,20 @@ class Transport:
         raise Unavailable(f"{self._label} redirects in circles.")
 
     async def _whole(self, reply: Reply, response: httpx.Response, limit: int) -> Reply:
-        """Return ``reply`` with the body of ``response``; one longer than HELD lies in a file."""
+        """Return ``reply`` with the body of ``response``, decoded here: httpx decodes before it can be counted."""
         packed = response.headers.get("content-encoding", "").strip().lower() in ("gzip", "x-gzip")
         unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32) if packed else None
-        held = tempfile.SpooledTemporaryFile(max_size=HELD)  # noqa: SIM115 (lives as long as the reply)
-        size = raw = 0
+        body = bytearray()
         async for chunk in response.aiter_raw():
-            raw += len(chunk)
-            while chunk:
-                part = unpacker.decompress(chunk, STEP) if unpacker else chunk
+            while chunk and len(body) <= limit:
+                body += unpacker.decompress(chunk, STEP) if unpacker else chunk
                 chunk = unpacker.unconsumed_tail if unpacker else b""
-                size += len(part)
-                if size > limit and reply.status != 200:
-                    break
-                if size > limit:
-                    raise Unavailable(f"{self._label} sends more than {limit >> 20} MiB; larger answers are not read.")
-                if size > HELD and size > MAX_RATIO * raw:
-                    raise Unavailable(
-                        f"{self._label} sends an answer that grows to more than {MAX_RATIO} times its size when it is"
-                        " decompressed; no index does."
-                    )
-                try:
-                    held.write(part)
-                except OSError as error:
-                    reason = clean(error.strerror or str(error), 100)
-                    raise Unavailable(f"The answer cannot be kept in a temporary file: {reason}.") from None
                 await asyncio.sleep(0)
-            if size > limit:
+            if len(body) > limit and reply.status == 200:
+                raise Unavailable(f"{self._label} sends more than {limit >> 20} MiB; larger answers are not read.")
+            if len(body) > limit:
                 break
-        held.seek(0)
-        if size <= HELD:
-            with held:
-                return reply._replace(body=held.read())
-        head = held.read(HEAD)
-        held.seek(0)
-        return reply._replace(body=head, file=held)
+        return reply._replace(body=bytes(body[:limit]))
 
     def _open(self) -> httpx.AsyncClient:
         if self._client is None or self._loop is not asyncio.get_running_loop():

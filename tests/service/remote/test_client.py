@@ -105,7 +105,7 @@ async def test_a_scan_makes_the_list_be_asked_for_again(source: Source) -> None:
     await service.index(Query())
     await service.scan(DEAD.host)
     await service.index(Query())
-    assert source.paths().count("/api/index.json") == 2
+    assert source.paths().count("/api/index.json?limit=10000") == 2
     await service.aclose()
 
 

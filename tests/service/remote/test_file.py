@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from aui_tui.errors import AuiError, BadValue, ConfigError, NeverScanned, RecordError, Unavailable
 from aui_tui.model import codec
 from aui_tui.model.query import Query
+from aui_tui.service.importer import read_card
 from aui_tui.service.remote import open_source
-from aui_tui.service.remote.file import FileService, read_card
+from aui_tui.service.remote.file import FileService
 from aui_tui.service.remote.transport import Reply, complaint
 from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, cards
 from tests.service.remote.reader import BODY, CARD, JSON, remote
