@@ -19,7 +19,7 @@ from aui_tui.model.codec import encode_card, encode_index, encode_summary
 from aui_tui.model.query import Query
 from aui_tui.service import importer
 from aui_tui.service.importer import ImportResult, take
-from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED
+from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, published
 from tests.index.test_reports import NOW, scan
 
 
@@ -61,7 +61,7 @@ LINES = b"".join(encode_card(card) + b"\n" for card in SAMPLES)
 def test_cards_are_taken_as_they_are(store: Reports, data: bytes, count: int) -> None:
     done = taken(store, data)
     assert (done.read, done.new, done.problems) == (count, count, ())
-    assert store.get(RICH_OPEN.host).card == RICH_OPEN
+    assert store.get(RICH_OPEN.host).card == published(RICH_OPEN)
     assert len(hosts(store)[0]) == count
 
 
@@ -69,7 +69,7 @@ def test_card_with_observations_can_be_graded_again(store: Reports) -> None:
     card, seen = scan("shop.example")
     both = {"card": json.loads(encode_card(card)), "observations": json.loads(msgspec.json.encode(seen))}
     assert taken(store, json.dumps(both).encode()).problems == ()
-    assert store.get("shop.example") == (card, seen)
+    assert store.get("shop.example") == (published(card), seen)
 
 
 def test_index_of_another_is_listed_as_it_was(store: Reports) -> None:

@@ -21,7 +21,7 @@ from aui_tui.service.importer import read_card
 from aui_tui.service.remote import open_source
 from aui_tui.service.remote.file import FileService
 from aui_tui.service.remote.transport import Reply, complaint
-from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, cards
+from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, cards, published
 from tests.service.remote.reader import BODY, CARD, JSON, remote
 from tests.service.remote.scripted import Said, Source
 
@@ -78,10 +78,11 @@ async def test_cards_bring_history_and_answers_about_cards(tmp_path: Path) -> No
     path.write_bytes(lines(*(codec.encode_card(card) for card in (LATER, WALLED, RICH_OPEN))))
     service = FileService(str(path))
     report = await service.site(" Tickets.example ")
-    assert report.card == LATER
-    assert report.previous == WALLED
+    assert published(report.card) == published(LATER)
+    assert report.previous is not None
+    assert published(report.previous) == published(WALLED)
     assert [point.score for point in report.history] == [WALLED.score, 44]
-    assert (await service.site(WALLED.host, at=WALLED.scanned_at)).card == WALLED
+    assert published((await service.site(WALLED.host, at=WALLED.scanned_at)).card) == published(WALLED)
     view = await service.index(Query.of(line="has:llms"))
     assert [row.summary.host for row in view.ranked[:]] == [RICH_OPEN.host]
     with pytest.raises(BadValue) as error:
