@@ -146,7 +146,7 @@ def sentences(report: HostReport, *, note: str = "", now: float | None = None) -
     yield f"{head.word[:1].upper()}{head.word[1:]}. {head.text}"
     for item in head.items:
         more = f", {note}" if note and item.key == "scanned" else ""
-        yield f"{item.label}: {item.text.rstrip('.')}{more}."
+        yield f"{item.label}: {item.text.rstrip('.').replace('→', '->')}{more}."
     for part in rest:
         yield from section_sentences(part)
 
@@ -157,7 +157,7 @@ def section_sentences(part: Section) -> Iterator[str]:
         yield f"{part.title}: {part.text}"
     names = part.columns if len(part.columns) > 1 else ()
     for number, item in enumerate(part.items, 1):
-        yield f"{_named(part, item, names, number)}{_ended(item.text)}"
+        yield f"{_named(part, item, names, number)}{_ended(item.text)}".replace("→", "->")
 
 
 def _named(part: Section, item: Item, names: Iterable[str], number: int) -> str:

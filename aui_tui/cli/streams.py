@@ -187,7 +187,8 @@ class Paint:
         return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if self.colour and style else text
 
     def plain(self, text: str) -> str:
-        """Return ``text`` as this paper takes it: in ASCII where that is wanted."""
+        """Return ``text`` as a command prints it: arrows as they are typed, all in ASCII where that is wanted."""
+        text = text.replace("→", "->")
         return text.translate(ASCII) if self.ascii else text
 
     def glyph(self, word: str) -> str:

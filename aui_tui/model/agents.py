@@ -484,6 +484,11 @@ HARM: Final = MappingProxyType({"wba": 0, "robots": 1, "ssr": 2, "landmarks": 2}
 """What a lacking fix does to agents: shut out, told to stay out, nothing to read; everything else is declared."""
 
 
+def opens(card: ReportCard, fix: str) -> bool:
+    """Return whether ``fix`` lets in agents that are turned away, or told to stay out of the whole site."""
+    return fix == "wba" or (fix == "robots" and card.agents_disallowed > 0)
+
+
 def by_harm(card: ReportCard) -> tuple[Recommendation, ...]:
     """Return the fixes in the order for people: what lets agents in, what lets them read, then what is declared.
 

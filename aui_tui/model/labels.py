@@ -70,6 +70,11 @@ def pillar(method: str, key: str) -> str:
     return key[:1].upper() + key[1:]
 
 
+def policy(word: str) -> str:
+    """Return what robots.txt says of a name as people read it; an unknown word as it is."""
+    return {"blocked": "told no", "partial": "part", "unlisted": "not named", "allowed": "in"}.get(word, word)
+
+
 def method(card: ReportCard) -> str:
     """Return the method of ``card`` and whether its score is provisional, such as ``v0.2, provisional``."""
     return f"{card.method}, provisional" if card.provisional is True else card.method

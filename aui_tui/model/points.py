@@ -9,6 +9,7 @@ from aui_tui.model.card import ReportCard
 from aui_tui.model.methods import METHODS, MOST_AGENTS, capped, round_half_up
 from aui_tui.model.observations import INCONCLUSIVE
 from aui_tui.model.vocabulary import LIVE_TOTAL
+from aui_tui.text import count
 
 
 def percent(got: int, possible: int) -> int:
@@ -100,15 +101,6 @@ def stance_of(*, served: int, conclusive: int, browser_challenged: bool, only_of
     return "Open" if served == LIVE_TOTAL and disallowed == 0 else "Selective"
 
 
-def gain_words(points: int, before: int, after: int | None) -> str:
-    """Return what a fix gains: ``+4 points, score 52 -> 60``; without the score where ``after`` is not known.
-
-    Points count in its pillar, the score from 0 to 100.
-    """
-    gained = f"+{points} {'point' if points == 1 else 'points'}"
-    return gained if after is None else f"{gained}, score {before} -> {after}"
-
-
 def score_after(card: ReportCard, fix: str = "") -> int | None:
     """Return the score of ``card`` with ``fix`` alone, or with all fixes; None of a foreign card, or of another fix."""
     if card.ledger is UNSET:
@@ -118,12 +110,13 @@ def score_after(card: ReportCard, fix: str = "") -> int | None:
     return next((entry.after for entry in card.ledger.entries if entry.fix == fix), None)
 
 
-def gain(card: ReportCard, fix: str) -> str:
-    """Return what ``fix`` alone gains on ``card``, in words; empty when it gains nothing there."""
-    points_of = {item.k: item.pts for item in card.recommendations}
-    return gain_words(points_of[fix], card.score, score_after(card, fix)) if fix in points_of else ""
+def gain(card: ReportCard, fix: str = "") -> str:
+    """Return what the score becomes with ``fix``, ``52 → 60``; without one, with all fixes of ``card``.
 
-
-def gain_of_all(card: ReportCard) -> str:
-    """Return what all fixes of ``card`` together gain, in words."""
-    return gain_words(sum(fix.pts for fix in card.recommendations), card.score, score_after(card))
+    Of a foreign card only the points are known, ``+4 points``; nothing for a fix that ``card`` does not name.
+    """
+    chosen = [one for one in card.recommendations if fix in ("", one.k)]
+    after = score_after(card, fix)
+    if not chosen:
+        return ""
+    return f"+{count(sum(one.pts for one in chosen), 'point')}" if after is None else f"{card.score} → {after}"

@@ -11,6 +11,7 @@ from msgspec import UNSET
 
 from aui_tui.checks import BY_COMPONENT
 from aui_tui.model import labels, points
+from aui_tui.model.agents import said
 from aui_tui.model.card import QUOTE, AgentAccess, Evidence, ReportCard
 from aui_tui.model.codec import slots_of
 from aui_tui.model.methods import METHODS, grade_of
@@ -62,10 +63,19 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     points: int = 0
     pillar: str = ""
 
+    @property
+    def shown(self) -> tuple[str, str]:
+        """Both values as people read them; ``before`` and ``after`` of verdicts and policies are the record's words."""
+        if self.field.startswith("matrix."):
+            return said(self.before), said(self.after)
+        if self.field.startswith(("ua_policy.", "crawler_policy.")):
+            return labels.policy(self.before), labels.policy(self.after)
+        return self.before, self.after
+
     def words(self) -> str:
-        """Return the change as one line, such as ``Claude: blocked -> allowed, +6 Access``."""
+        """Return the change as one line, such as ``Claude: refused -> in, +6 Access``."""
         moved = f", {self.points:+d} {self.pillar}" if self.points else ""
-        return f"{self.label}: {self.before} -> {self.after}{moved}"
+        return f"{self.label}: {' -> '.join(self.shown)}{moved}"
 
 
 class Diff(msgspec.Struct, frozen=True, kw_only=True):

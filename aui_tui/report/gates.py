@@ -10,7 +10,8 @@ from msgspec import UNSET
 
 from aui_tui.errors import BadValue
 from aui_tui.model import labels, points
-from aui_tui.model.card import ReportCard
+from aui_tui.model.agents import said
+from aui_tui.model.card import Finding, ReportCard
 from aui_tui.model.codec import names_of, slots_of
 from aui_tui.model.methods import FLOORS, round_half_up
 from aui_tui.model.registry import PURPOSES, Agent, Surface, registry
@@ -271,7 +272,7 @@ def _serves(card: ReportCard, name: str) -> Iterator[Failure]:
     elif shut:
         yield Failure(gate="must-serve", message=f"robots.txt disallows {', '.join(shut)} ({surface.label}).", by=1)
     elif VERDICT_RANK.get(verdict, 0) == 0:
-        yield Failure(gate="must-serve", message=f"{surface.label}: {verdict}.", by=1)
+        yield Failure(gate="must-serve", message=f"{surface.label}: {said(verdict)}.", by=1)
 
 
 def _policy(card: ReportCard, token: str) -> str:
@@ -295,14 +296,26 @@ def _findings(card: ReportCard, gates: Gates) -> Iterator[Failure]:
     if not gates.fail_on:
         return
     counted = SEVERITIES[: SEVERITIES.index(gates.fail_on) + 1]
-    found = [item for item in card.evidence if item.t in counted]
+    found = [finding for finding in card.findings if finding.severity in counted and _counts(card, finding)]
+    mute = LIVE_TOTAL - points.conclusive(card)
+    lost = [] if card.ledger is UNSET else [entry.component for entry in card.ledger.entries if not entry.measured]
     if found:
         message = f"{count(len(found), 'finding')} of severity {' or '.join(counted)}; the first: {found[0].text}"
         yield Failure(gate="fail-on", message=message, by=len(found))
-    elif points.conclusive(card) < LIVE_TOTAL:
-        mute = LIVE_TOTAL - points.conclusive(card)
-        message = f"{count(mute, 'agent')} of {LIVE_TOTAL} gave no answer, so findings may be missing."
-        yield Failure(gate="fail-on", message=message, inconclusive=True)
+    elif mute or lost:
+        why = f"{count(mute, 'agent')} of {LIVE_TOTAL} gave no answer" if mute else f"Not measured: {', '.join(lost)}"
+        yield Failure(gate="fail-on", message=f"{why}, so findings may be missing.", inconclusive=True)
+
+
+def _counts(card: ReportCard, finding: Finding) -> bool:
+    """Return whether a finding is about the site and its score.
+
+    A limit of the test, and a fact that no points hang on, are notes: nobody can mend them. Of a foreign card that is
+    not known, so all count.
+    """
+    if finding.severity == SEVERITIES[0] or not finding.id or finding.id == "task-blocked":
+        return True
+    return any(fix.k == finding.fix for fix in card.recommendations)
 
 
 def _regress(card: ReportCard, baseline: ReportCard | None) -> Iterator[Failure]:
@@ -337,13 +350,15 @@ def _lost(card: ReportCard, baseline: ReportCard, *, compare_tasks: bool) -> Ite
         if not compare_tasks and _driven(key):
             continue
         if now == "untested" and VERDICT_RANK.get(old):
-            message = f"{label}: was {old} and is inconclusive now."
+            message = f"{label}: was {said(old)} and is unclear now."
             yield Failure(gate=gate, message=message, inconclusive=True)
         elif now in VERDICT_RANK and VERDICT_RANK[now] < VERDICT_RANK.get(old, 0):
-            yield Failure(gate=gate, message=f"{label}: went from {old} to {now}.", by=1)
+            yield Failure(gate=gate, message=f"{label}: went from {said(old)} to {said(now)}.", by=1)
     for (key, now), old in zip(card.ua_policy.items(), baseline.ua_policy.values(), strict=False):
         if POLICY_RANK.get(now, 2) < POLICY_RANK.get(old, 0):
-            yield Failure(gate=gate, message=f"robots.txt: {key} went from {old} to {now}.", by=1)
+            yield Failure(
+                gate=gate, message=f"robots.txt: {key} went from {labels.policy(old)} to {labels.policy(now)}.", by=1
+            )
 
 
 def _driven(slug: str) -> bool:

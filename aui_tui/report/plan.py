@@ -14,11 +14,11 @@ from aui_tui.checks import BY_FIX, Piece, Site
 from aui_tui.checks.judge import judge
 from aui_tui.checks.scoring import Labels, grade_card, site_of, what_if
 from aui_tui.errors import BadValue, Unavailable
-from aui_tui.model.agents import by_harm
+from aui_tui.model.agents import by_harm, opens
 from aui_tui.model.card import Recommendation, ReportCard
 from aui_tui.model.methods import FLOORS, GRADE_FLOORS
 from aui_tui.model.methods import method as method_called
-from aui_tui.model.points import Standing, gain_words
+from aui_tui.model.points import Standing
 from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import GRADES, choose
 from aui_tui.report.atomic import create
@@ -146,13 +146,18 @@ def _target(card: ReportCard, grade: str, score: int | None) -> tuple[int, str]:
 def _cheapest(
     card: ReportCard, fixes: list[Recommendation], target: int, reckon: WhatIf
 ) -> tuple[list[Recommendation], bool]:
-    """Return the fewest of ``fixes`` that reach ``target``, of these the least work; all that help when none do."""
+    """Return of ``fixes`` what lets agents in, and the fewest others that reach ``target``, of these the least work.
+
+    All that help when they do not reach it.
+    """
     if card.score >= target:
         return [], True
-    for size in range(1, len(fixes) + 1):
-        enough = [group for group in combinations(fixes, size) if reckon(_keys(group)).score >= target]
+    first = [fix for fix in fixes if opens(card, fix.k)]
+    others = [fix for fix in fixes if fix not in first]
+    for size in range(len(others) + 1):
+        enough = [group for group in combinations(others, size) if reckon(_keys((*first, *group))).score >= target]
         if enough:
-            return list(min(enough, key=lambda group: sum(map(_effort, group)))), True
+            return [*first, *min(enough, key=lambda group: sum(map(_effort, group)))], True
     return fixes, False
 
 
@@ -188,10 +193,10 @@ def lines(found: Plan) -> Iterator[str]:
 
 
 def _gains(found: Plan) -> Iterator[str]:
-    """Yield what each step gains after those before it: points of its pillar, and what the score becomes."""
+    """Yield what the score becomes with each step after those before it."""
     score = found.score
     for step in found.steps:
-        yield gain_words(step.fix.pts, score, step.score)
+        yield f"{score} -> {step.score}"
         score = step.score
 
 

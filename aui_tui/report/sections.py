@@ -13,7 +13,8 @@ from aui_tui.model import agents, labels, visits
 from aui_tui.model.agents import UNCLEAR, by_harm
 from aui_tui.model.card import ReportCard
 from aui_tui.model.methods import WALLED_CEILING, method
-from aui_tui.model.points import is_graded, percent, score_after, totals
+from aui_tui.model.points import gain as gain
+from aui_tui.model.points import is_graded, percent, totals
 from aui_tui.model.signs import sign
 from aui_tui.model.tasks import TASK, WORDS, mark_of
 from aui_tui.model.view import HostReport
@@ -158,17 +159,6 @@ def _next(card: ReportCard) -> Item:
     fix = found[0]
     takes = f", {BY_FIX[fix.k].takes}" if fix.k in BY_FIX else ""
     return Item(("Next",), text=f"{fix.title}: {gain(card, fix.k)}{takes}", key="next", code=fix.code)
-
-
-def gain(card: ReportCard, fix: str = "") -> str:
-    """Return what the score becomes with ``fix``, ``52 → 60``; without one, with all fixes of ``card``.
-
-    Of a foreign card only the points are known.
-    """
-    after = score_after(card, fix)
-    if after is None:
-        return f"+{count(sum(one.pts for one in card.recommendations if fix in ('', one.k)), 'point')}"
-    return f"{card.score} → {after}"
 
 
 def assistants(report: HostReport) -> Section:

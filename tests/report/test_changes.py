@@ -72,7 +72,7 @@ def test_a_fix_reads_as_the_sentence_that_people_say() -> None:
     after = card(agent_access=refusing())
     assert words(before, after) == [
         "Access: 34 -> 40",
-        "Claude: blocked -> allowed, +6 Access",
+        "Claude: refused -> in, +6 Access",
         "Answer to Claude-User: 403 -> 200",
         "Agents served: 3 -> 4",
     ]
@@ -98,7 +98,7 @@ def test_points_that_do_not_divide_stand_on_the_count() -> None:
     )
     found = words(before, after)
     assert "Agents served: 1 -> 4, +7 Welcome" in found
-    assert "Claude: blocked -> allowed" in found
+    assert "Claude: refused -> in" in found
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_new_and_resolved_findings_are_kept_apart() -> None:
 def test_foreign_maps_compare_by_position() -> None:
     foreign = dict(zip("abcdefgh", RICH_OPEN.matrix.values(), strict=True))
     theirs = decode_card(encode_card(replace(RICH_OPEN, matrix={**foreign, "c": "blocked"})))
-    assert words(RICH_OPEN, theirs) == ["c: allowed -> blocked"]
+    assert words(RICH_OPEN, theirs) == ["c: in -> refused"]
 
 
 def test_what_limits_the_comparison_is_said() -> None:

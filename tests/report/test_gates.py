@@ -18,6 +18,7 @@ from aui_tui.model.observations import INCONCLUSIVE as SILENT
 from aui_tui.model.observations import Exchange, Observations
 from aui_tui.report.gates import FAILED, INCONCLUSIVE, PASSED, Gates, Outcome, check, worst
 from tests.cards import DEAD, RICH_OPEN, WALLED, sums, with_conclusive
+from tests.scan import situations
 from tests.strategies import observations
 
 
@@ -97,7 +98,10 @@ def test_a_gate_takes_product_token_and_company(name: str, asked: tuple[str, ...
 
 
 def test_an_agent_that_is_shut_out_fails() -> None:
-    assert verdict(WALLED, must_serve="claude,perplexity") == (FAILED, ["Claude: walled.", "Perplexity: walled."])
+    assert verdict(WALLED, must_serve="claude,perplexity") == (
+        FAILED,
+        ["Claude: challenged.", "Perplexity: challenged."],
+    )
     assert verdict(WALLED, must_serve="gemini")[0] == INCONCLUSIVE
     assert verdict(WALLED, must_serve="claude,gemini")[0] == FAILED
     blocked = replace(RICH_OPEN, ua_policy={**RICH_OPEN.ua_policy, "Devin": "blocked", "Amzn-User": "blocked"})
@@ -132,6 +136,17 @@ def test_a_finding_of_the_severity_or_worse_fails() -> None:
     assert code == FAILED
     assert messages[0].startswith("1 finding of severity critical or warn; the first: 1 of 2 forms")
     assert check(WALLED, Gates.of(fail_on="critical")).failures[0].by == 2
+
+
+def test_limits_of_the_test_and_facts_without_points_are_notes() -> None:
+    good = grade_card(replace(situations.open_rich(), limits=("insecure", "credentials"), warnings=("One note.",)))
+    assert [item.t for item in good.evidence].count("warn") >= 3
+    assert verdict(good, fail_on="warn") == (PASSED, [])
+    poor = grade_card(replace(situations.plain(), limits=("insecure",)))
+    code, messages = verdict(poor, fail_on="warn")
+    assert code == FAILED
+    assert "certificate" not in messages[0].lower()
+    assert verdict(grade_card(situations.limited()), fail_on="critical")[0] == INCONCLUSIVE
 
 
 def test_what_could_not_be_measured_never_passes() -> None:
@@ -185,8 +200,8 @@ def test_no_regress_names_what_fell() -> None:
     assert messages == [
         "The score fell by 7 points, from 87 to 80.",
         "The stance fell from Open to Selective.",
-        "Claude: went from allowed to blocked.",
-        "robots.txt: Devin went from unlisted to blocked.",
+        "Claude: went from in to refused.",
+        "robots.txt: Devin went from not named to told no.",
     ]
     assert verdict(RICH_OPEN, worse, no_regress=True) == (PASSED, [])
     assert verdict(RICH_OPEN, RICH_OPEN, no_regress=True) == (PASSED, [])
@@ -199,7 +214,7 @@ def test_no_regress_cannot_tell_without_a_comparable_baseline() -> None:
     silent = replace(RICH_OPEN, matrix={**RICH_OPEN.matrix, "claude": "untested"})
     assert verdict(silent, RICH_OPEN, no_regress=True) == (
         INCONCLUSIVE,
-        ["Claude: was allowed and is inconclusive now."],
+        ["Claude: was in and is unclear now."],
     )
 
 

@@ -65,7 +65,7 @@ def fixes(state: CardState, size: int) -> list[Line]:
     fix = items[min(max(state.chosen, 0), len(items) - 1)]
     out += [
         BLANK,
-        *paragraph(gain(dossier.card, fix.k).replace("->", glyphs.ARROW), size, "good"),
+        *paragraph(gain(dossier.card, fix.k), size, "good"),
         *paragraph(fix.body, size),
         BLANK,
     ]
