@@ -54,7 +54,7 @@ def check(report: HostReport) -> None:
             assert str(card.agents_disallowed) in sentence
     if card.stance == "Open":
         assert not {name for name in shut if names[name].source == "live"}
-        assert "stay out" not in sentence
+        assert "stay out" not in sentence or {one.source for one in outcomes if one.verdict == "told no"} == {"none"}
     if card.stance == "Selective":
         assert not everybody or "stay out" in sentence, sentence
     rows = agents.agent_rows(card, report.observations)
