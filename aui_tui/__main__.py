@@ -8,10 +8,9 @@ import sys
 if not sys.flags.safe_path and sys.path[:1] == [os.getcwd()] != [os.path.dirname(os.path.dirname(__file__))]:  # noqa: PTH109, PTH120 - nothing may be imported yet
     del sys.path[0]  # “python -m aui_tui” would take modules of ours and of libraries from the current folder
 
-import gc
 import signal
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from aui_tui.process import protect
 
@@ -19,13 +18,6 @@ COMPLETING: Final = "_AUI_TUI_COMPLETE"
 """Variable that is set while a shell asks for completions."""
 if COMPLETING in os.environ:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # ctrl+c ends it without a word on the line that is being typed
-
-VALUED: Final = {"--data-dir": "data_dir", "--source": "source", "--config": "config_file", "--theme": "theme"}
-SWITCHES: Final[dict[str, tuple[str, Any]]] = {
-    "--ascii": ("ascii", True),
-    "--no-mouse": ("mouse", False),
-    "--quiet": ("quiet", True),
-}
 
 
 def main() -> None:
@@ -38,30 +30,19 @@ def main() -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Return the exit code of a command line. The dashboard opens without the parser: it has to be there at once."""
+    """Return the exit code of a command line. The dashboard and the version need no parser: they are there at once."""
     protect()
-    gc.disable()  # what is imported stays; a command and the dashboard collect again once they have begun
-    flags = plain(arguments) if COMPLETING not in os.environ else None
-    if flags is None:
+    if COMPLETING in os.environ or arguments not in ([], ["--version"]):
         from aui_tui.cli import app
 
         return app.run(arguments)
+    from aui_tui.cli.run import Run, print_version, reporting_errors
+
+    if arguments:
+        return reporting_errors(print_version, arguments)
     from aui_tui.cli import home
-    from aui_tui.cli.run import Run, reporting_errors
 
-    return reporting_errors(lambda: home.show(Run.of(flags)), arguments)
-
-
-def plain(arguments: Sequence[str]) -> dict[str, Any] | None:
-    """Return the flags of a command line that asks for the dashboard and nothing that needs a parser, else None."""
-    flags: dict[str, Any] = {}
-    words = iter(arguments)
-    for word in words:
-        name, value = SWITCHES.get(word) or (VALUED.get(word, ""), next(words, None) if word in VALUED else None)
-        if not name or value is None or name in flags:
-            return None
-        flags[name] = value
-    return flags
+    return reporting_errors(lambda: home.show(Run.of({})), arguments)
 
 
 if __name__ == "__main__":

@@ -50,6 +50,20 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SiteSettings:
+    """How one site of the user's own is reached and advised, from ``[sites."HOST"]`` of the settings file.
+
+    ``headers``: fields sent to that site alone. ``basic_auth_env``: variable that holds user:password. ``public_url``
+    and ``tester``: the site's public address, and the address that is scanned from, for the files of a plan.
+    """
+
+    headers: tuple[tuple[str, str], ...] = ()
+    basic_auth_env: str = ""
+    public_url: str = ""
+    tester: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """Every setting with its value; ``origins`` says per name where it came from.
 
@@ -58,7 +72,8 @@ class Settings:
     empty for the default. ``ascii``: glyphs of ASCII only. ``mouse``: dashboard listens to it. ``no_limit``:
     scans of the user's own hosts are not counted. ``keys``: binding id to keys, checked by the dashboard.
     ``columns``: keys of the columns of the list, empty for the usual ones. ``views``: saved lists by name, each with
-    some of ``VIEW_FIELDS``. ``config_file`` may not exist.
+    some of ``VIEW_FIELDS``. ``sites``: how sites of the user's own are reached, by host. ``config_file`` may not exist.
+    The others as in ``FIELDS``.
     """
 
     data_dir: Path
@@ -70,9 +85,25 @@ class Settings:
     ascii: bool
     mouse: bool
     no_limit: bool
+    cacert: str
+    insecure: bool
+    pace: float
+    text: bool
+    json_keys: str
+    declared: bool
+    sign: bool
+    signature_agent: str
+    act: bool
+    first_run: str
+    log_kind: str
+    client_field: str
+    trusted_proxy: tuple[str, ...]
+    read_only: bool
+    publish_visits: bool
     keys: Mapping[str, str]
     columns: tuple[str, ...]
     views: Mapping[str, Mapping[str, str]]
+    sites: Mapping[str, SiteSettings]
     origins: Mapping[str, str]
 
     @property
@@ -94,6 +125,42 @@ def _switch(name: str, value: Any) -> bool:
     if word is None:
         raise ConfigError(f"{name} must be true or false, not {clean(repr(value), 60)}.")
     return word
+
+
+def _word(*allowed: str) -> Callable[[str, Any], str]:
+    """Return the reader of one of some words."""
+
+    def read(name: str, value: Any) -> str:
+        try:
+            return choose(f"value of {name}", _text(name, value), allowed)
+        except BadValue as error:
+            raise ConfigError(str(error)) from None
+
+    return read
+
+
+def _number(most: float, *, whole: bool = True) -> Callable[[str, Any], Any]:
+    """Return the reader of a number from 0 to ``most``."""
+
+    def read(name: str, value: Any) -> float:
+        try:
+            number = float(value) if not isinstance(value, bool) else -1.0
+        except (TypeError, ValueError):
+            number = -1.0
+        if not 0 <= number <= most or (whole and number % 1):
+            kind = "a whole number" if whole else "a number"
+            raise ConfigError(f"{name} must be {kind} from 0 to {most:g}, not {clean(repr(value), 60)}.")
+        return int(number) if whole else number
+
+    return read
+
+
+def _texts(name: str, value: Any) -> tuple[str, ...]:
+    """Read a list of texts; in a variable they are separated by commas."""
+    items = value.split(",") if isinstance(value, str) else value
+    if not isinstance(items, list):
+        raise ConfigError(f'{name} must be a list of texts, such as ["one", "two"].')
+    return tuple(text for item in items if (text := _text(name, item)))
 
 
 def _method(name: str, value: Any) -> str:
@@ -151,6 +218,44 @@ def _views(name: str, value: Any) -> Mapping[str, Mapping[str, str]]:
     return MappingProxyType(out)
 
 
+def _headers(name: str, value: Any) -> tuple[tuple[str, str], ...]:
+    if not isinstance(value, Mapping) or not all(isinstance(text, str) for text in value.values()):
+        raise ConfigError(f'{name} must be a table of fields, such as {{ "X-Preview" = "1" }}.')
+    return tuple((str(key), text) for key, text in value.items())
+
+
+_SITE: Final[Mapping[str, Callable[[str, Any], Any]]] = MappingProxyType(
+    {
+        "headers": _headers,
+        "basic_auth_env": _text,
+        "public_url": _text,
+        "tester": _text,
+    }
+)
+SITE_KEYS: Final = tuple(_SITE)
+
+
+def _sites(name: str, value: Any) -> Mapping[str, SiteSettings]:
+    tables = value if isinstance(value, Mapping) else {"": None}
+    found: dict[str, SiteSettings] = {}
+    for host, table in tables.items():
+        if not isinstance(table, Mapping):
+            raise ConfigError(f'{name} must be a table of sites, such as [sites."staging.shop.example"].')
+        for key in table:
+            _check_known(f"{name}.{clean(str(host), 80)}: unknown setting", str(key), tuple(_SITE))
+        read = {key: _SITE[key](f"{name}.{clean(str(host), 80)}.{key}", item) for key, item in table.items()}
+        found[str(host).casefold()] = SiteSettings(**read)
+    return MappingProxyType(found)
+
+
+def _check_known(what: str, name: str, known: Sequence[str]) -> None:
+    """Raise ConfigError, with the nearest name or all of them, when ``name`` is not among ``known``."""
+    if name not in known:
+        near = get_close_matches(name, known, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"allowed are: {', '.join(known)}."
+        raise ConfigError(f"{what} {clean(name, 60)!r}; {hint}")
+
+
 FIELDS: Final = (
     Field("source", "", _source, "address of a published index, or a file of one; empty: the index on this machine"),
     Field("method", DEFAULT_METHOD, _method, "scoring method of new report cards"),
@@ -158,14 +263,30 @@ FIELDS: Final = (
     Field("theme", "", _text, "theme of the dashboard; empty: its default"),
     Field("ascii", False, _switch, "draw with ASCII characters only"),
     Field("mouse", True, _switch, "the dashboard listens to the mouse"),
-    Field("no_limit", False, _switch, "scans of your own hosts (see --no-limit) cost none of the ten an hour"),
+    Field("no_limit", False, _switch, "scans of your own hosts cost none of the ten an hour"),
+    Field("cacert", "", _text, "file of certificates (PEM) that scans trust too"),
+    Field("insecure", False, _switch, "scans do not check certificates; the card says so"),
+    Field("pace", 0.0, _number(60, whole=False), "seconds between two requests of a scan, one at a time; 0: no wait"),
+    Field("text", False, _switch, "print plain sentences, for a screen reader"),
+    Field("json_keys", "names", _word("names", "slots"), "keys in the JSON of scan, site, index and export"),
+    Field("declared", False, _switch, "a scan also asks what the site declares for agents; never scored"),
+    Field("sign", False, _switch, "agents that were turned away ask again, signed with your key (aui-tui key)"),
+    Field("signature_agent", "", _text, "address at which your key is published"),
+    Field("act", False, _switch, "tasks press “add to cart” once, on hosts of your own"),
+    Field("first_run", "inconclusive", _word("pass", "inconclusive"), "--no-regress without an earlier card"),
+    Field("log_kind", "", _text, "where the logs of visits were written: edge, origin, unknown; empty: by their lines"),
+    Field("client_field", "", _text, "field of a log in which a trusted proxy writes the client's address"),
+    Field("trusted_proxy", (), _texts, "networks of proxies whose field is trusted in logs"),
+    Field("read_only", False, _switch, "serve what is stored and scan nothing for visitors"),
+    Field("publish_visits", True, _switch, "serve the figures of access logs too"),
 )
 """The settings that a flag, a variable or the file can give."""
 
 KEYS: Final = Field("keys", MappingProxyType({}), _keys, "keys of the dashboard by binding id; in the file only")
 COLUMNS: Final = Field("columns", (), _columns, "columns of the list in the dashboard; in the file only")
 VIEWS: Final = Field("views", MappingProxyType({}), _views, "saved lists of the dashboard by name; in the file only")
-IN_FILE: Final = (KEYS, COLUMNS, VIEWS)
+SITES: Final = Field("sites", MappingProxyType({}), _sites, "how sites of your own are reached; in the file only")
+IN_FILE: Final = (KEYS, COLUMNS, VIEWS, SITES)
 
 
 def load(flags: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None) -> Settings:
@@ -287,10 +408,7 @@ def _read_table(path: Path, *, required: bool) -> dict[str, Any]:
         raise ConfigError(f"{clean(str(path), 300)} is not TOML: {clean(str(error), 200)}.") from None
     known = tuple(field.name for field in (*FIELDS, *IN_FILE))
     for name in table:
-        if name not in known:
-            near = get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"allowed are: {', '.join(known)}."
-            raise ConfigError(f"{clean(str(path), 300)}: unknown setting {clean(name, 60)!r}; {hint}")
+        _check_known(f"{clean(str(path), 300)}: unknown setting", name, known)
     return table
 
 

@@ -197,7 +197,7 @@ print(json.dumps([code, sorted(sys.modules)]))
         ["export"],
         ["doctor"],
         ["cache"],
-        ["method"],
+        ["help", "method"],
         ["config"],
     ],
     ids=" ".join,

@@ -202,7 +202,9 @@ BUILT: Final = MappingProxyType({"v0.1": "surface", "v0.2": "built"})
 FILES: Final = frozenset(("llms", "ucp", "mcp"))
 KEPT_BACK: Final = frozenset((401, 402, 403, 407, 429, 451))
 """Statuses that do not say whether a file exists."""
-LOCAL: Final = "The snippet names the address of this scan: aui-tui plan {host} --public-url URL writes the public one."
+LOCAL: Final = (
+    'The snippet names the address of this scan: public_url of [sites."{host}"] in the settings names the public one.'
+)
 
 
 class Sentence(NamedTuple):

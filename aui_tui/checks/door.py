@@ -133,7 +133,7 @@ SENTENCES = (
     warn(
         "signature-asked",
         "<<agents>> turned away with a request for a signature (Accept-Signature): the site may let signed agents in."
-        " Scan again with --sign to see whether it does.",
+        " Scan again with AUI_TUI_SIGN=1 to see whether it does.",
     ),
     warn("signed-unclear", "The signed probes of <<agent>> prove nothing: <<why>>. Scan again to settle it."),
     warn(
@@ -145,7 +145,7 @@ SENTENCES = (
         "address",
         "Not known whether <<agents>> <<get>> in: here <<what>>, as a search engine’s name does, while an unknown name"
         " is served. The site seems to admit such names from their operators’ own addresses alone. aui-tui visits"
-        " (your access log), --sign, or letting this address in would show it.",
+        " (your access log), AUI_TUI_SIGN=1, or letting this address in would show it.",
     ),
     warn(
         "cause-list",
@@ -155,13 +155,14 @@ SENTENCES = (
     warn(
         "limited-shared",
         "The agents share a limit on requests that does not hold for a browser. The result of <<agents>> (<<what>>)"
-        " does not count, because another agent was served when it came first; a scan with --force --pace 15, one"
-        " request every 15 s, may bring a verdict.",
+        " does not count, because another agent was served when it came first; a scan with --force and"
+        " AUI_TUI_PACE=15, one request every 15 s, may bring a verdict.",
     ),
     warn(
         "limited",
         "The site limits everybody: asked alone, the browser was turned away too. So the result of <<agents>>"
-        " (<<what>>) does not count; a scan with --force --pace 10, one request every 10 s, may bring a verdict.",
+        " (<<what>>) does not count; a scan with --force and AUI_TUI_PACE=10, one request every 10 s, may bring a"
+        " verdict.",
     ),
     warn(
         "limited-random",
@@ -171,12 +172,12 @@ SENTENCES = (
     warn(
         "limited-time",
         "No verdict for <<agents>> (<<what>>): a browser was served each time, but the scan ended before the refusal"
-        " was seen often enough to count. A scan with --force --pace 1 has more time.",
+        " was seen often enough to count. A scan with --force and AUI_TUI_PACE=1 has more time.",
     ),
     warn(
         "files-limited",
         "Not measured: <<files>>. The site answered <<what>>, again when asked alone, so <<they>> not count; a scan"
-        " with --force --pace 10, one request every 10 s, may bring <<them>>.",
+        " with --force and AUI_TUI_PACE=10, one request every 10 s, may bring <<them>>.",
     ),
     warn(
         "random",

@@ -178,7 +178,7 @@ CLOSED_STEPS: Final = MappingProxyType(
         401: "If it is your own site, --basic-auth-env VARIABLE sends the user:password that the variable holds",
         404: "Check the address: there is no page at <<url>>",
         410: "Check the address: there is no page at <<url>>",
-        429: "Scan again later, or with --force --pace 15, one request every 15 s",
+        429: "Scan again later, or with --force and AUI_TUI_PACE=15, one request every 15 s",
         451: "The site says that the law forbids it here; scan from another network (--via PROXY)",
     }
 )
@@ -194,7 +194,7 @@ LIMITS = (
         "Only <<possible>> of <<full>> points could be measured, less than half: too little for a grade. What was not"
         " measured is named below the score, with the reason.",
     ),
-    warn("insecure", "Certificates were not checked (--insecure): nothing proves which server answered."),
+    warn("insecure", "Certificates were not checked (the setting insecure): nothing proves which server answered."),
     warn(
         "credentials",
         "Header fields of your own, such as a password, went with every request, because you asked for it: an agent"

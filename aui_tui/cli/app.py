@@ -2,39 +2,26 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from collections.abc import Sequence
+from copy import copy
 from difflib import get_close_matches
+from functools import partial
 from importlib import import_module
 from types import MappingProxyType
-from typing import Annotated, Any, Final, Protocol
+from typing import Annotated, Any, Final
 
 import typer
 from typer.core import TyperGroup
 
 from aui_tui.cli import complete, streams
-from aui_tui.cli.options import (
-    COMMON,
-    AllowPrivate,
-    Config,
-    ConnectionOptions,
-    ConnectTo,
-    DataDir,
-    Debug,
-    HelpSections,
-    NoLimit,
-    Quiet,
-    Source,
-    run_of,
-    value_words,
-)
-from aui_tui.cli.run import INTERRUPTED, reporting_errors
+from aui_tui.cli.options import COMMON, AllowPrivate, Config, ConnectTo, DataDir, Quiet, Source, keep, run_of
+from aui_tui.cli.run import INTERRUPTED, print_version, reporting_errors
 from aui_tui.errors import ConfigError
 from aui_tui.text import clean
 
-BOARD = "Dashboard"
+UPKEEP: Final = "Upkeep"
 COMMANDS: Final = MappingProxyType(
     {
         "scan": "scan",
@@ -52,25 +39,22 @@ COMMANDS: Final = MappingProxyType(
         "mcp": "serve",
         "web": "serve",
         "key": "upkeep",
-        "demo": "demo",
         "regrade": "cards",
-        "validate": "upkeep",
+        "demo": "demo",
+        "help": "about",
         "import": "upkeep",
         "backup": "upkeep",
         "doctor": "upkeep",
         "forget": "upkeep",
         "cache": "upkeep",
-        "method": "about",
-        "help": "about",
         "schema": "about",
         "config": "about",
         "paths": "about",
+        "validate": "upkeep",
     }
 )
-"""Every command in the order of the help, and the module that holds it."""
-THEMES: Final = ("colour-blind", "dusk", "dusk-256", "high-contrast", "paper", "terminal")
-"""The packaged themes; their files are not read for a help."""
-VALUED: Final = frozenset({"--data-dir", "--source", "--config", "--theme", "--open", "--connect-to"})
+"""Every command in the order of the help, and the module that holds it; those after ``help`` are for upkeep."""
+VALUED: Final = frozenset({"--data-dir", "--source", "--config", "--open", "--connect-to"})
 """Options before a command that take the word after them."""
 
 
@@ -80,15 +64,49 @@ class Usage(ConfigError):
     title = "Usage error"
 
 
-class Command(Protocol):
-    """What runs one command line."""
+def _usage_pieces(command: Any, context: Any) -> list[str]:
+    """Return the words of the usage line, arguments as the help names them."""
+    arguments = (one.make_metavar(context) for one in command.params if one.param_type_name == "argument")
+    return ["[OPTIONS]", *(word.removeprefix("{").removesuffix("}") for word in arguments)]
 
-    def __call__(self, args: Sequence[str], *, prog_name: str, standalone_mode: bool) -> Any:
-        """Run it and return what the command returned."""
+
+NAMES_WIDTH: Final = 27
+"""Cells of the first column of a help; a longer name has its text on the next line."""
 
 
-class Commands(HelpSections, TyperGroup):
+def write_options(command: Any, context: Any, formatter: Any) -> None:
+    """Write the options of ``command`` to the help, a section for each group of them."""
+    sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+    for option in command.get_params(context):
+        record = option.get_help_record(context)
+        if record is None:
+            continue
+        own = "Arguments" if option.param_type_name == "argument" else "Options"
+        name, text = record
+        limits = getattr(option.type, "_describe_range", str)()
+        text = text.replace(limits, span(option)) if limits else text
+        sections.setdefault(getattr(option, "rich_help_panel", None) or own, []).append((name, text))
+    for title, rows in sections.items():
+        if rows:
+            with formatter.section(title):
+                formatter.write_dl(rows, col_max=NAMES_WIDTH)
+
+
+class Commands(TyperGroup):
     """The commands of the program."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the options, then the commands."""
+        write_options(self, ctx, formatter)
+        self.format_commands(ctx, formatter)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write each command with its first sentence, those for upkeep last."""
+        names = list(self.commands)
+        first = names.index("help") + 1 if "help" in names else len(names)
+        for title, group in (("Commands", names[:first]), (UPKEEP, names[first:])):
+            with formatter.section(title):
+                formatter.write_dl([(name, self.commands[name].get_short_help_str(200)) for name in group])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command that ``args`` begin with. Raises Usage for an unknown one."""
@@ -99,29 +117,34 @@ class Commands(HelpSections, TyperGroup):
         return super().resolve_command(ctx, args)
 
 
-def application(arguments: Sequence[str]) -> Command:
-    """Return the application for one command line; only what it needs is loaded."""
+def application(arguments: Sequence[str]) -> Any:
+    """Return the Click group for one command line; only what it needs is loaded."""
     app = typer.Typer(
         name=streams.NAME,
-        help="How usable is a website by AI agents that act live for a person?",
+        help="Can ChatGPT, Claude, Google's agent and Perplexity use a site?",
         epilog="Without a command: the dashboard. Exit codes: 0 done, 1 a gate failed, 2 usage, configuration or "
-        "invalid host, 3 unreachable, never scanned or inconclusive, 4 rate limited, 130 interrupted.",
+        "invalid host, 3 unreachable, never scanned or inconclusive, 4 rate limited, 130 interrupted. What options do "
+        "not say is a setting: aui-tui config lists them.",
         cls=Commands,
         context_settings={"help_option_names": ["--help", "-h"]},
         rich_markup_mode=None,
     )
     app.callback(invoke_without_command=True)(_root)
-    complete.rejoin()
     needed = tuple(COMMANDS) if complete.COMPLETING in os.environ else _needed(arguments)
     for module in dict.fromkeys(COMMANDS[name] for name in needed):
         app.add_typer(import_module(f"aui_tui.cli.{module}").app)
     root: Any = typer.main.get_command(app)
     root.commands = {name: root.commands[name] for name in COMMANDS if name in root.commands}
+    common = [copy(option) for option in root.params if option.name in COMMON]
+    for option in common:
+        option.hidden = complete.COMPLETING not in os.environ
+        option.expose_value = False
+        option.callback = keep
     for command in root.commands.values():
-        for option in command.params:
-            if option.name in COMMON:
-                option.hidden = complete.COMPLETING not in os.environ
-    return root  # type: ignore[no-any-return]  # Typer says Any
+        command.params = [*command.params, *common]
+        command.format_options = partial(write_options, command)
+        command.collect_usage_pieces = partial(_usage_pieces, command)
+    return root
 
 
 def _needed(arguments: Sequence[str]) -> Sequence[str]:
@@ -139,9 +162,7 @@ def _needed(arguments: Sequence[str]) -> Sequence[str]:
 
 def _version(asked: bool) -> None:
     if asked:
-        from aui_tui import __version__
-
-        streams.write_line(f"{streams.NAME} {__version__}")
+        print_version()
         raise typer.Exit
 
 
@@ -150,47 +171,29 @@ def _root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
-    theme: Annotated[
-        str | None,
-        typer.Option(
-            "--theme",
-            metavar="NAME",
-            help=f"Theme: {', '.join(THEMES)}, or one of your own.",
-            rich_help_panel=BOARD,
-            autocompletion=complete.themes,
-        ),
-    ] = None,
-    ascii_only: Annotated[
-        bool, typer.Option("--ascii", help="Draw with ASCII characters only.", rich_help_panel=BOARD)
-    ] = False,
-    no_mouse: Annotated[
-        bool, typer.Option("--no-mouse", help="Leave the mouse to the terminal.", rich_help_panel=BOARD)
-    ] = False,
     host: Annotated[
-        str, typer.Option("--open", metavar="HOST", help="Open this host's report card first.", rich_help_panel=BOARD)
+        str, typer.Option("--open", metavar="HOST", help="Open the dashboard on this host's report card.")
     ] = "",
     allow_private: AllowPrivate = False,
     connect_to: ConnectTo = None,
-    no_limit: NoLimit = False,
     data_dir: DataDir = None,
     source: Source = None,
     config_file: Config = None,
     quiet: Quiet = False,
-    debug: Debug = False,
 ) -> int:
-    """How usable is a website by AI agents that act live for a person?"""
+    """Can ChatGPT, Claude, Google's agent and Perplexity use a site?"""
     if context.invoked_subcommand is not None:
-        if theme or ascii_only or no_mouse or host or allow_private or connect_to or no_limit:
+        if host or allow_private or connect_to:
             raise ConfigError(
                 f"Options of the dashboard or of a scan have no effect before {context.invoked_subcommand}; "
                 f"put them after it. See {streams.NAME} {context.invoked_subcommand} --help."
             )
         return 0
     from aui_tui.cli import home
+    from aui_tui.cli.reach import policy_of
 
-    run = run_of(context, theme=theme, ascii=ascii_only or None, mouse=False if no_mouse else None)
-    access = ConnectionOptions(allow_private=allow_private, connect_to=connect_to, no_limit=no_limit).policy()
-    return home.show(run, access=access, host=host)
+    run = run_of(context)
+    return home.show(run, access=policy_of(run, allow_private=allow_private, connect_to=connect_to), host=host)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -200,11 +203,8 @@ def run(arguments: Sequence[str]) -> int:
 
 def _run(arguments: list[str]) -> int:
     program = application(arguments)
-    gc.freeze()
-    gc.enable()
     try:
-        with complete.silent_script():
-            code = program(arguments, prog_name=streams.NAME, standalone_mode=False)
+        code = program(arguments, prog_name=streams.NAME, standalone_mode=False)
         streams.flush()
     except typer.Abort:
         return INTERRUPTED
@@ -236,7 +236,8 @@ def _misuse(error: Any, command: Any, path: str) -> str:
     match type(error).__name__:
         case "NoSuchOption":
             near = " or ".join(error.possibilities or ())
-            return f"{path} has no option {clean(option, 60)}{f'; did you mean {near}?' if near else '.'}"
+            hint = _setting(option) or (f"; did you mean {near}?" if near else ".")
+            return f"{path} has no option {clean(option, 60)}{hint}"
         case "BadOptionUsage":
             return _without_value(option, command)
         case "MissingParameter":
@@ -252,6 +253,35 @@ def _misuse(error: Any, command: Any, path: str) -> str:
         allowed = f"{' '.join(taken)} and nothing more" if taken else "no argument"
         return f"{path} takes {allowed}; leave out {extra!r}."
     return said if said.endswith((".", "?")) else said + "."
+
+
+def _setting(option: str) -> str:
+    """Return the end of the sentence on an unknown option that is a setting; empty for another."""
+    from aui_tui.settings import FIELDS, PREFIX, SITE_KEYS
+
+    name = option.removeprefix("--").removeprefix("no-").replace("-", "_")
+    if any(field.name == name for field in FIELDS):
+        return f"; it is the setting {name}: {PREFIX}{name.upper()}, or a line in the settings file."
+    known = {"header": "headers"}.get(name, name)
+    return f'; it is the setting {known} of [sites."HOST"] in the settings file.' if known in SITE_KEYS else ""
+
+
+def span(option: Any) -> str:
+    """Return the limits of a number: ``0 to 100``, ``0 or more``, empty for none."""
+    low, high = getattr(option.type, "min", None), getattr(option.type, "max", None)
+    if high is None:
+        return "" if low is None else f"{low:g} or more"
+    return f"{low:g} to {high}"
+
+
+def value_words(option: Any) -> str:
+    """Return what an option takes in words: ``a whole number from 0 to 100``, or how its help names it."""
+    kind = option.type.name
+    if not kind.startswith(("int", "float")):
+        return str(option.metavar or option.name.upper())
+    limits = span(option)
+    what = "a whole number" if kind.startswith("int") else "a number"
+    return f"{what}{', ' if limits.endswith('more') else ' from ' if limits else ''}{limits}"
 
 
 def _without_value(option: str, command: Any) -> str:

@@ -8,18 +8,18 @@ from typing import Annotated, Final
 
 import typer
 
-from aui_tui.cli import complete, sources, streams
-from aui_tui.cli.gating import GateOptions, Gating
-from aui_tui.cli.options import Host, Method, example, method_of, one_of, run_of, taking, words
-from aui_tui.cli.output import READABLE, RECORD, TEXT, CardForm, Deterministic, File, FormOptions, Report, emit, path_of
+from aui_tui.cli import complete, options, sources, streams
+from aui_tui.cli.gating import Gating
+from aui_tui.cli.output import CardForm, emit, format_for, path_of
+from aui_tui.cli.reach import site_of
 from aui_tui.cli.run import Run, fail
 from aui_tui.cli.sources import only_under, opened, report_of
-from aui_tui.errors import AuiError, BadValue, ConfigError, RecordError, Unavailable
+from aui_tui.errors import AuiError, BadValue, ConfigError, RecordError
 from aui_tui.model.card import ReportCard
 from aui_tui.model.observations import Observations
 from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import GRADES, choose
-from aui_tui.report.gates import Outcome, worst
+from aui_tui.report.gates import Gates, Outcome, worst
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
 
@@ -29,59 +29,82 @@ DIFF_FORMATS: Final = ("text", "json", "markdown")
 """Their writers are not loaded for a help."""
 
 
-def _exchanges(report: HostReport, form: CardForm) -> Iterator[str]:
-    """Yield the exchanges of a scan: as one line of JSON, else side by side. Raises BadValue or Unavailable."""
+def exchanges(report: HostReport, *, as_json: bool) -> Iterator[str]:
+    """Yield the exchanges of a scan: as one line of JSON, else side by side; nothing where they are not kept."""
     from aui_tui.model.exchanges import as_text, compared, encode_exchanges, names
 
-    if form.name not in (READABLE, TEXT, RECORD):
-        raise BadValue("--exchanges can be used with --json or --text only; leave --format out.")
     seen = report.observations
     if seen is None:
-        raise Unavailable(f"This source keeps no exchanges of {report.card.host}; scan it here to record them.")
-    if form.name == RECORD:
+        streams.say(f"This source keeps no exchanges of {report.card.host}; scan it here to record them.")
+    elif as_json:
         yield encode_exchanges(seen).decode() + "\n"
-        return
-    live = {exchange.name for exchange in seen.live}
-    yield "\n".join(as_text(compared(seen, name)) for name in names(seen) if name in live)
+    else:
+        live = {exchange.name for exchange in seen.live}
+        yield from ("\n" + as_text(compared(seen, name)) for name in names(seen) if name in live)
 
 
-@app.command("site", cls=taking(FormOptions, GateOptions), epilog=example("aui-tui site example.com --text"))
+@app.command("site", epilog="Example: aui-tui site example.com --text")
 def site(
     context: typer.Context,
-    host: Host,
-    method: Method = "",
-    at: Annotated[
+    host: options.Host,
+    when: Annotated[
         str,
-        typer.Option(
-            "--at",
-            metavar="TIME",
-            help="Show the kept scan whose time begins with TIME.",
+        typer.Argument(
+            metavar="[TIME]",
+            help="Beginning of the time of a kept scan; or first, last.",
             autocompletion=complete.times,
         ),
-    ] = "",
-    exchanges: Annotated[
-        bool, typer.Option("--exchanges", help="Print each request and answer beside the browser's.")
-    ] = False,
+    ] = sources.LAST,
+    method: options.Method = "",
+    fail_under: options.FailUnder = None,
+    fail_grade: options.FailGrade = None,
+    require_stance: options.RequireStance = None,
+    must_serve: options.MustServe = None,
+    fail_on: options.FailOn = None,
+    no_regress: options.NoRegress = None,
+    as_json: options.Json = False,
+    text: options.Text = False,
+    details: options.Details = False,
+    format_name: options.Format = "",
+    output: options.File = "",
+    fields: options.Fields = "",
+    deterministic: options.Deterministic = False,
 ) -> int:
-    """Print the stored report card of a host, without scanning."""
-    run = run_of(context)
-    form = CardForm.of(context)
-    gating = Gating.of(context)
-    method = method_of(method)
+    """Print the stored report card of a host, without scanning. With --json --details: each request and answer."""
+    run = options.run_of(context)
+    form = CardForm.of(
+        run,
+        as_json=as_json,
+        text=text,
+        format_name=format_name,
+        output=output,
+        fields=fields,
+        deterministic=deterministic,
+        details=details,
+    )
+    gates = Gates.of(
+        fail_under=fail_under,
+        fail_grade=fail_grade,
+        require_stance=require_stance,
+        must_serve=must_serve,
+        fail_on=fail_on,
+        no_regress=no_regress is not None,
+    )
+    gating = Gating.of(run, gates, no_regress)
+    method = options.method_of(method)
 
     async def work() -> tuple[HostReport, Outcome]:
         async with opened(run) as service:
-            report = await sources.at(service, host, at or sources.LAST, method=method)
+            report = await sources.at(service, host, when, method=method)
             return report, await gating.judge(service, report.card, report)
 
     report, outcome = run.wait(work())
-    card = report.card
-    if exchanges:
-        emit(_exchanges(report, form), form.path)
-        return outcome.exit_code
     scans = len(report.history)
-    notes = {card.host: f"scan {scans} of this host"} if scans > 1 else {}
-    emit(form.chunks(run, [report], notes=notes, gates=gating.by_host([outcome])), form.path)
+    notes = {report.card.host: f"scan {scans} of this host"} if scans > 1 else {}
+    if not (details and form.record):
+        emit(form.chunks([report], notes=notes, gates=gating.by_host([outcome])), form.path)
+    if details:
+        emit(exchanges(report, as_json=form.record), form.path if form.record else None)
     return outcome.exit_code
 
 
@@ -107,7 +130,7 @@ async def _side(service: Service, side: str | ReportCard, method: str) -> Report
     return side if isinstance(side, ReportCard) else (await report_of(service, side, method=method)).card
 
 
-@app.command("diff", cls=taking(), epilog=example("aui-tui diff example.com 2026-11-01 last --format markdown"))
+@app.command("diff", epilog="Example: aui-tui diff example.com 2026-11-01 last --format markdown")
 def diff(
     context: typer.Context,
     what: Annotated[
@@ -116,11 +139,13 @@ def diff(
             metavar="HOST [TIME TIME] | A B", help="A host, a host with two times, or two names: a host or a file each."
         ),
     ],
-    form: Annotated[str, typer.Option("--format", "-f", metavar="NAME", **words(DIFF_FORMATS, "Format"))] = "",
-    method: Method = "",
-    output: File = "",
-    deterministic: Deterministic = False,
-    as_json: Report = False,
+    method: options.Method = "",
+    as_json: options.Json = False,
+    form: Annotated[
+        str, typer.Option("--format", "-f", metavar="NAME", **options.words(DIFF_FORMATS, "Print as"))
+    ] = "",
+    output: options.File = "",
+    deterministic: options.Deterministic = False,
 ) -> None:
     """Show field by field what changed between two cards: a host's last two scans, or any two.
 
@@ -129,10 +154,11 @@ def diff(
     from aui_tui.report.changes import diff as difference
     from aui_tui.report.diff import write
 
-    run = run_of(context)
-    one_of(json=as_json, format=form)
-    form, path = choose("format", form or ("json" if as_json else "text"), DIFF_FORMATS), path_of(output)
-    method = method_of(method)
+    run = options.run_of(context)
+    options.one_of(json=as_json, format=form)
+    path = path_of(output)
+    form = format_for(path, "json" if as_json else form, DIFF_FORMATS) or "text"
+    method = options.method_of(method)
     if len(what) not in (1, 2, 3) or (len(what) != 2 and sources.is_file(what[0])):
         raise BadValue(USAGE)
     if len(what) != 2 and run.settings.source:
@@ -167,109 +193,103 @@ PARTLY = 1
 """Exit code when no set of fixes reaches the goal."""
 
 
-def _checked(public_url: str, tester: str) -> tuple[str, str]:
-    """Return the addresses that advice is written for, in their usual form. Raises BadValue for a bad one."""
+def _advice(run: Run, host: str) -> dict[str, str]:
+    """Return the addresses that advice is written for, by the settings of the site. Raises ConfigError."""
     from aui_tui.scan import target
 
-    if tester and target.parse_address(tester) is None:
-        raise BadValue(f"--tester takes an IP address such as 198.51.100.7, not “{clean(tester, 60)}”.")
-    if public_url:
-        public_url = str(target.parse(public_url, allow_private=True).origins[0])
-    return public_url, tester
+    site = site_of(run, host)
+    if site is None:
+        return {}
+    if site.tester and target.parse_address(site.tester) is None:
+        raise ConfigError(f"tester takes an IP address such as 198.51.100.7, not “{clean(site.tester, 60)}”.")
+    public = str(target.parse(site.public_url, allow_private=True).origins[0]) if site.public_url else ""
+    return {"public_url": public, "tester": site.tester}
 
 
-@app.command("plan", cls=taking(), epilog=example("aui-tui plan example.com --grade B --write fixes/"))
+@app.command("plan", epilog="Example: aui-tui plan example.com --grade B --write fixes/")
 def plan(
     context: typer.Context,
-    host: Host,
+    host: options.Host,
     grade: Annotated[
         str,
         typer.Option(
             "--grade",
-            metavar="A|B|C|D|F",
-            help="The goal as a grade; default: the next one.",
+            metavar="GRADE|SCORE",
+            help="The goal: A, B, C, D, F, or a score from 0 to 100; default: the next grade.",
             autocompletion=complete.of(GRADES),
         ),
     ] = "",
-    score: Annotated[
-        int | None, typer.Option("--score", metavar="N", min=0, max=100, help="The goal as a score.")
-    ] = None,
-    method: Method = "",
+    method: options.Method = "",
     folder: Annotated[str, typer.Option("--write", metavar="DIR", help="Write the files and a README there.")] = "",
-    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
-    public_url: Annotated[
-        str, typer.Option("--public-url", metavar="URL", help="The site's public address, for a local scan.")
-    ] = "",
-    tester: Annotated[
-        str, typer.Option("--tester", metavar="ADDRESS", help="The address you scan from, for server rules.")
-    ] = "",
     with_claims: Annotated[
         bool, typer.Option("--with-claims", help="Also fixes that need something you must have, such as an MCP server.")
     ] = False,
-    json_out: Report = False,
+    replace: options.Replace = False,
+    as_json: options.Json = False,
 ) -> int:
-    """Name the cheapest set of fixes that reaches a grade, and write their files on request."""
-    from aui_tui.report.plan import as_json, lines, plan_for, write_files
+    """Show the fixes that reach a grade, and write their files on request."""
+    from aui_tui.report.plan import as_json as plan_json
+    from aui_tui.report.plan import lines, plan_for, write_files
 
-    run = run_of(context)
-    method = method_of(method)
-    grade = choose("grade", grade, GRADES) if grade else ""
-    one_of(grade=grade, score=score is not None)
-
-    public_url, tester = _checked(public_url, tester)
-    found, site = plan_for(
-        _report(run, host, method),
-        grade=grade,
-        score=score,
-        public_url=public_url,
-        tester=tester,
-        with_claims=with_claims,
-    )
-    written = write_files(found, Path(folder).expanduser(), site, force=force) if folder else []
-    emit([as_json(found, site)] if json_out else (line + "\n" for line in lines(found)), None)
+    run = options.run_of(context)
+    method = options.method_of(method)
+    score = int(grade) if grade.isdecimal() and int(grade) <= 100 else None
+    wanted = choose("goal", grade, GRADES) if grade and score is None else ""
+    kept = _report(run, host, method)
+    found, site = plan_for(kept, grade=wanted, score=score, with_claims=with_claims, **_advice(run, host))
+    written = write_files(found, Path(folder).expanduser(), site, force=replace) if folder else []
+    emit([plan_json(found, site)] if as_json else (line + "\n" for line in lines(found)), None)
     for path in () if run.quiet else written:
         streams.say(f"wrote {path}")
     return 0 if found.reached else PARTLY
 
 
-@app.command("badge", cls=taking(), epilog=example("aui-tui badge example.com -o badge.svg"))
-def badge(context: typer.Context, host: Host, output: File = "") -> None:
+BadgeFile = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.")]
+
+
+@app.command("badge", epilog="Example: aui-tui badge example.com -o badge.svg")
+def badge(context: typer.Context, host: options.Host, output: BadgeFile = "") -> None:
     """Write the grade and score of a host as a self-contained SVG badge."""
-    run = run_of(context)
+    run = options.run_of(context)
     from aui_tui.report.page import badge as drawn
 
     path = path_of(output)
     emit([drawn(_report(run, host).card)], path)
 
 
-def _again(card: ReportCard, seen: Observations, method: str) -> ReportCard:
+def _again(card: ReportCard, seen: Observations, method: str, base_url: str) -> ReportCard:
     """Return what was seen by the scan of ``card``, graded again. Raises RecordError when it is of another host."""
     from aui_tui.service.grading import Grading
 
     if seen.host != card.host:
         raise RecordError(f"The observations are of {seen.host}, the card is of {card.host}.")
-    return Grading(method, card.url.partition("/site/")[0]).again(card, seen)
+    return Grading(method, base_url).again(card, seen)
 
 
-@app.command("regrade", cls=taking(FormOptions), epilog=example("aui-tui regrade cards.ndjson --method v0.1 --json"))
+@app.command("regrade", epilog="Example: aui-tui regrade shop.recording --method v0.1 --json")
 def regrade_cards(
     context: typer.Context,
     what: Annotated[
-        list[str], typer.Argument(metavar="HOST|FILE...", help="Stored hosts, or files of cards; - reads stdin.")
+        list[str],
+        typer.Argument(metavar="HOST|FILE...", help="Stored hosts, or files of cards or recordings; - reads stdin."),
     ],
-    method: Method,
+    method: options.Method = "",
+    as_json: options.Json = False,
+    output: options.File = "",
 ) -> int:
     """Grade cards again under a method, from what was seen then; nothing is stored."""
-    run = run_of(context)
-    form = CardForm.of(context)
-    method = method_of(method)
-    found: list[ReportCard] = []
+    run = options.run_of(context)
+    form = CardForm.of(run, as_json=as_json, output=output)
+    method = options.method_of(method) or run.settings.method
+    found: list[HostReport] = []
     codes: list[int] = []
 
     def of_file(name: str) -> None:
         for card, seen in sources.read_scans(name):
             try:
-                found.append(only_under(card, method) if seen is None else _again(card, seen, method))
+                base = run.settings.base_url.rstrip("/")
+                card = only_under(card, method) if seen is None else _again(card, seen, method, base)
+                found.append(HostReport(card=card, observations=seen))
             except AuiError as error:
                 codes.append(fail(error))
 
@@ -277,7 +297,7 @@ def regrade_cards(
         async with opened(run) as service:
             for name in names:
                 try:
-                    found.append((await report_of(service, name, method=method)).card)
+                    found.append(await report_of(service, name, method=method))
                 except AuiError as error:
                     codes.append(fail(error))
 
@@ -288,5 +308,5 @@ def regrade_cards(
     if hosts:
         run.wait(of_hosts(hosts))
     if found:
-        emit(form.chunks(run, [HostReport(card=card) for card in found], many=len(found) > 1), form.path)
+        emit(form.chunks(found, many=len(found) > 1), form.path)
     return worst(codes)

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import os
 import re
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from aui_tui.errors import AuiError
@@ -47,57 +43,10 @@ class _Fitting(str):
 
 
 def shell_word(word: str) -> str:
-    """Return ``word`` as the shell that asks wants it: bash puts it into the line as it is, zsh and fish quote it.
-
-    Of a word that bash has broken apart it replaces the last part alone.
-    """
-    if not os.environ.get(COMPLETING, "").endswith("_bash"):
-        return _Fitting(word)
-    return _Fitting(re.sub(r"([^A-Za-z0-9_@%+=:,./-])", r"\\\1", word[int(os.environ.get(_TYPED, "0")) :]))
-
-
-_CALL: Final = re.compile(r"(complete_bash \$1|complete_zsh aui-tui|\(commandline -cp\) aui-tui)")
-"""Where the script of a shell calls this program."""
-
-
-@contextmanager
-def silent_script() -> Iterator[None]:
-    """Let the script that is written for a shell discard what an interrupted program says in the user's line."""
-    if not os.environ.get(COMPLETING, "").startswith("source_"):
-        yield
-        return
-    script = io.StringIO()
-    try:
-        with redirect_stdout(script):
-            yield
-    finally:
-        sys.stdout.write(_CALL.sub(r"\1 2>/dev/null", script.getvalue()))
-
-
-_TYPED: Final = "_AUI_TUI_TYPED"
-"""Variable with the number of characters of the word that stand before its last part."""
-_BREAKS: Final = re.compile(r"[:=]+")
-"""Characters at which bash breaks a word into several (COMP_WORDBREAKS) and our values have."""
-
-
-def rejoin() -> None:
-    """Put together again what bash took apart in the line to complete: ``stance : W`` was typed as ``stance:W``."""
-    if os.environ.get(COMPLETING, "") != "complete_bash":
-        return
-    words = os.environ.get("COMP_WORDS", "").split("\n")
-    current = os.environ.get("COMP_CWORD", "")
-    if len(words) < 2 or not current.isdecimal():
-        return
-    joined: list[str] = []
-    for number, word in enumerate(words[: int(current) + 1]):
-        if number > 1 and (_BREAKS.fullmatch(word) or _BREAKS.fullmatch(words[number - 1])):
-            joined[-1] += word
-        else:
-            joined.append(word)
-    last = joined[-1]
-    value = last.partition("=")[2] if last.startswith("--") else last
-    typed = max((found.end() for found in _BREAKS.finditer(value)), default=0) if last != words[int(current)] else 0
-    os.environ |= {"COMP_WORDS": "\n".join(joined), "COMP_CWORD": str(len(joined) - 1), _TYPED: str(typed)}
+    """Return ``word`` as the shell that asks wants it: bash puts it into the line as it is, zsh and fish quote it."""
+    if os.environ.get(COMPLETING, "").endswith("_bash"):
+        word = re.sub(r"([^A-Za-z0-9_@%+=:,./-])", r"\\\1", word)
+    return _Fitting(word)
 
 
 def times(ctx: Any, incomplete: str) -> list[str]:
@@ -113,18 +62,6 @@ def sorts(incomplete: str) -> list[str]:
     from aui_tui.model.registry import surfaces
 
     return of([*SORTS, *("matrix." + surface.slug for surface in surfaces())])(incomplete)
-
-
-def themes(incomplete: str) -> list[str]:
-    """Return the names of the packaged themes and of the user's own."""
-    from aui_tui.settings import checkout_root, load
-
-    try:
-        own = load({}, os.environ).theme_dir
-    except AuiError:
-        return []
-    packaged = (checkout_root() or Path(__file__).resolve().parents[1]) / "themes"
-    return of(sorted({file.stem for folder in (packaged, own) for file in folder.glob("*.toml")}))(incomplete)
 
 
 def fields(incomplete: str) -> list[str]:

@@ -10,24 +10,13 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from aui_tui.cli import output, streams
-from aui_tui.cli.options import (
-    ConnectionOptions,
-    Method,
-    Pace,
-    example,
-    given,
-    method_of,
-    only,
-    run_of,
-    seconds_of,
-    taking,
-)
+from aui_tui.cli import options, streams
+from aui_tui.cli.output import keys_of
+from aui_tui.cli.reach import policy_of
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import local, only_local
 from aui_tui.errors import AuiError, BadValue, ConfigError
@@ -204,33 +193,17 @@ BAD_ROWS: Final = 1
 """Exit code of a crawl that passed over bad rows."""
 MOST_PROCESSES: Final = 64
 IN_FLIGHT: Final = 100
-_speed = partial(typer.Option, rich_help_panel="How fast, and on what")
+SPEED: Final = "How fast, and on what"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Speed:
     """How fast a crawl goes, and what scans: this process, several of this machine, or a cluster."""
 
-    concurrency: Annotated[
-        int,
-        _speed(
-            "--concurrency",
-            metavar="N",
-            min=1,
-            max=10_000,
-            help="Hosts scanned at a time; with --workers or --scheduler the cluster sets its own number.",
-        ),
-    ] = IN_FLIGHT
-    max_per_second: Annotated[
-        float, _speed("--max-per-second", metavar="N", min=0, help="Hosts started per second, at most; 0: no limit.")
-    ] = 0
-    workers: Annotated[
-        int,
-        _speed("--workers", metavar="N", min=1, max=MOST_PROCESSES, help="Scanning processes; more than 1 need Dask."),
-    ] = 1
-    scheduler: Annotated[
-        str, _speed("--scheduler", metavar="ADDRESS", help="Scan on this Dask cluster, such as tcp://head:8786.")
-    ] = ""
+    concurrency: int = IN_FLIGHT
+    max_per_second: float = 0.0
+    workers: int = 1
+    scheduler: str = ""
 
     def check(self) -> None:
         """Raise BadValue for a rate that is not a number, and for two answers to what scans."""
@@ -272,11 +245,7 @@ class CrawlRequest:
     speed: Speed = Speed()
 
 
-@app.command(
-    "crawl",
-    cls=taking(Speed, only(ConnectionOptions, "allow_private", "connect_to", "cacert", "insecure")),
-    epilog=example("aui-tui crawl hosts.csv --older-than 7d"),
-)
+@app.command("crawl", epilog="Example: aui-tui crawl hosts.csv --older-than 7d")
 def crawl(
     context: typer.Context,
     file: Annotated[
@@ -286,49 +255,81 @@ def crawl(
     older_than: Annotated[
         str, typer.Option("--older-than", metavar="AGE", help="Skip hosts with a card younger than this.")
     ] = "7d",
-    resume: Annotated[
-        bool, typer.Option("--resume/--no-resume", help="Skip hosts with a recent card, or scan every host.")
-    ] = True,
-    tasks: Annotated[
-        bool,
-        typer.Option(
-            "--tasks", help="Try the tasks in a browser on every host without a run, after the scans; one per core."
-        ),
-    ] = False,
+    force: options.Force = False,
+    tasks: options.Tasks = False,
     dashboard: Annotated[
         bool, typer.Option("--dashboard", help="Show the index in the dashboard while it fills.")
     ] = False,
-    method: Method = "",
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print every result, one line of JSON each.", rich_help_panel=output.OUTPUT)
-    ] = False,
-    keys: output.KeyNames = "names",
-    pace: Pace = 0.0,
+    method: options.Method = "",
+    allow_private: options.AllowPrivate = False,
+    connect_to: options.ConnectTo = None,
+    concurrency: Annotated[
+        int,
+        typer.Option(
+            "--concurrency",
+            metavar="N",
+            min=1,
+            max=10_000,
+            help="Hosts scanned at a time; with --workers or --scheduler the cluster sets its own number.",
+            rich_help_panel=SPEED,
+        ),
+    ] = IN_FLIGHT,
+    max_per_second: Annotated[
+        float,
+        typer.Option(
+            "--max-per-second",
+            metavar="N",
+            min=0,
+            help="Hosts started per second, at most; 0: no limit.",
+            rich_help_panel=SPEED,
+        ),
+    ] = 0,
+    workers: Annotated[
+        int,
+        typer.Option(
+            "--workers",
+            metavar="N",
+            min=1,
+            max=MOST_PROCESSES,
+            help="Scanning processes; more than 1 need Dask.",
+            rich_help_panel=SPEED,
+        ),
+    ] = 1,
+    scheduler: Annotated[
+        str,
+        typer.Option(
+            "--scheduler",
+            metavar="ADDRESS",
+            help="Scan on this Dask cluster, such as tcp://head:8786.",
+            rich_help_panel=SPEED,
+        ),
+    ] = "",
+    as_json: options.Json = False,
 ) -> int:
     """Scan a list of hosts into the index; started again, it continues where it stopped.
 
     A crawl costs none of the ten scans an hour.
     """
-    run = run_of(context)
+    run = options.run_of(context)
     only_local(run, "A crawl")
-    chosen_keys, method = output.keys_of(keys), method_of(method) or run.settings.method
+    method = options.method_of(method) or run.settings.method
     if bool(file) == starter:
         raise BadValue("Name one list: a FILE, - for standard input, or --starter.")
     if file == "-":
         streams.source()
-    speed = given(context, Speed)
+    speed = Speed(concurrency=concurrency, max_per_second=max_per_second, workers=workers, scheduler=scheduler)
     speed.check()
     if tasks:
         _check_tasks(as_json=as_json)
     request = CrawlRequest(
         hosts=HostList(file),
         method=method,
-        older_than=seconds_of("--older-than", older_than) if resume else 0.0,
-        keys=chosen_keys if as_json else None,
+        older_than=0.0 if force else options.seconds_of("--older-than", older_than),
+        keys=keys_of(run) if as_json else None,
         tasks=tasks,
         speed=speed,
     )
-    access = given(context, ConnectionOptions).policy(pace)
+    access = policy_of(run, allow_private=allow_private, connect_to=connect_to)
     total = request.hosts.total()
     return _watched(run, access, request, total) if dashboard else run.wait(_narrated(run, access, request, total))
 

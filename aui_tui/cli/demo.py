@@ -12,9 +12,8 @@ from typing import Annotated
 
 import typer
 
-from aui_tui.cli import streams
+from aui_tui.cli import options, streams
 from aui_tui.cli.index import json_parts
-from aui_tui.cli.options import example, run_of, taking
 from aui_tui.cli.output import showing_progress
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import only_local
@@ -26,7 +25,7 @@ from aui_tui.model.tasks import TaskEvent
 app = typer.Typer()
 
 
-@app.command("demo", cls=taking(), epilog=example("aui-tui demo"))
+@app.command("demo", epilog="Example: aui-tui demo")
 def demo(
     context: typer.Context,
     headless: Annotated[
@@ -40,7 +39,7 @@ def demo(
 
     Nothing outside this machine is contacted, and nothing is kept: the cards lie in a temporary folder.
     """
-    run = run_of(context)
+    run = options.run_of(context)
     only_local(run, "The demo")
     if not headless and not streams.interactive():
         raise ConfigError(f"{streams.NO_SCREEN}; use `aui-tui demo --headless`.")

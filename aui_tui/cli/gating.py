@@ -1,4 +1,4 @@
-"""Options that make a card or a log pass or fail: the gates of scripts and CI."""
+"""The gates of scripts and CI, on a card or on a log."""
 
 from __future__ import annotations
 
@@ -6,89 +6,25 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
-from typing import Annotated, Final, NamedTuple
+from typing import Final, NamedTuple
 
-import typer
 from msgspec.structs import replace
 
-from aui_tui.cli import complete, sources, streams
-from aui_tui.cli.options import given, words
+from aui_tui.cli import sources, streams
+from aui_tui.cli.run import Run
 from aui_tui.errors import BadValue, NeverScanned
 from aui_tui.model.card import ReportCard
 from aui_tui.model.registry import Agent, registry
 from aui_tui.model.view import HostReport
 from aui_tui.model.visits import Visitor, Visits
-from aui_tui.model.vocabulary import GRADES, SEVERITIES, STANCES, choose
 from aui_tui.report.gates import Failure, Gates, Outcome, check
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
 
-PANEL: Final = "Gates (exit code 1 when one fails, 3 when one is inconclusive)"
-_option = partial(typer.Option, rich_help_panel=PANEL)
 LAST: Final = "last"
 PASS, INCONCLUSIVE = "pass", "inconclusive"
-"""Values of ``--first-run``."""
-
-FailUnder = Annotated[int | None, _option("--fail-under", metavar="N", min=0, max=100, help="The score must reach N.")]
-FailGrade = Annotated[
-    str | None,
-    _option(
-        "--fail-grade", metavar="A|B|C|D|F", help="The grade must reach this one.", autocompletion=complete.of(GRADES)
-    ),
-]
-RequireStance = Annotated[
-    str | None, _option("--require-stance", metavar="STANCE", **words(STANCES, "The stance must be at least this open"))
-]
-MustServe = Annotated[
-    str | None,
-    _option(
-        "--must-serve",
-        metavar="NAME,NAME",
-        help="These agents must get in, by product, token or company, such as claude,chatgpt.",
-        autocompletion=complete.agents,
-    ),
-]
-FailOn = Annotated[
-    str | None,
-    _option(
-        "--fail-on",
-        metavar="critical|warn",
-        help="No finding of this severity or worse.",
-        autocompletion=complete.of(SEVERITIES[:2]),
-    ),
-]
-NoRegress = Annotated[
-    str | None,
-    _option(
-        "--no-regress",
-        metavar="FILE|last",
-        help="Nothing may be worse than on the card in FILE, or in the scan before.",
-    ),
-]
-FirstRun = Annotated[
-    str,
-    _option(
-        "--first-run",
-        metavar="RESULT",
-        help="Result of --no-regress when there is no earlier card: pass or inconclusive.",
-        autocompletion=complete.of(("pass", "inconclusive")),
-    ),
-]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GateOptions:
-    """The gates of a command, as asked for."""
-
-    fail_under: FailUnder = None
-    fail_grade: FailGrade = None
-    require_stance: RequireStance = None
-    must_serve: MustServe = None
-    fail_on: FailOn = None
-    no_regress: NoRegress = None
-    first_run: FirstRun = INCONCLUSIVE
+"""Values of the setting ``first_run``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,21 +40,9 @@ class Gating:
     first_run: str = INCONCLUSIVE
 
     @classmethod
-    def of(cls, context: typer.Context) -> Gating:
-        """Return the gates asked for. Raises BadValue, or ConfigError and RecordError for a bad baseline file."""
-        asked = given(context, GateOptions)
-        baseline = asked.no_regress or ""
-        first_run = choose("value of --first-run", asked.first_run, (PASS, INCONCLUSIVE))
-        if first_run == PASS and not baseline:
-            raise BadValue("--first-run needs --no-regress; add --no-regress, or leave --first-run out.")
-        gates = Gates.of(
-            fail_under=asked.fail_under,
-            fail_grade=asked.fail_grade,
-            require_stance=asked.require_stance,
-            must_serve=asked.must_serve,
-            fail_on=asked.fail_on,
-            no_regress=bool(baseline),
-        )
+    def of(cls, run: Run, gates: Gates, baseline: str | None) -> Gating:
+        """Return ``gates`` with the cards of ``--no-regress``. Raises ConfigError and RecordError for a bad file."""
+        baseline, first_run = baseline or "", run.settings.first_run
         missing = first_run == PASS and baseline != sources.STDIN and not Path(baseline).expanduser().exists()
         cards = () if missing or baseline in ("", LAST) else sources.read(baseline)
         return cls(gates, baseline, cards, first_run)

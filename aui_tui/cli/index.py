@@ -11,22 +11,8 @@ from typing import Annotated, Any, Final
 import msgspec
 import typer
 
-from aui_tui.cli import complete, streams
-from aui_tui.cli.options import Filters, example, given, one_of, run_of, taking
-from aui_tui.cli.output import (
-    DOCUMENTS,
-    OUTPUT,
-    REPORTS,
-    Deterministic,
-    Fields,
-    File,
-    Json,
-    KeyNames,
-    Linear,
-    emit,
-    keys_of,
-    path_of,
-)
+from aui_tui.cli import options, streams
+from aui_tui.cli.output import emit, format_for, keys_of, path_of
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import opened, service_of
 from aui_tui.cli.streams import Paint, tint
@@ -208,36 +194,32 @@ def _row(name: str, part: int, whole: int, paint: Paint) -> str:
     return f"  {fit(name, NAME)}{bar}{part:>9,} {100 * part / whole:>4.0f} %"
 
 
-ListFormat = Annotated[
-    str,
-    typer.Option(
-        "--format",
-        "-f",
-        metavar="NAME",
-        help=f"Format: {', '.join((*DOCUMENTS, PARQUET))}; with --cards also {', '.join(REPORTS)}.",
-        autocompletion=complete.of((*DOCUMENTS, *REPORTS, PARQUET)),
-        rich_help_panel=OUTPUT,
-    ),
-]
-Figures = Annotated[
-    bool, typer.Option("--overview", help="Print figures: grades, stances per category, failing checks.")
-]
+def query_of(category: str, stance: str, line: str, sort: str = "rank") -> Query:
+    """Return the query that the filters ask for; ``-COLUMN`` reverses the order. Raises BadValue."""
+    return Query.of(
+        category=category, stance=stance, line=line, sort=sort.removeprefix("-"), descending=sort.startswith("-")
+    )
 
 
-@app.command("index", cls=taking(Filters), epilog=example("aui-tui index --category Retail --stance Walled --json"))
+@app.command("index", epilog="Example: aui-tui index --category Retail --stance Walled --json")
 def index(
     context: typer.Context,
-    overview: Figures = False,
-    linear: Linear = False,
-    as_json: Json = False,
-    keys: KeyNames = "names",
+    category: options.Category = "",
+    stance: options.Stance = "",
+    line: options.Line = "",
+    sort: options.Sort = "rank",
+    limit: options.Limit = 0,
+    overview: Annotated[
+        bool, typer.Option("--overview", help="Print figures: grades, stances per category, failing checks.")
+    ] = False,
+    as_json: options.Json = False,
+    text: options.Text = False,
 ) -> None:
     """List every scanned host by score, and the unreachable ones."""
-    run = run_of(context)
-    one_of(text=linear, json=as_json)
-    chosen_keys = keys_of(keys)
-    filters = given(context, Filters)
-    query = filters.query()
+    run = options.run_of(context)
+    options.one_of(text=text, json=as_json)
+    linear = text or (run.settings.text and not as_json)
+    query = query_of(category, stance, line, sort)
 
     async def work() -> None:
         async with opened(run) as service:
@@ -248,14 +230,14 @@ def index(
             if view.notice:
                 streams.say(view.notice)
             if as_json:
-                for part in json_parts(view, keys=chosen_keys, limit=filters.limit):
+                for part in json_parts(view, keys=keys_of(run), limit=limit):
                     streams.write(part)
             elif linear:
-                for sentence in list_sentences(view, limit=filters.limit):
+                for sentence in list_sentences(view, limit=limit):
                     streams.write_line(sentence)
             else:
                 paint = Paint.for_output(ascii_only=run.settings.ascii)
-                for row in table(view, paint, limit=filters.limit):
+                for row in table(view, paint, limit=limit):
                     streams.write_line(row)
 
     run.wait(work())
@@ -287,59 +269,51 @@ class Cards:
                     self.missing += 1
 
 
-@app.command("export", cls=taking(Filters), epilog=example("aui-tui export --stance Walled --format csv -o walled.csv"))
+@app.command("export", epilog="Example: aui-tui export --stance Walled -o walled.csv")
 def export(
     context: typer.Context,
+    category: options.Category = "",
+    stance: options.Stance = "",
+    line: options.Line = "",
+    sort: options.Sort = "rank",
+    limit: options.Limit = 0,
     cards: Annotated[bool, typer.Option("--cards", help="Write whole report cards instead of rows.")] = False,
-    as_json: Json = False,
-    format_name: ListFormat = "",
-    output: File = "",
-    fields: Fields = "",
-    deterministic: Deterministic = False,
-    keys: KeyNames = "names",
+    as_json: options.Json = False,
+    format_name: options.Format = "",
+    output: options.File = "",
+    fields: options.Fields = "",
+    deterministic: options.Deterministic = False,
 ) -> int:
-    """Write the list, or the cards behind it, in one of the formats."""
+    """Write the list, or with --cards the cards behind it: JSON, CSV, Markdown, HTML, Parquet and more."""
     from aui_tui.report.data import card_record, write_parquet
     from aui_tui.report.formats import write_cards, write_listing
     from aui_tui.report.options import Listing
 
-    run = run_of(context)
-    one_of(json=as_json, format=format_name)
-    _check_data(context, format_name=format_name, output=output)
-    format_name = format_name or "json"
-    form: dict[str, Any] = {"fields": fields, "keys": keys_of(keys), "deterministic": deterministic}
+    run = options.run_of(context)
+    options.one_of(json=as_json, format=format_name)
     path = path_of(output)
-    filters = given(context, Filters)
-    query = filters.query()
+    formats = (*options.DOCUMENTS, *(options.REPORTS if cards else ()), PARQUET)
+    chosen = format_for(path, "json" if as_json else format_name, formats) or "json"
+    if chosen == PARQUET and (path is None or fields or deterministic):
+        raise BadValue("Parquet is written into a file, whole: --output FILE.parquet, without --fields.")
+    form: dict[str, Any] = {"fields": fields, "keys": keys_of(run), "deterministic": deterministic}
+    query = query_of(category, stance, line, sort)
     with asyncio.Runner() as runner:
         service = service_of(run)
         try:
             view = runner.run(service.index(query))
             if view.notice:
                 streams.say(view.notice)
-            whole = Cards(runner, service, view, filters.limit)
-            if format_name == PARQUET and path is not None:
+            whole = Cards(runner, service, view, limit)
+            if chosen == PARQUET and path is not None:
                 write_parquet("cards", map(card_record, whole), path)
             elif cards:
-                emit(write_cards(format_name, whole, many=True, **form), path)
+                emit(write_cards(chosen, whole, many=True, **form), path)
             else:
-                emit(write_listing(format_name, Listing.of_view(view, filters.limit), **form), path)
+                emit(write_listing(chosen, Listing.of_view(view, limit), **form), path)
             if whole.missing:
                 streams.say(f"{count(whole.missing, 'host')} left out: only their summaries are known.")
                 return NeverScanned.exit_code
             return 0
         finally:
             runner.run(service.aclose())
-
-
-def _check_data(context: typer.Context, *, format_name: str, output: str) -> None:
-    """Raise BadValue where the options do not go with Parquet."""
-    if format_name != PARQUET:
-        return
-    values = context.params
-    given = {"--fields": values["fields"], "--deterministic": values["deterministic"]}
-    wrong = [name for name, value in given.items() if value] + (["--keys slots"] if values["keys"] != "names" else [])
-    if wrong:
-        raise BadValue(f"{wrong[0]} cannot be used with --format parquet; leave {wrong[0]} out.")
-    if output in ("", "-"):
-        raise BadValue("A Parquet file is not text: name it by --output FILE.")

@@ -1,4 +1,4 @@
-"""Options on how a card or an index is printed, and the printing."""
+"""How cards are printed or written, and the progress of long work."""
 
 from __future__ import annotations
 
@@ -8,70 +8,23 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Final
 
-import typer
-
-from aui_tui.cli import complete, streams
-from aui_tui.cli.options import given, one_of, words
+from aui_tui.cli import streams
+from aui_tui.cli.options import one_of
 from aui_tui.cli.run import Run
 from aui_tui.cli.streams import Paint
 from aui_tui.errors import BadValue, ConfigError
 from aui_tui.model.codec import Keys, encode_card
-from aui_tui.model.vocabulary import choose
+from aui_tui.model.view import HostReport
 
 if TYPE_CHECKING:
-    from aui_tui.model.view import HostReport
     from aui_tui.report.gates import Outcome
     from aui_tui.report.options import Refusal
 
-OUTPUT: Final = "Output"
-_option = partial(typer.Option, rich_help_panel=OUTPUT)
 READABLE, TEXT, RECORD = "readable", "text", "record"
-"""Forms beside the formats of ``export``: for a terminal, plain sentences, one line of JSON."""
-
-Json = Annotated[bool, _option("--json", help="Print the record, one line of JSON.")]
-Linear = Annotated[bool, _option("--text", help="Print plain sentences, for a screen reader.")]
-KeyNames = Annotated[
-    str,
-    _option(
-        "--keys",
-        metavar="names|slots",
-        help="Keys in the JSON: product names or positions.",
-        autocompletion=complete.of(("names", "slots")),
-    ),
-]
-DOCUMENTS: Final = ("json", "ndjson", "csv", "markdown", "html")
-REPORTS: Final = ("junit", "sarif", "github", "gitlab")
-CARD_FORMATS: Final = (*DOCUMENTS, *REPORTS)
-"""Formats of report cards; those of a list are DOCUMENTS. The table of ``export`` is not loaded for a help."""
-FormatName = Annotated[str, _option("--format", "-f", metavar="NAME", **words(CARD_FORMATS, "Format"))]
-File = Annotated[str, _option("--output", "-o", metavar="FILE", help="Write to FILE, whole or not at all.")]
-Fields = Annotated[
-    str,
-    _option("--fields", metavar="A,B.C", help="Only these fields (json, ndjson, csv).", autocompletion=complete.fields),
-]
-Details = Annotated[bool, _option("--details", help="Print all of the report, not its answer alone.")]
-Deterministic = Annotated[bool, _option("--deterministic", help="Leave out what changes from run to run.")]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FormOptions:
-    """How report cards are printed, as asked for."""
-
-    as_json: Json = False
-    linear: Linear = False
-    format_name: FormatName = ""
-    output: File = ""
-    fields: Fields = ""
-    deterministic: Deterministic = False
-    keys: KeyNames = "names"
-    details: Details = False
-
-
-Report = Annotated[bool, typer.Option("--json", help="Print the same as JSON, one object per line.")]
+"""Forms beside the formats of files: for a terminal, plain sentences, one line of JSON."""
 
 
 def report(as_json: bool, record: Mapping[str, object], lines: Iterable[str]) -> None:
@@ -121,9 +74,9 @@ def located(path: str) -> str:
     return next((one for one in (*candidates, *ANY_FILE) if Path(one).is_file()), "")
 
 
-def keys_of(word: str) -> Keys:
-    """Return the checked value of ``--keys``. Raises BadValue."""
-    return "slots" if choose("value of --keys", word, ("names", "slots")) == "slots" else "names"
+def keys_of(run: Run) -> Keys:
+    """Return the keys of the JSON that the settings ask for."""
+    return "slots" if run.settings.json_keys == "slots" else "names"
 
 
 def path_of(text: str) -> Path | None:
@@ -158,41 +111,58 @@ def emit(chunks: Iterable[str], path: Path | None) -> None:
     replace(path, chunks)
 
 
+def format_for(path: Path | None, name: str, allowed: Sequence[str]) -> str:
+    """Return the format called ``name``, else that of the ending of ``path``; empty for neither. Raises BadValue."""
+    if name or path is None or not path.suffix:
+        from aui_tui.model.vocabulary import choose
+
+        return choose("format", name, tuple(allowed)) if name else ""
+    from aui_tui.report.formats import FORMATS
+
+    known = {FORMATS[one].suffix: one for one in allowed if one in FORMATS} | {".parquet": "parquet"}
+    if path.suffix.lower() in known and known[path.suffix.lower()] in allowed:
+        return known[path.suffix.lower()]
+    endings = ", ".join(suffix for suffix, one in known.items() if one in allowed)
+    raise BadValue(f"The ending {path.suffix} of --output is not a format; use {endings}.", allowed=tuple(allowed))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardForm:
-    """How report cards are printed: ``name`` is READABLE, TEXT, RECORD or a format of ``export``."""
+    """How report cards are printed: ``name`` is READABLE, TEXT, RECORD or a format of files."""
 
-    name: str
-    keys: Keys
-    fields: str
-    deterministic: bool
-    path: Path | None
+    run: Run
+    name: str = READABLE
+    fields: str = ""
+    deterministic: bool = False
     details: bool = False
+    path: Path | None = None
 
     @classmethod
-    def of(cls, context: typer.Context) -> CardForm:
+    def of(
+        cls,
+        run: Run,
+        *,
+        as_json: bool = False,
+        text: bool = False,
+        format_name: str = "",
+        output: str = "",
+        fields: str = "",
+        deterministic: bool = False,
+        details: bool = False,
+    ) -> CardForm:
         """Return the form that the options ask for. Raises BadValue or ConfigError."""
-        asked = given(context, FormOptions)
-        chosen = one_of(json=asked.as_json, text=asked.linear, format=asked.format_name)
-        form = cls(
-            name={"--json": RECORD, "--text": TEXT}.get(chosen, asked.format_name or READABLE),
-            keys=keys_of(asked.keys),
-            fields=asked.fields,
-            deterministic=asked.deterministic,
-            path=path_of(asked.output),
-            details=asked.details,
-        )
-        form._check()
-        return form
+        from aui_tui.report.formats import CARD_FORMATS, write_cards
 
-    def _check(self) -> None:
-        if self.name in (READABLE, TEXT, RECORD):
-            if self.fields or self.deterministic:
+        one_of(json=as_json, text=text, format=format_name)
+        path = path_of(output)
+        plain = TEXT if text or run.settings.text else READABLE
+        name = RECORD if as_json else plain if text else format_for(path, format_name, CARD_FORMATS) or plain
+        if name in (READABLE, TEXT, RECORD):
+            if fields or deterministic:
                 raise BadValue("--fields and --deterministic need --format, for example --format json.")
-            return
-        from aui_tui.report.formats import write_cards
-
-        write_cards(self.name, (), fields=self.fields)
+        else:
+            write_cards(name, (), fields=fields)
+        return cls(run=run, name=name, fields=fields, deterministic=deterministic, details=details, path=path)
 
     @property
     def streams(self) -> bool:
@@ -206,7 +176,6 @@ class CardForm:
 
     def chunks(
         self,
-        run: Run,
         reports: Sequence[HostReport],
         *,
         notes: Mapping[str, str] | None = None,
@@ -216,7 +185,7 @@ class CardForm:
     ) -> Iterator[str]:
         """Yield ``reports`` in this form, then the hosts that were ``refused``.
 
-        ``notes`` say by host how a report came about, ``gates`` what the gates said.
+        ``notes`` say by host how a card came about, ``gates`` what the gates said.
         """
         if self.name not in (READABLE, TEXT, RECORD):
             from aui_tui.report.formats import write_cards
@@ -225,7 +194,7 @@ class CardForm:
                 self.name,
                 reports,
                 fields=self.fields,
-                keys=self.keys,
+                keys=keys_of(self.run),
                 deterministic=self.deterministic,
                 many=many,
                 gates=gates,
@@ -233,16 +202,16 @@ class CardForm:
                 locate=located,
             )
             return
-        for number, report in enumerate(reports):
+        for number, one in enumerate(reports):
             if number and self.name != RECORD:
                 yield "\n"
-            yield from self._report(run, report, (notes or {}).get(report.card.host, ""))
-        for number, one in enumerate(refused, len(reports)):
+            yield from self._card(one, (notes or {}).get(one.card.host, ""))
+        for number, gone in enumerate(refused, len(reports)):
             if number and self.name != RECORD:
                 yield "\n"
-            yield from self._refused(run, one)
+            yield from self._refused(gone)
 
-    def _refused(self, run: Run, one: Refusal) -> Iterator[str]:
+    def _refused(self, one: Refusal) -> Iterator[str]:
         if self.name == RECORD:
             from aui_tui.report.data import ndjson_cards
             from aui_tui.report.options import Options
@@ -251,23 +220,21 @@ class CardForm:
         elif self.name == TEXT:
             yield f"{one.host} was not scanned. {one.detail}\n"
         else:
-            paint = self._paint(run)
+            paint = self._paint()
             yield f"{one.host}\n"
-            yield from (
-                line + "\n"
-                for line in paint.hanging(f"{paint.glyph('critical')} Not scanned: ", one.detail, style="bad")
-            )
+            words = paint.hanging(f"{paint.glyph('critical')} Not scanned: ", one.detail, style="bad")
+            yield from (line + "\n" for line in words)
 
-    def _paint(self, run: Run) -> Paint:
-        return Paint.for_output(ascii_only=run.settings.ascii) if self.path is None else Paint()
+    def _paint(self) -> Paint:
+        return Paint.for_output(ascii_only=self.run.settings.ascii) if self.path is None else Paint()
 
-    def _report(self, run: Run, report: HostReport, note: str) -> Iterator[str]:
+    def _card(self, one: HostReport, note: str) -> Iterator[str]:
         from aui_tui.cli.cardview import lines, sentences
 
         if self.name == RECORD:
-            yield encode_card(report.card, self.keys).decode() + "\n"
+            yield encode_card(one.card, keys_of(self.run)).decode() + "\n"
         elif self.name == TEXT:
-            yield from (line + "\n" for line in sentences(report, note=note))
+            yield from (line + "\n" for line in sentences(one, note=note))
         else:
-            shown = lines(report, self._paint(run), note=note, details=self.details, now=time.time())
+            shown = lines(one, self._paint(), note=note, details=self.details, now=time.time())
             yield from (line + "\n" for line in shown)

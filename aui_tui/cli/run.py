@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import os
 import signal
 import traceback
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
+from aui_tui import __version__
 from aui_tui.cli import streams
 from aui_tui.errors import AuiError, ConfigError
 from aui_tui.settings import Settings, load
 
 T = TypeVar("T")
 
+DEBUG: Final = "AUI_TUI_DEBUG"
+"""Variable that shows the traceback of an unexpected error."""
 INTERRUPTED: Final = 130
 UNEXPECTED: Final = 3
 """Exit code of an unexpected error: like an inconclusive scan, it says nothing about any site."""
@@ -39,7 +43,7 @@ class Run:
     @classmethod
     def of(cls, flags: dict[str, Any]) -> Run:
         """Return the run that the merged common options ask for. Raises ConfigError."""
-        settings = load({name: value for name, value in flags.items() if name not in ("quiet", "debug")})
+        settings = load({name: value for name, value in flags.items() if name != "quiet"})
         return cls(settings=settings, quiet=bool(flags.get("quiet")))
 
     def wait(self, work: Coroutine[Any, Any, T]) -> T:
@@ -73,6 +77,13 @@ class Run:
             raise
 
 
+def print_version() -> int:
+    """Print the version of the program; return the exit code."""
+    streams.write_line(f"{streams.NAME} {__version__}")
+    streams.flush()
+    return 0
+
+
 def reporting_errors(work: Callable[[], int], arguments: Sequence[str]) -> int:
     """Return the exit code of ``work``; an error is reported in one sentence, with ``--json`` as an object."""
     plain = itertools.takewhile(lambda word: word != "--", arguments)
@@ -98,14 +109,14 @@ def _exit_code(work: Callable[[], int], arguments: Sequence[str]) -> int:
     except AuiError as error:
         return fail(error)
     except OSError as error:
-        if "--debug" in arguments:
+        if os.environ.get(DEBUG):
             traceback.print_exc()
         streams.silence()
         streams.fail(f"The system refused: {error.strerror or error}.", "System error", ConfigError.exit_code)
         return ConfigError.exit_code
-    except Exception as error:  # a traceback is of no use to most users: --debug shows it
-        if "--debug" in arguments:
+    except Exception as error:  # a traceback is of no use to most users: AUI_TUI_DEBUG shows it
+        if os.environ.get(DEBUG):
             traceback.print_exc()
-        sentence = f"Unexpected {type(error).__name__}: {error} (--debug shows where; please report it)."
+        sentence = f"Unexpected {type(error).__name__}: {error} ({DEBUG}=1 shows where; please report it)."
         streams.fail(sentence, "Unexpected error", UNEXPECTED)
         return UNEXPECTED

@@ -1,14 +1,12 @@
-"""``scan``: look at a site now, take the answer of the last 24 hours, or replay a recording."""
+"""``scan``: look at a site now, or take the answer of the last 24 hours."""
 
 from __future__ import annotations
 
-import dataclasses
+import re
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
@@ -16,40 +14,25 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from aui_tui.cli import sources, streams
-from aui_tui.cli.gating import GateOptions, Gating
-from aui_tui.cli.options import (
-    ConnectionOptions,
-    Method,
-    Pace,
-    category_of,
-    example,
-    given,
-    method_of,
-    one_of,
-    run_of,
-    taking,
-    words,
-)
-from aui_tui.cli.output import CardForm, FormOptions, emit
+from aui_tui.cli import options, streams
+from aui_tui.cli.gating import Gating
+from aui_tui.cli.output import CardForm, emit, path_of
+from aui_tui.cli.reach import policy_of
 from aui_tui.cli.run import Run, fail
-from aui_tui.cli.sources import counts, opened
+from aui_tui.cli.sources import opened
 from aui_tui.errors import AuiError, BadValue, ConfigError, InvalidHost, PrivateHost
 from aui_tui.model import labels
 from aui_tui.model.observations import Observations, ProbeEvent, Progress
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.view import HostReport
-from aui_tui.model.vocabulary import CATEGORIES
-from aui_tui.report.gates import Outcome, worst
+from aui_tui.report.gates import Gates, Outcome, worst
 from aui_tui.service.protocol import Service
-from aui_tui.settings import Settings
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
     from rich.text import Text
 
     from aui_tui.report.options import Refusal
-    from aui_tui.scan.policy import ScanPolicy
 
 app = typer.Typer()
 
@@ -92,7 +75,9 @@ def narrated(host: str, *, quiet: bool) -> Iterator[Progress | None]:
 
 def _plain(host: str) -> Progress:
     def tell(event: ProbeEvent) -> None:
-        if event.state == "done":
+        if event.name == "cache" and event.outcome == "miss":
+            streams.say(f"{host}: asking the site")
+        elif event.state == "done":
             took = f" {event.elapsed_ms / 1000:.2f} s" if event.elapsed_ms else ""
             streams.say(f"{host}: {labels.probe(event.name)}: {outcome_words(event)}{took}")
         elif event.state == "retrying" and event.note.startswith("at "):
@@ -152,109 +137,8 @@ def _live(host: str) -> Iterator[Progress]:
         yield checklist.tell
 
 
-_tape = partial(typer.Option, rich_help_panel="Recordings")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tape:
-    """Where a scan is recorded, or which recording is replayed; both empty for an ordinary scan."""
-
-    record: Annotated[
-        str, _tape("--record", metavar="FILE", help="Record what the scan saw in FILE, for --replay.")
-    ] = ""
-    replay: Annotated[str, _tape("--replay", metavar="FILE", help="Grade the recording in FILE, without network.")] = ""
-
-    def asked(self, urls: Sequence[str], settings: Settings) -> tuple[str, ...]:
-        """Return what there is to do: ``urls``, or the recording alone. Raises BadValue and ConfigError."""
-        one_of(record=self.record, replay=self.replay)
-        if "\0" in self.record:
-            raise BadValue("--record must be the path of a file.")
-        if self.replay and urls:
-            raise BadValue("--replay grades a recording and scans nothing; leave the host out.")
-        if self.record and len(urls) > 1:
-            raise BadValue("--record records one scan; name one host.")
-        if self.record and settings.source:
-            raise ConfigError(
-                "--record cannot be used with --source; leave out --source to record a scan from this machine."
-            )
-        if not urls and not self.replay:
-            raise BadValue("Name a host to scan, such as example.com.")
-        return tuple(urls) or (self.replay,)
-
-    def keep(self, answer: HostReport) -> None:
-        """Write what ``answer`` rests on, whole or not at all. Raises ConfigError."""
-        if not self.record:
-            return
-        if answer.observations is None:
-            raise ConfigError(
-                "The observations of this scan are not kept, so it cannot be recorded; scan again with --force."
-            )
-        from aui_tui.model.observations import Recording, encode_recording
-        from aui_tui.report.atomic import replace
-
-        card = answer.card
-        kept = Recording(observations=answer.observations, name=card.name, category=card.category, seed=card.seed)
-        replace(Path(self.record).expanduser(), [encode_recording(kept).decode()])
-
-    def answer(self, settings: Settings, *, method: str = "", category: str = "") -> HostReport:
-        """Return the card of the recording; nothing is stored and no scan is spent. Raises ConfigError, RecordError."""
-        from aui_tui.checks.scoring import Labels, grade_card
-        from aui_tui.model.observations import decode_recording
-
-        kept = decode_recording(sources.read_bytes(self.replay))
-        labels = Labels(
-            name=kept.name, category=category or kept.category, seed=kept.seed, base_url=settings.base_url.rstrip("/")
-        )
-        card = grade_card(kept.observations, method or settings.method, labels=labels)
-        return HostReport(card=card, source="replay", observations=kept.observations)
-
-
-_signing = partial(typer.Option, rich_help_panel="Signed probes of your own sites")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Signing:
-    """Whether probes are signed with the user's key, and where that key is published."""
-
-    sign: Annotated[
-        bool, _signing("--sign", help="Ask again, signed with your key, as each agent that was turned away.")
-    ] = False
-    signature_agent: Annotated[
-        str, _signing("--signature-agent", metavar="URL", help="Where your key is published.")
-    ] = ""
-
-    def policy(self, folder: Path, access: ScanPolicy | None) -> ScanPolicy | None:
-        """Return ``access`` with the key kept in ``folder`` for --sign. Raises BadValue and ConfigError."""
-        if self.signature_agent and not self.sign:
-            raise BadValue("--signature-agent needs --sign; add --sign.")
-        if not self.sign:
-            return access
-        from aui_tui.scan.policy import PUBLIC
-        from aui_tui.scan.signing import Signer, checked_agent, read_key
-
-        agent = checked_agent(self.signature_agent) if self.signature_agent else ""
-        return dataclasses.replace(access or PUBLIC, signer=Signer(read_key(folder), agent))
-
-
-Force = Annotated[
-    bool, typer.Option("--force", help="Scan again, even if the last answer is recent; uses one of ten scans an hour.")
-]
-Category = Annotated[
-    str, typer.Option("--category", metavar="NAME", **words(CATEGORIES, "Category of the site in the index"))
-]
-
-
-_tasks = partial(typer.Option, rich_help_panel="Tasks in a browser (extra “browser”)")
-Tasks = Annotated[
-    bool, _tasks("--tasks", help="Try six tasks in a browser: read, follow, search, contact, form, offer.")
-]
-Act = Annotated[bool, _tasks("--act", help="Press “add to cart” once; for hosts of your own.")]
-Declared = Annotated[
-    bool,
-    typer.Option("--declared", help="Also ask what the site declares for agents; at most 18 requests, never scored."),
-]
-
-
+RECORDING: Final = ".recording"
+"""Ending of a file that keeps what a scan saw."""
 UNAUTHORIZED: Final = 401
 UNKNOWN_ISSUER: Final = ("local issuer certificate", "self-signed certificate", "self signed certificate")
 """What OpenSSL says of a certificate whose issuer it does not know."""
@@ -267,14 +151,14 @@ def note_of(answer: HostReport) -> str:
     return "shared with another caller's scan" if answer.source == "shared" else ""
 
 
-async def scan_one(run: Run, service: Service, url: str, options: ScanOptions) -> HostReport:
+async def scan_one(run: Run, service: Service, url: str, asked: ScanOptions) -> HostReport:
     """Scan ``url`` with progress and report its warnings. Raises AuiError."""
     try:
-        if options.tasks and service.is_local:
-            report = await _scan_with_tasks(run, service, url, options)
+        if asked.tasks and service.is_local:
+            report = await _scan_with_tasks(run, service, url, asked)
         else:
             with narrated(url, quiet=run.quiet) as progress:
-                report = await service.scan(url, options, progress=progress)
+                report = await service.scan(url, asked, progress=progress)
     except PrivateHost as error:
         if run.settings.source:
             raise
@@ -287,14 +171,14 @@ async def scan_one(run: Run, service: Service, url: str, options: ScanOptions) -
     return report
 
 
-async def _scan_with_tasks(run: Run, service: Service, url: str, options: ScanOptions) -> HostReport:
+async def _scan_with_tasks(run: Run, service: Service, url: str, asked: ScanOptions) -> HostReport:
     """Scan ``url`` and run the tasks, each step reported on a line of its own. Raises AuiError."""
     from aui_tui.cli.tasks import narrator, sandbox_warning
 
     if warning := sandbox_warning():
         streams.say(warning)
     progress = None if run.quiet else _plain(clean(url, 253))
-    return await service.scan(url, options, progress=progress, live=narrator(url, quiet=run.quiet))
+    return await service.scan(url, asked, progress=progress, live=narrator(url, quiet=run.quiet))
 
 
 def hints(seen: Observations) -> Iterator[str]:
@@ -304,39 +188,45 @@ def hints(seen: Observations) -> Iterator[str]:
         return
     if browser.status == UNAUTHORIZED and "credentials" not in seen.limits:
         yield (
-            f"{seen.host} asks for a password (401). If it is yours, --basic-auth-env VARIABLE sends the user:password "
-            "that the variable holds, and --header another field."
+            f"{seen.host} asks for a password (401). If it is yours, basic_auth_env or headers of "
+            f'[sites."{seen.host}"] in the settings file send it.'
         )
     if browser.error == "tls" and any(words in browser.detail for words in UNKNOWN_ISSUER):
         yield (
-            f"{seen.host} has a certificate from an issuer that is not known here. If it is yours, --cacert FILE "
+            f"{seen.host} has a certificate from an issuer that is not known here. If it is yours, AUI_TUI_CACERT=FILE "
             "trusts the certificates in FILE too."
         )
 
 
-def not_own(url: str) -> BadValue:
-    """Return the error for ``--no-limit`` on a public host."""
-    return BadValue(f"--no-limit is for hosts of your own, and {clean(url, 253)} is public; leave --no-limit out.")
+def recording_of(answer: HostReport) -> bytes:
+    """Return what ``answer`` rests on, for ``regrade``. Raises ConfigError where that is not kept."""
+    from aui_tui.model.observations import Recording, encode_recording
+
+    if answer.observations is None:
+        raise ConfigError(
+            "The observations of this scan are not kept, so it cannot be recorded; scan again with --force."
+        )
+    card = answer.card
+    return encode_recording(
+        Recording(observations=answer.observations, name=card.name, category=card.category, seed=card.seed)
+    )
 
 
 class Batch:
     """The results of the scans of one command, printed as it comes or at the end, as ``form`` can."""
 
-    def __init__(self, run: Run, form: CardForm, gating: Gating, *, many: bool) -> None:
-        self._run, self._form, self._gating, self._many = run, form, gating, many
-        self._reports: list[HostReport] = []
-        self._notes: dict[str, str] = {}
+    def __init__(self, form: CardForm, gating: Gating, *, many: bool) -> None:
+        self._form, self._gating, self._many = form, gating, many
+        self.reports: list[HostReport] = []
         self._outcomes: list[Outcome] = []
         self._refused: list[Refusal] = []
         self.codes: list[int] = []
 
     def add(self, answer: HostReport, outcome: Outcome) -> None:
         """Take in one finished scan and what the gates said of it."""
-        notes = {answer.card.host: note_of(answer)}
         if self._form.streams:
-            self._emit(self._form.chunks(self._run, [answer], notes=notes))
-        self._reports.append(answer)
-        self._notes |= notes
+            self._emit(self._form.chunks([answer], notes={answer.card.host: note_of(answer)}))
+        self.reports.append(answer)
         self._outcomes.append(outcome)
         self.codes.append(outcome.exit_code)
 
@@ -349,20 +239,19 @@ class Batch:
             return
         refused = Refusal(clean(url, 253), error.title, error.http_status, str(error))
         if self._form.streams:
-            self._emit(self._form.chunks(self._run, (), refused=[refused]))
+            self._emit(self._form.chunks((), refused=[refused]))
         self._refused.append(refused)
 
     def _emit(self, chunks: Iterator[str]) -> None:
-        between = (self._reports or self._refused) and not self._form.record
+        between = (self.reports or self._refused) and not self._form.record
         emit(chain(["\n"] if between else [], chunks), None)
 
     def end(self) -> int:
         """Print what had to wait for the last scan, and return the exit code of the command."""
-        if (self._reports or self._refused) and not self._form.streams:
+        if (self.reports or self._refused) and not self._form.streams:
             chunks = self._form.chunks(
-                self._run,
-                self._reports,
-                notes=self._notes,
+                self.reports,
+                notes={one.card.host: note_of(one) for one in self.reports},
                 gates=self._gating.by_host(self._outcomes),
                 many=self._many,
                 refused=self._refused,
@@ -371,61 +260,89 @@ class Batch:
         return worst(self.codes)
 
 
-@app.command(
-    "scan",
-    cls=taking(FormOptions, GateOptions, ConnectionOptions, Tape, Signing),
-    epilog=example("aui-tui scan example.com --fail-grade C"),
-)
+def show_in_browser(run: Run, report: HostReport, written: Path | None) -> None:
+    """Open the HTML report of one host, written into the data folder unless it is ``written`` already."""
+    import webbrowser
+
+    if written is None or written.suffix.lower() != ".html":
+        from aui_tui.report.formats import write_cards
+
+        folder = run.settings.data_dir / "reports"
+        folder.mkdir(parents=True, exist_ok=True)
+        written = folder / f"{re.sub(r'[^a-z0-9.-]', '_', report.card.host)}.html"
+        emit(write_cards("html", [report.card]), written)
+    opened_it = webbrowser.open(written.resolve().as_uri())
+    streams.say(f"{'Opened' if opened_it else 'No browser could be opened; the report is'} {written}")
+
+
+@app.command("scan", epilog="Example: aui-tui scan example.com --fail-grade C")
 def scan(
     context: typer.Context,
-    url: Annotated[list[str] | None, typer.Argument(metavar="URL...", help="Hosts or http(s) addresses.")] = None,
-    pace: Pace = 0.0,
-    force: Force = False,
-    method: Method = "",
-    category: Category = "",
-    tasks: Tasks = False,
-    act: Act = False,
-    declared: Declared = False,
+    url: Annotated[
+        list[str], typer.Argument(metavar="URL...", help="Hosts or http(s) addresses, such as example.com.")
+    ],
+    force: options.Force = False,
+    method: options.Method = "",
+    category: options.SiteCategory = "",
+    tasks: options.Tasks = False,
+    open_: Annotated[bool, typer.Option("--open", help="Write the HTML report and open it.")] = False,
+    allow_private: options.AllowPrivate = False,
+    connect_to: options.ConnectTo = None,
+    fail_under: options.FailUnder = None,
+    fail_grade: options.FailGrade = None,
+    require_stance: options.RequireStance = None,
+    must_serve: options.MustServe = None,
+    fail_on: options.FailOn = None,
+    no_regress: options.NoRegress = None,
+    as_json: options.Json = False,
+    details: options.Details = False,
+    output: options.File = "",
 ) -> int:
-    """Scan a site as a browser and as AI agents, and print its report card."""
-    run = run_of(context)
-    form, gating, tape = CardForm.of(context), Gating.of(context), given(context, Tape)
-    access = given(context, ConnectionOptions).policy(pace)
-    access = given(context, Signing).policy(run.settings.data_dir, access)
-    options = ScanOptions(
-        force=force or bool(gating.gates),
-        method=method_of(method),
-        category=category_of(category),
-        tasks=tasks,
-        act=act,
-        declared=declared,
-    )
-    if act and not tasks:
-        raise BadValue("--act needs --tasks; add --tasks.")
-    if tape.replay and (tasks or declared):
-        name = "--tasks" if tasks else "--declared"
-        raise BadValue(f"{name} cannot be used with --replay; leave one of them out.")
-    urls = tape.asked(url or (), run.settings)
-    batch = Batch(run, form, gating, many=len(urls) > 1)
+    """Scan a site as a browser and as AI agents, and print its report card.
 
-    async def answer(service: Service, one: str) -> HostReport:
-        if tape.replay:
-            return tape.answer(run.settings, method=options.method, category=options.category)
-        if access is not None and access.no_limit and await counts(service, one):
-            raise not_own(one)
-        return await scan_one(run, service, one, options)
+    A scan with a gate always asks the site. --output FILE.recording keeps what was seen, for regrade.
+    """
+    run = options.run_of(context)
+    gates = Gates.of(
+        fail_under=fail_under,
+        fail_grade=fail_grade,
+        require_stance=require_stance,
+        must_serve=must_serve,
+        fail_on=fail_on,
+        no_regress=no_regress is not None,
+    )
+    gating = Gating.of(run, gates, no_regress)
+    recording = output.endswith(RECORDING)
+    if recording and len(url) > 1:
+        raise BadValue("A recording holds one scan; name one host.")
+    recorded = path_of(output) if recording else None
+    form = CardForm.of(run, as_json=as_json, details=details, output="" if recording else output)
+    asked = ScanOptions(
+        force=force or bool(gates),
+        method=options.method_of(method),
+        category=options.category_of(category),
+        tasks=tasks,
+        act=run.settings.act and tasks,
+        declared=run.settings.declared,
+    )
+    batch = Batch(form, gating, many=len(url) > 1)
 
     async def work() -> None:
-        async with opened(run, access) as service:
-            for one in urls:
-                try:
-                    found = await answer(service, one)
-                    tape.keep(found)
+        for one in url:
+            try:
+                access = policy_of(run, one, allow_private=allow_private, connect_to=connect_to)
+                async with opened(run, access) as service:
+                    found = await scan_one(run, service, one, asked)
+                    if recorded is not None:
+                        emit([recording_of(found).decode()], recorded)
                     outcome = await gating.judge(service, found.card)
-                except AuiError as error:
-                    batch.refuse(one, error)
-                else:
-                    batch.add(found, outcome)
+            except AuiError as error:
+                batch.refuse(one, error)
+            else:
+                batch.add(found, outcome)
 
     run.wait(work())
-    return batch.end()
+    code = batch.end()
+    for report in batch.reports if open_ else ():
+        show_in_browser(run, report, form.path)
+    return code

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import Annotated, Final
 
 import typer
 
-from aui_tui.cli import streams
-from aui_tui.cli.options import ConnectionOptions, example, given, only, run_of, taking
+from aui_tui.cli import options, streams
+from aui_tui.cli.reach import policy_of
 from aui_tui.cli.sources import only_local, opened
 from aui_tui.errors import BadValue, MissingExtra
 
@@ -24,50 +24,39 @@ Port = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listening:
-    """Where the index is served, by how many processes, and to the pages of which sites."""
+BaseUrl = Annotated[
+    str | None, typer.Option("--base-url", metavar="URL", help="Address by which others reach it, behind a proxy.")
+]
 
-    host: Address = "127.0.0.1"
-    port: Port = PORT
-    base_url: Annotated[
-        str | None, typer.Option("--base-url", metavar="URL", help="Public address of the service; names every record.")
-    ] = None
+
+@app.command("serve", epilog="Example: aui-tui serve --port 8600 --base-url https://index.example")
+def serve(
+    context: typer.Context,
+    host: Address = "127.0.0.1",
+    port: Port = PORT,
+    base_url: BaseUrl = None,
     workers: Annotated[
         int, typer.Option("--workers", metavar="N", min=1, max=MAX_WORKERS, help="Server processes.")
-    ] = 1
+    ] = 1,
     trust_proxy: Annotated[
         list[str] | None,
         typer.Option("--trust-proxy", metavar="NETWORK", help="Proxy whose X-Forwarded-For names the client."),
-    ] = None
+    ] = None,
     cors: Annotated[
         list[str] | None, typer.Option("--cors", metavar="ORIGIN", help="Origin whose pages may read the API.")
-    ] = None
+    ] = None,
     allow_origin: Annotated[
         list[str] | None,
         typer.Option("--allow-origin", metavar="ORIGIN", help="Origin whose pages may also start scans."),
-    ] = None
-
-
-@app.command(
-    "serve",
-    cls=taking(Listening, only(ConnectionOptions, "connect_to", "cacert")),
-    epilog=example("aui-tui serve --port 8600 --base-url https://index.example"),
-)
-def serve(
-    context: typer.Context,
-    read_only: Annotated[
-        bool, typer.Option("--read-only", help="Publish what is stored; visitors scan nothing.")
-    ] = False,
-    visits: Annotated[
-        bool, typer.Option("--visits/--no-visits", help="Publish the figures of your access logs.")
-    ] = True,
+    ] = None,
+    connect_to: options.ConnectTo = None,
 ) -> int:
     """Publish the index: JSON endpoints, pages for people, and tools for agents, until ctrl+c.
 
-    Clients scan public hosts on ports 80 and 443 only, ten times an hour each; with --read-only they scan nothing.
+    Clients scan public hosts on ports 80 and 443 only, ten times an hour each. Settings: read_only,
+    publish_visits.
     """
-    run = run_of(context)
+    run = options.run_of(context)
     only_local(run, "Serving")
     from aui_tui.model.registry import Starter
     from aui_tui.scan import signing
@@ -78,20 +67,19 @@ def serve(
     from aui_tui.service.publication import LocalPublication
     from aui_tui.web.app import serve as publish
 
-    settings, listening = run.settings, given(context, Listening)
+    settings = run.settings
     if (settings.data_dir / signing.NAME).exists():
         signing.read_key(settings.data_dir)
-    base_url = listening.base_url
     if base_url is None and settings.origins["base_url"] != "default":
         base_url = settings.base_url
     publication = LocalPublication(
         folder=settings.data_dir,
         base_url=base_url or settings.base_url,
         method=settings.method,
-        access=given(context, ConnectionOptions).policy() or PUBLIC,
+        access=policy_of(run, connect_to=connect_to) or PUBLIC,
         known=Starter(),
-        read_only=read_only,
-        with_visits=visits,
+        read_only=settings.read_only,
+        with_visits=settings.publish_visits,
     )
     first = publication()
     warnings = first.warnings
@@ -100,31 +88,29 @@ def serve(
         streams.say(sentence)
     return publish(
         publication,
-        host=listening.host,
-        port=listening.port,
+        host=host,
+        port=port,
         base_url=base_url,
-        workers=listening.workers,
-        trusted_proxies=tuple(listening.trust_proxy or ()),
-        cors=tuple(listening.cors or ()),
-        allow_origin=tuple(listening.allow_origin or ()),
+        workers=workers,
+        trusted_proxies=tuple(trust_proxy or ()),
+        cors=tuple(cors or ()),
+        allow_origin=tuple(allow_origin or ()),
     )
 
 
-@app.command(
-    "mcp",
-    cls=taking(only(ConnectionOptions, "allow_private", "connect_to", "cacert", "no_limit")),
-    epilog=example("aui-tui mcp --allow-scan --allow-private"),
-)
+@app.command("mcp", epilog="Example: aui-tui mcp --allow-scan --allow-private")
 def mcp(
     context: typer.Context,
     allow_scan: Annotated[bool, typer.Option("--allow-scan", help="Offer the tool scan too.")] = False,
+    allow_private: options.AllowPrivate = False,
+    connect_to: options.ConnectTo = None,
 ) -> None:
     """Serve the index to a coding agent as MCP tools over standard input and output, until it closes them.
 
     The tools read: index, site, plan, diff, tasks, visits. --allow-scan adds scan.
     """
-    run = run_of(context)
-    access = given(context, ConnectionOptions).policy()
+    run = options.run_of(context)
+    access = policy_of(run, allow_private=allow_private, connect_to=connect_to)
     if access is not None and not allow_scan:
         raise BadValue("Options on how to reach a site need --allow-scan; add --allow-scan, or leave them out.")
     if find_spec("mcp") is None:
@@ -145,7 +131,7 @@ def mcp(
 WEB_PORT: Final = 8601
 
 
-@app.command("web", cls=taking(), epilog=example("aui-tui web --port 8601"))
+@app.command("web", epilog="Example: aui-tui web --port 8601")
 def web(
     context: typer.Context,
     host: Address = "127.0.0.1",
@@ -158,16 +144,16 @@ def web(
 
     The address that is printed holds a token: whoever has it acts as you do.
     """
-    run = run_of(context)
+    run = options.run_of(context)
     if find_spec("textual_serve") is None:
         raise MissingExtra("aui-tui web", "web")
     from aui_tui.web import dashboard
 
     settings = run.settings
-    options = ["--data-dir", str(settings.data_dir)]
+    words = ["--data-dir", str(settings.data_dir)]
     if settings.origins["source"] == "--source":
-        options += ["--source", settings.source]
+        words += ["--source", settings.source]
     if settings.origins["config_file"] == "--config":
-        options += ["--config", str(settings.config_file)]
-    dashboard.serve(options, host=host, port=port, base_url=base_url, title=streams.NAME, say=streams.say)
+        words += ["--config", str(settings.config_file)]
+    dashboard.serve(words, host=host, port=port, base_url=base_url, title=streams.NAME, say=streams.say)
     return 0

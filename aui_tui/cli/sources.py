@@ -13,6 +13,7 @@ from aui_tui.cli.run import Run
 from aui_tui.errors import BadValue, ConfigError, RecordError, Unavailable
 from aui_tui.model.card import ReportCard
 from aui_tui.model.codec import MAX_BYTES, decode_card
+from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.model.observations import Observations
 from aui_tui.model.view import HostReport
 from aui_tui.service.protocol import Service
@@ -114,7 +115,11 @@ STDIN: Final = "-"
 
 def is_file(name: str) -> bool:
     """Return whether ``name`` means a file of cards rather than a host: ``-``, a JSON file, or one that is there."""
-    return name == STDIN or name.endswith((".json", ".ndjson")) or ("\0" not in name and Path(name).is_file())
+    return (
+        name == STDIN
+        or name.endswith((".json", ".ndjson", ".recording"))
+        or ("\0" not in name and Path(name).is_file())
+    )
 
 
 def read_bytes(name: str) -> bytes:
@@ -135,7 +140,7 @@ def read(name: str) -> tuple[ReportCard, ...]:
 
 
 def read_scans(name: str) -> tuple[tuple[ReportCard, Observations | None], ...]:
-    """Return the cards in the file ``name``, each with what was seen where its record is that of a data package.
+    """Return the cards in the file ``name``, each with what was seen where it is a recording.
 
     Raises ConfigError, or RecordError naming the record at fault.
     """
@@ -154,18 +159,28 @@ def read_scans(name: str) -> tuple[tuple[ReportCard, Observations | None], ...]:
 
 
 def _scan(text: bytes) -> tuple[ReportCard, Observations | None]:
-    """Return a card, or what a line ``{"card": ..., "observations": ...}`` holds. Raises RecordError."""
+    """Return a card; with what was seen where it is a recording, or ``{"card": ..., "observations": ...}``.
+
+    Raises RecordError.
+    """
     try:
         whole = json.loads(text)
     except (ValueError, RecursionError):
         whole = None
-    if not isinstance(whole, dict) or "card" not in whole:
-        return decode_card(text), None
-    from aui_tui.index.blobs import decode_observations
+    if isinstance(whole, dict) and "card" in whole:
+        from aui_tui.index.blobs import decode_observations
 
-    seen = whole.get("observations")
-    found = None if seen is None else decode_observations(json.dumps(seen).encode())
-    return decode_card(json.dumps(whole["card"]).encode()), found
+        seen = whole.get("observations")
+        found = None if seen is None else decode_observations(json.dumps(seen).encode())
+        return decode_card(json.dumps(whole["card"]).encode()), found
+    if not isinstance(whole, dict) or "recording" not in whole:
+        return decode_card(text), None
+    from aui_tui.checks.scoring import Labels, grade_card
+    from aui_tui.model.observations import decode_recording
+
+    kept = decode_recording(text)
+    labels = Labels(name=kept.name, category=kept.category, seed=kept.seed)
+    return grade_card(kept.observations, DEFAULT_METHOD, labels=labels), kept.observations
 
 
 def _texts(data: bytes) -> list[bytes]:

@@ -10,8 +10,7 @@ from typing import Annotated, Final
 import msgspec
 import typer
 
-from aui_tui.cli import streams
-from aui_tui.cli.options import Host, example, run_of, taking
+from aui_tui.cli import options, streams
 from aui_tui.cli.sources import opened
 from aui_tui.cli.streams import Paint
 from aui_tui.errors import AuiError, BadValue, ConfigError
@@ -132,17 +131,17 @@ def _result_lines(result: TaskResult, signs: dict[str, str], paint: Paint) -> It
         yield f"  {result.snippet}  on {result.url}"
 
 
-@app.command("tasks", cls=taking(), epilog=example("aui-tui tasks example.com --write transcript"))
+@app.command("tasks", epilog="Example: aui-tui tasks example.com --write transcript")
 def tasks(
     context: typer.Context,
-    host: Host,
+    host: options.Host,
     write: Annotated[
         str, typer.Option("--write", metavar="DIR", help="Write the transcript and one picture per task into DIR.")
     ] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="The transcript as JSON.")] = False,
+    as_json: options.Json = False,
 ) -> None:
     """Show the kept transcript of a run of the tasks (scan HOST --tasks): each step, and what to change."""
-    run = run_of(context)
+    run = options.run_of(context)
     if "\0" in write:
         raise BadValue("--write must be the path of a folder.")
 

@@ -10,9 +10,8 @@ from typing import Annotated, BinaryIO
 
 import typer
 
-from aui_tui.cli import complete, streams
-from aui_tui.cli.options import example, run_of, taking
-from aui_tui.cli.output import Report, report, showing_progress
+from aui_tui.cli import complete, options, streams
+from aui_tui.cli.output import report, showing_progress
 from aui_tui.cli.run import Run, fail
 from aui_tui.cli.sources import STDIN, local, local_of, only_local, read_bytes
 from aui_tui.errors import AuiError, ConfigError
@@ -22,7 +21,6 @@ from aui_tui.model.vocabulary import choose
 from aui_tui.report.gates import worst
 from aui_tui.service.importer import take
 from aui_tui.text import clean, count
-from aui_tui.validate import KINDS
 from aui_tui.validate import validate as validated
 
 app = typer.Typer()
@@ -42,21 +40,17 @@ INVALID = 1
 """Exit code when a record breaks the specification."""
 
 
-@app.command("validate", cls=taking(), epilog=example("aui-tui scan example.com --json | aui-tui validate -"))
+@app.command("validate", epilog="Example: aui-tui scan example.com --json | aui-tui validate -")
 def validate(
     context: typer.Context,
     file: Annotated[list[str], typer.Argument(metavar="FILE...", help="JSON or NDJSON; - reads stdin.")],
-    kind: Annotated[
-        str, typer.Option("--as", metavar="card|index|summary", help="Kind of record; default: by its fields.")
-    ] = "",
-    as_json: Report = False,
+    as_json: options.Json = False,
 ) -> int:
     """Check records against the schema and say where and why they break it. Exit code 1 when one does."""
-    run_of(context)
-    kind = choose("kind of record", kind, KINDS) if kind else ""
+    options.run_of(context)
     code = 0
     for name in file:
-        verdict = validated(read_bytes(name), kind)
+        verdict = validated(read_bytes(name))
         shown = clean(name, 200)
         if not verdict.valid:
             code = INVALID
@@ -81,16 +75,16 @@ def _opened(name: str, stack: ExitStack) -> BinaryIO:
         raise ConfigError(f"Cannot read {clean(name, 200)}: {clean(reason, 200)}.") from None
 
 
-@app.command("import", cls=taking(), epilog=example("curl -s https://index.example/api/index.json | aui-tui import -"))
+@app.command("import", epilog="Example: curl -s https://index.example/api/index.json | aui-tui import -")
 def import_records(
     context: typer.Context,
     file: Annotated[
         list[str], typer.Argument(metavar="FILE...", help="Cards, rows or indexes, JSON or NDJSON; - reads stdin.")
     ],
-    as_json: Report = False,
+    as_json: options.Json = False,
 ) -> int:
     """Import records from files into the index; a row never replaces a card, an older scan goes to the history."""
-    run = run_of(context)
+    run = options.run_of(context)
     only_local(run, "An import")
     code = 0
     with ExitStack() as stack:
@@ -109,21 +103,21 @@ def import_records(
     return code
 
 
-@app.command("backup", cls=taking(), epilog=example("aui-tui backup index-2026-11-20.db"))
+@app.command("backup", epilog="Example: aui-tui backup index-2026-11-20.db")
 def backup(
     context: typer.Context,
     file: Annotated[str, typer.Argument(metavar="FILE", help="The copy; it can be used as index.db.")],
-    force: Annotated[bool, typer.Option("--force", help="Replace FILE when it is there.")] = False,
-    as_json: Report = False,
+    replace: options.Replace = False,
+    as_json: options.Json = False,
 ) -> None:
     """Copy the index to a file, also while scans and crawls go on."""
-    run = run_of(context)
+    run = options.run_of(context)
     only_local(run, "A backup")
     from aui_tui.index.upkeep import backup as copied
 
     with _opened_index(run) as reports:
         with showing_progress("Copying", quiet=run.quiet) as progress:
-            size = copied(reports, Path(file).expanduser(), overwrite=force, progress=progress)
+            size = copied(reports, Path(file).expanduser(), overwrite=replace, progress=progress)
         if as_json:
             report(as_json, {"file": clean(file, 4096), "bytes": size}, ())
         else:
@@ -134,23 +128,12 @@ UNSOUND = 1
 """Exit code when something is wrong and was not repaired."""
 
 
-@app.command("doctor", cls=taking(), epilog=example("aui-tui doctor --repair"))
-def doctor(
-    context: typer.Context,
-    repair: Annotated[bool, typer.Option("--repair", help="Remove what cannot be read, rebuild the rest.")] = False,
-    salvage: Annotated[
-        bool, typer.Option("--salvage", help="Recover what can still be read from damaged files that were set aside.")
-    ] = False,
-    as_json: Report = False,
-) -> int:
+@app.command("doctor", epilog="Example: aui-tui doctor")
+def doctor(context: typer.Context, as_json: options.Json = False) -> int:
     """Check every kept card of this machine's index; exit code 1 when something is wrong."""
-    run = run_of(context)
+    run = options.run_of(context)
     only_local(run, "The doctor")
     with _opened_index(run) as reports:
-        if salvage:
-            _salvage(run, reports)
-        if repair:
-            _repair(run, reports)
         return _examine(run, reports, as_json=as_json)
 
 
@@ -164,9 +147,9 @@ def _examine(run: Run, reports: Reports, *, as_json: bool) -> int:
         f"size      {health.bytes / 1e6:.1f} MB",
         f"hosts     {health.hosts:,}",
         f"scans     {health.scans:,}",
-        *(f"set aside {path} (--salvage recovers what it holds)" for path in damaged(reports.path.parent)),
+        *(f"set aside {path}" for path in damaged(reports.path.parent)),
         *(f"problem   {clean(problem, 300)}" for problem in health.problems),
-        "sound" if not health.problems else "damaged; --repair repairs it",
+        "sound" if not health.problems else "damaged; put a backup in the place of index.db, or scan the hosts again",
     ]
     found = {
         "index": str(reports.path),
@@ -181,38 +164,16 @@ def _examine(run: Run, reports: Reports, *, as_json: bool) -> int:
     return UNSOUND if health.problems else 0
 
 
-def _repair(run: Run, reports: Reports) -> None:
-    from aui_tui.index.upkeep import repair
-
-    with showing_progress("Repairing", quiet=run.quiet) as progress:
-        done = repair(reports, progress=progress)
-    streams.say(
-        f"repaired: removed {count(done.scans_removed, 'scan')} and {count(done.hosts_removed, 'host')}, "
-        f"and what was seen in {count(done.observations_removed, 'scan')}"
-        + (f"; visits of {count(done.visits_removed, 'host')}" if done.visits_removed else "")
-    )
-
-
-def _salvage(run: Run, reports: Reports) -> None:
-    from aui_tui.index.upkeep import salvage
-
-    for path in damaged(reports.path.parent):
-        with showing_progress("Salvaging", quiet=run.quiet) as progress:
-            done = salvage(path, reports, progress=progress)
-        visits = f"; visits of {count(done.visits, 'host')} kept" if done.visits else ""
-        streams.say(f"salvaged from {path.name}: {count(done.kept, 'scan')} kept, {done.lost:,} lost{visits}")
-
-
-@app.command("forget", cls=taking(), epilog=example("aui-tui forget example.com"))
+@app.command("forget", epilog="Example: aui-tui forget example.com")
 def forget(
     context: typer.Context,
     host: Annotated[
         list[str], typer.Argument(metavar="HOST...", help="Hosts that were scanned.", autocompletion=complete.hosts)
     ],
-    as_json: Report = False,
+    as_json: options.Json = False,
 ) -> int:
     """Remove hosts from the index, with every kept scan."""
-    run = run_of(context)
+    run = options.run_of(context)
     only_local(run, "Forgetting")
     codes: list[int] = []
 
@@ -232,16 +193,16 @@ def forget(
     return worst(codes)
 
 
-@app.command("cache", cls=taking(), epilog=example("aui-tui cache clear"))
+@app.command("cache", epilog="Example: aui-tui cache clear")
 def cache(
     context: typer.Context,
     action: Annotated[
         str, typer.Argument(metavar="show|clear", help="What to do.", autocompletion=complete.of(ACTIONS))
     ] = "show",
-    as_json: Report = False,
+    as_json: options.Json = False,
 ) -> None:
     """Show or clear the answers of the last 24 hours; no report card is lost."""
-    run = run_of(context)
+    run = options.run_of(context)
     only_local(run, "The cache")
     chosen = choose("action", action, ACTIONS)
 
@@ -261,21 +222,21 @@ ACTIONS = ("show", "clear")
 KEY_ACTIONS = ("new", "show", "directory")
 
 
-@app.command("key", cls=taking(), epilog=example("aui-tui key new"))
+@app.command("key", epilog="Example: aui-tui key new")
 def key(
     context: typer.Context,
     action: Annotated[
         str, typer.Argument(metavar="new|show|directory", help="What to do.", autocompletion=complete.of(KEY_ACTIONS))
     ],
-    replace: Annotated[bool, typer.Option("--replace", help="With new: replace the old key.")] = False,
+    replace: options.Replace = False,
 ) -> None:
-    """Make or show the key that signs probes of your own sites: scan --sign.
+    """Make or show the key that signs probes of your own sites: the setting sign.
 
     new makes an Ed25519 key in the data folder; show prints its public part and its thumbprint, the keyid of
     signatures; directory prints the JSON to publish at /.well-known/http-message-signatures-directory, which serve
     publishes by itself. The private part is never printed.
     """
-    run = run_of(context)
+    run = options.run_of(context)
     chosen = choose("action", action, KEY_ACTIONS)
     from aui_tui.scan import signing
 

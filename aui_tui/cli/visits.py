@@ -8,15 +8,13 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from aui_tui.cli import complete, gating, streams
-from aui_tui.cli.options import ConnectionOptions, example, given, one_of, only, run_of, taking
-from aui_tui.cli.output import File, emit, path_of, showing_progress
+from aui_tui.cli import complete, gating, options, streams
+from aui_tui.cli.output import emit, format_for, path_of, showing_progress
+from aui_tui.cli.reach import policy_of
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import local, only_local
 from aui_tui.cli.streams import Paint
@@ -34,8 +32,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-READING: Final = "How to read the log"
 GATES: Final = "Gate (exit code 1 when it fails, 3 when the log cannot tell)"
+FORMS: Final = ("json", "csv", "markdown")
 KINDS: Final = ("edge", "origin", "unknown")
 SERVERS: Final = ("nginx", "apache", "haproxy", "ipset", "cloudflare")
 """Forms of an allow-list; their table is not loaded for a help."""
@@ -54,42 +52,6 @@ HostOption = Annotated[
         "--host", metavar="HOST", help="Keep the figures beside this host's card.", autocompletion=complete.hosts
     ),
 ]
-_reading = partial(typer.Option, rich_help_panel=READING)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadingOptions:
-    """How to read the log, as asked for."""
-
-    log_kind: Annotated[
-        str, _reading("--log-kind", metavar="KIND", help=f"Where the log was written: {', '.join(KINDS)}.")
-    ] = ""
-    trusted_proxy: Annotated[
-        list[str] | None, _reading("--trusted-proxy", metavar="NETWORK", help="Proxy whose X-Forwarded-For is trusted.")
-    ] = None
-    client_field: Annotated[
-        str,
-        _reading(
-            "--client-field",
-            metavar="NAME",
-            help="Field in which a trusted proxy writes the client's address; X-Forwarded-For otherwise.",
-        ),
-    ] = ""
-
-    def options(self, host: str) -> Options:
-        """Return the options of a reading for ``host`` (empty: any). Raises BadValue, InvalidHost."""
-        from aui_tui.visits.counting import Options
-
-        if self.log_kind and self.log_kind not in KINDS:
-            raise BadValue(f"--log-kind takes {', '.join(KINDS)}, not {clean(self.log_kind, 40)!r}.", allowed=KINDS)
-        return Options(
-            kind=self.log_kind or None,  # type: ignore[arg-type]  # one of KINDS, as checked above
-            host=_site(host) if host else "",
-            trusted=tuple(self.trusted_proxy or ()),
-            client_field=self.client_field,
-        )
-
-
 Follow = Annotated[bool, typer.Option("--follow", "-F", help="Go on reading as the files grow, until ctrl+c.")]
 UpdateRanges = Annotated[
     bool, typer.Option("--update-ranges", help="Fetch the address ranges that vendors publish first.")
@@ -102,9 +64,6 @@ RangesForm = Annotated[
         help=f"Print the fetched ranges of the agents as an allow-list: {', '.join(SERVERS)}.",
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print the record, one line of JSON.")]
-Csv = Annotated[bool, typer.Option("--csv", help="Print CSV, one line per client.")]
-Markdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown, for notes and pull requests.")]
 FailRefused = Annotated[
     list[str] | None,
     typer.Option(
@@ -116,11 +75,7 @@ FailRefused = Annotated[
 ]
 
 
-@app.command(
-    "visits",
-    cls=taking(ReadingOptions, only(ConnectionOptions, "allow_private", "connect_to", "cacert")),
-    epilog=example("aui-tui visits '/var/log/nginx/access.log*' --host example.com"),
-)
+@app.command("visits", epilog="Example: aui-tui visits '/var/log/nginx/access.log*' --host example.com")
 def visits(
     context: typer.Context,
     logs: Logs = None,
@@ -128,26 +83,29 @@ def visits(
     follow: Follow = False,
     update_ranges: UpdateRanges = False,
     ranges: RangesForm = "",
-    as_json: Json = False,
-    as_csv: Csv = False,
-    as_markdown: Markdown = False,
-    output: File = "",
+    allow_private: options.AllowPrivate = False,
+    connect_to: options.ConnectTo = None,
+    as_json: options.Json = False,
+    form_name: Annotated[str, typer.Option("--format", "-f", metavar="NAME", **options.words(FORMS, "Print as"))] = "",
+    output: options.File = "",
     fail_refused: FailRefused = None,
 ) -> int:
     """Count the visits of AI agents in access logs, and compare them with the probes.
 
     Only figures are kept, beside the host's card: no address, no query, no user. Without LOG, it prints what was kept.
+    Settings: log_kind, client_field, trusted_proxy.
     """
-    run = run_of(context)
+    run = options.run_of(context)
     only_local(run, "Reading logs")
     from aui_tui.visits.ranges import RangeBook
 
     asked = gating.limits(fail_refused or ())
-    form = one_of(json=as_json, csv=as_csv, markdown=as_markdown).removeprefix("--")
-    options = given(context, ReadingOptions).options(host)
+    options.one_of(json=as_json, format=form_name)
+    form = "json" if as_json else format_for(path_of(output), form_name, FORMS)
+    reading = _reading_of(run, host)
     book = RangeBook(run.settings.data_dir / "ranges")
     if update_ranges:
-        failed = _update(run, book, given(context, ConnectionOptions).policy())
+        failed = _update(run, book, policy_of(run, allow_private=allow_private, connect_to=connect_to))
         if not (logs or host or ranges):
             return 3 if failed else 0
     if ranges:
@@ -160,9 +118,9 @@ def visits(
     if not logs:
         record, card = _kept(run, host)
     elif follow:
-        record, card = _follow(run, logs, options, book, printer)
+        record, card = _follow(run, logs, reading, book, printer)
     else:
-        record, card = _read(run, logs, options, book)
+        record, card = _read(run, logs, reading, book)
     if not follow:
         printer.show(record, card)
     if not asked:
@@ -170,6 +128,21 @@ def visits(
     outcome = gating.refused_too_often(record, asked)
     gating.tell(outcome)
     return outcome.exit_code
+
+
+def _reading_of(run: Run, host: str) -> Options:
+    """Return how to read the logs of ``host`` (empty: of any). Raises BadValue, InvalidHost."""
+    from aui_tui.visits.counting import Options
+
+    settings = run.settings
+    if settings.log_kind not in ("", *KINDS):
+        raise BadValue(f"log_kind takes {', '.join(KINDS)}, not {clean(settings.log_kind, 40)!r}.", allowed=KINDS)
+    return Options(
+        kind=settings.log_kind or None,  # type: ignore[arg-type]  # one of KINDS, as checked above
+        host=_site(host) if host else "",
+        trusted=settings.trusted_proxy,
+        client_field=settings.client_field,
+    )
 
 
 def _site(host: str) -> str:

@@ -14,22 +14,11 @@ from typing import Annotated, Final
 
 import typer
 
-from aui_tui.cli import streams
-from aui_tui.cli.options import (
-    UNITS,
-    ConnectionOptions,
-    Method,
-    category_of,
-    example,
-    given,
-    method_of,
-    run_of,
-    seconds_of,
-    taking,
-)
-from aui_tui.cli.output import Json
+from aui_tui.cli import options, streams
+from aui_tui.cli.options import UNITS, seconds_of
+from aui_tui.cli.reach import policy_of
 from aui_tui.cli.run import Run, fail
-from aui_tui.cli.scan import Category, not_own, scan_one
+from aui_tui.cli.scan import scan_one
 from aui_tui.cli.sources import counts, opened, own_host
 from aui_tui.errors import AuiError, BadValue, ConfigError
 from aui_tui.model.card import ReportCard
@@ -75,28 +64,25 @@ def reading_keys(pressed: list[str]) -> Iterator[bool]:
         termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
 
 
-@app.command(
-    "watch",
-    cls=taking(ConnectionOptions),
-    epilog=example("aui-tui watch http://localhost:8000 --allow-private --path public/"),
-)
+@app.command("watch", epilog="Example: aui-tui watch localhost:8000 --path public/")
 def watch(
     context: typer.Context,
     url: Annotated[str, typer.Argument(metavar="URL", help="Host name or http(s) address.")],
     every: Annotated[str, typer.Option("--every", metavar="TIME", help="Scan at this interval, such as 6m.")] = "",
     folder: Annotated[str, typer.Option("--path", metavar="DIR", help="Scan when files under it change.")] = "",
     count: Annotated[int, typer.Option("--count", metavar="N", min=0, help="Stop after N scans.")] = 0,
-    method: Method = "",
-    category: Category = "",
-    as_json: Json = False,
+    method: options.Method = "",
+    allow_private: options.AllowPrivate = False,
+    connect_to: options.ConnectTo = None,
+    as_json: options.Json = False,
 ) -> int:
     """Scan a site again and again, and show what changed. Any key scans at once; q quits.
 
-    Each scan costs one of the ten an hour; --no-limit scans a host of your own all day.
+    Each scan costs one of the ten an hour; with the setting no_limit, those of a host of your own cost none.
     """
-    run = run_of(context)
-    access = given(context, ConnectionOptions).policy()
-    options = ScanOptions(force=True, method=method_of(method), category=category_of(category))
+    run = options.run_of(context)
+    access = policy_of(run, url, allow_private=allow_private, connect_to=connect_to)
+    asked = ScanOptions(force=True, method=options.method_of(method))
     seconds = interval(every, 0) if every else 0.0
     path = Path(folder).expanduser() if folder else None
     if path is not None:
@@ -106,15 +92,13 @@ def watch(
         keys: list[str] = []
         async with opened(run, access) as service:
             counted = await counts(service, url)
-            if counted and access is not None and access.no_limit:
-                raise not_own(url)
             quota = await service.quota() if counted else None
             if every and quota is not None:
                 await _check_interval(every, quota.limit, service, url)
             with reading_keys(keys) as able:
                 if not (able or every or path):
                     raise BadValue("Without a terminal, watch needs --every or --path to know when to scan.")
-                session = _Session(run, service, url, options, as_json=as_json)
+                session = _Session(run, service, url, asked, as_json=as_json)
                 return await _loop(session, keys, Trigger(every=seconds), path, count)
 
     return run.wait(work())
@@ -126,7 +110,7 @@ async def _check_interval(every: str, limit: int, service: Service, url: str) ->
         interval(every, limit)
     except BadValue as error:
         own = await own_host(service, url)
-        hint = " This is a host of your own: --no-limit scans it as often as you like." if own else ""
+        hint = " This is a host of your own: the setting no_limit scans it as often as you like." if own else ""
         raise BadValue(f"{error}{hint}") from None
 
 
@@ -154,16 +138,16 @@ async def _loop(session: _Session, keys: list[str], trigger: Trigger, path: Path
 class _Session:
     """The scans of one watch, each compared with the one before."""
 
-    def __init__(self, run: Run, service: Service, url: str, options: ScanOptions, *, as_json: bool) -> None:
+    def __init__(self, run: Run, service: Service, url: str, asked: ScanOptions, *, as_json: bool) -> None:
         self._run, self._service, self._url = run, service, url
-        self._options, self._as_json = options, as_json
+        self._asked, self._as_json = asked, as_json
         self._card: ReportCard | None = None
         self.code = 0
 
     async def scan(self, why: str) -> None:
         """Scan once and print what changed; after the first one, an error is reported and the watch goes on."""
         try:
-            answer = await scan_one(self._run, self._service, self._url, self._options)
+            answer = await scan_one(self._run, self._service, self._url, self._asked)
         except AuiError as error:
             if self._card is None:
                 raise

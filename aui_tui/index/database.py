@@ -183,7 +183,7 @@ class Database:
         aside = folder.set_aside(self.path, clock=self._clock)
         self.warnings.append(
             f"The index {clean(self.path.name)} was damaged: it was set aside as {clean(aside.name)} and a new one was "
-            "started; “aui-tui doctor --salvage” recovers what can still be read."
+            "started; a backup can take its place."
         )
         self._writer = self._prepare()
 

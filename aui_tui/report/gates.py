@@ -31,7 +31,7 @@ PASSED, FAILED, INCONCLUSIVE = 0, 1, 3
 """Exit codes of an outcome."""
 _NO_BASELINE: Final = (
     "There is no earlier card to compare with. Keep one in a file and name it (--no-regress FILE), "
-    "or let a first run pass (--first-run pass)."
+    "or let a first run pass (AUI_TUI_FIRST_RUN=pass)."
 )
 
 

@@ -312,7 +312,7 @@ def write_files(found: Plan, folder: Path, site: Site | None = None, *, force: b
         if path.parent != folder and path.parent.is_symlink():
             raise BadValue(f"{path.parent} is a link; name a folder that is not there yet, or remove the link.")
         if not force and path.is_symlink() | path.exists():
-            raise BadValue(f"{path} is already there; --force replaces it.")
+            raise BadValue(f"{path} is already there; --replace replaces it.")
     return [
         create((folder / name).parent, Path(name).name, [text], force=force) for name, text in sorted(wanted.items())
     ]
@@ -326,7 +326,7 @@ def readme(found: Plan, site: Site | None = None) -> Iterator[str]:
     yield f"Score {found.score} ({found.grade}, {found.stance}) before, {score} ({grade}, {stance}) with all of them."
     if site is not None and site.is_local:
         yield ""
-        yield "The site was scanned on this machine, so the files name a local address. Give `--public-url`"
+        yield "The site was scanned on this machine, so the files name a local address. Set `public_url` of the site"
         yield "to write the address by which the public reaches it."
     yield from ("", "| file | where it goes |", "| --- | --- |")
     files = list(pieces(found, site).values())

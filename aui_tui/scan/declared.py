@@ -1,4 +1,4 @@
-"""The declarations of a site for agents, and whether an agent gets them (``scan --declared``). Never scored.
+"""The declarations of a site for agents, and whether an agent gets them (the setting ``declared``). Never scored.
 
 ``declared.toml`` says what there is, where it is asked for and how an honest answer is recognised. At most
 ``MAX_REQUESTS`` requests are sent, one at a time; none follows a redirect. A place is asked under the name of an agent,

@@ -265,7 +265,7 @@ class _Scan:
         pace = self._access.limits.pace
         for name, client in clients.items():
             if done:
-                note = f"--pace: one request every {pace:g} s"
+                note = f"pace: one request every {pace:g} s"
                 self._tell(ProbeEvent(name=name, state="retrying", wait=pace, note=note))
                 await asyncio.sleep(pace)
             answer = await self._ask(client, name, self._access.limits.probe)

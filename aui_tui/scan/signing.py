@@ -164,7 +164,7 @@ def checked_agent(url: str) -> str:
         sound = False
     if not sound or not re.fullmatch(r"[!#-\[\]-~]+", text) or parts.query or parts.fragment or "@" in parts.netloc:
         raise BadValue(
-            f"--signature-agent takes the address under which the key is published, such as https://agent.example, "
+            f"signature_agent takes the address under which the key is published, such as https://agent.example, "
             f"not {clean(url, 80)!r}."
         )
     return text.removesuffix(DIRECTORY_PATH).rstrip("/")

@@ -232,7 +232,7 @@ class LocalService:
         except RateLimited as error:
             if not await self._owns(target):
                 raise
-            sentence = f"{error} {target.site} is a host of your own: --no-limit scans it without that limit."
+            sentence = f"{error} {target.site} is a host of your own: AUI_TUI_NO_LIMIT=1 lifts that limit."
             raise RateLimited(sentence, retry_after=error.retry_after, reset_at=error.reset_at) from None
         if options.tasks:
             report = await self._runs(options.pictures).run(report, act=options.act, live=live, url=url)

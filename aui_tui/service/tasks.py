@@ -54,8 +54,8 @@ class TaskRuns:
             raise NoBrowser(missing)
         if act and not own:
             raise BadValue(
-                "--act presses “add to cart”, so it is for hosts of your own: it goes with --allow-private or "
-                "--connect-to."
+                "The setting act presses “add to cart”, so it is for hosts of your own: of this machine, or with "
+                "--allow-private or --connect-to."
             )
 
     async def run(self, report: HostReport, *, act: bool, live: TaskProgress | None, url: str = "") -> HostReport:

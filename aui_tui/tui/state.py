@@ -121,8 +121,10 @@ class ListState(msgspec.Struct, frozen=True):
     def command(self) -> str:
         """Return the shell command that prints this list."""
         view = self.saved()
-        options = [f"--{name} {quote(view[name])}" for name in ("category", "stance", "query", "sort") if name in view]
-        return " ".join(("aui-tui index", *options, *(["--reverse"] if self.query.descending else [])))
+        options = [f"--{name} {quote(view[name])}" for name in ("category", "stance", "query") if name in view]
+        if "sort" in view or "order" in view:
+            options.append(f"--sort {'-' if 'order' in view else ''}{quote(self.query.sort)}")
+        return " ".join(("aui-tui index", *options))
 
 
 def list_of(view: Mapping[str, str]) -> ListState:
@@ -238,5 +240,5 @@ class CardState(msgspec.Struct, frozen=True):
             times = [self.before.scanned_at, self.at or "last"] if self.against is not None or self.at else []
             parts = ["aui-tui", "diff", quote(self.host), *times]
         else:
-            parts = ["aui-tui", "site", quote(self.host), *(["--at", self.at] if self.at else [])]
+            parts = ["aui-tui", "site", quote(self.host), *([self.at] if self.at else [])]
         return " ".join([*parts, *(["--method", self.method] if self.method else [])])

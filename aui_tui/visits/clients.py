@@ -215,9 +215,7 @@ class Proxies:
             try:
                 ipaddress.ip_network(text.strip(), strict=False)
             except ValueError:
-                raise BadValue(
-                    f"--trusted-proxy takes a network such as 10.0.0.0/8, not {clean(text, 60)!r}."
-                ) from None
+                raise BadValue(f"trusted_proxy takes a network such as 10.0.0.0/8, not {clean(text, 60)!r}.") from None
         if networks:
             self._trusted = Ranges(networks)
 

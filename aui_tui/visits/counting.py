@@ -57,7 +57,7 @@ class Options:
             client_keys(self.client_field)
             if not self.trusted:
                 raise BadValue(
-                    "--client-field needs --trusted-proxy NETWORK: any client can send such a field, so it counts only "
+                    "client_field needs trusted_proxy: any client can send such a field, so it counts only "
                     "where your proxy wrote it."
                 )
 

@@ -57,7 +57,7 @@ def client_keys(text: str) -> tuple[str, ...]:
     found = _FIELD.fullmatch(text.strip().lower())
     if found is None or len(text) > 100:
         raise BadValue(
-            f"--client-field takes the name of a field, such as X-Real-IP or $http_x_real_ip, not {clean(text, 60)!r}."
+            f"client_field takes the name of a field, such as X-Real-IP or $http_x_real_ip, not {clean(text, 60)!r}."
         )
     name = found[1] or found[2]
     dashed, joined = name.replace("_", "-"), name.replace("-", "_")

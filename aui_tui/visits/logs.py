@@ -289,7 +289,7 @@ def _kind(whole: Count, options: Options) -> tuple[Kind, str]:
         return "edge", f"such logs ({', '.join(whole.formats)}) are written at the edge"
     if options.trusted:
         return "origin", "proxies stand before the server that wrote it"
-    return "unknown", "the log does not tell; --log-kind says it"
+    return "unknown", "the log does not tell; the setting log_kind says it"
 
 
 def _cdns(seen: Iterable[str]) -> set[str]:
@@ -311,7 +311,7 @@ def _off(whole: Count, options: Options) -> str:
         whose = "private addresses" if name == "private" else f"addresses of {name}"
         return (
             f"Over 90 % of the agents' lines come from {whose}, which hide the client: name the proxies by "
-            "--trusted-proxy and let the server log X-Forwarded-For."
+            "trusted_proxy and let the server log X-Forwarded-For."
         )
     without = _most({"masked"}, whole.sources)[1] > MOST
     if without and options.client_field:

@@ -320,11 +320,11 @@ def test_fixes_apply_one_fact_each() -> None:
 def test_a_local_scan_says_how_to_name_the_public_address() -> None:
     local = replace(site.plain(), host="http://localhost:8000", origin="http://localhost:8000")
     for key, fix in fixes(local).items():
-        assert ("--public-url" in fix.body) == (key in ("jsonld", "llms", "front-door", "ssr")), key
-    assert not any("--public-url" in fix.body for fix in fixes(site.plain()).values())
+        assert ("public_url" in fix.body) == (key in ("jsonld", "llms", "front-door", "ssr")), key
+    assert not any("public_url" in fix.body for fix in fixes(site.plain()).values())
     card = grade_card(local, labels=Labels(public_url="https://shop.example"))
     for fix in card.recommendations:
-        assert "--public-url" not in fix.body
+        assert "public_url" not in fix.body
         assert "Once it is public, the same at https://shop.example/." in fix.body
         if fix.k in ("jsonld", "llms", "front-door"):
             assert "https://shop.example/" in fix.code

@@ -63,10 +63,9 @@ def test_diff_grades_both_sides_under_one_method(home: Path) -> None:
         (["diff", "old.json", "new.json", "-f", "yaml"], 2, "text, json, markdown"),
         (["diff", "none.json", "new.json"], 2, "Cannot read none.json"),
         (["plan", "tickets.example", "--grade", "Z"], 2, "A, B, C, D, F"),
-        (["plan", "tickets.example", "--score", "200"], 2, "from 0 to 100"),
+        (["plan", "tickets.example", "--grade", "200"], 2, "A, B, C, D, F"),
         (["plan", "gone.example"], 3, "comes without what was seen"),
         (["validate", "none.json"], 2, "Cannot read none.json"),
-        (["validate", "old.json", "--as", "book"], 2, "card, index, summary"),
         (["forget", "none.example"], 3, "never been scanned"),
         (["cache", "shred"], 2, "show, clear"),
     ],
@@ -88,8 +87,8 @@ def test_plan_names_the_steps_and_writes_the_snippets_once(home: Path) -> None:
     assert all(f"wrote fixes/{name}" in done.err for name in written)
     again = here(home, "plan", "seen.example", "--grade", "B", "--write", "fixes")
     assert again.code == 2
-    assert "--force replaces it" in again.sentence
-    assert here(home, "plan", "seen.example", "--grade", "B", "--write", "fixes", "--force").code == 0
+    assert "--replace replaces it" in again.sentence
+    assert here(home, "plan", "seen.example", "--grade", "B", "--write", "fixes", "--replace").code == 0
     assert json.loads(here(home, "plan", "other.example", "--json").out)["goal"].startswith("grade")
 
 

@@ -30,7 +30,6 @@ def test_script_for_each_shell(tmp_path: Path, shell: str) -> None:
     done = here(tmp_path, env={"_AUI_TUI_COMPLETE": f"source_{shell}"})
     assert done.code == 0
     assert "_AUI_TUI_COMPLETE" in done.out
-    assert done.out.count("2>/dev/null") == (2 if shell == "fish" else 1)
 
 
 @pytest.mark.parametrize(
@@ -45,9 +44,8 @@ def test_script_for_each_shell(tmp_path: Path, shell: str) -> None:
         ("aui-tui schema c", ["card"]),
         ("aui-tui plan x.com --grade ", ["A", "B", "C", "D", "F"]),
         ("aui-tui diff x.com --format m", ["markdown"]),
-        ("aui-tui --theme du", ["dusk", "dusk-256"]),
-        ("aui-tui site tickets.example --at 2026-11-1", ["2026-11-12T08:00:00.000Z"]),
-        ("aui-tui site tickets.example --at l", ["last"]),
+        ("aui-tui site tickets.example 2026-11-1", ["2026-11-12T08:00:00.000Z"]),
+        ("aui-tui site tickets.example l", ["last"]),
         ("aui-tui index --sort matrix.g", ["matrix.gemini"]),
         ("aui-tui export --fields host,matrix.cl", ["host,matrix.claude"]),
         ("aui-tui export --fields sco", ["score"]),
@@ -61,28 +59,6 @@ def test_script_for_each_shell(tmp_path: Path, shell: str) -> None:
 def test_words_that_fit(tmp_path: Path, line: str, wanted: list[str]) -> None:
     fill(tmp_path)
     assert complete(tmp_path, line) == wanted
-
-
-@pytest.mark.parametrize(
-    ("words", "wanted"),
-    [
-        (["index", "--query", "stance", ":", "w"], ["Walled"]),
-        (["index", "--query", "stance", ":"], ["Open", "Selective", "Walled"]),
-        (["index", "--query", "agent", ":", "claude", "=", "ou"], ["out"]),
-        (["index", "--stance", "=", "w"], ["Walled"]),
-        (["index", "--query", "=", "stance", ":", "w"], ["Walled"]),
-        (["site", "tickets.example", "--at", "2026-11-12T08", ":", "00"], ["00:00.000Z"]),
-        (["index", "--query", "'stance:w"], ["stance:Walled"]),
-    ],
-)
-def test_bash_breaks_words_at_colons(tmp_path: Path, words: list[str], wanted: list[str]) -> None:
-    fill(tmp_path)
-    env = {
-        "_AUI_TUI_COMPLETE": "complete_bash",
-        "COMP_WORDS": "\n".join(["aui-tui", *words]),
-        "COMP_CWORD": str(len(words)),
-    }
-    assert here(tmp_path, env=env).out.split() == wanted
 
 
 def test_ctrl_c_during_completion_ends_it_without_a_word(tmp_path: Path) -> None:
@@ -161,10 +137,6 @@ def test_a_value_with_spaces_is_one_word_in_a_real_shell(tmp_path: Path, shell: 
         child.expect("media")
         child.send("\r")
         child.expect("No cards in Social & media")
-        child.send("aui-tui index --query stance:Wal\t")
-        child.expect("stance:Walled")
-        child.send("\r")
-        child.expect('No cards matching "stance:Walled"')
 
 
 @pytest.mark.pty

@@ -9,7 +9,6 @@ from importlib.resources import files
 from pathlib import Path
 
 import jsonschema
-import pytest
 
 from aui_tui import docs
 from aui_tui.scan.declared import rows
@@ -20,8 +19,11 @@ from tests.faults.test_declared import PATH, REFUSAL, everything, serving, turni
 CARD = json.loads(files("aui_tui.model").joinpath("schemas/card.schema.json").read_text(encoding="utf-8"))
 
 
-async def run(home: Path, *arguments: str) -> Result:
-    return await asyncio.to_thread(here, home, *arguments)
+ASK = {"AUI_TUI_DECLARED": "1"}
+
+
+async def run(home: Path, *arguments: str, env: dict[str, str] | None = None) -> Result:
+    return await asyncio.to_thread(lambda: here(home, *arguments, env=env))
 
 
 async def test_a_site_that_declares_and_turns_an_agent_away(tmp_path: Path) -> None:
@@ -29,9 +31,9 @@ async def test_a_site_that_declares_and_turns_an_agent_away(tmp_path: Path) -> N
         url = f"http://127.0.0.1:{site.port}"
         plain = await run(tmp_path, "scan", url, "--allow-private", "--json")
         asked = len(site.asked)
-        shown = await run(tmp_path, "scan", url, "--allow-private", "--declared")
+        shown = await run(tmp_path, "scan", url, "--allow-private", "--details", env=ASK)
         cached = len(site.asked) - asked
-        again = await run(tmp_path, "scan", url, "--allow-private", "--declared", "--json")
+        again = await run(tmp_path, "scan", url, "--allow-private", "--json", env=ASK)
         assert len(site.asked) == asked + cached, "a scan of the last 24 hours is used again"
         without = await run(tmp_path, "scan", url, "--allow-private", "--json")
         kept = await run(tmp_path, "site", url, "--text")
@@ -51,20 +53,9 @@ async def test_a_site_that_declares_and_turns_an_agent_away(tmp_path: Path) -> N
     assert "declared" not in listed.out.splitlines()[0]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (
-            ("--source", "http://127.0.0.1:9", "scan", "example.com", "--declared"),
-            "--declared cannot be used with --source",
-        ),
-        (("scan", "--replay", "x", "--declared"), "--declared cannot be used with --replay"),
-    ],
-)
-def test_where_it_cannot_be_asked_one_sentence_says_so(
-    tmp_path: Path, arguments: tuple[str, ...], sentence: str
-) -> None:
-    result = here(tmp_path, *arguments)
+def test_where_it_cannot_be_asked_one_sentence_says_so(tmp_path: Path) -> None:
+    sentence = "The setting declared cannot be used with --source"
+    result = here(tmp_path, "--source", "http://127.0.0.1:9", "scan", "example.com", env=ASK)
     assert (result.code, result.out) == (2, "")
     assert sentence in result.sentence
 
@@ -72,7 +63,7 @@ def test_where_it_cannot_be_asked_one_sentence_says_so(
 async def test_a_site_that_is_not_reached_is_not_asked(tmp_path: Path) -> None:
     async with Site() as site:
         url = f"http://127.0.0.1:{site.port}"
-    result = await run(tmp_path, "--quiet", "scan", url, "--allow-private", "--declared")
+    result = await run(tmp_path, "--quiet", "scan", url, "--allow-private", env=ASK)
     assert result.code == 3
     assert "was not asked what it declares" in result.err
 
@@ -86,10 +77,10 @@ async def test_ctrl_c_while_it_asks_keeps_the_scan(tmp_path: Path) -> None:
     async with Site(default=behave) as site:
         url = f"http://127.0.0.1:{site.port}"
         process = await asyncio.create_subprocess_exec(
-            *command("scan", url, "--allow-private", "--declared"),
+            *command("scan", url, "--allow-private"),
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
-            env=environment(tmp_path),
+            env=environment(tmp_path, ASK),
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         while not any(asked.path == PATH for asked in site.asked):

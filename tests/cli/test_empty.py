@@ -57,7 +57,6 @@ def test_an_empty_argument_is_named(tmp_path: Path, name: str) -> None:
         ("--no-regress", ""),
         ("--require-stance", ""),
         ("--fail-under", ""),
-        ("--first-run", ""),
     ],
 )
 def test_a_gate_of_nothing_fails_on_a_grade_f(tmp_path: Path, gate: str, value: str) -> None:

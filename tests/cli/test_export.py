@@ -35,7 +35,7 @@ def test_list_in_every_format(home: Path) -> None:
 def test_fields_limit_order_and_keys(home: Path) -> None:
     done = here(home, "export", "-f", "ndjson", "--fields", "host,matrix.claude", "--limit", "1", "--sort", "host")
     assert json.loads(done.out.splitlines()[0]) == {"host": "shop.example", "matrix": {"claude": "allowed"}}
-    slots = json.loads(here(home, "export", "--keys", "slots").out)
+    slots = json.loads(here(home, "export", env={"AUI_TUI_JSON_KEYS": "slots"}).out)
     assert "matrix_key_1" in slots["ranked"][0]["matrix"]
 
 
@@ -122,10 +122,10 @@ def test_no_regress_compares_with_the_scan_before_or_a_file(home: Path) -> None:
     worse.write_bytes(encode_card(EARLIER) + b"\n" + encode_card(EARLIER) + b"\n")
     now = here(home, "site", "tickets.example", "--no-regress", "worse.ndjson")
     assert "fell" not in now.err
-    old = here(home, "site", "tickets.example", "--at", EARLIER.scanned_at, "--no-regress", "better.json")
+    old = here(home, "site", "tickets.example", EARLIER.scanned_at, "--no-regress", "better.json")
     assert old.code == 1
     assert "The score fell by 6 points, from 42 to 36." in old.err
-    first = here(home, "site", "tickets.example", "--at", EARLIER.scanned_at, "--no-regress", "last")
+    first = here(home, "site", "tickets.example", EARLIER.scanned_at, "--no-regress", "last")
     assert first.code == 3
     assert "There is no earlier card to compare with. Keep one in a file" in first.sentence
     broken = home / "broken.json"
@@ -137,9 +137,9 @@ def test_no_regress_compares_with_the_scan_before_or_a_file(home: Path) -> None:
 
 @pytest.mark.parametrize("when", ["2026-11-12", "2026-11-12 08:00", "first"])
 def test_an_earlier_scan_is_named_by_the_beginning_of_its_time(home: Path, when: str) -> None:
-    found = json.loads(here(home, "site", "tickets.example", "--at", when, "--json").out)
+    found = json.loads(here(home, "site", "tickets.example", when, "--json").out)
     assert (found["scanned_at"], found["score"]) == (EARLIER.scanned_at, 36)
-    refused = here(home, "site", "tickets.example", "--at", "1999")
+    refused = here(home, "site", "tickets.example", "1999")
     assert (refused.code, refused.out) == (2, "")
     assert f"kept: {WALLED.scanned_at}, {EARLIER.scanned_at}" in refused.sentence
 
@@ -150,21 +150,22 @@ def test_a_badge_shows_grade_and_score(home: Path) -> None:
     assert "F 42" in (home / "badge.svg").read_text(encoding="utf-8")
 
 
+PASS = {"AUI_TUI_FIRST_RUN": "pass"}
+
+
 @pytest.mark.parametrize("baseline", ["last", "not-yet.json"])
 def test_a_first_run_passes_only_when_that_was_asked_for(home: Path, baseline: str) -> None:
     asked = ("site", "shop.example", "--no-regress", baseline)
     assert here(home, *asked).code == (3 if baseline == "last" else 2)
-    done = here(home, *asked, "--first-run", "pass", "--json")
+    done = here(home, *asked, "--json", env=PASS)
     assert (done.code, json.loads(done.out)["host"]) == (0, "shop.example")
     assert "gate no-regress passes: shop.example: first run, no card to compare with." in done.err
-    assert here(home, *asked, "--first-run", "pass", "--fail-under", "100", "-q").code == 1
+    assert here(home, *asked, "--fail-under", "100", "-q", env=PASS).code == 1
 
 
 def test_first_run_changes_nothing_once_there_is_a_card_to_compare_with(home: Path) -> None:
     (home / "better.json").write_bytes(encode_card(WALLED))
-    earlier = ("site", "tickets.example", "--at", EARLIER.scanned_at, "--no-regress", "better.json")
-    assert here(home, *earlier, "--first-run", "pass").code == 1
-    dead = here(home, "site", "gone.example", "--no-regress", "last", "--first-run", "pass")
+    earlier = ("site", "tickets.example", EARLIER.scanned_at, "--no-regress", "better.json")
+    assert here(home, *earlier, env=PASS).code == 1
+    dead = here(home, "site", "gone.example", "--no-regress", "last", env=PASS)
     assert dead.code == 3
-    alone = here(home, "site", "shop.example", "--first-run", "pass")
-    assert (alone.code, "--first-run needs --no-regress" in alone.sentence) == (2, True)

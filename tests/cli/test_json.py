@@ -36,7 +36,6 @@ ONE = {
     "backup": ("backup", "copy.db"),
     "cache": ("cache",),
     "clear": ("cache", "clear"),
-    "method": ("method",),
     "help": ("help", "query"),
     "config": ("config",),
     "paths": ("paths",),
@@ -99,7 +98,7 @@ def test_an_error_is_one_object(home: Path, arguments: tuple[str, ...], error: t
 
 
 def test_the_rate_limit_and_a_notice_are_objects_too(home: Path) -> None:
-    first = here(home, "site", "shop.example", "--no-regress", "last", "--first-run", "pass", "--json")
+    first = here(home, "site", "shop.example", "--no-regress", "last", "--json", env={"AUI_TUI_FIRST_RUN": "pass"})
     (notice,) = (json.loads(line) for line in first.err.splitlines())
     assert list(notice) == ["notice"]
     several = here(home, "forget", "none.example", "shop.example", "--json")

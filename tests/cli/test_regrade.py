@@ -32,10 +32,10 @@ def test_stored_file_and_pipe_give_the_same(tmp_path: Path) -> None:
 
 def test_a_card_alone_exists_under_its_own_method_only(tmp_path: Path) -> None:
     lines = b"\n".join(encode_card(card) for card in (RICH_OPEN, WALLED)).decode()
-    done = here(tmp_path, "regrade", "-", "--method", "v0.2", "-f", "csv", "--fields", "host,method", stdin=lines)
+    done = here(tmp_path, "regrade", "-", "--method", "v0.2", "--json", stdin=lines)
     assert done.code == 2
-    assert done.out.splitlines()[1:] == ['"tickets.example","v0.2"']
-    assert done.sentence.endswith(
+    assert [json.loads(line)["host"] for line in done.out.splitlines()] == ["tickets.example"]
+    assert json.loads(done.err)["error"].endswith(
         "The card of shop.example comes without what was seen, so it exists under v0.1 only. Scan it again."
     )
 

@@ -71,7 +71,7 @@ async def test_allow_scan_offers_the_scan_and_says_why_one_fails(tmp_path: Path)
     public.mkdir()
     (public / "index.html").write_text("<!DOCTYPE html><title>Shop</title><main><h1>Shop</h1><p>Words.</p></main>")
     with listening(files_of(public)) as server:
-        async with client(tmp_path, "--allow-scan", "--allow-private", "--no-limit") as tools:
+        async with client(tmp_path, "--allow-scan", "--allow-private") as tools:
             listed = {tool.name: tool for tool in (await tools.list_tools()).tools}
             assert set(listed) == {*READING, "scan"}
             assert listed["scan"].annotations.read_only_hint is False

@@ -101,9 +101,9 @@ def test_a_scan_at_zero_scans_left_names_the_next_slot_and_the_dashboard_goes_on
     assert "guarded.test" not in here(tmp_path, "index", "--json").out
 
 
-@pytest.mark.parametrize(("arguments", "listens"), [([], True), (["--no-mouse"], False)], ids=["mouse", "no mouse"])
-def test_the_mouse_is_left_to_the_terminal_when_asked(tmp_path: Path, arguments: list[str], listens: bool) -> None:
-    with Terminal(tmp_path, arguments) as terminal:
+@pytest.mark.parametrize("listens", [True, False], ids=["mouse", "no mouse"])
+def test_the_mouse_is_left_to_the_terminal_when_asked(tmp_path: Path, listens: bool) -> None:
+    with Terminal(tmp_path, [], env={"AUI_TUI_MOUSE": str(listens)}) as terminal:
         terminal.wait_for("No host has been scanned yet")
         assert ("\x1b[?1000h" in terminal.raw) is listens
 
@@ -128,8 +128,8 @@ def test_a_theme_beside_the_settings_is_drawn_with(tmp_path: Path) -> None:
     text = (packaged() / "dusk.toml").read_text(encoding="utf-8")
     text = text.replace('"dusk"', '"mine"').replace("#16181f", "#010203")
     (tmp_path / "themes" / "mine.toml").write_text(text, encoding="utf-8")
-    arguments = ["--config", str(tmp_path / "settings.toml"), "--theme", "mine"]
-    with Terminal(tmp_path, arguments) as terminal:
+    arguments = ["--config", str(tmp_path / "settings.toml")]
+    with Terminal(tmp_path, arguments, env={"AUI_TUI_THEME": "mine"}) as terminal:
         terminal.wait_for("No host has been scanned yet")
         terminal.press("T")
         terminal.wait_for("mine", "paper")
@@ -141,20 +141,10 @@ def test_a_theme_beside_the_settings_is_drawn_with(tmp_path: Path) -> None:
 
 
 def test_unknown_theme_is_one_sentence_before_the_screen_is_touched(tmp_path: Path) -> None:
-    with Terminal(tmp_path, ["--theme", "nope"]) as terminal:
+    with Terminal(tmp_path, [], env={"AUI_TUI_THEME": "nope"}) as terminal:
         terminal.wait_for("aui-tui:", "nope")
         assert terminal.finish() == 2
         assert "\x1b[?1049h" not in terminal.raw
-
-
-def test_a_crawl_is_watched_in_the_dashboard_and_the_index_stays(tmp_path: Path, serve: Callable[..., Options]) -> None:
-    rules = serve(RICH, GUARDED)
-    (tmp_path / "list.txt").write_text("http://rich.test\nhttp://guarded.test\n", encoding="utf-8")
-    with Terminal(tmp_path, ["crawl", "list.txt", "--dashboard", *rules]) as terminal:
-        terminal.wait_for("Ranked 2", "rich.test", "guarded.test", seconds=120)
-        terminal.press("q")
-        assert terminal.finish() == 0
-    assert "guarded.test" in here(tmp_path, "index", "--json").out
 
 
 def test_an_empty_index_leads_to_the_demo_with_one_key(tmp_path: Path) -> None:

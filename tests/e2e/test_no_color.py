@@ -43,10 +43,11 @@ def colours(raw: str) -> set[str]:
     return {part for part in found if re.fullmatch(r"[34]\d|9\d|10\d", part)}
 
 
-@pytest.mark.parametrize("arguments", [[], ["--theme", "paper"], ["--theme", "terminal", "--ascii"]], ids=str)
-def test_no_colour_reaches_the_terminal(tmp_path: Path, arguments: list[str]) -> None:
+@pytest.mark.parametrize(("theme", "plain"), [("", False), ("paper", False), ("terminal", True)])
+def test_no_colour_reaches_the_terminal(tmp_path: Path, theme: str, plain: bool) -> None:
     fill(tmp_path, (make_card(number) for number in range(60)))
-    with Terminal(tmp_path, arguments, env={"NO_COLOR": "1"}) as terminal:
+    asked = {"NO_COLOR": "1", "AUI_TUI_THEME": theme, "AUI_TUI_ASCII": str(plain)}
+    with Terminal(tmp_path, [], env=asked) as terminal:
         terminal.wait_for("Ranked 5", "enter Open")
         cursor = next(line for line in range(24) if terminal.text.splitlines()[line].startswith(("▸", ">")))
         assert terminal.attributes(cursor, 20) == {"bold", "reverse"}
@@ -55,7 +56,7 @@ def test_no_colour_reaches_the_terminal(tmp_path: Path, arguments: list[str]) ->
             terminal.press(keys)
             terminal.wait_for(words, seconds=20)
         assert colours(terminal.raw) == set()
-        assert terminal.raw.isascii() is ("--ascii" in arguments)
+        assert terminal.raw.isascii() is plain
 
 
 def test_an_empty_no_color_is_none(tmp_path: Path) -> None:

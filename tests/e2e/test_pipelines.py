@@ -338,22 +338,6 @@ def test_the_container_runs(tmp_path: Path) -> None:
 SHARE = ROOT / "aui_tui" / "docs" / "share"
 
 
-def test_the_man_page_is_that_of_this_program(tmp_path: Path) -> None:
-    made = here(tmp_path, "help", "--man")
-    assert (made.code, made.err) == (0, "")
-    kept = (SHARE / "man" / "man1" / "aui-tui.1").read_text(encoding="utf-8")
-    assert kept == made.out, "make it again: aui-tui help --man > aui_tui/docs/share/man/man1/aui-tui.1"
-
-
-@pytest.mark.skipif(shutil.which("groff") is None, reason="needs groff (Debian: apt-get install groff)")
-def test_groff_finds_no_fault_in_the_man_page() -> None:
-    done = subprocess.run(
-        ["groff", "-man", "-Tutf8", "-ww", "-z", str(SHARE / "man" / "man1" / "aui-tui.1")],
-        capture_output=True, text=True, timeout=60, check=True,
-    )  # fmt: skip
-    assert done.stderr == ""
-
-
 @pytest.mark.parametrize(
     ("shell", "name"),
     [

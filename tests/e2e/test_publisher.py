@@ -23,7 +23,7 @@ def test_its_own_scan_with_tasks_gives_every_point(tmp_path: Path) -> None:
         said = read_until(server.stderr, "http://")
         address = "http://" + said.rpartition("http://")[2].split()[0]
         try:
-            done = aui(mine, "scan", address, "--allow-private", "--no-limit", "--tasks", "--json", "-q")
+            done = aui(mine, "scan", address, "--allow-private", "--tasks", "--json", "-q")
         finally:
             server.terminate()
             server.communicate(timeout=60)

@@ -15,7 +15,8 @@ from tests.loopback import QuietHandler, listening
 
 KEY, USER, PASSWORD = "Hush-Hush-4711", "anna", "Correct-Horse"
 TOKEN = base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
-ASK = ("--header", f"X-Key: {KEY}", "--basic-auth-env", "STAGING")
+OWN = f'[sites."staging.test"]\nheaders = {{ "X-Key" = "{KEY}" }}\nbasic_auth_env = "STAGING"\n'
+ASK = ("--config", "own.toml")
 
 
 class Echo(QuietHandler):
@@ -53,21 +54,22 @@ def rules() -> Iterator[list[str]]:
 @pytest.mark.ci
 def test_secrets_stay_out_of_everything_that_is_reported_or_kept(tmp_path: Path, rules: list[str]) -> None:
     env = {"STAGING": f"{USER}:{PASSWORD}"}
-    done = aui(
-        tmp_path, "scan", "http://staging.test", *rules, *ASK, "--record", "tape.json", "--json", "--debug", env=env
-    )
+    (tmp_path / "own.toml").write_text(OWN)
+    recording = ("-o", "tape.recording", "--json")
+    done = aui(tmp_path, "scan", "http://staging.test", *rules, *ASK, *recording, env=env)
+    (tmp_path / "own.toml").unlink()
     assert done.code == 0, done.err
     card = json.loads(done.out)
     assert (card["live_served"], card["human_status"], card["content_signal"]) == (2, 200, True)
     formats = (("--format", name) for name in ("json", "csv", "markdown", "html", "junit", "sarif"))
     reported = [here(tmp_path, "site", "staging.test", *form).out for form in ((), ("--text",), *formats)]
-    exchanges = [here(tmp_path, "site", "staging.test", "--exchanges", *form).out for form in ((), ("--json",))]
+    exchanges = [here(tmp_path, "site", "staging.test", "--details", *form).out for form in ((), ("--json",))]
     browser = json.loads(exchanges[1])[0]
     assert ["X-Key", "…"] in browser["request"]
     assert browser["text"]
     assert all(exchanges)
     reported += exchanges
-    reported += [done.out, done.err, here(tmp_path, "scan", "--replay", "tape.json").out]
+    reported += [done.out, done.err, here(tmp_path, "regrade", "tape.recording").out]
     reported += [path.read_bytes().decode("utf-8", "replace") for path in tmp_path.rglob("*") if path.is_file()]
     assert all(len(text) > 100 for text in reported[:13])
     for secret in (KEY, PASSWORD, TOKEN):
@@ -101,7 +103,8 @@ def test_a_redirect_leads_them_nowhere_else(tmp_path: Path) -> None:
         port = server.server_port
         leads = [f"--connect-to={name}:80:127.0.0.1:{port}" for name in ("staging.test", "other.test")]
         env = {"STAGING": f"{USER}:{PASSWORD}"}
-        done = aui(tmp_path, "scan", "http://staging.test", *leads, *ASK, "--sign", "--declared", env=env)
+        (tmp_path / "own.toml").write_text(f"sign = true\n{OWN}")
+        done = aui(tmp_path, "scan", "http://staging.test", *leads, *ASK, env=env | {"AUI_TUI_DECLARED": "1"})
     assert done.code == 0, done.err
     elsewhere = [entry for entry in Moved.came if entry[0] == "other.test"]
     assert len(elsewhere) > 20
@@ -110,17 +113,18 @@ def test_a_redirect_leads_them_nowhere_else(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "options",
+    "setting",
     [
-        ("--header", f"X-Key {KEY}"),
-        ("--header", f"X Key: {KEY}"),
-        ("--header", f"X-Key: {KEY}\u00e4"),
-        ("--header", f"Host: {KEY}"),
-        ("--basic-auth-env", "STAGING"),
+        f'headers = "X-Key {KEY}"',
+        f'headers = {{ "X Key" = "{KEY}" }}',
+        f'headers = {{ "X-Key" = "{KEY}\u00e4" }}',
+        f'headers = {{ "Host" = "{KEY}" }}',
+        'basic_auth_env = "STAGING"',
     ],
 )
-def test_a_bad_option_is_reported_without_its_secret(tmp_path: Path, options: tuple[str, ...]) -> None:
-    done = here(tmp_path, "scan", "http://staging.test", *options, "--debug", env={"STAGING": PASSWORD})
+def test_a_bad_setting_is_reported_without_its_secret(tmp_path: Path, setting: str) -> None:
+    (tmp_path / "own.toml").write_text(f'[sites."staging.test"]\n{setting}\n')
+    done = here(tmp_path, "scan", "http://staging.test", *ASK, env={"STAGING": PASSWORD, "AUI_TUI_DEBUG": "1"})
     assert done.code == 2
     assert PASSWORD not in done.sentence
     assert KEY not in done.sentence

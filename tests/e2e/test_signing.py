@@ -90,6 +90,12 @@ def test_an_independent_verifier_judges_every_row_alike(node: Path, tmp_path: Pa
         assert status(url, signing.signed_fields(key, "http://other.test/", form="string", agent=AGENT)) == 403
 
 
+def own(home: Path, agent: str = AGENT) -> tuple[str, str]:
+    """Return the option that names a settings file by which probes are signed."""
+    (home / "own.toml").write_text(f'sign = true\nsignature_agent = "{agent}"\n')
+    return ("--config", str(home / "own.toml"))
+
+
 @pytest.mark.slow
 def test_a_site_that_verifies_gets_the_score_that_the_fix_promises(node: Path, tmp_path: Path) -> None:
     assert aui(tmp_path, "key", "new").code == 0
@@ -98,7 +104,7 @@ def test_a_site_that_verifies_gets_the_score_that_the_fix_promises(node: Path, t
         before = json.loads(aui(tmp_path, "scan", url, "--allow-private", "--json", "--quiet").out)
     fix = next(fix for fix in before["recommendations"] if fix["k"] == "wba")
     with site(node, "verify", key) as url:
-        options = ("--allow-private", "--quiet", "--sign", "--signature-agent", AGENT)
+        options = ("--allow-private", "--quiet", *own(tmp_path))
         done = aui(tmp_path, "scan", url, "--json", *options)
         assert done.code == 0, done.err
         unsigned = json.loads(aui(tmp_path, "scan", url, "--allow-private", "--quiet", "--json").out)
@@ -127,7 +133,7 @@ def test_a_site_that_verifies_gets_the_score_that_the_fix_promises(node: Path, t
 def test_sites_that_do_not_verify_are_found(node: Path, tmp_path: Path, mode: str, kind: str, words: str) -> None:
     aui(tmp_path, "key", "new")
     with site(node, mode) as url:
-        done = aui(tmp_path, "scan", url, "--allow-private", "--quiet", "--sign", "--signature-agent", AGENT, "--json")
+        done = aui(tmp_path, "scan", url, "--allow-private", "--quiet", *own(tmp_path), "--json")
     card = json.loads(done.out)
     assert card["live_served"] == 0
     assert [line["t"] for line in card["evidence"] if words in line["text"]] == [kind] * 4
@@ -138,7 +144,7 @@ def test_sites_that_do_not_verify_are_found(node: Path, tmp_path: Path, mode: st
 def test_a_signature_without_its_agent_may_be_what_a_site_refuses(node: Path, tmp_path: Path) -> None:
     aui(tmp_path, "key", "new")
     with site(node, "ignore") as url:
-        done = aui(tmp_path, "scan", url, "--allow-private", "--quiet", "--sign", "--json")
+        done = aui(tmp_path, "scan", url, "--allow-private", "--quiet", *own(tmp_path, ""), "--json")
     words = (
         "does not verify signatures, asks for a Signature-Agent field (--signature-agent), or does not know your key"
     )
@@ -261,11 +267,11 @@ def test_nginx_that_asks_a_verifier_is_seen_to_verify(node: Path, tmp_path: Path
         pytest.skip("needs nginx")
     aui(tmp_path, "key", "new")
     key = signing.read_key(tmp_path / "data")
-    agent = ("--signature-agent", AGENT) if published else ()
+    agent = AGENT if published else ""
     with site(node, "verify", key) as verifier:
         Gate.verifier = int(verifier.rpartition(":")[2])
         with Gate(tmp_path / "nginx", {"index.html": sites.RICH}) as gate:
-            done = aui(tmp_path, "scan", gate.url, "--allow-private", "--quiet", "--sign", *agent, "--json")
+            done = aui(tmp_path, "scan", gate.url, "--allow-private", "--quiet", *own(tmp_path, agent), "--json")
     assert done.code == 0, done.err
     card = json.loads(done.out)
     said = [line["text"] for line in card["evidence"]]
@@ -282,7 +288,7 @@ def test_the_rule_that_the_plan_writes_decides_by_addresses_and_the_signed_scan_
     with Nginx(tmp_path / "nginx", {"index.html": sites.RICH}) as refusing:
         host = refusing.url.removeprefix("http://")
         assert aui(tmp_path, "scan", refusing.url, "--allow-private", "--quiet").code == 0
-        planned = aui(tmp_path, "plan", host, "--score", "100", "--with-claims", "--write", str(tmp_path / "fixes"))
+        planned = aui(tmp_path, "plan", host, "--grade", "100", "--with-claims", "--write", str(tmp_path / "fixes"))
         assert planned.code == 0, planned.err
         files = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "fixes" / "server").iterdir()}
         tester = re.compile(r"^[^#\n]+ 1;$", re.MULTILINE)
@@ -292,7 +298,7 @@ def test_the_rule_that_the_plan_writes_decides_by_addresses_and_the_signed_scan_
             refusing.install(name, text)
         refusing.stop()
         refusing.start()
-        scan = ("scan", refusing.url, "--allow-private", "--quiet", "--force", "--sign", "--signature-agent", AGENT)
+        scan = ("scan", refusing.url, "--allow-private", "--quiet", "--force", *own(tmp_path))
         card = json.loads(aui(tmp_path, *scan, "--json").out)
     assert card["live_served"] == 0
     words = "is turned away with a valid signature as without one"
@@ -360,7 +366,7 @@ def test_a_site_that_follows_the_draft_to_the_letter_is_verified(tmp_path: Path)
         server.key, server.nonces = signing.read_key(tmp_path / "data"), set()
         server.address = AGENT + signing.DIRECTORY_PATH
         url = f"http://127.0.0.1:{server.server_port}"
-        done = aui(tmp_path, "scan", url, "--allow-private", "--quiet", "--json", "--sign", "--signature-agent", AGENT)
+        done = aui(tmp_path, "scan", url, "--allow-private", "--quiet", "--json", *own(tmp_path))
     assert done.code == 0, done.err
     card = json.loads(done.out)
     assert card["live_served"] == 4

@@ -54,15 +54,16 @@ def test_a_401_names_the_option_and_the_card_says_that_credentials_were_used(tmp
         rule = ("--connect-to", f"staging.test:80:127.0.0.1:{port}")
         shut = here(tmp_path, "scan", "http://staging.test", *rule, "--json", "-q")
         assert "staging.test asks for a password (401)." in shut.err
-        assert "--basic-auth-env VARIABLE" in shut.err
+        assert "basic_auth_env or headers of" in shut.err
         assert LIMIT not in shut.out
-        asked = ("scan", "http://staging.test", *rule, "--basic-auth-env", "STAGING", "--force", "-q")
-        done = here(tmp_path, *asked, "--json", env={"STAGING": "anna:Correct-Horse"})
+        (tmp_path / "own.toml").write_text('[sites."staging.test"]\nbasic_auth_env = "STAGING"\n')
+        asked = ("scan", "http://staging.test", *rule, "--config", "own.toml", "--force", "-q", "--details")
+        done = here(tmp_path, *asked[:-1], "--json", env={"STAGING": "anna:Correct-Horse"})
     assert (done.code, done.err) == (0, "")
     card = json.loads(done.out)
     assert card["human_status"] == 200
     assert [item["t"] for item in card["evidence"] if item["text"].startswith(LIMIT)] == ["warn"]
-    assert LIMIT in " ".join(here(tmp_path, "site", "http://staging.test").out.split())
+    assert LIMIT in " ".join(here(tmp_path, "site", "http://staging.test", "--details").out.split())
 
 
 @pytest.mark.ci
@@ -73,43 +74,26 @@ def test_an_issuer_that_is_not_known_names_the_option(tmp_path: Path) -> None:
         asked = ("scan", "https://staging.test", "--connect-to", f"staging.test:443:127.0.0.1:{port}", "-q", "--force")
         shut = here(tmp_path, *asked)
         assert shut.code == 3
-        assert "--cacert FILE trusts the certificates in FILE too." in shut.err
-        done = here(tmp_path, *asked, "--cacert", "ca.pem")
-    assert "--cacert" not in done.err
+        assert "AUI_TUI_CACERT=FILE trusts the certificates in FILE too." in shut.err
+        done = here(tmp_path, *asked, "--details", env={"AUI_TUI_CACERT": "ca.pem"})
+    assert "CACERT" not in done.err
     assert "401" in done.out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("scan", "example.com", "--no-limit"), "--no-limit is for hosts of your own; add --allow-private"),
-        (("watch", "example.com", "--no-limit"), "--no-limit is for hosts of your own; add --allow-private"),
-        (("scan", "8.8.8.8", "--allow-private", "--no-limit"), "--no-limit is for hosts of your own, and 8.8.8.8 is"),
-        (
-            ("watch", "8.8.8.8", "--allow-private", "--no-limit", "--every", "1m"),
-            "--no-limit is for hosts of your own, and 8.8.8.8 is public",
-        ),
-        (
-            ("watch", "localhost:1", "--allow-private", "--every", "1m"),
-            "the shortest interval is 6m. This is a host of your own: --no-limit scans it as often as you like.",
-        ),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
-)
-def test_no_limit_is_for_hosts_of_ones_own(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
-    done = here(tmp_path, *arguments)
+def test_an_interval_below_the_limit_names_the_setting_that_lifts_it(tmp_path: Path) -> None:
+    done = here(tmp_path, "watch", "localhost:1", "--every", "1m")
     assert (done.code, done.out) == (2, "")
-    assert words in done.sentence
+    assert "shortest interval is 6m. This is a host of your own: the setting no_limit scans it" in done.sentence
 
 
 @pytest.mark.slow
 def test_twelve_scans_of_ones_own_host_in_a_row(tmp_path: Path, serve: Callable[..., Options]) -> None:
     """What ``watch`` and a hook before each push need: the option, or the setting, and then all day."""
     rules = serve(RICH)
-    for _ in range(12):
-        done = here(tmp_path, "scan", "http://rich.test", *rules, "--force", "--no-limit", "--fail-grade", "A", "-q")
-        assert done.code == 0, done.err
     setting = {"AUI_TUI_NO_LIMIT": "yes"}
+    for _ in range(12):
+        done = here(tmp_path, "scan", "http://rich.test", *rules, "--force", "--fail-grade", "A", "-q", env=setting)
+        assert done.code == 0, done.err
     watched = here(
         tmp_path, "watch", "http://rich.test", *rules, "--every", "1s", "--count", "2", "--json", "-q", env=setting
     )

@@ -122,7 +122,7 @@ def test_no_key_says_how_to_make_one(tmp_path: Path) -> None:
     ["", "agent.example", "ftp://a.example", 'https://a.example/"', "https://u@a.example", f"https://{'a' * 300}"],
 )
 def test_a_bad_signature_agent_is_one_sentence(text: str) -> None:
-    with pytest.raises(BadValue, match="--signature-agent takes the address"):
+    with pytest.raises(BadValue, match="signature_agent takes the address"):
         signing.checked_agent(text)
 
 

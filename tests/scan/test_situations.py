@@ -40,8 +40,8 @@ GOLDEN = (
         site.limited, "Selective", "untested untested untested allowed allowed untested untested untested",
         (12, 12, 71), (24, 0, 20, 0, 75),
         "The site limits everybody: asked alone, the browser was turned away too. So the result of ChatGPT"
-        " and Claude (429 Too Many Requests) does not count; a scan with --force --pace 10, one request every 10 s, may"
-        " bring a verdict.",
+        " and Claude (429 Too Many Requests) does not count; a scan with --force and AUI_TUI_PACE=10, one request"
+        " every 10 s, may bring a verdict.",
     ),
     Golden(
         site.failing, "Open", LIVE_OPEN, (21, 12, 66), (40, 0, 20, 0, 67),
@@ -269,4 +269,4 @@ def test_a_refusal_that_asks_for_a_signature_says_what_to_try_next() -> None:
     said = [line.text for line in card.evidence if "Accept-Signature" in line.text]
     assert len(said) == 1
     assert said[0].startswith("Claude is turned away with a request for a signature")
-    assert "--sign" in said[0]
+    assert "AUI_TUI_SIGN=1" in said[0]

@@ -312,7 +312,7 @@ async def test_no_limit_frees_no_public_host(tmp_path: Path) -> None:
             local.scans.quota.spend("local")
         with pytest.raises(RateLimited) as refused:
             await local.scan("https://shop.example.com", ScanOptions(force=True))
-        assert "--no-limit" not in str(refused.value)
+        assert "NO_LIMIT" not in str(refused.value)
     finally:
         await local.aclose()
 

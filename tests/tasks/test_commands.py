@@ -127,8 +127,3 @@ async def test_without_a_browser_the_two_commands_are_named(tmp_path: Path, monk
     await service.aclose()
     assert 'pip install "aui-tui[browser]" && python -m playwright install chromium' in str(caught.value)
     assert caught.value.exit_code == 2
-
-
-async def test_options_that_do_not_fit_are_refused(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    assert run(["scan", "example.com", "--act"]) == 2
-    assert b"--act needs --tasks" in capfdbinary.readouterr().err

@@ -64,9 +64,11 @@ def vendor(tmp_path: Path) -> Iterator[tuple[str, ...]]:
     authority.cert_pem.write_to_path(tmp_path / "ca.pem")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("claude.com").configure_cert(context)
+    ca = tmp_path / "ca.pem"
+    (tmp_path / "visits.toml").write_text(f'cacert = "{ca}"\ntrusted_proxy = ["127.0.0.0/8"]\n')
     with listening(Vendor, context) as server:
         yield (
-            *("--update-ranges", "--allow-private", "--cacert", str(tmp_path / "ca.pem")),
+            *("--update-ranges", "--allow-private", "--config", str(tmp_path / "visits.toml")),
             *("--connect-to", f":443:127.0.0.1:{server.server_port}"),
         )
 
@@ -86,7 +88,7 @@ def test_an_edge_that_admits_published_ranges_alone_is_seen_from_server_to_card(
         host = edge.url.removeprefix("http://")
         assert aui(tmp_path, "scan", edge.url, "--allow-private", "--quiet").code == 0
         fixes = tmp_path / "fixes"
-        planned = aui(tmp_path, "plan", host, "--score", "100", "--with-claims", "--write", str(fixes))
+        planned = aui(tmp_path, "plan", host, "--grade", "100", "--with-claims", "--write", str(fixes))
         assert planned.code == 0, planned.err
         edge.admit(fixes)
         edge.stop()
@@ -100,8 +102,7 @@ def test_an_edge_that_admits_published_ranges_alone_is_seen_from_server_to_card(
         assert answers == [200] * 60 + [403] * 5
     assert ipaddress.ip_address(REAL) in ipaddress.ip_network(PUBLISHED["ipv4Prefix"])
     log = str(tmp_path / "access.log")
-    proxy = ("--trusted-proxy", "127.0.0.0/8")
-    read = aui(tmp_path, "visits", log, "--host", host, "--json", *proxy, *vendor)
+    read = aui(tmp_path, "visits", log, "--host", host, "--json", *vendor)
     assert read.code == 0, read.err
     record = json.loads(read.out)
     claude = next(one for one in record["visitors"] if one["token"] == "Claude-User")

@@ -165,7 +165,7 @@ class ExchangeScreen(Screen[None]):
 
     def command(self) -> str:
         """Return the shell command that prints the same."""
-        return f"aui-tui site {quote(self._host)} --exchanges"
+        return f"aui-tui site {quote(self._host)} --details"
 
 
 NAME: Final = 16

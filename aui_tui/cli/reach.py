@@ -1,0 +1,84 @@
+"""What a scan may do here: options of the command, and the settings of the user's own sites."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from aui_tui.cli.run import Run
+from aui_tui.errors import BadValue, ConfigError
+from aui_tui.settings import SiteSettings
+from aui_tui.text import clean
+
+if TYPE_CHECKING:
+    from aui_tui.scan.policy import ScanPolicy
+
+
+def policy_of(
+    run: Run, url: str = "", *, allow_private: bool = False, connect_to: Sequence[str] | None = None
+) -> ScanPolicy | None:
+    """Return what the options and the settings of the site at ``url`` allow; None where there are neither.
+
+    Raises BadValue, InvalidHost or ConfigError.
+    """
+    settings = run.settings
+    site = site_of(run, url) if url and settings.sites else None
+    relaxed = settings.cacert or settings.insecure or settings.pace or settings.sign
+    if not (allow_private or connect_to or site or relaxed):
+        return None
+    from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
+
+    policy = ScanPolicy(
+        allow_private=allow_private,
+        keyboard=True,
+        connect_to=tuple(ConnectTo.parse(rule) for rule in connect_to or ()),
+        cafile=_readable(settings.cacert) if settings.cacert else "",
+        insecure=settings.insecure,
+        limits=Limits(pace=settings.pace),
+    )
+    if settings.sign:
+        from aui_tui.scan.signing import Signer, checked_agent, read_key
+
+        agent = checked_agent(settings.signature_agent) if settings.signature_agent else ""
+        policy = replace(policy, signer=Signer(read_key(settings.data_dir), agent))
+    return _applied(policy, site) if site else policy
+
+
+def site_of(run: Run, url: str) -> SiteSettings | None:
+    """Return the settings of the site at ``url``. Raises InvalidHost."""
+    from aui_tui.scan.target import parse
+
+    return run.settings.sites.get(parse(url, allow_private=True).site)
+
+
+def _applied(policy: ScanPolicy, site: SiteSettings) -> ScanPolicy:
+    try:
+        return replace(
+            policy,
+            headers=site.headers,
+            basic_auth=_credentials(site.basic_auth_env) if site.basic_auth_env else None,
+        )
+    except BadValue as error:
+        raise ConfigError(f"headers: {error}") from None
+
+
+def _credentials(variable: str) -> tuple[str, str]:
+    user, colon, password = os.environ.get(variable, "").partition(":")
+    if not colon:
+        raise ConfigError(f"basic_auth_env: the variable {clean(variable, 60)} does not hold user:password.")
+    return user, password
+
+
+def _readable(path: str) -> str:
+    import ssl
+
+    path = os.path.expanduser(path)  # noqa: PTH111 - OpenSSL takes text
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cafile=path)
+    except ssl.SSLError:
+        raise ConfigError(f"cacert: {clean(path, 200)} has no certificates in PEM form.") from None
+    except OSError as error:
+        raise ConfigError(f"cacert: cannot read {clean(path, 200)}: {error.strerror or error}.") from None
+    return path
