@@ -136,6 +136,8 @@ class Fence:
         """Requests other than GET and HEAD that left after a press or an input."""
         self.withheld = 0
         """Requests and frames that ended in the fence."""
+        self.sockets = 0
+        """WebSockets that the page has opened: what it does with them ends where nothing can leave."""
         self.held: list[Held] = []
         self.failures = 0
         """Requests of scripts that brought nothing: no answer, or a status of 429 or 5xx."""
@@ -162,7 +164,7 @@ class Fence:
 
     def reopen(self) -> None:
         """Let pages load again. Every tab that was pressed must be gone."""
-        self.phase, self.proxy.offline, self.query = Phase.READING, False, ""
+        self.phase, self.proxy.offline, self.query, self.sockets = Phase.READING, False, "", 0
 
     @contextmanager
     def act(self) -> Iterator[None]:
@@ -315,7 +317,11 @@ class Fence:
 
     def _ends(self, request: Request) -> bool:
         """Say whether a request that is for no document ends here."""
-        asks = bool(self.query) and request.resource_type in ASKING and carries(request.post_data_buffer, self.query)
+        asks = (
+            bool(self.query)
+            and request.resource_type in ASKING
+            and carries(request.post_data_buffer, request.url, self.query)
+        )
         why = objection(self.phase, request.method, request.url, document=False, query=asks)
         if why:
             self._hold(request.method, request.url, why)
@@ -329,6 +335,7 @@ class Fence:
             self._hold("FRAME", socket.url, "socket")
             await socket.close()
             return
+        self.sockets += 1
         server, sent = socket.connect_to_server(), 0
 
         async def said(message: str | bytes) -> None:
@@ -368,9 +375,9 @@ class Fence:
         return time.monotonic() - self._passed.get((wanted.host, wanted.port), -KNOWN) < KNOWN
 
 
-def carries(body: bytes | None, query: str) -> bool:
-    """Say whether the body of a request holds the word that is searched for, as it is or as JSON or a form write it."""
-    text = (body or b"").decode("utf-8", "replace").casefold()
+def carries(body: bytes | None, url: str, query: str) -> bool:
+    """Say whether a request holds the word that is searched for, as it is or as JSON or a form write it."""
+    text = f"{(body or b'').decode('utf-8', 'replace')} {urlsplit(url).query}".casefold()
     word = query.casefold()
     return word in text or word in unquote_plus(text) or json.dumps(word)[1:-1] in text
 

@@ -15,7 +15,7 @@ from aui_tui.tasks.contact import contact_links
 from aui_tui.tasks.outline import ENTRIES, FIELDS, Node, Outline
 from aui_tui.tasks.page import ACT, Closed, Page, Stuck, taken
 from aui_tui.tasks.visit import Ending, Visit, without_fragment
-from aui_tui.tasks.vocabulary import ADD, MAIL, SEARCH, words
+from aui_tui.tasks.vocabulary import ADD, MAIL, NEXT, SEARCH, TRAP, words
 from aui_tui.text import count
 
 LOOSE: Final = 2
@@ -28,6 +28,8 @@ MOST: Final = 40
 """Controls of one form that are tried."""
 
 
+PICKED: Final = frozenset({"option", "gridcell", "button", "menuitem"})
+"""Roles of what a calendar or list offers."""
 FIXED: Final = {
     "time": "12:30",
     "month": "2030-01",
@@ -114,6 +116,8 @@ async def _judge(visit: Visit, outline: Outline, found: Form) -> Ending:
         return Ending("form-custom", facts, url=found.url, snippet=custom)
     left = visit.page.fence.writes - written
     facts = {"count": count(total, "control"), "sent": f"{count(left, 'request')} sent" if left else "nothing sent"}
+    if any(NEXT.search(control.about["buttons"]) for control in found.controls):
+        facts["sent"] += "; the form has more steps, and only the first was tried"
     return ending or Ending("form-done", facts, url=found.url)
 
 
@@ -139,7 +143,7 @@ async def _forms(page: Page, outline: Outline) -> list[Form]:
     fields = [node for node in outline.nodes if node.role in FIELDS | {"slider"} and node.ref and not node.disabled]
     abouts = await asyncio.gather(*(page.ask(node, "control") for node in fields))
     for node, about in zip(fields, abouts, strict=True):
-        if about and about["visible"]:
+        if about and about["visible"] and not TRAP.search(node.name):
             groups.setdefault((node.ref.rpartition("e")[0], about["key"]), []).append(Control(node, about))
     return [Form(outline.url, key, controls) for (_, key), controls in groups.items() if _counts(controls, key)]
 
@@ -149,20 +153,30 @@ def _counts(controls: list[Control], key: int) -> bool:
     if any(about["password"] or about["search"] or ADD.search(about["buttons"]) for about in abouts):
         return False
     nodes = [control.node for control in controls]
+    entries = [one for one in controls if one.node.role in ENTRIES and one.about["tag"] != "SELECT"]
+    if key >= 0 and len(controls) == 1 and entries and _like_a_search(entries[0].about):
+        return False
     if any(node.role == "searchbox" or "search" in node.path or SEARCH.search(node.name) for node in nodes):
         return False
     if key < 0:
         return sum(node.role == "textbox" for node in nodes) >= LOOSE
-    return any(c.node.role in ENTRIES and c.about["tag"] != "SELECT" for c in controls)
+    return bool(entries)
+
+
+def _like_a_search(about: dict[str, Any]) -> bool:
+    """Say whether the one field of a form is the field of a search, in whatever script it is named."""
+    return about["method"] == "get" and about["tag"] == "INPUT" and about["type"] in ("text", "search")
 
 
 async def _fill_all(visit: Visit, found: Form) -> Ending | None:
     """Fill the controls in order; return the ending at the first that does not take its value."""
     for control in found.controls[:MOST]:
         node = control.node
-        sent = visit.page.fence.withheld
+        sent = visit.page.fence.withheld - bool(visit.page.fence.sockets)
         # a busy machine may be late with what was typed: no control is blamed for one try
-        kept = await _fill(visit.page, node, control.about) or await _fill(visit.page, node, control.about)
+        kept = await _fill(visit.page, node, control.about)
+        if kept is False:
+            kept = await _fill(visit.page, node, control.about)
         verb = "chose" if control.about["tag"] == "SELECT" or node.role in ("checkbox", "radio", "switch") else "filled"
         visit.tape.step(verb, node, mark="done" if kept else "stuck")
         if kept:
@@ -174,15 +188,15 @@ async def _fill_all(visit: Visit, found: Form) -> Ending | None:
         now = await visit.page.ask(node, "control")
         if now is None:
             raise Stuck("a control of the form does not answer")
-        if not control.about["readonly"] and (control.about["checked"] or now["checked"]):
+        if kept is None or (not control.about["readonly"] and (control.about["checked"] or now["checked"])):
             return Ending("form-unsure", facts, node=node, url=found.url, snippet=snippet)
         reason = "form-readonly" if control.about["readonly"] else "form-lost"
         return Ending(reason, facts, node=node, url=found.url, snippet=snippet)
     return None
 
 
-async def _fill(page: Page, node: Node, about: dict[str, Any]) -> bool:
-    """Give one control a suitable value by role and type, and see whether it is kept."""
+async def _fill(page: Page, node: Node, about: dict[str, Any]) -> bool | None:
+    """Give one control a suitable value by role and type, and see whether it is kept; None where that is a doubt."""
     try:
         async with asyncio.timeout(4 * ACT):
             if node.role in ("checkbox", "radio", "switch"):
@@ -253,19 +267,30 @@ async def _by_keys(page: Page, node: Node) -> bool:
     return False
 
 
-async def _pick(page: Page, node: Node) -> bool:
-    """Open what a read-only field opens, such as a calendar, and choose a named entry of it."""
+async def _pick(page: Page, node: Node) -> bool | None:
+    """Open what a read-only field opens, such as a calendar, and choose an entry of it, by a press or by keys.
+
+    None where something opened and no entry was taken: the entries may be of a kind unknown here.
+    """
     before = {one.ref for one in (await page.look()).nodes}
     if not await page.click(node):
         return False
     await asyncio.sleep(4 * KEPT)
     fresh = [one for one in (await page.look()).nodes if one.ref and one.ref not in before and not one.disabled]
-    entries = [one for one in fresh if one.role in ("option", "gridcell", "button", "menuitem") and one.name]
-    choice = next((one for one in entries if re.search(r"\b\d{1,2}\b", one.name)), entries[0] if entries else None)
-    if choice is None or not await page.click(choice):
-        return False
-    await asyncio.sleep(KEPT)
-    return bool(await page.ask(node, "value"))
+    named = [one for one in fresh if one.role in PICKED or one.pointer]
+    days = [one for one in named if re.fullmatch(r"\D{0,12}\d{1,2}\b.{0,30}", one.name or one.text)]
+    for choice in (days or [one for one in named if one.name or one.text])[:1]:
+        await page.click(choice)
+        await asyncio.sleep(KEPT)
+        if await page.ask(node, "value"):
+            return True
+    if await taken(page.locate(node).focus(timeout=1000 * ACT)):
+        for key in ("ArrowDown", "ArrowRight", "Enter"):
+            await page.press(key)
+            await asyncio.sleep(KEPT)
+        if await page.ask(node, "value"):
+            return True
+    return None if fresh else False
 
 
 async def _type(page: Page, node: Node, about: dict[str, Any]) -> bool:

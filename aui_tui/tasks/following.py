@@ -11,7 +11,7 @@ from aui_tui.tasks.outline import DIALOGS, Node, Outline
 from aui_tui.tasks.page import Closed, Page, Pressed, Stuck, Untouched
 from aui_tui.tasks.reading import items, names_an_item
 from aui_tui.tasks.visit import GONE, Ending, Visit, without_fragment
-from aui_tui.tasks.vocabulary import ACCEPT, CLOSE, REJECT, acts, words
+from aui_tui.tasks.vocabulary import DISMISS, acts, words
 
 CANDIDATES: Final = 3
 PAUSE: Final = 0.5
@@ -31,7 +31,7 @@ async def follow(visit: Visit) -> Ending:
     if every:
         reason = "read-unknown" if "unknown" in objections else "follow-robots"
         return Ending(reason, node=every[0], url=visit.home.url)
-    bare = _without_address(visit.home)
+    bare = _without_address(visit)
     endings = await _in_turn(visit, bare)
     if endings and (endings[-1].outcome == DONE or not all(ending.reason == "follow-unsure" for ending in endings)):
         return _best(endings)
@@ -61,19 +61,17 @@ async def _in_turn(visit: Visit, nodes: list[Node]) -> list[Ending]:
     return endings
 
 
-def _without_address(outline: Outline) -> list[Node]:
+def _without_address(visit: Visit) -> list[Node]:
     """Return links without an address of their own (``#``, ``javascript:``), which only a script can follow."""
-    here, own = without_fragment(outline.url), words(outline.title)
-    return [
-        node
-        for node in outline.main()
-        if node.role == "link" and not node.framed and not _address(node, here) and names_an_item(node, own)
-    ]
+    own = words(visit.home.title)
+    links = (node for node in visit.home.main() if node.role == "link" and not node.framed)
+    return [node for node in links if not _address(visit, node) and names_an_item(node, own)]
 
 
-def _address(node: Node, here: str) -> str:
+def _address(visit: Visit, node: Node) -> str:
     """Return the address that a link leads to; empty where only a script can follow it."""
-    return node.url if node.url.startswith("http") and node.url != here else ""
+    here = visit.place(node.url) == visit.place(visit.home.url)
+    return node.url if node.url.startswith("http") and not here else ""
 
 
 async def _nothing_to_follow(visit: Visit) -> Ending:
@@ -110,7 +108,7 @@ async def _try(visit: Visit, node: Node) -> Ending:
         if await _covers(visit, fresh) or await _moves(visit, fresh):
             return await _covered_link(visit, fresh)
         return Ending("follow-failed", {"why": f"the link “{node.name}” took no click in time"})
-    address = _address(node, without_fragment(visit.home.url)) or pressed.led
+    address = _address(visit, node) or pressed.led
     if pressed.outline is None and not pressed.held:
         return await _dead(visit, fresh)
     if pressed.outline is not None and not pressed.held:
@@ -153,7 +151,7 @@ async def _gone_to(visit: Visit, node: Node, address: str, pressed: Pressed) -> 
         facts = {"name": node.name, "why": f"the link “{node.name}” leads to another site"}
         return Ending(reason, facts, node=node, url=visit.home.url)
     outline = await visit.page.open(address)
-    ending = await _landed(visit, node, visit.page, outline)
+    ending = await _landed(visit, node, visit.page, outline, went=True)
     if ending.outcome == DONE or pressed.led or not node.url:
         return ending
     fresh = await _uncovered(visit, node)
@@ -169,7 +167,7 @@ async def _gone_to(visit: Visit, node: Node, address: str, pressed: Pressed) -> 
 async def _covered_link(visit: Visit, node: Node) -> Ending:
     """Return the ending for a link that takes no click: a doubt where a button of a name unknown here may free it."""
     buttons = await visit.page.ask(node, "over") or ()
-    unknown = any(not any(known.search(name) for known in (REJECT, CLOSE, ACCEPT)) for name in buttons)
+    unknown = any(not any(known.search(name) for known in DISMISS) for name in buttons)
     if visit.veiled or unknown:
         return Ending("follow-veiled", {"name": node.name}, node=node, url=visit.home.url)
     visit.tape.step("followed", node, note="something else would get the click", mark="stuck")
@@ -177,8 +175,8 @@ async def _covered_link(visit: Visit, node: Node) -> Ending:
     return Ending("follow-covered", {"name": node.name}, node=node, url=visit.home.url, snippet=snippet)
 
 
-async def _landed(visit: Visit, node: Node, page: Page, outline: Outline) -> Ending:
-    """Judge the page that the link ``node`` led to."""
+async def _landed(visit: Visit, node: Node, page: Page, outline: Outline, *, went: bool = False) -> Ending:
+    """Judge the page that the link ``node`` led to. ``went``: by its address, a document of its own."""
     status = page.response.status if page.response is not None else 0
     home = visit.home
     stayed = without_fragment(outline.url) == without_fragment(home.url)
@@ -197,7 +195,7 @@ async def _landed(visit: Visit, node: Node, page: Page, outline: Outline) -> End
         return Ending("follow-missing", facts, node=node, url=visit.home.url)
     if status >= 400 or outline.url.startswith("chrome-error:"):
         return Ending("follow-failed", {"why": f"status {status}" if status >= 400 else "no answer"})
-    if _brings_nothing(outline, home) and not stayed:
+    if _brings_nothing(outline, home) and (went or not stayed):
         return Ending("follow-elsewhere", facts, node=node, url=visit.home.url)
     return Ending("follow-unsure", facts, node=node, url=visit.home.url)
 

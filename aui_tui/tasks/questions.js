@@ -42,6 +42,9 @@ element => {
   return inside.map(button => button.innerText || button.getAttribute("aria-label") || button.title || "").filter(name => name);
 }
 
+//: anchors  The places of the page that an address with # can lead to.
+() => [...document.querySelectorAll("[id],a[name]")].map(element => element.id || element.name).slice(0, 5000)
+
 //: opener  Whether an element says that it opens something on the page.
 element => element.tagName === "SUMMARY" || element.hasAttribute("aria-expanded") || element.hasAttribute("aria-controls") ||
   ![null, "false"].includes(element.getAttribute("aria-haspopup"))
@@ -192,7 +195,18 @@ element => {
   const around = form || element.getRootNode();
   const box = element.getBoundingClientRect(), entry = element.matches("input,textarea") && element.type !== "radio" &&
     element.type !== "checkbox";
-  const away = box.right + scrollX <= 0 || box.bottom + scrollY <= 0 || box.width <= 2 || box.height <= 2 ||
+  const inner = { left: box.left, top: box.top, right: box.right, bottom: box.bottom };
+  for (let up = element.parentElement; up && up !== element.ownerDocument.documentElement; up = up.parentElement) {
+    const style = getComputedStyle(up), clip = up.getBoundingClientRect();
+    if (up === element.ownerDocument.body || (style.overflow === "visible" && style.clipPath === "none")) continue;
+    if (style.clipPath !== "none" || style.overflow === "hidden" || style.overflow === "clip") {
+      inner.left = Math.max(inner.left, clip.left); inner.top = Math.max(inner.top, clip.top);
+      inner.right = Math.min(inner.right, clip.right); inner.bottom = Math.min(inner.bottom, clip.bottom);
+    }
+  }
+  const clipped = inner.right - inner.left <= 2 || inner.bottom - inner.top <= 2 || !!element.closest("[aria-hidden=true]") ||
+    /inset\((?:50|100)%/.test(getComputedStyle(element).clipPath);
+  const away = clipped || box.right + scrollX <= 0 || box.bottom + scrollY <= 0 || box.width <= 2 || box.height <= 2 ||
     !element.checkVisibility({ opacityProperty: true });
   return {
     type: (element.type || "").toLowerCase(),
@@ -203,6 +217,7 @@ element => {
     buttons: form
       ? [...form.querySelectorAll("button,input[type=submit],input[type=image]")].map(named).join(" | ") : "",
     visible: (element.checkVisibility ? element.checkVisibility({ visibilityProperty: true }) : true) && !(entry && away),
+    method: form ? (form.getAttribute("method") || "get").toLowerCase() : "",
     readonly: !!element.readOnly || element.getAttribute("aria-readonly") === "true",
     checked: !!(element.pattern || element.getAttribute("inputmode") || element.getAttribute("aria-invalid") === "true" ||
       (element.validity && element.validity.customError) || element.placeholder),

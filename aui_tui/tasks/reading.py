@@ -8,7 +8,7 @@ from typing import Final
 from aui_tui.checks.wording import joined
 from aui_tui.tasks.outline import Node, Outline
 from aui_tui.tasks.page import Cover
-from aui_tui.tasks.visit import Ending, Visit, without_fragment
+from aui_tui.tasks.visit import Ending, Visit
 from aui_tui.tasks.vocabulary import GENERIC, NEVER, acts, words
 from aui_tui.text import count
 
@@ -24,6 +24,7 @@ async def read(visit: Visit) -> Ending:
     outline = await visit.open(visit.url)
     outline, cover = await visit.clear(outline)
     visit.home, visit.home_ld, visit.reached = outline, await visit.jsonld(), True
+    visit.anchors = frozenset(map(str, await visit.page.query("anchors") or ()))
     if cover is not None:
         return _covered(visit, cover, outline)
     text, headings = outline.text(), outline.headings()
@@ -83,11 +84,11 @@ def items(visit: Visit, outline: Outline, *, acting: bool = False) -> list[Node]
 
 
 def _items(visit: Visit, outline: Outline, *, framed: bool, acting: bool) -> list[Node]:
-    seen = {without_fragment(outline.url)}
+    seen = {visit.place(outline.url)}
     own = words(outline.title)
     found = []
     for order, node in enumerate(outline.main()):
-        url = without_fragment(node.url)
+        url = visit.place(node.url)
         if node.role != "link" or node.framed != framed or not url.startswith("http") or acts(url) != acting:
             continue
         if url in seen or not visit.same_site(url) or FILE.search(url) or not names_an_item(node, own):

@@ -89,8 +89,12 @@ def field_of(outline: Outline) -> Node | None:
 
     One in a frame counts where the page has no other.
     """
-    fields = sorted((node for node in outline.nodes if _takes_text(node) and node.name), key=lambda node: node.framed)
+    every = sorted((node for node in outline.nodes if _takes_text(node)), key=lambda node: node.framed)
+    fields = [node for node in every if node.name]
     by_role = [node for node in fields if node.role == "searchbox"]
+    # a button that says so names a search field that has none
+    if any(SEARCH.search(node.name) for node in outline.of("button")):
+        by_role += [node for node in every if node.role == "searchbox" and not node.name]
     by_name = [node for node in fields if SEARCH.search(node.name)]
     by_place = [node for node in fields if "search" in node.path]
     return next(iter([*by_role, *by_name, *by_place]), None)
@@ -113,11 +117,10 @@ async def _by_form(visit: Visit, outline: Outline, *, named: bool) -> Node | Non
 def appeared(outline: Outline, before: Outline) -> Counter[tuple[str, str]]:
     """Return the links and options that came with a search, by name and address, with how often.
 
-    On another page those are all but the ones around its content; on the same page those that are more than before.
+    On another page those of its main region; on the same page those that are more than before.
     """
     moved = outline.url != before.url
-    around = {"navigation", "banner", "contentinfo"} if moved else set()
-    hits = [n for n in outline.nodes if n.role in HITS and n.name and not around & set(n.path)]
+    hits = [n for n in (outline.main() if moved else outline.nodes) if n.role in HITS and n.name]
     found = Counter((node.name, node.url) for node in hits)
     return found if moved else found - Counter((n.name, n.url) for n in before.nodes if n.role in HITS)
 

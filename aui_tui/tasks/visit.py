@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Final
-from urllib.parse import urldefrag, urlsplit
+from urllib.parse import unquote, urldefrag, urlsplit
 
 import msgspec
 from msgspec.structs import replace
@@ -92,12 +92,20 @@ class Visit:
     item: Outline | None = None
     item_ld: str = ""
     home_ld: str = ""
+    anchors: frozenset[str] = frozenset()
+    """The places of the homepage that an address with ``#`` can lead to."""
     reached: bool = False
     veiled: bool = False
     """Something covers the homepage, and its buttons have names that this test does not know."""
     seen: dict[str, Outline] = field(default_factory=dict)
     snap: Callable[[], Awaitable[None]] | None = None
     """Takes a picture for the task that is under way; None when no pictures are wanted."""
+
+    def place(self, url: str) -> str:
+        """Return ``url`` without its fragment; one that names no place of the homepage is a page of a script."""
+        page, fragment = urldefrag(url)
+        place = unquote(fragment)
+        return page if place in self.anchors or place.casefold() in ("", "top") else url
 
     def same_site(self, url: str) -> bool:
         """Say whether ``url`` lies on the site: the host of the homepage, with or without www."""

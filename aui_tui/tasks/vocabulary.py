@@ -38,16 +38,20 @@ GENERIC: Final = re.compile("^(?:" + "|".join(_table()["generic"]) + ")", re.IGN
 MAIL: Final = _names("mail")
 SOLD_OUT: Final = _names("sold_out")
 MENU: Final = _names("menu")
+NEXT: Final = _names("next")
+SHOP: Final = _names("shop")
+TRAP: Final = _names("trap")
 REJECT: Final = _names("reject")
 CLOSE: Final = _names("close")
 ACCEPT: Final = _names("accept")
+DISMISS: Final = (REJECT, CLOSE, ACCEPT)
 CONSENT: Final = _names("consent")
 COMMITS: Final = _names("commits")
 STOP: Final = frozenset(_table()["stop"])
 
 _CURRENCY: Final = (
     r"(?:[€$£¥￥﷼₹₩₽₺₴₪฿₫₱₦₡₲]|\b(?:EUR|USD|GBP|CHF|JPY|CNY|INR|SEK|NOK|DKK|PLN|CZK|HUF|RON|BGN|TRY|BRL|MXN|AUD|CAD|NZD|"
-    r"SGD|HKD|ZAR|AED|SAR|KRW|THB)\b|R\$|\bkr\.?(?!\w)|zł|Kč|\bFt\b|\blei\b|\bRs\.?|\bRM\b|\bRp\b\.?|\bTL\b|"
+    r"SGD|HKD|ZAR|AED|SAR|KRW|THB)\b|R\$|\bkr\.?(?!\w)|zł|Kč|\bFt\b|\blei\b|\b(?:Rs|Rp|RM|TL)(?![^\W\d_])\.?|"
     r"元|円|원|руб|\bгрн|\bлв\b|\bевро\b|(?<!\w)(?:ر\.س|د\.إ|ج\.م)\.?|تومان|ریال|ريال|\beuros?\b|\bdollars?\b|\bpounds?\b)"
 )
 _AMOUNT: Final = r"(?:\d{1,3}(?:[.,'’\s\u00a0\u202f]\d{3})+|\d{1,9})(?:[.,٫]\d{1,2}(?!\d)|[.,][-–—]{1,2})?"
@@ -64,7 +68,7 @@ PHONE: Final = re.compile(
     re.IGNORECASE,
 )
 POSTAL: Final = re.compile(
-    r"\b\d{1,5}[a-z]?,? (?:[A-Z\d][\w.'’-]* ){1,4}"
+    r"\b(?!(?:19|20)\d\d )\d{1,5}[a-z]?,? (?:[A-Z\d][\w.'’-]* ){1,4}"
     r"(?i:street|st\.?|road|rd\.?|avenue|ave\.?|lane|square|drive|way|quay)\b|"
     r"\b[A-ZÄÖÜ][\wäöüß.' -]{2,40}(?i:straße|strasse|str\.|weg|platz|gasse|allee) \d{1,4}[a-z]?\b|"
     r"\b(?i:rue|avenue|boulevard|place|via|piazza|calle|plaza|rua|avenida) [\w'’ .-]{3,40},? \d{1,5}\b|"

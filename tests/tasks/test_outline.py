@@ -55,7 +55,7 @@ def test_every_reason_is_a_sentence_and_fills_its_places() -> None:
     for key, reason in reasons().items():
         assert not reason.note.endswith("."), key
         assert not reason.change or reason.change.endswith("."), key
-    ending = Ending("blocked", "contact-no-link", {"name": "Contact <<name>>"})
+    ending = Ending("contact-no-link", {"name": "Contact <<name>>"})
     assert ending.note == "“Contact <<name>>” is not a link: an agent cannot follow it."
     assert ending.change
     assert Ending("inconclusive", "search-post").change == ""

@@ -66,7 +66,7 @@ def test_a_search_may_send_its_word_and_nothing_that_acts() -> None:
     ],
 )
 def test_a_body_carries_the_word(body: bytes | None, found: bool) -> None:
-    assert carries(body, "Laterne" if body and b"L" in body else "Café noir") is found
+    assert carries(body, "https://shop.example/graphql", "Laterne" if body and b"L" in body else "Café noir") is found
 
 
 def test_secrets_are_hidden_however_they_are_written() -> None:
