@@ -108,7 +108,9 @@ async def _try(visit: Visit, node: Node) -> Ending:
         if await _covers(visit, fresh) or await _moves(visit, fresh):
             return await _covered_link(visit, fresh)
         return Ending("follow-failed", {"why": f"the link “{node.name}” took no click in time"})
-    address = _address(visit, node) or pressed.led
+    if pressed.led and visit.place(pressed.led) == visit.place(visit.home.url):
+        return Ending("follow-failed", {"why": "the page loaded itself again"}, node=node, url=visit.home.url)
+    address = pressed.led or _address(visit, node)
     if pressed.outline is None and not pressed.held:
         return await _dead(visit, fresh)
     if pressed.outline is not None and not pressed.held:
@@ -152,7 +154,7 @@ async def _gone_to(visit: Visit, node: Node, address: str, pressed: Pressed) -> 
         return Ending(reason, facts, node=node, url=visit.home.url)
     outline = await visit.page.open(address)
     ending = await _landed(visit, node, visit.page, outline, went=True)
-    if ending.outcome == DONE or pressed.led or not node.url:
+    if ending.outcome == DONE or ending.reason == "follow-failed" or pressed.led or not node.url:
         return ending
     fresh = await _uncovered(visit, node)
     if isinstance(fresh, Ending):

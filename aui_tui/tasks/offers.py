@@ -1,110 +1,206 @@
-"""The task "offer": a name and a price as text, and a control with a name that adds or books."""
+"""The task "offer": a name and a price as text, and a control with a name that adds or books, found by structure."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from aui_tui.model.tasks import BLOCKED, DONE
 from aui_tui.tasks.outline import Node, Outline
 from aui_tui.tasks.page import Closed, Stuck
 from aui_tui.tasks.reading import items, pictures
 from aui_tui.tasks.visit import Ending, Visit
-from aui_tui.tasks.vocabulary import ADD, CART, PRICE, SOLD_OUT, words
+from aui_tui.tasks.vocabulary import (
+    ADD,
+    CART,
+    CONTACT,
+    DISMISS,
+    GENERIC,
+    MENU,
+    PRICE,
+    SEARCH,
+    SHOP,
+    SOLD_OUT,
+    acts,
+    words,
+)
 
-PAGES: Final = 3
-PRICED: Final = 2
-"""Links with a price in their list item that are tried beside the page that was followed."""
+PAGES: Final = 4
+"""Pages that are opened beside the homepage and the page that was followed."""
+NEAR: Final = 4
+"""Elements before and after a control in which a price belongs to it where no block holds both."""
+SMALL: Final = 600
+"""Characters of a block that holds one offer: beyond it a price and a control have nothing to do with each other."""
 NAMED: Final = frozenset({"heading", "button", "link", "cell", "img"})
 """Roles whose name a reader gets as text; that of a picture is its alternative text."""
+CONTROLS: Final = frozenset({"button", "link"})
+OTHERS: Final = (SEARCH, MENU, CONTACT, GENERIC, CART, *DISMISS)
+"""Names of controls that have nothing to do with buying."""
 _PRODUCT: Final = re.compile(
     r'"@type"\s*:\s*(?:\[[^\]]*)?"(?:Product|Offer|AggregateOffer|ProductGroup|Event|Hotel|HotelRoom)"'
 )
-
-
 _COST: Final = re.compile(r'"(?:price|lowPrice)"\s*:\s*"?(?!0+(?:\.0+)?\b)\d')
+_IN_STOCK: Final = re.compile(r"(?:InStock|LimitedAvailability|OnlineOnly|PreOrder)\b")
 _GONE: Final = re.compile(r"(?:OutOfStock|SoldOut|Discontinued)\b")
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What a page offers: the name of the product, its price as text, and the control that adds it."""
+    """What a page offers: the name of the product, its price as text, and the control that adds it.
+
+    ``control`` stands in one block with the price, or is a button of a page whose data declare a product. ``unknown``:
+    a button beside the price whose name this test does not know.
+    """
 
     outline: Outline
     declared: bool
     name: str
     price: str
     control: Node | None
+    unknown: Node | None = None
     costs: bool = False
     """Its data name a price above zero."""
+    stocked: bool = False
+    """Its data say that it can be had."""
     choices: bool = False
     """Something can be chosen on the page, or it says that nothing is left."""
 
     @property
     def is_one(self) -> bool:
-        """The page is about an offer: it declares one, or shows a price beside a control to add or book."""
-        return self.declared or bool(self.price and self.control)
+        """The page is about an offer: it declares one, or shows a price beside a control."""
+        return self.declared or bool(self.price and (self.control or self.unknown))
 
 
 async def offer(visit: Visit) -> Ending:
-    """Look for an offer on the page that was followed, then behind links that stand beside a price."""
-    queue: list[str] = [visit.item.url] if visit.item is not None else []
-    queue += [url for url in _priced(visit, visit.home)[:PRICED] if url not in queue]
+    """Look for an offer on the page that was followed and on the homepage, then behind prices and links to a shop.
+
+    One that is whole decides. Else a doubt is told before what is missing. Raises Closed, Stuck.
+    """
+    queue = list(_ahead(visit))
+    endings: list[Ending] = []
     failure: Closed | Stuck | None = None
-    tried = 0
-    while queue and tried < PAGES:
-        url = queue.pop(0)
-        tried += 1
-        try:
-            outline, ld = await _page(visit, url)
-        except (Closed, Stuck) as error:
-            failure = error
-            continue
+    opened = 0
+    known = [(one, ld) for one, ld in ((visit.item, visit.item_ld), (visit.home, visit.home_ld)) if one is not None]
+    while known or (queue and opened < PAGES):
+        if known:
+            outline, ld = known.pop(0)
+        else:
+            url, opened = queue.pop(0), opened + 1
+            try:
+                outline, ld = await visit.served(url), await visit.jsonld()
+            except (Closed, Stuck) as error:
+                failure = error
+                continue
         found = _offer(outline, ld)
-        ending = await _judge(visit, found) if found.is_one else None
-        if ending is not None:
+        # the homepage tells of many things: it decides only where its offer is whole
+        part = outline is visit.home and not (found.control and found.price and not found.control.disabled)
+        ending = await _judge(visit, found) if found.is_one and not part else None
+        if ending is not None and ending.outcome == DONE:
             return ending
-        queue += [deeper for deeper in _priced(visit, outline)[:1] if deeper not in queue]
+        endings += [ending] if ending is not None else []
+        queue += [deeper for deeper in _priced(visit, outline)[:1] if deeper not in queue and outline is not visit.home]
+    if endings:
+        return next((one for one in endings if one.outcome != BLOCKED), endings[0])
     if failure is not None:
         raise failure
     return Ending("offer-absent", url=visit.home.url)
 
 
+def _ahead(visit: Visit) -> Iterator[str]:
+    """Yield the addresses where offers may be, once each: items with a price, then links to a shop."""
+    seen = {visit.place(visit.home.url)} | ({visit.place(visit.item.url)} if visit.item is not None else set())
+    links = (node for node in visit.home.of("link") if SHOP.search(node.name) and visit.same_site(node.url))
+    for url in (*_priced(visit, visit.home)[:2], *(node.url for node in links)):
+        place = visit.place(url)
+        if place not in seen and place.startswith("http") and not acts(place):
+            seen.add(place)
+            yield url
+
+
 def _priced(visit: Visit, outline: Outline) -> list[str]:
-    """Return the addresses of the items of a page whose list item shows a price."""
-    return [node.url for node in items(visit, outline) if node.group and PRICE.search(outline.text(node.group))]
-
-
-async def _page(visit: Visit, url: str) -> tuple[Outline, str]:
-    """Return a page and its JSON-LD; the one that was followed as it was then. Raises Closed, Stuck."""
-    if visit.item is not None and url == visit.item.url and not visit.act:
-        return visit.item, visit.item_ld
-    return await visit.served(url), await visit.jsonld()
+    """Return the addresses of the items of a page whose list item shows a price; without one, those of a shop."""
+    every = items(visit, outline)
+    priced = [node.url for node in every if node.group and PRICE.search(outline.text(node.group))]
+    return priced or ([node.url for node in every if node.group] if SHOP.search(outline.title) else [])
 
 
 def _offer(outline: Outline, ld: str) -> Offer:
     main = outline.main()
-    text = " ".join(node.text or (node.name if node.role in NAMED else "") for node in main)
-    price = PRICE.search(" ".join(text.split()))
-    heads = [node.name for node in main if node.role == "heading" and node.name] or outline.headings()
+    text = _text(main)
+    declared = _PRODUCT.search(ld) is not None
+    block, control, unknown = _paired(main)
+    control = control or _adding(main, "button", *(("link",) if declared else ()))
+    price = PRICE.search(_text(block)) or PRICE.search(text)
     choices = any(node.role in ("combobox", "radio", "listbox") for node in main) or SOLD_OUT.search(text) is not None
     return Offer(
         outline,
-        _PRODUCT.search(ld) is not None,
-        heads[0] if heads else "",
+        declared,
+        _name(outline, () if declared else block, control),
         price[0] if price else "",
-        _control(main),
+        control,
+        unknown,
         costs=_COST.search(ld) is not None,
+        stocked=_IN_STOCK.search(ld) is not None,
         choices=choices or _GONE.search(ld) is not None,
     )
 
 
-def _control(main: Sequence[Node]) -> Node | None:
+def _text(nodes: Sequence[Node]) -> str:
+    said = (node.text or (node.name if node.role in NAMED else "") for node in nodes)
+    return " ".join(" ".join(said).split())
+
+
+def _adding(nodes: Sequence[Node], *roles: str) -> Node | None:
     """Return the control that adds or books, one that can be pressed before the others."""
-    controls = [node for node in main if node.role in ("button", "link") and ADD.search(node.name)]
+    controls = [node for node in nodes if node.role in roles and ADD.search(node.name)]
     return next((node for node in controls if not node.disabled), next(iter(controls), None))
+
+
+def _paired(main: Sequence[Node]) -> tuple[Sequence[Node], Node | None, Node | None]:
+    """Return the first block with a price and a control to add, else with a price and an unknown button; and which."""
+    unknown: tuple[Sequence[Node], Node | None, Node | None] = ((), None, None)
+    for at, node in enumerate(main):
+        adds = node.role in CONTROLS and ADD.search(node.name) is not None
+        other = (
+            node.role == "button" and not node.disabled and node.name and not any(o.search(node.name) for o in OTHERS)
+        )
+        if not adds and (unknown[0] or not other):
+            continue
+        block = _block(main, at)
+        if block and adds:
+            return block, node, None
+        if block and not adds:
+            unknown = block, None, node
+    return unknown
+
+
+def _block(main: Sequence[Node], at: int) -> Sequence[Node]:
+    """Return the smallest part of the page that holds the control at ``at`` and a price; empty beyond SMALL."""
+    begin, depth = at, main[at].depth
+    while True:
+        begin = next((place for place in range(begin - 1, -1, -1) if main[place].depth < depth), -1)
+        depth = main[begin].depth if begin >= 0 else -1
+        end = next((place for place in range(at + 1, len(main)) if main[place].depth <= depth), len(main))
+        block = main[max(begin, 0) : end]
+        text = _text(block)
+        if PRICE.search(text) and len(text) <= SMALL:
+            return block
+        if begin < 0 or len(text) > SMALL:
+            near = main[max(0, at - NEAR) : at + NEAR]
+            return near if begin < 0 and PRICE.search(_text(near)) and len(_text(near)) <= SMALL else ()
+
+
+def _name(outline: Outline, block: Sequence[Node], control: Node | None) -> str:
+    """Return what is offered: the heading or link of the block, else the heading of the page."""
+    for role in ("heading", "link"):
+        found = next((node.name for node in block if node.role == role and node.name and node is not control), "")
+        if found:
+            return found
+    heads = [node.name for node in outline.main() if node.role == "heading" and node.name] or outline.headings()
+    return heads[0] if heads else ""
 
 
 async def _judge(visit: Visit, found: Offer) -> Ending | None:
@@ -145,27 +241,36 @@ async def _lack(visit: Visit, found: Offer) -> Lack | None:
         if not drawn and not found.costs and found.control is None:
             return None
         reason = "offer-price" if drawn or found.costs else "offer-no-price"
-        return Lack(reason, found.control, facts={"pictures": drawn})
+        return Lack(reason, found.control, {"pictures": drawn})
     if found.control is None:
-        return _no_control(found.outline)
+        return await _no_control(visit, found)
     return Lack("offer-choose" if found.choices else "offer-disabled", found.control)
 
 
-def _no_control(outline: Outline) -> Lack:
-    """Return what is missing where no control adds: one that is drawn without a role is named."""
+async def _no_control(visit: Visit, found: Offer) -> Lack | None:
+    """Return what is missing where no control adds: one that is drawn without a role is named.
+
+    A price alone, as in an article, is no offer.
+    """
+    outline = found.outline
     fake = next((n for n in outline.nodes if n.pointer and n.role == "generic" and ADD.search(n.text or n.name)), None)
-    if fake is None:
-        return Lack("offer-unsure", None)
-    return Lack("offer-control", fake, facts={"example": f"; “{fake.text or fake.name}” has no role"})
+    if fake is not None:
+        return Lack("offer-control", fake, {"example": f"; “{fake.text or fake.name}” has no role"})
+    if found.unknown is None and found.stocked:
+        drawn = await visit.page.inspect("clickable") or {"count": 0}
+        if drawn["count"]:
+            return Lack("offer-control", None, {"example": f"; {drawn['example']} reacts to a click and has no role"})
+    return Lack("offer-unsure", found.unknown) if found.declared or found.unknown else None
 
 
 async def _complete(visit: Visit, found: Offer, control: Node, facts: dict[str, str]) -> Ending:
     """Return the ending for a name and a price in text with a control that can be pressed."""
     visit.tape.step("found", control, note=f"beside {found.price}", outline=found.outline)
+    if visit.act:
+        await visit.served(found.outline.url)
+        return await _act(visit, found, await visit.again(control) or control, facts)
     if visit.snap is not None and visit.page.tab.url != found.outline.url:
         await visit.page.open(found.outline.url)
-    if visit.act:
-        return await _act(visit, found, control, facts)
     return Ending("offer-done", facts, node=control, url=found.outline.url)
 
 

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 -- scripts of pages read best on one line
 """Sites built in ways of their own: each verdict is true, and where a person might well get through it is not blocked.
 
 Every case names the tasks that it is about, and what an agent or a person with a keyboard and a screen reader can do.
@@ -522,7 +523,144 @@ OFFERS: Final = {
         HOME, {"offer": "done"}, {"/rooms/pier": product("<p>1.249,00 €</p><button>Jetzt buchen</button>")}
     ),
 }
-CASES: Final = {**SEARCHES, **COVERS, **READS, **FOLLOWS, **FORMS, **OFFERS}
+ROUTES: Final = (
+    "<main id=app></main><script>const draw=()=>{const at=decodeURIComponent(location.hash.slice(1));app.innerHTML=at?"
+    f"`<h1>${{at}}</h1><p>{PROSE * 3}</p>`:`{INTRO}<ul><li><a href='#Pier flat'>Pier flat</a><li><a href='#Net loft'>"
+    "Net loft</a></ul>`};addEventListener('hashchange',draw);draw()</script>"
+)
+BARE: Final = (
+    f"<main id=app>{INTRO}<ul><li><a href=/rooms/pier>Pier flat</a><li><a href=/rooms/loft>Net loft</a></ul></main><script>"
+    "document.onclick=e=>{const a=e.target.closest('a');if(!a)return;e.preventDefault();history.pushState({},'',a.href);"
+    f"app.innerHTML='<p>Two windows to the east, a table and {PROSE}</p>'}}</script>"
+)
+LIVE: Final = (
+    "<label>Name <input id=n></label><label>Mail <input type=email id=m></label><script>"
+    "const live=new WebSocket('ws://'+location.host+'/live');for(const one of [n,m])one.oninput=e=>{"
+    "live.readyState==1&&live.send(e.target.value);setTimeout(()=>e.target.value='',30)}</script>"
+)
+DAYS: Final = (
+    "<input readonly placeholder=Arrival aria-label=Arrival id=a onclick='cal.hidden=false'><div id=cal hidden>"
+    "<div style='cursor:pointer' onclick=\"a.value='2030-01-14'\">14 January</div>"
+    "<div style='cursor:pointer' onclick=\"a.value='2030-01-15'\">15 January</div></div>"
+)
+KEYS: Final = (
+    "<input readonly aria-label=Arrival id=a onclick='cal.hidden=false' onkeydown=\"if(event.key=='Enter')a.value='2030-01-15'\">"
+    "<div id=cal hidden><table role=presentation><tr><td>14<td>15</table></div>"
+)
+TRUTHS: Final = {
+    "routes of a name after a hash": Case(ROUTES, {"follow": "done"}),
+    "a client route without a heading or title of its own": Case(
+        BARE,
+        {"follow": "inconclusive follow-unsure"},
+        {url: html("<title>Rooms</title>" + BARE) for url in ROOMS.values()},
+    ),
+    "a form on a live socket": Case(form(LIVE), {"form": "inconclusive form-network"}),
+    "a search field without a name beside a button that searches": Case(
+        f"<form role=search action=/search><input type=search name=q><button>Search</button></form>{HOME}",
+        {"search": "done"},
+        {"/search": listed},
+    ),
+    "a trap that says so": Case(
+        form(NAME + "<label>Leave this blank if you are a human <input name=w></label>"), {"form": "done"}
+    ),
+    "a trap that is hidden from readers": Case(
+        form(NAME + "<div aria-hidden=true><label>Website <input name=w></label></div>"), {"form": "done"}
+    ),
+    "a trap in a box of no height": Case(
+        form(NAME + "<div style='overflow:hidden;height:0'><label>Website <input name=w></label></div>"),
+        {"form": "done"},
+    ),
+    "a calendar of named days without a role": Case(form(NAME + DAYS), {"form": "done"}),
+    "a calendar that takes keys": Case(form(NAME + KEYS), {"form": "done"}),
+    "a form of several steps": Case(
+        HOME
+        + f"<form action=/ask method=post>{NAME}<label>Mail <input type=email></label><button>Next</button></form>",
+        {"form": "done"},
+    ),
+    "a search in a script that nobody listed": Case(
+        f"<form action=/x><input name=q placeholder='ᓄᓇᕗᑦ'><button>ᐃᓄᒃᑎᑐᑦ</button></form>{HOME}", {"form": "absent"}
+    ),
+    "a year before a street": Case(
+        f"<nav><a href=/about>About us</a></nav>{HOME}<footer>© 2026 Harbour Street</footer>",
+        {"contact": "absent"},
+        {"/about": html(f"<h1>About us</h1><p>{PROSE}</p>")},
+    ),
+    "a field of type email whatever its name": Case(
+        f"<nav><a href=/contact>Contact</a></nav>{HOME}",
+        {"contact": "done"},
+        {
+            "/contact": html(
+                f"<h1>Write</h1><p>{PROSE}</p><form><label>Wohin? <input type=email></label><label>Was? <textarea></textarea></label></form>"
+            )
+        },
+    ),
+    "a consent that nobody closes without sending": Case(
+        HOME
+        + "<div role=dialog aria-label=Cookies style='position:fixed;inset:0;background:#fff'><p>We use cookies</p>"
+        "<button onclick=\"fetch('/consent',{method:'POST'}).then(()=>this.parentNode.remove())\">Reject all</button></div>",
+        {"read": "inconclusive read-covered-held"},
+    ),
+    "an article with a sum of money": Case(
+        HOME,
+        {"offer": "absent"},
+        {
+            "/rooms/pier": html(
+                f"<main><h1>Pier flat</h1><p>The course stays at $5. {PROSE * 4}</p><p><a href=/x>Book of the week</a></p><p>{PROSE * 4}</p></main>",
+                "Pier flat",
+            )
+        },
+    ),
+    "a shop two clicks deep": Case(
+        f"<nav><a href=/shop>Shop</a></nav><main>{INTRO}</main>",
+        {"offer": "done"},
+        {
+            "/shop": html(
+                f"<main><h1>Shop</h1><p>{PROSE}</p><ul><li><a href=/lamp>Pier lamp</a> 19.00 €</li></ul></main>", "Shop"
+            ),
+            "/lamp": html(
+                f"<main><h1>Pier lamp</h1><p>{PROSE}</p><p>19.00 €</p><button>Add to cart</button></main>", "Pier lamp"
+            ),
+        },
+    ),
+    "a control that is a picture, in stock by its data": Case(
+        HOME,
+        {"offer": "blocked offer-control"},
+        {
+            "/rooms/pier": product(
+                "<p>49.00 €</p><div style='cursor:pointer' onclick='go()'><img src=/cart.png alt=''></div>",
+                {"offers": {"@type": "Offer", "price": "49.00", "availability": "https://schema.org/InStock"}},
+            )
+        },
+    ),
+    "a price in rupiah": Case(
+        HOME,
+        {"offer": "done"},
+        {
+            "/rooms/pier": html(
+                "<main><h1>Pier flat</h1><p>Rp1.299.000</p><button>Masukkan ke keranjang</button></main>", "Pier flat"
+            )
+        },
+    ),
+    "a button in Ukrainian": Case(
+        HOME,
+        {"offer": "done"},
+        {
+            "/rooms/pier": html(
+                "<main><h1>Pier flat</h1><p>499 грн</p><button>Додати в кошик</button></main>", "Pier flat"
+            )
+        },
+    ),
+    "a button in German without an article": Case(
+        HOME,
+        {"offer": "done"},
+        {
+            "/rooms/pier": html(
+                "<main><h1>Pier flat</h1><p>49,00 €</p><button>In Warenkorb legen</button></main>", "Pier flat"
+            )
+        },
+    ),
+}
+CASES: Final = {**TRUTHS, **SEARCHES, **COVERS, **READS, **FOLLOWS, **FORMS, **OFFERS}
 QUICK: Final = ("a list that is filtered", "a trap for robots", "links to pages that do not exist")
 
 
