@@ -46,6 +46,8 @@ PATIENCE: Final = 2.5
 """Seconds for which an unanswered request counts as content that may still come; longer ones are held-open polls."""
 SOCKET: Final = 200_000
 """Bytes that one WebSocket may send."""
+PRESSES: Final = frozenset({"shut", "method", "acts"})
+"""Reasons why a document ends here that a press, not an address, brings about."""
 KNOWN: Final = 10.0
 """Seconds for which a request that may leave opens tunnels to its server."""
 MOST: Final = 200
@@ -284,8 +286,8 @@ class Fence:
         own = self._own if f"{parts.scheme}://{parts.netloc}" == self._origin else ()
         return {"headers": [{"name": name, "value": value} for name, value in (*kept, *own)]}
 
-    async def _denied(self, url: str, method: str, page: Page | None, *, framed: bool, led: bool = False) -> bool:
-        """Say whether a document is refused, and note why. ``led``: a redirect leads there."""
+    async def _denied(self, url: str, method: str, page: Page | None, *, framed: bool, led: bool = False) -> str:
+        """Return why a document is refused, and note it. ``led``: a redirect leads there."""
         why = "" if self._acting else objection(self.phase, method, url, document=True)
         if not why and led and acts(url) and not acts(self.opening) and not self._acting:
             why = "acts"
@@ -296,7 +298,7 @@ class Fence:
             self.stops.append(Stop(clean(url, 500), why, page))
         else:
             self._pass(method, url)
-        return bool(why)
+        return why
 
     async def _route(self, route: Route) -> None:
         request = route.request
@@ -306,14 +308,22 @@ class Fence:
                 await route.abort("blockedbyclient")
             elif request.resource_type != "document" and not request.is_navigation_request():
                 await (route.abort("blockedbyclient") if self._ends(request) else route.continue_())
-            elif await self._denied(request.url, request.method, _page_of(request, main=True), framed=_framed(request)):
-                await route.abort("blockedbyclient")
-            elif _page_of(request) in self._watched:
-                await route.continue_()
             else:
-                # a new tab: the redirects of its first load would not be seen, so it is loaded once it is watched
-                self._begun.append(request.url)
-                await route.fulfill(status=200, content_type="text/html", body="")
+                await self._document(route, request)
+
+    async def _document(self, route: Route, request: Request) -> None:
+        page, framed = _page_of(request, main=True), _framed(request)
+        why = await self._denied(request.url, request.method, page, framed=framed)
+        if why in PRESSES:
+            await route.fulfill(status=204)  # the page stays as it is
+        elif why:
+            await route.abort("blockedbyclient")
+        elif _page_of(request) in self._watched:
+            await route.continue_()
+        else:
+            # a new tab: the redirects of its first load would not be seen, so it is loaded once it is watched
+            self._begun.append(request.url)
+            await route.fulfill(status=200, content_type="text/html", body="")
 
     def _ends(self, request: Request) -> bool:
         """Say whether a request that is for no document ends here."""

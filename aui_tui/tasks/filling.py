@@ -288,8 +288,8 @@ async def _pick(page: Page, node: Node) -> bool | None:
         for key in ("ArrowDown", "ArrowRight", "Enter"):
             await page.press(key)
             await asyncio.sleep(KEPT)
-        if await page.ask(node, "value"):
-            return True
+            if await page.ask(node, "value"):
+                return True
     return None if fresh else False
 
 

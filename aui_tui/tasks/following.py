@@ -154,7 +154,8 @@ async def _gone_to(visit: Visit, node: Node, address: str, pressed: Pressed) -> 
         return Ending(reason, facts, node=node, url=visit.home.url)
     outline = await visit.page.open(address)
     ending = await _landed(visit, node, visit.page, outline, went=True)
-    if ending.outcome == DONE or ending.reason == "follow-failed" or pressed.led or not node.url:
+    routed = pressed.held and not pressed.led and node.url
+    if ending.outcome == DONE or ending.reason == "follow-failed" or not routed:
         return ending
     fresh = await _uncovered(visit, node)
     if isinstance(fresh, Ending):

@@ -544,7 +544,7 @@ DAYS: Final = (
     "<div style='cursor:pointer' onclick=\"a.value='2030-01-15'\">15 January</div></div>"
 )
 KEYS: Final = (
-    "<input readonly aria-label=Arrival id=a onclick='cal.hidden=false' onkeydown=\"if(event.key=='Enter')a.value='2030-01-15'\">"
+    "<input readonly aria-label=Arrival id=a onclick='cal.hidden=false' onkeydown=\"if(event.key=='ArrowRight')a.value='2030-01-15'\">"
     "<div id=cal hidden><table role=presentation><tr><td>14<td>15</table></div>"
 )
 TRUTHS: Final = {
