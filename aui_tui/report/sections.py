@@ -201,7 +201,8 @@ def fixes(report: HostReport) -> Section | None:
     Key: the fix's.
     """
     card = report.card
-    if card.unreachable or not card.recommendations:
+    failed = [run for run in card.task_runs or () if run.change]
+    if card.unreachable or not (card.recommendations or failed):
         return None
     items = tuple(
         Item(
@@ -211,6 +212,13 @@ def fixes(report: HostReport) -> Section | None:
             code=fix.code,
         )
         for fix in by_harm(card)
+    ) + tuple(
+        Item(
+            (f"{TASK[run.task].label if run.task in TASK else run.task}, tried in a browser", "", "", "Works"),
+            text=f"{run.note} {run.change}" + (f" Stopped at {run.address}" if run.address else ""),
+            key=run.task,
+        )
+        for run in failed
     )
     return Section("fixes", f"Fixes, together {gain(card)}", items=items, columns=("Fix", "Score", "Takes", "Pillar"))
 

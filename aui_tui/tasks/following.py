@@ -113,13 +113,15 @@ async def _try(visit: Visit, node: Node) -> Ending:
     address = pressed.led or _address(visit, node)
     if pressed.outline is None and not pressed.held:
         return await _dead(visit, fresh)
+    inside: Ending | None = None
     if pressed.outline is not None and not pressed.held:
-        ending = await _landed(visit, node, visit.page, pressed.outline)
-        if ending.outcome == DONE or not address:
-            return ending
+        inside = await _landed(visit, node, visit.page, pressed.outline)
+        if inside.outcome == DONE or not address:
+            return inside
     if not address:
         return Ending("follow-shut", {"name": node.name}, node=node, url=visit.home.url)
-    return await _gone_to(visit, node, address, pressed)
+    ending = await _gone_to(visit, node, address, pressed)
+    return inside if inside is not None and inside.outcome != BLOCKED and ending.outcome == BLOCKED else ending
 
 
 async def _uncovered(visit: Visit, node: Node) -> Node | Ending:

@@ -160,6 +160,7 @@ async def search(visit: Visit) -> Ending:
     if not asked_for:
         return Ending("search-no-query", url=visit.home.url)
     last: Asked | None = None
+    control: Asked | None = None
     named = failed = held = False
     for query, in_name in asked_for:
         asked = await _ask(visit, query)
@@ -170,7 +171,8 @@ async def search(visit: Visit) -> Ending:
         last, named = asked, named or in_name
         failed, held = failed or asked.failed, held or asked.held
         if asked.found or _jumped(asked.outline, query, visit):
-            ending = await _controlled(visit, query, asked)
+            control = control or await _ask(visit, NONSENSE)
+            ending = await _controlled(visit, query, asked, control)
             if ending is not None:
                 return ending
     assert last is not None
@@ -178,9 +180,8 @@ async def search(visit: Visit) -> Ending:
     return await _failed(visit, last, [query for query, _ in asked_for], named=named)
 
 
-async def _controlled(visit: Visit, query: str, asked: Asked) -> Ending | None:
-    """Return the ending after the nonsense word was asked for too; None when it gives the same."""
-    control = await _ask(visit, NONSENSE)
+async def _controlled(visit: Visit, query: str, asked: Asked, control: Asked) -> Ending | None:
+    """Return the ending of a search beside the ``control`` for a nonsense word; None when that gives the same."""
     noise = set(appeared(control.outline, control.before))
     if asked.gone:
         noise |= {(node.name, node.url) for node in control.outline.main() if node.role in HITS}

@@ -127,3 +127,26 @@ async def test_without_a_browser_the_two_commands_are_named(tmp_path: Path, monk
     await service.aclose()
     assert 'pip install "aui-tui[browser]" && python -m playwright install chromium' in str(caught.value)
     assert caught.value.exit_code == 2
+
+
+async def test_a_browser_that_does_not_start_leaves_the_card_of_the_probes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    needs_browser()
+    broken = tmp_path / "chromium"
+    broken.write_text("#!/bin/sh\nexit 1\n")
+    broken.chmod(0o755)
+    monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(tmp_path))
+    monkeypatch.setattr(browsers, "find", lambda: broken)
+    async with serving(Shop()) as port:
+        words = ["scan", f"http://{HOST}", "--tasks", "--connect-to", f"{HOST}:80:127.0.0.1:{port}"]
+        words += ["--connect-to", f"{HOST}:443:127.0.0.1:1", "--data-dir", str(tmp_path / "data")]
+        code = await asyncio.to_thread(run, words)
+    told = capfdbinary.readouterr()
+    assert code == 0
+    assert HOST in told.out.decode()
+    said = " ".join(told.err.decode().split())
+    assert "No tasks were run. The browser" in said
+    assert not [
+        word for word in ("Traceback", "playwright", "BrowserType", "launch") if word in said + told.out.decode()
+    ]

@@ -58,4 +58,4 @@ def test_every_reason_is_a_sentence_and_fills_its_places() -> None:
     ending = Ending("contact-no-link", {"name": "Contact <<name>>"})
     assert ending.note == "“Contact <<name>>” is not a link: an agent cannot follow it."
     assert ending.change
-    assert Ending("inconclusive", "search-post").change == ""
+    assert Ending("search-post").change == ""
