@@ -328,7 +328,7 @@ def _browser(observations: Observations, probed: Sequence[Probed]) -> Iterator[F
     if browser.outcome in (CHALLENGED, REFUSED) and served:
         kind = "browser-challenged" if browser.outcome == CHALLENGED else "browser-refused"
         agents = _subject(served, len(probed), "gets", "get")
-        real = next((arm for arm in observations.arms if arm.name == REAL), None)
+        real = next((arm for arm in observations.arms if arm.name == REAL and arm.status), None)
         shown = ""
         if real is not None:
             gets = "gets the homepage" if real.outcome == SERVED else "is turned away too"

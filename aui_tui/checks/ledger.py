@@ -26,7 +26,7 @@ from aui_tui.model.observations import INCONCLUSIVE, Exchange, Observations
 from aui_tui.model.points import percent
 from aui_tui.model.registry import registry
 from aui_tui.model.tasks import BLOCKED, DONE, TASK, Rendered, pillar_points, runs_of
-from aui_tui.model.verdicts import REAL
+from aui_tui.model.verdicts import AWAY, REAL
 from aui_tui.model.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL, LIVE_TOTAL, SEVERITIES
 from aui_tui.text import count
 
@@ -281,7 +281,7 @@ def _step(observations: Observations) -> str:
         return "The site is failing: scan again when its homepage answers"
     if code in CLOSED_STEPS:
         return fill(CLOSED_STEPS[code], {"url": observations.browser.url})
-    real = next((arm for arm in observations.arms if arm.name == REAL), None)
+    real = next((arm for arm in observations.arms if arm.name == REAL and arm.outcome in AWAY), None)
     if real is None:
         return "A scan with Chromium (pip install “aui-tui[browser]”) can tell whether a real browser gets in"
     return (

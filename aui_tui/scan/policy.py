@@ -113,6 +113,9 @@ class ScanPolicy:
     insecure: bool = False
     no_limit: bool = False
     resolver: Resolver | None = None
+    control: str = "auto"
+    arms: bool = True
+    search_engine: bool = False
     limits: Limits = Limits()
     signer: Signer | None = field(default=None, repr=False)
 

@@ -18,6 +18,7 @@ from aui_tui.model.observations import (
     SERVED,
     STOPPED,
     VERIFIED,
+    Arm,
     Cause,
     Exchange,
     FileFacts,
@@ -29,9 +30,11 @@ from aui_tui.model.observations import (
     silence,
 )
 from aui_tui.model.registry import registry
-from aui_tui.scan import cause, exchanges, probes, retry, signing, walls
+from aui_tui.model.verdicts import REAL, REAL_AGENT
+from aui_tui.scan import cause, control, exchanges, probes, retry, signing, walls
+from aui_tui.scan.control import RealBrowser
 from aui_tui.scan.exchanges import PageComparison
-from aui_tui.scan.network import Client, Network
+from aui_tui.scan.network import Client, Network, system_resolver
 from aui_tui.scan.network.streams import NO_TLS
 from aui_tui.scan.parser_pool import Parser
 from aui_tui.scan.policy import PUBLIC, ScanPolicy
@@ -61,18 +64,21 @@ async def observe(
     *,
     parser: Parser,
     access: ScanPolicy = PUBLIC,
+    real: RealBrowser | None = None,
     progress: Progress | None = None,
     clock: Callable[[], float] = time.time,
 ) -> Observations:
     """Return what ``target`` answers to the browser, to each live-probed agent, and for each file.
 
-    ``progress`` receives an event for every probe; ``clock`` gives seconds since the epoch. Raises PrivateHost when the
-    name leads to a network that must not be dialled, Unavailable when this machine has no room for its connections.
-    Cancelling closes every connection and raises ScanStopped with what was seen until then.
+    ``real``: a real browser, asked where it settles something; ``progress`` receives an event for every probe;
+    ``clock`` gives seconds since the epoch. Raises PrivateHost when the name leads to a network that must not be
+    dialled, Unavailable when this machine has no room for its connections. Cancelling closes every connection and
+    raises ScanStopped with what was seen until then.
     """
     async with Network(access) as network:
         began, started = clock(), time.monotonic()
         scan = _Scan(target, network, parser, access, progress or silence)
+        scan.real = None if access.control == "plain" else real
         stopped = False
         try:
             found = await scan.run()
@@ -96,6 +102,7 @@ async def observe(
         random=scan.random,
         unsettled=scan.unsettled,
         shared_limit=scan.shared_limit,
+        arms=scan.arms,
         cause=scan.cause,
         incomplete=stopped,
     )
@@ -167,6 +174,8 @@ class _Scan:
         self.warnings: list[str] = []
         self.random = self.unsettled = self.shared_limit = False
         self.cause: Cause | None = None
+        self.arms: tuple[Arm, ...] = ()
+        self.real: RealBrowser | None = None
         self.verified = False
         """A site that was asked with signatures verifies them."""
 
@@ -180,6 +189,8 @@ class _Scan:
         await self._measure(done)
         await self._look_again(done, started)
         await self._read_for_agents(done)
+        if self._access.arms and not self._flooded:
+            await self._ask_arms(done, started + self._access.limits.longest)
         if self._access.signer is not None and done[BROWSER].outcome == SERVED:
             for name in self._agents:
                 if done[name].turned_away:
@@ -372,6 +383,50 @@ class _Scan:
         for name in self._agents:
             if name in self._pages:
                 done[name] = await self._comparison.mark(done[name], self._pages[name])
+
+    async def _ask_arms(self, done: Mapping[str, Exchange], end: float) -> None:
+        """Ask what else says what a refusal goes by: a real browser, an invented name, a search engine's."""
+        browser, limits = done[BROWSER], self._access.limits
+        away = list(control.groups(done, self._agents))
+        if self.real is not None and not self.real.missing and control.wanted(browser):
+            found = await self._ask_real()
+            self.arms = (control.real(REAL, "", self.real.name, found),)
+            if found.outcome == SERVED:
+                for group in away:
+                    arm = await self._ask_real(group[0])
+                    name = REAL_AGENT
+                    self.arms += tuple(control.real(name, agent, self.real.name, arm) for agent in group)
+        elif browser.outcome == SERVED and away and time.monotonic() + 2 * limits.probe < end:
+            group = max(away, key=len)
+            resolver = self._access.resolver or system_resolver()
+            own = self._access.search_engine or await self._access.owns(self._target, resolver)
+
+            async def ask(profile: probes.Profile) -> Exchange:
+                note = "under another name, to see what the site goes by"
+                self._tell(ProbeEvent(name=group[0], state="retrying", note=note))
+                async with self._network.client(http2=profile.http2) as client:
+                    plan = Plan(group[0], Url(self.origin, "/"), profile.fields, limits.page)
+                    answer = await probe(client, plan, self._access)
+                found = self._exchange(answer, judged=True)
+                other = found.outcome == SERVED and not await self._comparison.serves(found, answer)
+                return msgspec.structs.replace(found, status=403) if other else found
+
+            pause = max(limits.pace, limits.pause / 4)
+            self.arms = await control.by_name(group[0], ask, search=own, pause=pause)
+            self._done(done[group[0]], done[group[0]].outcome)
+
+    async def _ask_real(self, agent: str = "") -> Exchange:
+        """Return what a real browser gets, under its own name or that of ``agent``; its page is taken for the facts."""
+        assert self.real is not None
+        self._tell(ProbeEvent(name=agent or BROWSER, state="retrying", note="with a real browser"))
+        name = probes.user_agent(agent) if agent else ""
+        answer = await self.real.fetch(Url(self.origin, "/"), self._access, name)
+        found = self._exchange(answer, judged=True)
+        if not agent and found.outcome == SERVED:
+            facts = await self._parser.homepage(answer.body, answer.content_type)
+            self.page = msgspec.structs.replace(facts, seen_by=REAL)
+        self._done(found, found.outcome)
+        return found
 
     async def _read_for_agents(self, done: Mapping[str, Exchange]) -> None:
         """Take the facts of the page from what an agent was served, where the browser was not."""

@@ -32,6 +32,7 @@ from aui_tui.text import clean
 
 if TYPE_CHECKING:
     from aui_tui.scan.parser_pool import Parser
+    from aui_tui.tasks.control import RealBrowser
 
 T = TypeVar("T")
 
@@ -56,6 +57,7 @@ class Scanner:
     def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
         self._parser: Parser | None = None
+        self._real: RealBrowser | None = None
 
     async def observe(self, target: Target, *, access: ScanPolicy, progress: Progress | None) -> Observations:
         """Return what ``target`` answers (see ``scan.scan.observe``)."""
@@ -69,10 +71,19 @@ class Scanner:
             save_tls_memory()
             self._parser = Parser(1)
             asyncio.get_running_loop().call_later(PRESTART_AFTER, self._parser.prestart)
-        return await observe(target, parser=self._parser, access=access, progress=progress, clock=self._clock)
+        if access.keyboard and access.control != "plain" and self._real is None:
+            from aui_tui.tasks.control import RealBrowser
+
+            self._real = RealBrowser()
+        return await observe(
+            target, parser=self._parser, access=access, real=self._real, progress=progress, clock=self._clock
+        )
 
     async def aclose(self) -> None:
         """End the worker processes."""
+        real, self._real = self._real, None
+        if real is not None:
+            await real.aclose()
         parser, self._parser = self._parser, None
         if parser is not None:
             await parser.aclose()

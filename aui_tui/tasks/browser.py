@@ -163,17 +163,18 @@ class Browser:
         """The contexts that are open."""
         return sum(len(process.chromium.contexts) for process in self._running)
 
-    async def context(self, proxy_port: int, *, insecure: bool) -> BrowserContext:
+    async def context(self, proxy_port: int, *, insecure: bool, user_agent: str = "") -> BrowserContext:
         """Return a fresh context, without cookies, storage or permissions, whose only way out is the proxy.
 
-        ``insecure``: certificates are left to the proxy. Raises NoBrowser, and Unavailable when it does not start.
+        ``insecure``: certificates are left to the proxy. ``user_agent``: instead of the browser's own. Raises
+        NoBrowser, and Unavailable when it does not start.
         """
         process = await self._joined()
         try:
             async with asyncio.timeout(START_SECONDS):
                 context = await process.chromium.new_context(
                     proxy={"server": f"http://127.0.0.1:{proxy_port}", "bypass": "<-loopback>"},
-                    user_agent=_user_agent(process.chromium),
+                    user_agent=user_agent or _user_agent(process.chromium),
                     locale="en-US",
                     viewport={"width": 1280, "height": 900},
                     accept_downloads=False,

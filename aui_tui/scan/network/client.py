@@ -286,6 +286,7 @@ class Backend(httpcore.AsyncNetworkBackend):
             stream = await self._routes.connect(host, port)
         except NetworkError as error:
             raise ConnectFailed(error) from error
+        stream.read_http()
         self._opened.append(stream)
         return stream
 

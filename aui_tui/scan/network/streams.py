@@ -512,7 +512,7 @@ class Stream(httpcore.AsyncNetworkStream):
         self._transport = transport
         self._receiver = receiver
         self._limits: WireLimits = Http1Limits()
-        self._heads = HeadCleaner()
+        self._heads: HeadCleaner | None = None
         self._goaway: GoAway | None = None
         self._held = b""
 
@@ -533,7 +533,8 @@ class Stream(httpcore.AsyncNetworkStream):
             if self._goaway is not None and (resets := self._goaway.resets()):
                 return resets
             data = await self._received(max_bytes, timeout)
-            ready = self._heads.take(data) if self._goaway is None else self._goaway.take(data)
+            reads = self._goaway or self._heads
+            ready = data if reads is None else reads.take(data)
             if ready or not data:
                 return ready
 
@@ -551,10 +552,10 @@ class Stream(httpcore.AsyncNetworkStream):
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
         """Send ``buffer`` (httpcore's interface)."""
         self._limits.asked()
-        if self._goaway is None:
-            self._heads.asked()
-        else:
+        if self._goaway is not None:
             self._goaway.sent(buffer)
+        elif self._heads is not None:
+            self._heads.asked()
         try:
             async with asyncio.timeout(timeout):
                 self._transport.write(buffer)
@@ -601,8 +602,12 @@ class Stream(httpcore.AsyncNetworkStream):
             raise ConnectFailed(tls_failure(ConnectionAbortedError()))
         self._transport = self._receiver.transport = secure
         if self.protocol == "h2":
-            self._limits, self._goaway = Http2Limits(), GoAway()
+            self._limits, self._goaway = Http2Limits(), GoAway() if self._heads is not None else None
         return self
+
+    def read_http(self) -> None:
+        """Pass on answers as a browser reads them, for a client of HTTP; a tunnel passes on what comes."""
+        self._heads = HeadCleaner()
 
     def get_extra_info(self, info: str) -> Any:
         """Return what httpcore asks of a connection."""

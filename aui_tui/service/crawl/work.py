@@ -89,7 +89,8 @@ async def scan(job: Job, settings: CrawlSettings, parser: Parser) -> Result:
     policy, options = settings.policy, job.options
     try:
         target = policy.target(job.url)
-        seen = await observe(target, parser=parser, access=policy.toward(target))
+        access = replace(policy.toward(target), arms=False)  # a crawl asks no further names
+        seen = await observe(target, parser=parser, access=access)
         seen = seen.with_last_tasks(job.before)
         labels = Labels(name=options.name, category=options.category, seed=job.seed, base_url=settings.base_url)
         card = grade_card(seen, options.method, labels=labels)

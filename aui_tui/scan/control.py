@@ -1,0 +1,94 @@
+"""The arms of the control: what else is asked to learn what a refusal goes by (``model.verdicts``)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from typing import Final, Protocol
+
+from aui_tui.model.observations import SERVED, Arm, Exchange
+from aui_tui.model.registry import registry
+from aui_tui.model.verdicts import AWAY, INVENTED, SEARCH
+from aui_tui.scan import probes
+from aui_tui.scan.policy import ScanPolicy
+from aui_tui.scan.probes import Answer, Profile, Url
+
+OWN: Final = "aui-tui"
+"""The client of the arms that no real browser speaks for."""
+NAMES: Final = {
+    INVENTED: "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko); compatible; Ordinary-User/1.0; +https://example.com",
+    SEARCH: "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; Googlebot/2.1; "
+    "+http://www.google.com/bot.html) Chrome/{chrome} Safari/537.36",
+}
+"""User-Agents of the invented name and of a search engine."""
+BROKEN: Final = frozenset({"protocol", "tls"})
+"""Errors by which a site may turn a client away for its greeting."""
+
+Ask = Callable[[Profile], Awaitable[Exchange]]
+"""Asks for the homepage as a profile, alone."""
+
+
+class RealBrowser(Protocol):
+    """A real browser on this machine (``tasks.control``)."""
+
+    name: str
+
+    @property
+    def missing(self) -> str:
+        """What must be installed before a page can be fetched, empty for nothing."""
+
+    async def fetch(self, url: Url, access: ScanPolicy, user_agent: str = "") -> Answer:
+        """Return what the browser gets at ``url``."""
+
+
+def wanted(browser: Exchange) -> bool:
+    """Return whether a real browser would settle something: the browser probe is turned away, and for good."""
+    return not browser.limited and (browser.outcome in AWAY or browser.error in BROKEN)
+
+
+def groups(done: Mapping[str, Exchange], agents: Sequence[str]) -> Iterator[list[str]]:
+    """Yield the agents that were turned away, those who got the same together."""
+    alike: dict[tuple[str, int], list[str]] = {}
+    for name in agents:
+        if done[name].turned_away and not done[name].limited:
+            alike.setdefault((done[name].outcome, done[name].status), []).append(name)
+    yield from alike.values()
+
+
+def real(name: str, agent: str, client: str, found: Exchange) -> Arm:
+    """Return the record of what a real browser got."""
+    return Arm(
+        name=name,
+        agent=agent,
+        client=client,
+        status=found.status,
+        outcome=found.outcome,
+        title=found.title,
+        detail=found.detail,
+    )
+
+
+async def by_name(agent: str, ask: Ask, *, search: bool, pause: float) -> tuple[Arm, ...]:
+    """Ask under an invented name in the shape of ``agent`` and, with ``search``, under a search engine's.
+
+    A refusal counts when it comes twice.
+    """
+    arms = []
+    for name in (INVENTED, SEARCH) if search else (INVENTED,):
+        profile = _called(probes.profile(agent), NAMES[name])
+        for _ in range(2):
+            await asyncio.sleep(pause)
+            found = await ask(profile)
+            if found.outcome == SERVED:
+                break
+        version = found.http_version
+        arm = Arm(name=name, outcome=found.outcome, status=found.status, client=OWN, http_version=version)
+        arms.append(arm)
+    return tuple(arms)
+
+
+def _called(profile: Profile, agent: str) -> Profile:
+    value = agent.replace("{chrome}", registry().chrome_version)
+    return profile._replace(
+        fields=tuple((field, value if field.lower() == "user-agent" else own) for field, own in profile.fields)
+    )

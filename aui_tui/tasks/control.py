@@ -1,0 +1,117 @@
+"""A real browser as the control of a scan: what the installed Chromium gets for one page, behind the fence."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+from aui_tui.errors import AuiError
+from aui_tui.model.observations import BROWSER
+from aui_tui.scan import robots, walls
+from aui_tui.scan.network import Routes
+from aui_tui.scan.policy import ScanPolicy
+from aui_tui.scan.probes import Answer, Url
+from aui_tui.scan.robots import Robots
+from aui_tui.scan.target import Origin
+from aui_tui.tasks.browser import Browser, available
+from aui_tui.tasks.fence import Allowance, Fence
+from aui_tui.text import clean
+
+if TYPE_CHECKING:
+    from playwright.async_api import Page, Response
+
+PAGE_SECONDS: Final = 12.0
+"""Seconds until the page has come."""
+PASS_SECONDS: Final = 10.0
+"""Seconds for a challenge to pass, as a person would wait."""
+ALLOWANCE: Final = Allowance(requests=120, bytes=15_000_000, host=PAGE_SECONDS + PASS_SECONDS)
+
+
+class RealBrowser:
+    """The installed Chromium, started when it is first asked; ``missing`` says what there is not, empty for nothing."""
+
+    def __init__(self) -> None:
+        self._browser = Browser()
+        self.name = ""
+
+    @property
+    def missing(self) -> str:
+        """What must be installed before a page can be fetched."""
+        return available()
+
+    async def fetch(self, url: Url, access: ScanPolicy, user_agent: str = "") -> Answer:
+        """Return what Chromium gets at ``url`` under its own name, or another ``user_agent``. Never raises for a peer.
+
+        A challenge has PASS_SECONDS to pass; the page after it is what people get.
+        """
+        answer, began = Answer(BROWSER, url), time.monotonic()
+        routes = Routes(access)
+        fence = Fence(_no_rules, str(url.origin), access, routes, ALLOWANCE)
+        await fence.proxy.start()
+        context = None
+        try:
+            insecure = fence.dialler.checks_certificates
+            context = await self._browser.context(fence.proxy.port, insecure=insecure, user_agent=user_agent)
+            self.name = self._browser.name.partition(".")[0]
+            await fence.watch(context)
+            tab = await context.new_page()
+            await fence.attach(tab)
+            fence.opening = str(url)
+            await _read(tab, str(url), answer)
+        except AuiError as error:
+            answer.error, answer.detail = "connect", str(error).rstrip(".")
+        finally:
+            if context is not None:
+                await self._browser.close(context)
+            await fence.proxy.stop()
+            routes.close()
+        answer.elapsed_ms = round((time.monotonic() - began) * 1000)
+        return answer
+
+    async def aclose(self) -> None:
+        """End the browser."""
+        await self._browser.aclose()
+
+
+async def _no_rules(origin: str) -> Robots | None:
+    return robots.parse(b"")
+
+
+async def _read(tab: Page, url: str, answer: Answer) -> None:
+    documents: list[Response] = []
+
+    def note(response: Response) -> None:
+        with suppress(Exception):  # a frame that has gone
+            if response.request.is_navigation_request() and response.frame is tab.main_frame:
+                documents.append(response)
+
+    tab.on("response", note)
+    try:
+        await tab.goto(url, wait_until="commit", timeout=1000 * PAGE_SECONDS)
+    except Exception as error:  # Playwright has no one error for a page that does not load
+        answer.error, answer.detail = "protocol", clean(str(error).strip().splitlines()[0], 200)
+    due, seen = time.monotonic() + PASS_SECONDS, 0
+    while documents:
+        if len(documents) > seen:
+            seen = len(documents)
+            await _take(documents[-1], answer)
+        challenged = walls.recognise(answer.status, answer.mapping(), answer.body, str(answer.url)) is not None
+        if not challenged or time.monotonic() > due:
+            return
+        await asyncio.sleep(0.25)
+
+
+async def _take(response: Response, answer: Answer) -> None:
+    """Put the last document into ``answer``: its status, fields and body as sent."""
+    headers, body = await response.all_headers(), b""
+    with suppress(Exception):  # a redirect, or a page that has gone, has no body
+        body = await response.body()
+    parts = urlsplit(response.url)
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    answer.url = Url(Origin(parts.scheme, parts.hostname or "", port), path)
+    answer.status, answer.body, answer.error, answer.detail = response.status, body, "", ""
+    answer.headers = [(name, value) for name, value in headers.items() if name != "content-encoding"]
