@@ -93,25 +93,27 @@ async def _read(tab: Page, url: str, answer: Answer) -> None:
         await tab.goto(url, wait_until="commit", timeout=1000 * PAGE_SECONDS)
     except Exception as error:  # Playwright has no one error for a page that does not load
         answer.error, answer.detail = "protocol", clean(str(error).strip().splitlines()[0], 200)
-    due, seen = time.monotonic() + PASS_SECONDS, 0
+    due, seen, read = time.monotonic() + PASS_SECONDS, 0, False
     while documents:
         if len(documents) > seen:
             seen = len(documents)
-            await _take(documents[-1], answer)
+            read = await _take(documents[-1], answer)
         challenged = walls.recognise(answer.status, answer.mapping(), answer.body, str(answer.url)) is not None
-        if not challenged or time.monotonic() > due:
+        if (read and not challenged) or time.monotonic() > due:
             return
         await asyncio.sleep(0.25)
 
 
-async def _take(response: Response, answer: Answer) -> None:
-    """Put the last document into ``answer``: its status, fields and body as sent."""
-    headers, body = await response.all_headers(), b""
-    with suppress(Exception):  # a redirect, or a page that has gone, has no body
-        body = await response.body()
+async def _take(response: Response, answer: Answer) -> bool:
+    """Put the last document into ``answer``: its status, fields and body as sent; False when it has gone by then."""
+    try:
+        headers, body = await response.all_headers(), await response.body()
+    except Exception:  # a redirect, or a page that has gone, has no body
+        headers, body = {}, None
     parts = urlsplit(response.url)
     port = parts.port or (443 if parts.scheme == "https" else 80)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     answer.url = Url(Origin(parts.scheme, parts.hostname or "", port), path)
-    answer.status, answer.body, answer.error, answer.detail = response.status, body, "", ""
+    answer.status, answer.body, answer.error, answer.detail = response.status, body or b"", "", ""
     answer.headers = [(name, value) for name, value in headers.items() if name != "content-encoding"]
+    return body is not None
