@@ -109,13 +109,13 @@ def _ledger(method: Method, earned: dict[str, int], stance: str, score: int) -> 
 
     entries = tuple(
         Entry(
-            component=check.component,
+            component=check.fix,
             pillar=check.pillar[method.name],
-            earned=earned[check.component],
+            earned=earned[check.fix],
             possible=(full := check.points[method.name]),
             reason="As the test says.",
-            fix=check.fix if earned[check.component] < full else "",
-            after=reached(full - earned[check.component], check.fix) if earned[check.component] < full else 0,
+            fix=check.fix if earned[check.fix] < full else "",
+            after=reached(full - earned[check.fix], check.fix) if earned[check.fix] < full else 0,
         )
         for check in CHECKS
     )
@@ -136,7 +136,7 @@ def _ledger(method: Method, earned: dict[str, int], stance: str, score: int) -> 
 
 def fixes(method: Method, earned: dict[str, int]) -> tuple[Recommendation, ...]:
     """Return one recommendation per component with points missing, most points first."""
-    gains = {k: check.points[method.name] - earned[check.component] for k, check in BY_FIX.items()}
+    gains = {k: check.points[method.name] - earned[check.fix] for k, check in BY_FIX.items()}
     return tuple(
         Recommendation(
             k=k,
@@ -187,7 +187,7 @@ RICH_OPEN = ReportCard(
     elapsed_ms=1840,
     **sums(
         V01,
-        {"door": 24, "robots": 16, "signal": 10, "ssr": 9, "landmarks": 4, "jsonld": 5, "llms": 5, "protocols": 5},
+        {"wba": 24, "robots": 16, "signal": 10, "ssr": 9, "landmarks": 4, "jsonld": 5, "llms": 5, "front-door": 5},
         "Open",
     ),
     evidence=(
@@ -239,7 +239,7 @@ _WALLED = msgspec.structs.replace(
     elapsed_ms=2412,
     **sums(
         V02,
-        {"door": 0, "robots": 9, "signal": 0, "ssr": 5, "landmarks": 4, "jsonld": 3, "llms": 0, "protocols": 0},
+        {"wba": 0, "robots": 9, "signal": 0, "ssr": 5, "landmarks": 4, "jsonld": 3, "llms": 0, "front-door": 0},
         "Walled",
     ),
     evidence=(
@@ -348,7 +348,7 @@ def _mapped(field: str, values: st.SearchStrategy[V]) -> st.SearchStrategy[dict[
 def cards(draw: st.DrawFn, method: str = "") -> ReportCard:
     """Return a random card of ``method``, of either method when it is empty."""
     under = METHODS[method or draw(st.sampled_from(tuple(METHODS)))]
-    earned = {check.component: draw(st.integers(0, check.points[under.name])) for check in CHECKS}
+    earned = {check.fix: draw(st.integers(0, check.points[under.name])) for check in CHECKS}
     access = draw(_mapped("agent_access", st.builds(AgentAccess, _STATUS, st.booleans(), texts())))
     policies = draw(_words("ua_policy", ("unlisted", "blocked", "partial")))
     crawlers = draw(_words("crawler_policy", CRAWLER_POLICIES))

@@ -15,7 +15,6 @@ from aui_tui.model.card import Finding
 from aui_tui.model.vocabulary import FIXES, choose
 
 __all__ = [
-    "BY_COMPONENT",
     "BY_FIX",
     "CHECKS",
     "Check",
@@ -43,7 +42,6 @@ NAMES: Final = (
 """The modules of the checks, in the order of the ledger and of the evidence."""
 
 CHECKS: Final[tuple[Check, ...]] = tuple(import_module(f"{__name__}.{name}").CHECK for name in NAMES)
-BY_COMPONENT: Final = MappingProxyType({check.component: check for check in CHECKS})
 _FIXES: Final = {check.fix: check for check in CHECKS}
 BY_FIX: Final = MappingProxyType({key: _FIXES[key] for key in (*FIXES, *(key for key in _FIXES if key not in FIXES))})
 """All checks by recommendation key, in the order of the specification (2.6); others last."""
@@ -56,4 +54,4 @@ def by_fix(key: str) -> Check:
 
 def points(method: str) -> dict[str, int]:
     """Return the full points of every component under ``method``."""
-    return {check.component: check.points[method] for check in CHECKS}
+    return {check.fix: check.points[method] for check in CHECKS}

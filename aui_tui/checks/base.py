@@ -278,8 +278,8 @@ class Advice(NamedTuple):
 class Check(ABC):
     """One scored component of a site, whole (method.md "Points").
 
-    ``component``: its key in the ledger. ``fix``: the recommendation that completes it (specification 2.6).
-    ``label``: the component in words. ``earns``: what earns the points, for the explanation of the method; ``{part}``
+    ``fix``: its key in the ledger, and of the recommendation that completes it (specification 2.6). ``label``: the
+    same in words. ``earns``: what earns the points, for the explanation of the method; ``{part}``
     in it stands for the points ``part`` of what counts in part.
     ``lacking``: what it means that the fix is still to be made. ``title``: heading of the recommendation.
     ``effort``: work of the fix, from 1 (a line) to 8 (a rebuild); ``takes``: the same as a time, for somebody who knows
@@ -292,7 +292,6 @@ class Check(ABC):
     without whose verdict nothing is.
     """
 
-    component: str
     fix: str
     label: str
     earns: str

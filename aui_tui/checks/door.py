@@ -516,7 +516,6 @@ def _contradictions(probed: Sequence[Probed], judgement: Judgement) -> Iterator[
 
 
 class Door(Check):
-    component = "door"
     fix = "wba"
     label = "Agents served"
     earns = "the share of conclusive agent probes that were served the homepage"

@@ -31,7 +31,6 @@ SENTENCES = (
 
 
 class JsonLd(PageCheck):
-    component = "jsonld"
     fix = "jsonld"
     label = "JSON-LD"
     earns = "at least one JSON-LD block on the homepage"

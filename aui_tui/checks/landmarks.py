@@ -83,7 +83,6 @@ def _pieces(lines: list[str], page: PageFacts, name: str) -> tuple[Piece, ...]:
 
 
 class LandmarksAndLabels(PageCheck):
-    component = "landmarks"
     fix = "landmarks"
     label = "Landmarks and form labels"
     earns = "a main and a nav landmark, aria labels, and forms whose controls all have labels"

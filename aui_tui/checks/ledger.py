@@ -131,7 +131,7 @@ def _entry(check: Check, observations: Observations, judgement: Judgement, metho
     else:
         points, reason = check.earned(observations, judgement, method)
     return Entry(
-        component=check.component,
+        component=check.fix,
         pillar=check.pillar[method],
         earned=points or 0,
         possible=possible,
@@ -150,14 +150,14 @@ def pillars(earned: Mapping[str, int], method: Method, tasks: int | None = None)
 
 
 def _pillar(earned: Mapping[str, int], method: Method, key: str) -> int:
-    return sum(earned.get(check.component, 0) for check in CHECKS if check.pillar[method.name] == key)
+    return sum(earned.get(check.fix, 0) for check in CHECKS if check.pillar[method.name] == key)
 
 
 def detail(earned: Mapping[str, int]) -> Points:
     """Return the numbers of ``detail`` (specification 2.3) from the points ``earned`` per component."""
     sums: Points = dict.fromkeys(("robots", "door", "signal", "surface", "protocols"), 0)
     for check in CHECKS:
-        sums[check.detail] = (sums[check.detail] or 0) + earned.get(check.component, 0)
+        sums[check.detail] = (sums[check.detail] or 0) + earned.get(check.fix, 0)
     return sums
 
 

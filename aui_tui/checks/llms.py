@@ -28,7 +28,6 @@ def llms_notes(observations: Observations) -> list[str]:
 
 
 class LlmsTxt(Check):
-    component = "llms"
     fix = "llms"
     label = "llms.txt"
     earns = "a valid /llms.txt file"

@@ -72,7 +72,6 @@ def _mcp_card(site: Site) -> object:
 
 
 class FrontDoor(Check):
-    component = "protocols"
     fix = "front-door"
     label = "Front door (UCP or MCP)"
     earns = "a UCP profile or an MCP server card: all; only an old ai-plugin.json: {part}"

@@ -191,7 +191,6 @@ def _remedy(blocked: Sequence[RobotsPolicy], partial: Sequence[RobotsPolicy]) ->
 
 
 class RobotsTxt(Check):
-    component = "robots"
     fix = "robots"
     label = "robots.txt rules for agents"
     earns = (

@@ -42,7 +42,6 @@ def _half(method: str) -> int:
 
 
 class ContentSignal(Check):
-    component = "signal"
     fix = "signal"
     label = "Content-Signal"
     earns = "a Content-Signal line in robots.txt: all; with ai-input=no: half; none: nothing"

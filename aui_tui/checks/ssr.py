@@ -48,7 +48,6 @@ SENTENCES = (
 
 
 class WithoutScripts(PageCheck):
-    component = "ssr"
     fix = "ssr"
     label = "Readable without scripts"
     earns = "the homepage can be read without running scripts"

@@ -203,8 +203,9 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """One component of the score: points ``earned`` of ``possible`` in ``pillar`` (its wire key), and the ``reason``.
+    """One component of the score, called by the key of its fix: points ``earned`` of ``possible``.
 
+    ``pillar``: its wire key. ``reason``: why so many.
     ``measured`` is False when no probe was conclusive: then the component counts on neither side.
     ``fix`` is the recommendation key that would complete it, empty when nothing is left to gain; ``after`` is the score
     with that fix alone.

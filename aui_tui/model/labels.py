@@ -45,6 +45,26 @@ PROBES: Final = MappingProxyType(
 """Names of the probes that are not agents."""
 
 
+FIXES: Final = MappingProxyType(
+    {
+        "wba": "agents let in",
+        "front-door": "MCP or shop",
+        "llms": "llms.txt",
+        "jsonld": "JSON-LD",
+        "landmarks": "landmarks",
+        "ssr": "readable",
+        "signal": "Content-Signal",
+        "robots": "robots.txt",
+    }
+)
+"""What the key of a fix, and of its component of the score, is called on screens."""
+
+
+def fix(key: str) -> str:
+    """Return the label of a fix or component; a foreign key as it is."""
+    return FIXES.get(key, key)
+
+
 def surface(key: str, *, short: bool = False) -> str:
     """Return the label of a matrix key, or its short one; a foreign key as it is."""
     known = registry().surface(key)

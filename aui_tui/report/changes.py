@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET
 
-from aui_tui.checks import BY_COMPONENT
+from aui_tui.checks import BY_FIX
 from aui_tui.model import labels, points
 from aui_tui.model.agents import said
 from aui_tui.model.card import QUOTE, AgentAccess, Evidence, ReportCard
@@ -23,7 +23,7 @@ FINDINGS: Final = ("critical", "warn")
 """Evidence kinds that are findings; good lines are not."""
 
 FACTS: Final = (
-    ("live_served", "Agents served", 1, "door"),
+    ("live_served", "Agents served", 1, "wba"),
     ("agents_disallowed", "Agents disallowed by robots.txt", -1, "robots"),
     ("agents_partial", "Agents with path rules", -1, "robots"),
     ("wildcard_block", "Wildcard block in robots.txt", -1, "robots"),
@@ -254,7 +254,7 @@ def _credited(changes: list[Change], before: ReportCard, after: ReportCard) -> I
     for component in now:
         moved = now[component] - old.get(component, now[component])
         if moved:
-            pillar = METHODS[after.method].pillar(BY_COMPONENT[component].pillar[after.method]).label
+            pillar = METHODS[after.method].pillar(BY_FIX[component].pillar[after.method]).label
             _credit(changes, component, moved, pillar, after)
     return changes
 
@@ -262,13 +262,13 @@ def _credited(changes: list[Change], before: ReportCard, after: ReportCard) -> I
 def _earned(card: ReportCard) -> dict[str, int]:
     """Return the points per measured component that a check fills; none of a foreign card."""
     entries = () if card.ledger is UNSET else card.ledger.entries
-    return {entry.component: entry.earned for entry in entries if entry.measured and entry.component in BY_COMPONENT}
+    return {entry.component: entry.earned for entry in entries if entry.measured and entry.component in BY_FIX}
 
 
 def _credit(changes: list[Change], component: str, moved: int, pillar: str, after: ReportCard) -> None:
     causes = _causes(changes, component, moved, after)
     if not causes:
-        check, now = BY_COMPONENT[component], _earned(after)
+        check, now = BY_FIX[component], _earned(after)
         full = check.points[after.method]
         changes.append(
             Change(
@@ -288,7 +288,7 @@ def _credit(changes: list[Change], component: str, moved: int, pillar: str, afte
 
 def _causes(changes: list[Change], component: str, moved: int, after: ReportCard) -> list[int]:
     """Return the positions of the changes that share the points evenly; one, when they do not divide."""
-    if component == "door":
+    if component == "wba":
         surfaces = _answered(changes, after)
         if surfaces and moved % len(surfaces) == 0:
             return surfaces

@@ -194,7 +194,7 @@ def _lowest(card: ReportCard) -> int | None:
     if answered == LIVE_TOTAL:
         return card.score
     entries = () if card.ledger is UNSET else card.ledger.entries
-    door = next((entry for entry in entries if entry.component == "door" and entry.measured), None)
+    door = next((entry for entry in entries if entry.component == "wba" and entry.measured), None)
     if door is None:
         return None
     got, possible = points.totals(card)

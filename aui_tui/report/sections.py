@@ -290,7 +290,7 @@ def ledger(report: HostReport) -> Section | None:
         Item(
             (
                 graded.pillar(entry.pillar).label,
-                entry.component,
+                labels.fix(entry.component),
                 f"{entry.earned}/{entry.possible}" if entry.measured else "not measured",
             ),
             "unclear"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.checks import BY_FIX, CHECKS
+from aui_tui.checks import BY_FIX, CHECKS, NAMES
 from aui_tui.checks.base import Check
 from aui_tui.model.methods import METHODS
 from aui_tui.model.vocabulary import FIXES, SEVERITIES
@@ -27,7 +27,6 @@ from aui_tui.model.card import Finding
 
 
 class Title(Check):
-    component = "title"
     fix = "title"
     label = "A title"
     earns = "the homepage has a title"
@@ -135,7 +134,7 @@ def test_the_checks_fill_the_published_pillars() -> None:
             assert filled == (0 if pillar.by_tasks else pillar.maximum)
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.component)
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.fix)
 def test_a_check_says_everything_about_its_component(check: Check) -> None:
     for words in (check.label, check.earns, check.lacking, check.title):
         assert words
@@ -145,7 +144,7 @@ def test_a_check_says_everything_about_its_component(check: Check) -> None:
 
 def test_no_check_knows_another() -> None:
     folder = ROOT / "aui_tui" / "checks"
-    names = {check.component for check in CHECKS}
+    names = set(NAMES)
     for path in folder.glob("*.py"):
         if path.stem in names:
             imported = {

@@ -308,7 +308,7 @@ def test_the_tables_are_whole() -> None:
 def test_a_silent_door_gets_no_door_fix() -> None:
     seen = site.site(agents=site.silent)
     assert "wba" not in fixes(seen)
-    assert ledger(seen, V02).possible == 50 - points_of("v0.2")["door"]
+    assert ledger(seen, V02).possible == 50 - points_of("v0.2")["wba"]
 
 
 def test_fixes_apply_one_fact_each() -> None:

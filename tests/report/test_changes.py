@@ -20,7 +20,7 @@ from tests.strategies import observations
 
 SERVED = AgentAccess(200, False, "Shop")
 REFUSED = AgentAccess(403, False, "")
-FULL = {"door": 24, "robots": 16, "signal": 10, "ssr": 9, "landmarks": 6, "jsonld": 5, "llms": 5, "protocols": 15}
+FULL = {"wba": 24, "robots": 16, "signal": 10, "ssr": 9, "landmarks": 6, "jsonld": 5, "llms": 5, "front-door": 15}
 
 
 def card(components: dict[str, int] | None = None, stance: str = "Open", **fields: Any) -> ReportCard:
@@ -67,7 +67,7 @@ def test_the_points_of_the_changes_are_the_points_of_the_score(seen: Observation
 
 
 def test_a_fix_reads_as_the_sentence_that_people_say() -> None:
-    before = card({"door": 18}, "Selective", agent_access=refusing("Claude-User"), live_served=3)
+    before = card({"wba": 18}, "Selective", agent_access=refusing("Claude-User"), live_served=3)
     before = replace(before, matrix={**before.matrix, "claude": "blocked"})
     after = card(agent_access=refusing())
     assert words(before, after) == [
@@ -83,12 +83,12 @@ def test_points_that_do_not_divide_stand_on_the_count() -> None:
     names = ("ChatGPT-User", "Claude-User", "Google-Agent")
     before = replace(
         WALLED,
-        **sums(V02, {**dict.fromkeys(FULL, 0), "door": 3}, "Selective"),
+        **sums(V02, {**dict.fromkeys(FULL, 0), "wba": 3}, "Selective"),
         agent_access=refusing(*names),
         live_served=1,
         matrix={**WALLED.matrix, "chatgpt": "blocked", "claude": "blocked", "gemini": "blocked"},
     )
-    earned = {**dict.fromkeys(FULL, 0), "door": 10}
+    earned = {**dict.fromkeys(FULL, 0), "wba": 10}
     after = replace(
         before,
         **sums(V02, earned, "Selective"),
@@ -115,7 +115,7 @@ def test_points_that_do_not_divide_stand_on_the_count() -> None:
             "main landmarks: 0 -> 1, +2 Surface",
         ),
         ("robots", 15, {"agents_disallowed": 1}, "Agents disallowed by robots.txt: 1 -> 0, +1 Access"),
-        ("protocols", 0, {}, "Front door (UCP or MCP): 0 of 15 points -> 15 of 15 points, +15 Protocols"),
+        ("front-door", 0, {}, "Front door (UCP or MCP): 0 of 15 points -> 15 of 15 points, +15 Protocols"),
         ("signal", 5, {}, "Content-Signal: 5 of 10 points -> 10 of 10 points, +5 Consent"),
     ],
 )

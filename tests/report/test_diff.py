@@ -21,7 +21,7 @@ AFTER = replace(
     WALLED,
     **sums(
         V02,
-        {"door": 12, "robots": 9, "signal": 0, "ssr": 5, "landmarks": 4, "jsonld": 3, "llms": 3, "protocols": 0},
+        {"wba": 12, "robots": 9, "signal": 0, "ssr": 5, "landmarks": 4, "jsonld": 3, "llms": 3, "front-door": 0},
         "Open",
     ),
     scanned_at="2026-11-21T10:00:00.000Z",

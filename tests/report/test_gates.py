@@ -29,11 +29,11 @@ def verdict(card: ReportCard, baseline: ReportCard | None = None, **gates: Any) 
 
 def half_silent(score_with: int = 24) -> ReportCard:
     """Return the open card with two agents served and two that gave no answer."""
-    earned = {"door": score_with, "robots": 16, "signal": 10, "ssr": 9, "landmarks": 4, "jsonld": 5, "llms": 5}
+    earned = {"wba": score_with, "robots": 16, "signal": 10, "ssr": 9, "landmarks": 4, "jsonld": 5, "llms": 5}
     served, silent = AgentAccess(200, False, ""), AgentAccess(0, False, "")
     card = replace(
         RICH_OPEN,
-        **sums(V01, {**earned, "protocols": 5}, "Selective"),
+        **sums(V01, {**earned, "front-door": 5}, "Selective"),
         agent_access=dict(zip(RICH_OPEN.agent_access, (served, served, silent, silent), strict=True)),
         live_served=2,
         matrix={**RICH_OPEN.matrix, "gemini": "untested", "perplexity": "untested"},

@@ -67,7 +67,7 @@ def test_the_next_grade_is_the_goal_when_none_is_named() -> None:
 
 
 def test_fewest_fixes_win_and_among_them_the_least_work() -> None:
-    low = {"door": 12, "robots": 0, "signal": 0, "ssr": 0, "landmarks": 0, "jsonld": 0, "llms": 0, "protocols": 0}
+    low = {"wba": 12, "robots": 0, "signal": 0, "ssr": 0, "landmarks": 0, "jsonld": 0, "llms": 0, "front-door": 0}
     card = replace(WALLED, **sums(V02, low, "Selective"), live_served=3)
     assert keys(card, score=30) == ["signal"]
     assert keys(card, score=42) == ["robots"]

@@ -48,12 +48,12 @@ def make_card(number: int, *, back: int = 0, method: str = "v0.2") -> ReportCard
     lost = {"Open": (), "Selective": ("wba", "llms"), "Walled": ("wba", "robots", "llms", "jsonld")}[stance]
     lost = (*lost, *(("signal",) if number % 4 else ()), *(("front-door",) if number % 5 else ()))
     points = {
-        "wba": full["door"] - 3,
+        "wba": full["wba"] - 3,
         "robots": full["robots"] - 2,
         "llms": full["llms"],
         "jsonld": full["jsonld"],
         "signal": full["signal"],
-        "front-door": full["protocols"],
+        "front-door": full["front-door"],
     }
     pillars: dict[str, int | float | None] = {}
     for pillar in rules.pillars:

@@ -9,6 +9,7 @@ from typing import Final
 from aui_tui.model import agents
 from aui_tui.model.agents import Outcome
 from aui_tui.model.card import Entry, Evidence, Ledger, Points, ReportCard
+from aui_tui.model.labels import fix as fix_label
 from aui_tui.model.methods import METHODS, WALLED_CEILING
 from aui_tui.model.points import percent, totals
 from aui_tui.model.view import HistoryPoint, HostReport, comparable_scores
@@ -224,7 +225,7 @@ def _parts(dossier: HostReport) -> dict[str, list[str]]:
     found: dict[str, list[tuple[float, str]]] = {}
     for entry in dossier.ledger.entries:
         if entry.measured and entry.earned < entry.possible:
-            words = f"{entry.component} {entry.earned}/{entry.possible}"
+            words = f"{fix_label(entry.component)} {entry.earned}/{entry.possible}"
             found.setdefault(entry.pillar, []).append((entry.earned - entry.possible, words))
     return {pillar: [words for _, words in sorted(items)] for pillar, items in found.items()}
 
@@ -308,7 +309,7 @@ def findings(items: Iterable[Evidence], size: int, word: int = 0, *, role: str =
 
 # How the score came about
 
-COMPONENT: Final = 11
+COMPONENT: Final = 14
 EARNED: Final = 6
 
 
@@ -334,7 +335,7 @@ def _entry(entry: Entry, size: int) -> list[Line]:
     figures = (f"{entry.earned}/{entry.possible}" if entry.measured else "not").rjust(EARNED)
     full = entry.earned >= entry.possible
     role = "muted" if not entry.measured else "good" if full else "critical" if entry.earned == 0 else "warn"
-    head = (Piece(fit(entry.component, COMPONENT)), Piece(figures + "  ", role))
+    head = (Piece(fit(fix_label(entry.component), COMPONENT)), Piece(figures + "  ", role))
     words = entry.reason if entry.measured else "not measured: " + entry.reason
     return hang(head, words, size)
 
