@@ -19,6 +19,7 @@ from typing import ClassVar, Self
 from aui_tui.model.registry import registry
 from tests.loopback import QuietFiles, files_of, free_port
 
+MODSECURITY = Path("/usr/lib/nginx/modules/ngx_http_modsecurity_module.so")
 NAMES = "|".join(agent.token for agent in registry().live)
 
 
@@ -132,7 +133,7 @@ class Nginx(Server):
     """nginx with a map of bad names and an if in the server block."""
 
     program, etc = "nginx", "/etc/nginx"
-    guard, location = "if ($bad_bot) { return 403; }", ""
+    guard, location, rule = "if ($bad_bot) { return 403; }", "", "return 403"
 
     def config(self) -> str:
         temporary = "\n".join(f"{kind}_temp_path {self.home}/{kind};" for kind in ("client_body", "proxy", "fastcgi"))
@@ -165,10 +166,73 @@ class Nginx(Server):
     def install(self, file: str, text: str) -> None:
         (self.conf / "conf.d").mkdir(exist_ok=True)
         if file == "agents-server.conf":
-            self.above("return 403", text)
+            self.above(self.rule, text)
+        elif file == "agents-modsecurity.conf":
+            self.before_modsecurity(text)
         else:
             place = self.conf / ("conf.d/agents.conf" if file == "agents.conf" else file)
             place.write_text(self.local(text), encoding="utf-8")
+
+    def before_modsecurity(self, text: str) -> None:
+        """Put rules before those of ModSecurity; there is none here."""
+
+
+class NginxModSecurity(Nginx):
+    """nginx whose ModSecurity 3, with the core rule set, refuses names."""
+
+    rule = "location /"
+
+    @property
+    def guard(self) -> str:  # type: ignore[override]
+        """The directives that switch it on."""
+        return f"modsecurity on; modsecurity_rules_file {self.conf}/modsecurity.conf;"
+
+    def config(self) -> str:
+        rules = (self.conf / "modsecurity.conf", self.conf / "before.conf")
+        rules[1].write_text("", encoding="utf-8")
+        rules[0].write_text(
+            f"""SecRuleEngine On
+SecRequestBodyAccess Off
+Include {rules[1]}
+Include /etc/modsecurity/crs/crs-setup.conf
+Include /usr/share/modsecurity-crs/rules/*.conf
+SecRule REQUEST_HEADERS:User-Agent "@rx {NAMES}" "id:1001,phase:1,deny,status:403"
+""",
+            encoding="utf-8",
+        )
+        return f"load_module {MODSECURITY};\n{super().config()}"
+
+    def before_modsecurity(self, text: str) -> None:
+        (self.conf / "before.conf").write_text(self.local(text), encoding="utf-8")
+
+
+class Lighttpd(Server):
+    """lighttpd with a condition on names that denies."""
+
+    program, etc = "lighttpd", "/etc/lighttpd"
+
+    def config(self) -> str:
+        return f"""
+server.modules = ( "mod_access" )
+server.document-root = "{self.root}"
+server.bind = "127.0.0.1"
+server.port = {self.port}
+index-file.names = ( "index.html" )
+mimetype.assign = ( ".html" => "text/html", ".txt" => "text/plain", ".json" => "application/json" )
+$HTTP["user-agent"] =~ "({NAMES})" {{
+    url.access-deny = ( "" )
+}}
+"""
+
+    def check(self) -> list[str]:
+        return [*self.command()[:1], "-tt", "-f", str(self.main)]
+
+    def command(self) -> list[str]:
+        return [shutil.which("lighttpd") or "", "-D", "-f", str(self.main)]
+
+    def install(self, file: str, text: str) -> None:
+        assert file == "agents.conf", file
+        self.text += text
 
 
 class NginxLocation(Nginx):

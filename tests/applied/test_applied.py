@@ -21,19 +21,24 @@ from aui_tui.scan.scan import observe
 from tests.applied import sites
 from tests.applied.apply import apply
 from tests.applied.servers import (
+    MODSECURITY,
     Apache,
     ApacheRequire,
     Caddy,
     Folder,
     HAProxy,
+    Lighttpd,
     Nginx,
     NginxLocation,
+    NginxModSecurity,
     Varnish,
 )
 
 CASES = {
     "nginx-list": (Nginx, {"index.html": sites.BARE, "robots.txt": sites.LISTED}),
     "nginx-location-shell": (NginxLocation, {"index.html": sites.SHELL, "robots.txt": sites.OPEN}),
+    "nginx-modsecurity": (NginxModSecurity, {"index.html": sites.RICH}),
+    "lighttpd": (Lighttpd, {"index.html": sites.BARE, "robots.txt": sites.LISTED}),
     "apache-closed": (Apache, {"index.html": sites.RICH, "robots.txt": sites.CLOSED}),
     "apache-require": (ApacheRequire, {"index.html": sites.BARE}),
     "haproxy-named": (HAProxy, {"index.html": sites.RICH, "robots.txt": sites.NAMED}),
@@ -63,6 +68,8 @@ def test_the_files_of_a_plan_give_the_score_that_it_promises(name: str, tmp_path
     kind, files = CASES[name]
     if kind.program and shutil.which(kind.program) is None:
         pytest.skip(f"needs {kind.program}")
+    if kind is NginxModSecurity and not MODSECURITY.exists():
+        pytest.skip("needs the ModSecurity module of nginx and modsecurity-crs")
     with kind(tmp_path, files) as site:
         before = seen(site.url)
         card = graded(before)
