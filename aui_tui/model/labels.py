@@ -24,8 +24,6 @@ from aui_tui.model.observations import (
 )
 from aui_tui.model.registry import registry
 
-SIGNS: Final = MappingProxyType({"critical": "✗", "warn": "!", "good": "✓"})
-"""A sign beside the word of each severity."""
 _HOST: Final = re.compile(
     r"(?:(https?)://)?((?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:[0-9]{1,5})?)", re.ASCII
 )

@@ -22,6 +22,7 @@ from aui_tui.checks import BY_FIX
 from aui_tui.checks.ledger import sentences
 from aui_tui.checks.wording import PLACE
 from aui_tui.model import labels, points
+from aui_tui.model.agents import said
 from aui_tui.model.card import QUOTE, Finding, Recommendation, ReportCard
 from aui_tui.model.points import gain
 from aui_tui.model.registry import registry
@@ -387,11 +388,11 @@ def _agents(card: ReportCard) -> Iterator[Case]:
         answer = f" ({answers[key]})" if key in answers else ""
         if verdict in VERDICT_RANK:
             shut = VERDICT_RANK[verdict] == 0
-            yield Case("agents", name, "failure" if shut else "", verdict, f"{name}: {verdict}{answer}.")
+            yield Case("agents", name, "failure" if shut else "", verdict, f"{name}: {said(verdict)}{answer}.")
         elif known.source == "none":
-            yield Case("agents", name, "skipped", verdict, f"{name}: no test is possible over plain HTTP.")
+            yield Case("agents", name, "skipped", verdict, f"{name}: {said(verdict, known.source)}.")
         else:
-            yield Case("agents", name, "error", verdict, f"{name}: {verdict}{answer}, so it is inconclusive.")
+            yield Case("agents", name, "error", verdict, f"{name}: {said(verdict)}{answer}.")
 
 
 def _checks(card: ReportCard) -> Iterator[Case]:

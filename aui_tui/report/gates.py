@@ -15,6 +15,7 @@ from aui_tui.model.card import Finding, ReportCard
 from aui_tui.model.codec import names_of, slots_of
 from aui_tui.model.methods import FLOORS, round_half_up
 from aui_tui.model.registry import PURPOSES, Agent, Surface, registry
+from aui_tui.model.signs import sign
 from aui_tui.model.vocabulary import (
     GRADES,
     LIVE_TOTAL,
@@ -95,7 +96,7 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def sign(self) -> str:
         """The sign that stands before the failure."""
-        return "?" if self.inconclusive else labels.SIGNS["critical"]
+        return "?" if self.inconclusive else sign("failed").sign
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):

@@ -19,6 +19,7 @@ from starlette.routing import Route
 from aui_tui import docs
 from aui_tui.errors import AuiError, BadValue
 from aui_tui.model import labels, visits
+from aui_tui.model.card import ReportCard
 from aui_tui.model.points import gain
 from aui_tui.model.query import Query
 from aui_tui.model.tasks import rows as task_rows
@@ -152,7 +153,7 @@ class Pages:
                 page = self._page("absent.html", host=host, error=problems.of(error).detail, status=status)
                 return await answer(request, page, cache="no-store", headers=self._fields, status=status)
             card = report.card
-            linked = linked_script(_review(card.host, card.score, card.scanned_at, self._config.base_url))
+            linked = linked_script(_review(card, self._config.base_url))
             made = self._page("site.html", card=card, report=report, linked=linked)
             made.modified = modified
             self._endpoints.shelf.put(key, stamp, made)
@@ -265,14 +266,14 @@ def linked_script(members: dict[str, Any]) -> str:
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def _review(host: str, score: int, scanned_at: str, base_url: str) -> dict[str, Any]:
+def _review(card: ReportCard, base_url: str) -> dict[str, Any]:
+    host, rated = card.host, {"@type": "Rating", "ratingValue": card.score, "bestRating": 100, "worstRating": 0}
     return {
         "@context": "https://schema.org",
         "@type": "Review",
         "name": f"Agentic usability of {host}",
         "url": messages.site_url(base_url, host),
-        "datePublished": scanned_at,
+        "datePublished": card.scanned_at,
         "author": {"@type": "Organization", "name": discovery.NAME, "url": f"{base_url}/"},
         "itemReviewed": {"@type": "WebSite", "name": host, "url": host if "://" in host else f"https://{host}/"},
-        "reviewRating": {"@type": "Rating", "ratingValue": score, "bestRating": 100, "worstRating": 0},
-    }
+    } | ({} if card.unreachable else {"reviewRating": rated})

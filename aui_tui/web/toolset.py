@@ -27,10 +27,12 @@ from aui_tui.model.codec import encode_card
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.query import Query
 from aui_tui.model.tasks import encode_report
+from aui_tui.model.view import HostReport
 from aui_tui.model.visits import encode_visits
 from aui_tui.report import plan as plans
 from aui_tui.report.changes import diff as difference
 from aui_tui.report.diff import as_json as diff_json
+from aui_tui.report.sections import sections
 from aui_tui.service.protocol import Published, Service
 from aui_tui.text import clean
 from aui_tui.web import MAX_BODY, ApiConfig, discovery, messages, origin_of, problems
@@ -154,9 +156,13 @@ class Tools:
     def _card(self, card: ReportCard) -> CallToolResult:
         """Return a card as structured content; the text has what matters most of it, so that it is sent once."""
         members = _members(messages.card_bytes(card, self._base) if self._base else encode_card(card))
-        lines = [f"{card.host}: score {card.score}, grade {card.grade}, {card.stance}; scanned {card.scanned_at}"]
-        lines += [f"{found.t}: {found.text}" for found in card.evidence]
-        lines += [f"fix {fix.k} (+{fix.pts} points): {fix.title}" for fix in card.recommendations]
+        head, *parts = sections(HostReport(card=card))
+        lines = [f"{head.title}: {head.word}. {head.text}", *(f"{item.label}: {item.text}" for item in head.items)]
+        for part in parts:
+            if part.name == "findings":
+                lines += [f"{item.word}: {item.text}" for item in part.items]
+            elif part.name == "fixes":
+                lines += [f"fix {item.key} ({item.cells[1]}): {item.label}" for item in part.items]
         return CallToolResult(content=[TextContent(type="text", text="\n".join(lines))], structured_content=members)
 
 
