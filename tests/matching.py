@@ -1,105 +1,33 @@
-"""Which rows satisfy a query, and in which order they stand, in plain Python: what the SQL of an index is held to."""
+"""In which order rows stand and what is counted of them, in plain Python: what the SQL of an index is held to."""
 
 from __future__ import annotations
 
-import operator
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from aui_tui.index.columns import BEST_VERDICT_FIRST, Facts, has_tasks, verdicts
-from aui_tui.index.lists import NEEDS_CARD
+from aui_tui.index.lists import BEST_VERDICT_FIRST
+from aui_tui.index.rows import verdicts_of
 from aui_tui.model.agents import gets_in
-from aui_tui.model.card import SiteSummary, age, epoch_ms
+from aui_tui.model.card import SiteSummary, epoch_ms
 from aui_tui.model.codec import names_of
-from aui_tui.model.query import ALL, NEW, Query, Term
+from aui_tui.model.query import Query
 from aui_tui.model.registry import surfaces
 from aui_tui.model.view import Row, decades
 from aui_tui.model.vocabulary import CATEGORIES, GRADES, STANCES, TURNED_AWAY
-
-_COMPARE: Final[dict[str, Callable[[float, float], bool]]] = {
-    "=": operator.eq,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
-
-
-def matches(summary: SiteSummary, query: Query, *, now: float, facts: Facts, change: int | None = None) -> bool:
-    """Say whether a row is in the lists of ``query``; ``now`` is in epoch seconds."""
-    if query.category and summary.category != query.category:
-        return False
-    if query.stance and summary.stance != query.stance:
-        return False
-    return all(holds(term, summary, now=now, facts=facts, change=change) for term in query.terms)
-
-
-def holds(term: Term, summary: SiteSummary, *, now: float, facts: Facts, change: int | None = None) -> bool:
-    """Say whether one term holds, its negation included."""
-    if term.parts:
-        every = all if term.field == ALL else any
-        return every([holds(part, summary, now=now, facts=facts, change=change) for part in term.parts]) != term.negated
-    if term.field == "change":
-        return _of_change(term, change) != term.negated
-    if term.field in NEEDS_CARD:
-        return _of_card(term, facts) != term.negated
-    return _of_summary(term, summary, now) != term.negated
-
-
-def _of_change(term: Term, change: int | None) -> bool:
-    if term.value == NEW or change is None:
-        return term.value == NEW and change is None
-    return _COMPARE[term.op](change, term.number)
-
-
-def _of_card(term: Term, facts: Facts) -> bool:
-    match term.field:
-        case "has":
-            return term.value in facts.has
-        case "signal":
-            return ("signal" in facts.has) == (term.value == "yes")
-        case "fix":
-            return term.value in facts.fixes
-        case "edge":
-            return term.value in facts.edge.casefold()
-        case "method":
-            return facts.method.casefold() == term.value
-        case _:
-            return term.value in facts.contradictions or (not term.value and bool(facts.contradictions))
-
-
-def _of_summary(term: Term, summary: SiteSummary, now: float) -> bool:
-    match term.field:
-        case "stance":
-            return summary.stance == term.value
-        case "category":
-            return summary.category == term.value
-        case "agent":
-            return verdict(summary, term.key) == term.value
-        case "score":
-            return _COMPARE[term.op](summary.score, term.number)
-        case "grade":
-            return summary.grade[:1] == term.value
-        case "tasks":
-            return has_tasks(summary) == (term.value == "yes")
-        case "fresh":
-            return _COMPARE[term.op](age(summary.scanned_at, now), term.number)
-        case _:
-            return term.value in summary.host.casefold() or term.value in summary.name.casefold()
 
 
 def verdict(summary: SiteSummary, slug: str) -> str:
     """Return the verdict of our surface ``slug``; empty when the matrix has none for it."""
     names = names_of("matrix")
-    return verdicts(summary.matrix)[names.index(slug)] if slug in names else ""
+    return verdicts_of(summary.matrix)[names.index(slug)] if slug in names else ""
 
 
 _CATEGORIES: Final = tuple(sorted(CATEGORIES))
 
 
 def ordered(rows: Iterable[Row], query: Query) -> list[Row]:
-    """Return ``rows`` in the order that ``columns.order`` describes."""
+    """Return ``rows`` in the order that ``lists.order_of`` describes."""
     lists: tuple[list[Row], list[Row]] = [], []
     for row in rows:
         lists[_unknown(row, query.sort)].append(row)

@@ -176,7 +176,7 @@ def now() -> str:
 
 
 def _holds(card: ReportCard, query: Query) -> bool:
-    words: Sequence[str] = [term.value for term in query.terms if term.field == "text"]
+    words: Sequence[str] = [term.text for term in query.terms]
     return (
         query.category in ("", card.category)
         and query.stance in ("", card.stance)

@@ -8,8 +8,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from aui_tui.errors import AuiError
-from aui_tui.model.methods import METHODS
-from aui_tui.model.vocabulary import CATEGORIES, STANCES
 
 COMPLETING: Final = "_AUI_TUI_COMPLETE"
 """Variable that is set while a shell asks for completions; its value names the shell."""
@@ -79,31 +77,13 @@ def terms(incomplete: str) -> list[str]:
 
     before, space, last = incomplete.rpartition(" ")
     name, colon, _ = last.casefold().partition(":")
-    found = _values(name) if colon else [*(f"{field}:" for field in FIELDS), *FIELDS.values()]
+    found = [*(f"{field}:" for field in FIELDS), *(field.example for field in FIELDS.values())]
+    if colon:
+        field = FIELDS.get(name)
+        values = [] if field is None else [value for value, _ in field.values] or [field.example.partition(":")[2]]
+        then = [f"={word}" for word in field.then] if field is not None and field.then else [""]
+        found = [f"{name}:{value}{word}" for value in values for word in then]
     return [shell_word(before + space + word) for word in found if word.casefold().startswith(last.casefold())]
-
-
-def _values(field: str) -> list[str]:
-    """Return the terms of a field of the query language, one for each of its values."""
-    from aui_tui.model.query import CONTRADICTIONS, FIELDS, HAS, VERDICT_WORDS
-    from aui_tui.model.registry import surfaces
-    from aui_tui.model.vocabulary import FIXES, GRADES, VERDICTS
-
-    values: dict[str, Sequence[str]] = {
-        "stance": STANCES,
-        "category": [f'"{word}"' if " " in word else word for word in CATEGORIES],
-        "agent": [f"{one.slug}={word}" for one in surfaces() for word in (*VERDICT_WORDS, *VERDICTS)],
-        "grade": GRADES,
-        "has": HAS,
-        "signal": ("yes", "no"),
-        "tasks": ("yes", "no"),
-        "method": tuple(METHODS),
-        "fix": FIXES,
-        "contradiction": CONTRADICTIONS,
-    }
-    found = [f"{field}:{value}" for value in values.get(field, ())]
-    example = FIELDS.get(field, "")
-    return found or ([example] if example else [])
 
 
 def agents(incomplete: str) -> list[str]:

@@ -1,4 +1,8 @@
-"""SQLite connections of one database file: WAL, short waits, a schema version, one writer and a reader per thread."""
+"""SQLite connections of one database file: WAL, short waits, a schema version, one writer and a reader per thread.
+
+A file may come from anybody: it is opened with a schema that is not trusted, checked before anything is read from it,
+and no value of it may be larger than LARGEST.
+"""
 
 from __future__ import annotations
 
@@ -6,80 +10,70 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
-from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import quote
 
 from aui_tui.errors import ConfigError, Unavailable
 from aui_tui.index import folder
-from aui_tui.index.columns import views
 from aui_tui.text import clean
 
-VERSION: Final = 3
+VERSION: Final = 4
 """Schema version of this program, kept in ``PRAGMA user_version``."""
-
-MIGRATIONS: Final[Mapping[int, str]] = MappingProxyType(
-    {
-        1: "CREATE TABLE visits (host TEXT PRIMARY KEY, at INTEGER NOT NULL, record BLOB NOT NULL) WITHOUT ROWID;\n",
-        2: "ALTER TABLE scan ADD COLUMN plain INTEGER;",
-    }
-)
-"""SQL that takes a database of version n to version n + 1."""
-
 APPLICATION_ID: Final = 0x41554931
 """``AUI1``, kept in ``PRAGMA application_id``."""
-
 PAGE: Final = 8192
 LOG: Final = 32 * 1024 * 1024
 """Bytes of the write-ahead log at which it is written back."""
 BUSY: Final = 0.25
 """Longest wait in seconds for another process's lock."""
-MAPPED: Final = 1 << 30
 CACHED: Final = 4096
-"""KiB of pages that a reader keeps; the system's own cache makes up for more, and for mapping the file."""
+"""KiB of pages that a connection keeps; the system's own cache makes up for more."""
+LARGEST: Final = 64 * 1024 * 1024
+"""Bytes of the largest value that is read or written."""
+STEPS: Final = 20_000
+"""Instructions of SQLite's machine between two questions whether to stop, about a millisecond."""
+LONGEST: Final = 60.0
+"""Seconds after which a question to the index is given up."""
 
-CORRUPT, NOT_A_DATABASE = 11, 26
-"""Primary result codes of SQLite for a damaged file."""
+TABLES: Final = ("site", "scan", "line", "edge", "visits", "meta", "tally", "site_text")
+DAMAGED: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+UNWRITABLE: Final = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
+
+
+def code_of(error: BaseException) -> int:
+    """Return the primary result code of an error of SQLite, 0 of another one."""
+    return (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
 
 
 def is_damage(error: BaseException) -> bool:
     """Say whether ``error`` means that the file itself is damaged."""
-    code = getattr(error, "sqlite_errorcode", None)
-    return isinstance(error, sqlite3.DatabaseError) and code is not None and code & 0xFF in (CORRUPT, NOT_A_DATABASE)
+    return code_of(error) in DAMAGED
 
 
 class Database:
     """The database at ``path``: created when it is missing, set aside and started again when it is damaged.
 
     ``warnings`` holds sentences for the user, such as that a damaged file was set aside. Raises ConfigError when the
-    file belongs to a newer program. A file that another process keeps locked is opened at a later use.
+    file is no index, or belongs to a newer program. A file that another process keeps locked is opened at a later use.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        *,
-        busy: float = BUSY,
-        clock: Callable[[], float] = time.time,
-        migrations: Mapping[int, str] = MIGRATIONS,
-        version: int = VERSION,
-    ) -> None:
+    def __init__(self, path: Path, *, busy: float = BUSY, clock: Callable[[], float] = time.time) -> None:
         self.path = path
         self.warnings: list[str] = []
         self.generation = 0
         """Grows when the file is started again: nothing that was kept of the old one holds."""
         self._busy = busy
         self._clock = clock
-        self._migrations = migrations
-        self._version = version
         self._local = threading.local()
         self._readers: list[sqlite3.Connection] = []
         self._lock = threading.RLock()
         self._writer: sqlite3.Connection | None = None
-        self._reading = "mode=ro"
+        self._mode = ""
         self._file: tuple[int, int] | None = None
         self.read_only = path.exists() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
         """This user may not write where the file is: it is read, and nothing is kept."""
@@ -87,49 +81,81 @@ class Database:
             self._open()
 
     def reader(self) -> sqlite3.Connection:
-        """Return this thread's connection for reading: long lists are put in order in an unnamed file, not in memory.
-
-        Raises Unavailable when the file cannot be opened.
-        """
+        """Return this thread's connection for reading. Raises Unavailable when the file cannot be opened."""
         if self._writer is None:
             self._open()
         self._local.used = self.generation
         found: tuple[int, sqlite3.Connection] | None = getattr(self._local, "reader", None)
         if found is None or found[0] != self.generation:
-            connection = self._connect()
+            connection = self._connect(self._mode)
             connection.execute("PRAGMA query_only = 1")
-            connection.execute("PRAGMA mmap_size = 0")
-            connection.execute(f"PRAGMA cache_size = -{CACHED}")
-            connection.execute("PRAGMA temp_store = 1")
-            found = (self.generation, connection)
-            self._local.reader = found
+            found = self._local.reader = (self.generation, connection)
             with self._lock:
                 self._readers.append(connection)
         return found[1]
 
     @contextmanager
+    def reading(
+        self, stop: Callable[[], bool] | None = None, *, seconds: float = LONGEST
+    ) -> Iterator[sqlite3.Connection]:
+        """Give this thread's reader inside one transaction, so that all that is read belongs together.
+
+        ``stop`` is asked about once a millisecond whether what is read is still wanted; after ``seconds`` it is given
+        up. Raises Unavailable.
+        """
+        end = time.monotonic() + seconds
+        try:
+            db = self.reader()
+            db.execute("BEGIN")
+            db.set_progress_handler(lambda: (stop is not None and stop()) or time.monotonic() > end, STEPS)
+            try:
+                yield db
+            finally:
+                db.set_progress_handler(None, 0)
+                db.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise self._explained(error, "read") from None
+
+    @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """Give the one writing connection inside a transaction; commit at the end, roll back on any error.
 
-        Raises Unavailable when the file cannot be opened, and whatever SQLite raises.
+        Raises Unavailable when the file cannot be written.
         """
         if self.read_only:
             raise Unavailable(
                 f"Nothing can be saved: the folder of {clean(self.path.name)} is read-only for this user."
             )
-        with self._lock:
-            writer = self._open()
-            self._local.used = self.generation
-            if self._file != _identity(self.path):
-                self._leave()
-                raise Unavailable(
-                    f"The index {clean(self.path.name)} was removed or replaced while it was in use; from now on the "
-                    "new one is used."
-                )
-            with _transaction(writer):
-                yield writer
+        try:
+            with self._lock:
+                if self._mode:
+                    self._leave()
+                writer = self._open()
+                if self._mode:
+                    raise Unavailable("Nothing can be saved: the disk is full, or the index cannot be written now.")
+                self._local.used = self.generation
+                if self._file != _identity(self.path):
+                    self._leave()
+                    raise Unavailable(
+                        f"The index {clean(self.path.name)} was removed or replaced while it was in use; from now on "
+                        "the new one is used."
+                    )
+                with transaction(writer):
+                    yield writer
+        except (sqlite3.Error, OSError) as error:
+            raise self._explained(error, "written") from None
 
-    def explain(self, error: Exception, verb: str) -> Unavailable:
+    def close(self) -> None:
+        """Close every connection; no thread may be using one."""
+        with self._lock:
+            for connection in (*self._readers, self._writer):
+                if connection is not None:
+                    connection.close()
+            self._readers.clear()
+            self._writer = None
+            self._local = threading.local()
+
+    def _explained(self, error: Exception, verb: str) -> Unavailable:
         """Return the error for the user after ``error``; a damaged file is set aside and started again.
 
         One that this or another process has set aside already is left for the new one.
@@ -144,21 +170,11 @@ class Database:
                     return Unavailable(self.warnings[-1])
         return Unavailable(f"The index {clean(self.path.name)} could not be {verb}: {clean(str(error), 120)}.")
 
-    def close(self) -> None:
-        """Close every connection; no thread may be using one."""
-        with self._lock:
-            for connection in (*self._readers, self._writer):
-                if connection is not None:
-                    connection.close()
-            self._readers.clear()
-            self._writer = None
-            self._local = threading.local()
-
     def _open(self) -> sqlite3.Connection:
         with self._lock:
             if self._writer is None:
                 try:
-                    self._writer = self._prepare()
+                    self._writer = self._prepare_reading() if self.read_only else self._prepare()
                 except (sqlite3.Error, OSError) as error:
                     if not is_damage(error):
                         reason = clean(str(error), 120)
@@ -187,49 +203,20 @@ class Database:
         )
         self._writer = self._prepare()
 
-    def _connect(self) -> sqlite3.Connection:
+    def _connect(self, mode: str = "") -> sqlite3.Connection:
+        name = f"file:{quote(str(self.path))}{f'?{mode}' if mode else ''}"
         connection = sqlite3.connect(
-            f"file:{quote(str(self.path))}?{self._reading}" if self.read_only else self.path,
-            timeout=self._busy,
-            isolation_level=None,
-            check_same_thread=False,
-            cached_statements=256,
-            uri=self.read_only,
+            name, timeout=self._busy, isolation_level=None, check_same_thread=False, cached_statements=256, uri=True
         )
-        connection.execute("PRAGMA foreign_keys = 1")
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST)
         connection.execute("PRAGMA trusted_schema = 0")
-        connection.execute("PRAGMA cache_size = -65536")
-        connection.execute(f"PRAGMA mmap_size = {MAPPED}")
-        connection.execute("PRAGMA temp_store = 2")
-        return connection
-
-    def _prepare_reading(self) -> sqlite3.Connection:
-        """Open a file that cannot be written to. Raises ConfigError for one of another version of this program."""
-        try:
-            connection = self._connect()
-            version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-        except sqlite3.OperationalError:  # its log needs a file beside it that cannot be made
-            self._reading = "immutable=1"
-            connection = self._connect()
-            version = connection.execute("PRAGMA user_version").fetchone()[0]
-            log = self.path.with_name(self.path.name + "-wal")
-            if log.exists() and log.stat().st_size:
-                self.warnings.append(
-                    f"The index {clean(self.path.name)} is read-only; its newest scans may be missing."
-                )
-        if version != self._version:
-            connection.close()
-            raise ConfigError(
-                f"The index {clean(str(self.path), 200)} is of another version of this program (schema {version}, not "
-                f"{self._version}) and cannot be brought up to date, since it is read-only; copy the folder."
-            )
-        connection.execute("SELECT 1 FROM site LIMIT 1").fetchone()
-        self._file = _identity(self.path)
+        connection.execute(f"PRAGMA cache_size = -{CACHED}")
+        connection.execute("PRAGMA temp_store = 1")  # long lists are put in order in an unnamed file, not in memory
+        connection.create_function("now_ms", 0, lambda: round(self._clock() * 1000), deterministic=True)
         return connection
 
     def _prepare(self) -> sqlite3.Connection:
-        if self.read_only:
-            return self._prepare_reading()
+        """Open the file for writing; where there is no room to write, for reading."""
         self._file = _identity(self.path)
         fresh = not self.path.exists() or self.path.stat().st_size == 0
         connection = self._connect()
@@ -241,37 +228,131 @@ class Database:
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute(f"PRAGMA wal_autocheckpoint = {LOG // PAGE}")
             connection.execute(f"PRAGMA journal_size_limit = {LOG}")
-            self._upgrade(connection)
-            with suppress(sqlite3.OperationalError):  # locked: at a later opening
-                _give_views(connection)
-            connection.execute("SELECT 1 FROM site LIMIT 1").fetchone()
-            self._file = _identity(self.path)
-        except BaseException:  # ctrl+c too
+            if self._checked(connection) < VERSION:
+                with transaction(connection):
+                    self._upgrade(connection)
+            self._file, self._mode = _identity(self.path), ""
+        except BaseException as error:  # ctrl+c too
             connection.close()
+            if code_of(error) in UNWRITABLE and not fresh:
+                return self._prepare_reading()
             raise
         return connection
 
+    def _prepare_reading(self) -> sqlite3.Connection:
+        """Open a file that cannot be written to. Raises ConfigError for one of another version of this program."""
+        for mode in ("mode=ro", "immutable=1"):  # the log needs a file beside it that perhaps cannot be made
+            connection = self._connect(mode)
+            try:
+                version = self._checked(connection)
+                break
+            except sqlite3.OperationalError:
+                connection.close()
+                if mode == "immutable=1":
+                    raise
+        log = self.path.with_name(self.path.name + "-wal")
+        if mode == "immutable=1" and log.exists() and log.stat().st_size:
+            self.warnings.append(f"The index {clean(self.path.name)} is read-only; its newest scans may be missing.")
+        if version != VERSION:
+            connection.close()
+            raise ConfigError(
+                f"The index {clean(str(self.path), 200)} is of another version of this program (schema {version}, not "
+                f"{VERSION}) and cannot be brought up to date, since it cannot be written; copy the folder."
+            )
+        self._file, self._mode = _identity(self.path), mode
+        return connection
+
+    def _checked(self, connection: sqlite3.Connection) -> int:
+        """Return the schema version of the file; 0 for an empty one. Raises ConfigError for what is no index."""
+        version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+        shown = f"The file {clean(str(self.path), 200)}"
+        if version > VERSION:
+            raise ConfigError(
+                f"{shown} was written by a newer version of this program (schema {version}; this one knows up to "
+                f"{VERSION})."
+            )
+        found = _shape(connection)
+        if version == 0 and not found:
+            return 0
+        identity: int = connection.execute("PRAGMA application_id").fetchone()[0]
+        if version <= 0 or identity != APPLICATION_ID:
+            raise ConfigError(f"{shown} is not an index of this program (schema {version}).")
+        strange = next((name for name in found if not _is_ours(name, found[name], version)), "")
+        if strange:
+            raise ConfigError(f"{shown} is not an index of this program: its {clean(strange, 80)} is not ours.")
+        connection.execute("SELECT 1 FROM site LIMIT 1").fetchone()
+        return version
+
     def _upgrade(self, connection: sqlite3.Connection) -> None:
         """Create the tables, or bring those of an older program to this one's version."""
-        if connection.execute("PRAGMA user_version").fetchone()[0] == self._version:
-            return
-        with _transaction(connection):
-            version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-            if version > self._version:
-                raise ConfigError(
-                    f"The index {clean(str(self.path), 200)} was written by a newer version of this program "
-                    f"(schema {version}; this one knows up to {self._version})."
-                )
-            steps = [schema()] if version == 0 else [self._migrations[n] for n in range(version, self._version)]
-            for step in steps:
-                for statement in statements(step):
-                    connection.execute(statement)
-            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            connection.execute(f"PRAGMA user_version = {self._version}")
+        version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+        if version == 0:
+            for part in schema():
+                connection.execute(part.sql)
+        elif version < VERSION:
+            from aui_tui.index.migration import migrate
+
+            migrate(connection, version, schema())
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+class Part(NamedTuple):
+    """A statement of ``schema.sql``, and what it makes; ``kind`` is empty for a statement that makes nothing."""
+
+    kind: str
+    name: str
+    sql: str
+
+
+@cache
+def schema() -> tuple[Part, ...]:
+    """Return the statements that create an empty index."""
+    parts, pending = [], ""
+    for line in files("aui_tui.index").joinpath("schema.sql").read_text(encoding="utf-8").splitlines():
+        pending += "" if not pending and (not line or line.startswith("--")) else line + "\n"
+        if sqlite3.complete_statement(pending):
+            words = pending.replace("VIRTUAL ", "").split(maxsplit=3)
+            made = words[0] == "CREATE"
+            sql = pending.strip().removesuffix(";")
+            parts.append(Part(words[1].lower() if made else "", words[2] if made else "", sql))
+            pending = ""
+    return tuple(parts)
+
+
+def _shape(db: sqlite3.Connection) -> dict[str, str]:
+    """Return what a file is made of: for a table its columns, for the rest the SQL."""
+    found = {}
+    for kind, name, sql in db.execute("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall():
+        if kind == "table" and "VIRTUAL" not in sql.upper().split("(")[0]:
+            sql = str(db.execute("SELECT name, type, hidden FROM pragma_table_xinfo(?)", (name,)).fetchall())
+        found[f"{kind} {name}"] = sql
+    return found
+
+
+@cache
+def _ours() -> dict[str, str]:
+    with closing(sqlite3.connect(":memory:")) as db:
+        for part in schema():
+            db.execute(part.sql)
+        return _shape(db)
+
+
+def _is_ours(name: str, shape: str, version: int) -> bool:
+    """Say whether a part of a file may be there; views and indexes of the user's own are never used.
+
+    The tables of an older version are read by name alone and then dropped.
+    """
+    kind = name.split()[0]
+    if kind == "view":
+        return name.removeprefix("view ") not in TABLES
+    if version < VERSION:
+        return "VIRTUAL" not in shape.upper() or name == "table site_text"
+    return name.startswith("table site_text_") or _ours().get(name) == shape
 
 
 @contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     """Commit what the block writes at its end, roll it back on any error."""
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -284,18 +365,6 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
-def _give_views(connection: sqlite3.Connection) -> None:
-    """Create the views of ``columns.views``, or replace those that another version of this program made."""
-    wanted = {name: f"CREATE VIEW {name} AS {sql}" for name, sql in views().items()}
-    found = connection.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'view'").fetchall()
-    if wanted.items() <= dict(found).items():
-        return
-    with _transaction(connection):
-        for name, sql in wanted.items():
-            connection.execute(f"DROP VIEW IF EXISTS {name}")
-            connection.execute(sql)
-
-
 def _identity(path: Path) -> tuple[int, int] | None:
     """Return what tells the file at ``path`` from another one put in its place; None where there is none."""
     try:
@@ -303,20 +372,3 @@ def _identity(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
-
-
-def schema() -> str:
-    """Return the SQL that creates an empty index."""
-    from importlib.resources import files
-
-    return files("aui_tui.index").joinpath("schema.sql").read_text(encoding="utf-8")
-
-
-def statements(script: str) -> Iterator[str]:
-    """Yield the statements of an SQL script, which ``executescript`` would run outside our transaction."""
-    pending = ""
-    for line in script.splitlines(keepends=True):
-        pending += line
-        if sqlite3.complete_statement(pending):
-            yield pending
-            pending = ""

@@ -9,60 +9,77 @@ import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from datetime import date, timedelta
+from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
+
+import msgspec
 
 from aui_tui.errors import BadValue, NeverScanned, NoCard, RecordError
-from aui_tui.index import blobs, columns
-from aui_tui.index.bitmaps import Selection, members
-from aui_tui.index.columns import WORD
+from aui_tui.index import blobs
 from aui_tui.index.database import BUSY, Database
-from aui_tui.index.lists import IdWindow, competition_ranks, first_page, index_view, position, rows
+from aui_tui.index.lists import AMONG, IdWindow, RankWindow, order_of, read_rows
+from aui_tui.index.rows import AGENTS, COLUMNS, Packed, Value, columns_of, search_text, verdicts_of
 from aui_tui.model.agents import gets_in
 from aui_tui.model.card import ReportCard, epoch_ms, stamp
-from aui_tui.model.codec import names_of
+from aui_tui.model.decoding import from_json
 from aui_tui.model.observations import Observations
 from aui_tui.model.points import percent
-from aui_tui.model.query import Query, leaves
-from aui_tui.model.view import HistoryPoint, IndexView, Move, Moves, Overview, Row
+from aui_tui.model.query import Query, Term, all_of
+from aui_tui.model.registry import surfaces
+from aui_tui.model.view import Facets, HistoryPoint, IndexView, Move, Moves, Overview, Row, decades
 from aui_tui.model.visits import Visits, decode_visits, encode_visits
-from aui_tui.model.vocabulary import STANCES
+from aui_tui.model.vocabulary import CATEGORIES, FIXES, GRADES, STANCES, TURNED_AWAY
 from aui_tui.text import clean
 
-if TYPE_CHECKING:
-    from aui_tui.index.writer import Packed
-
-BLOBS: Final = "CAST(card AS BLOB), CAST(observations AS BLOB)"
-SINCE: Final = (
-    "SELECT site.id, host, CASE WHEN (now.plain IS NULL) = (past.plain IS NULL) THEN past.score "
-    "ELSE coalesce(past.plain, past.score) END, CASE WHEN (now.plain IS NULL) = (past.plain IS NULL) THEN now.score "
-    "ELSE coalesce(now.plain, now.score) END, bits, nullif(past.id, now.id) "
-    "FROM site JOIN scan AS now ON now.site = site.id AND now.at = site.at "
-    "JOIN scan AS past ON past.site = site.id "
-    "AND past.at = (SELECT max(at) FROM scan WHERE site = site.id AND at < coalesce(?1, site.at) AND dead = 0) "
-    "WHERE ranked = 1 AND now.method = past.method AND NOT now.unreachable AND NOT past.unreachable"
-)
-"""Hosts that had a scan before a time, else one before their last: id, host, comparable scores then and now, the bits
-of their verdicts now, and the id of the scan then, none where it is the last one."""
-LAST: Final = (
-    "SELECT id, max(at) FROM scan WHERE site IN (SELECT value FROM json_each(?)) AND at <= ? AND dead = 0 GROUP BY site"
-)
-"""The last scan of each site up to a time."""
+DAY_MS: Final = 86_400_000
+WEEK_MS: Final = 7 * DAY_MS
+KEEP_ALL_MS: Final = 30 * DAY_MS
+"""Every scan of the last 30 days is kept; of older ones the last of each week."""
+DEAD_AFTER_MS: Final = DAY_MS
+"""A good card stays the latest until scans without any answer have gone on for this long."""
+INCOMPLETE: Final = 2
+"""In the column ``dead`` of ``scan``: the scan was stopped before its end. 1: it got no answer at all."""
+FEW: Final = 5000
+"""Up to this many hosts of a query are held by their ids."""
+RARE: Final = 1000
+"""Fewer hosts than this are taken from the index of text; of more it is quicker to look at every host."""
+LONG: Final = 20_000
+"""From this many hosts on, the first rows are shown before the figures."""
+FIRST: Final = 60
+"""Rows of a first page: more than a tall terminal shows."""
+TRIGRAM: Final = 3
+"""Shortest text in characters that the index of text can find."""
+EDGES: Final = 24
+"""Edges that an overview counts at most."""
 WEEKS: Final = 12
 COMPARED: Final = 20_000
 """Hosts whose verdicts of an earlier scan are read at most, some forty microseconds each."""
-STEPS: Final = 20_000
-"""Instructions of SQLite's machine between two questions whether to stop, about a millisecond."""
-VIEWS: Final = 8
+VIEWS: Final = 4
 """Views that are kept for asking again while nothing has changed."""
-HELD: Final = 1_500_000
-"""Ids that they hold together at most, eight octets each."""
 SETTLED: Final = 1.5
 """Seconds after a write from which its time identifies the state of the index."""
-SETS: Final = 200
-"""Tagged sets that are kept in the same way, an eighth of an octet for each host."""
+
+TEXT_DELETE: Final = "INSERT INTO site_text (site_text, rowid, hay) VALUES ('delete', ?, ?)"
+PUT: Final = (
+    f"INSERT INTO site ({', '.join(COLUMNS)}, scans) VALUES ({'?, ' * len(COLUMNS)}1) ON CONFLICT (host) DO UPDATE SET "
+    f"{', '.join(f'{column} = excluded.{column}' for column in COLUMNS)} RETURNING id"
+)
+BLOBS: Final = "CAST(card AS BLOB), CAST(observations AS BLOB)"
+PAIRS: Final = """
+    SELECT site.host, CASE WHEN (now.plain IS NULL) = (past.plain IS NULL) THEN past.score
+    ELSE coalesce(past.plain, past.score) END, CASE WHEN (now.plain IS NULL) = (past.plain IS NULL) THEN now.score
+    ELSE coalesce(now.plain, now.score) END, nullif(past.id, now.id), {agents}
+    FROM (SELECT id, host, at, {agents} FROM site WHERE {condition}) AS site
+    JOIN scan AS now ON now.site = site.id AND now.at = site.at
+    JOIN scan AS past ON past.site = site.id
+    AND past.at = (SELECT max(at) FROM scan WHERE site = site.id AND at < coalesce(?, site.at) AND dead = 0)
+    WHERE now.method = past.method AND NOT now.unreachable AND NOT past.unreachable
+"""
+"""Hosts that had a scan before a time, else one before their last: comparable scores then and now, the id of the scan
+then (none where it is the last one), and the verdicts of now."""
 
 State = tuple[int, int]
 """Which file, and how many transactions have changed it."""
@@ -82,6 +99,15 @@ class Recent(NamedTuple):
     at: float
 
 
+class Group(NamedTuple):
+    """Hosts of one list, category, stance and score."""
+
+    ranked: int
+    category: str
+    stance: str
+    score: int
+
+
 class Reports:
     """Report cards in the SQLite database at ``path``.
 
@@ -90,12 +116,11 @@ class Reports:
     """
 
     def __init__(self, path: Path, *, clock: Callable[[], float] = time.time, busy: float = BUSY) -> None:
-        self._clock = clock
-        self.database = Database(path, clock=clock, busy=busy)
-        self._guard = threading.Lock()
-        self._sets: tuple[State, dict[int, int]] = ((-1, -1), {})
-        self._views: dict[Query, tuple[State, IndexView]] = {}
         self.path = path
+        self.database = Database(path, clock=clock, busy=busy)
+        self._clock = clock
+        self._guard = threading.Lock()
+        self._views: dict[Query, tuple[State, IndexView]] = {}
         self._word = os.urandom(6).hex()
 
     @property
@@ -109,10 +134,8 @@ class Reports:
 
     def stamp(self) -> str:
         """Return a word that changes with every change of the index; it means nothing to another process."""
-        try:
-            generation, changes = self._state(self.database.reader())
-        except sqlite3.Error as error:
-            raise self.database.explain(error, "read") from None
+        with self.database.reading() as db:
+            generation, changes = self._state(db)
         return f"{self._word}-{generation}-{changes}"
 
     def changed(self) -> float | None:
@@ -127,6 +150,8 @@ class Reports:
             return None
         return at if time.time() - at > SETTLED else None
 
+    # Writing
+
     def put(self, card: ReportCard, observations: Observations | None = None) -> bool:
         """Keep a scan; return whether it became the host's latest card.
 
@@ -138,58 +163,125 @@ class Reports:
 
     def put_many(self, scans: Iterable[tuple[ReportCard, Observations | None]]) -> int:
         """Keep scans in one transaction; return how many became their host's latest card."""
-        from aui_tui.index.writer import Packed
-
         return self.put_packed([Packed.of(card, observations) for card, observations in scans])
 
     def put_packed(self, scans: Sequence[Packed]) -> int:
-        """Keep packed scans in one transaction; return how many became their host's latest card."""
-        from aui_tui.index.writer import Writer
+        """Keep packed scans in one transaction; return how many became their host's latest card.
 
-        with self._writing() as db:
-            writer = Writer(db, round(self._clock() * 1000))
-            kept = sum(writer.put(item) for item in scans)
-            writer.finish()
+        A card replaces a summary of its host; a summary is not kept where there is a card or a newer summary.
+        """
+        with self.database.writing() as db:
+            kept = sum(self._put(db, scan) for scan in scans)
+            db.execute("UPDATE meta SET changes = changes + 1")
             return kept
+
+    def _put(self, db: sqlite3.Connection, scan: Packed) -> bool:
+        host, at = scan["host"], scan["at"]
+        found = db.execute(
+            "SELECT id, at, (SELECT count(card) FROM scan WHERE site = site.id) FROM site WHERE host = ?", (host,)
+        ).fetchone()
+        if found is None:
+            self._keep(db, _write(db, scan.columns), scan)
+            return True
+        site, latest, cards = found
+        if scan.card is None and (cards or at < latest):
+            return False
+        if not cards:
+            db.execute("DELETE FROM scan WHERE site = ?", (site,))
+        self._keep(db, site, scan)
+        oldest = round(self._clock() * 1000) - KEEP_ALL_MS
+        db.execute(
+            "DELETE FROM scan WHERE site = ?1 AND at < ?2 AND at <> ?3 AND at NOT IN "
+            "(SELECT max(at) FROM scan WHERE site = ?1 AND at < ?2 GROUP BY at / ?4)",
+            (site, oldest, latest if cards else at, WEEK_MS),
+        )
+        chosen = _latest(db, site)
+        if chosen == at:
+            _write(db, scan.columns)
+        elif chosen != latest:
+            card, seen = db.execute(f"SELECT {BLOBS} FROM scan WHERE site = ? AND at = ?", (site, chosen)).fetchone()
+            _write(db, columns_of(blobs.unpack_card(card), None if seen is None else blobs.unpack_observations(seen)))
+        _compare(db, site, chosen)
+        return bool(chosen == at)
+
+    def _keep(self, db: sqlite3.Connection, site: int, scan: Packed) -> None:
+        db.execute(
+            "INSERT OR REPLACE INTO scan "
+            "(site, at, score, grade, stance, unreachable, dead, method, card, observations, plain) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                site,
+                scan["at"],
+                scan["score"],
+                scan["grade"],
+                STANCES.index(scan["stance"]),
+                1 - scan["ranked"],
+                INCOMPLETE if scan.incomplete else int(scan.dead),
+                scan["method"],
+                scan.card,
+                scan.observations,
+                scan.plain,
+            ),
+        )
+
+    def forget(self, host: str) -> int:
+        """Remove ``host``, its history and its visits; return the number of scans removed. Raises NeverScanned."""
+        with self.database.writing() as db:
+            visits = db.execute("DELETE FROM visits WHERE host = ?", (host,)).rowcount
+            found = db.execute("SELECT id, folded FROM site WHERE host = ?", (host,)).fetchone()
+            if found is None and not visits:
+                raise NeverScanned(host)
+            db.execute("UPDATE meta SET changes = changes + 1")
+            if found is None:
+                return 0
+            site, folded = found
+            db.execute(TEXT_DELETE, (site, search_text(host, folded)))
+            db.execute("DELETE FROM site WHERE id = ?", (site,))
+            return db.execute("DELETE FROM scan WHERE site = ?", (site,)).rowcount
+
+    def put_visits(self, record: Visits) -> None:
+        """Keep what the access logs of ``record.host`` say, instead of what was kept before."""
+        with self.database.writing() as db:
+            values = (record.host, epoch_ms(record.read_at), encode_visits(record))
+            db.execute("INSERT OR REPLACE INTO visits (host, at, record) VALUES (?, ?, ?)", values)
+            db.execute("UPDATE meta SET changes = changes + 1")
+
+    # One host
 
     def get(self, host: str, at: str = "") -> Scan:
         """Return the latest scan of ``host``, or the kept one with ``scanned_at`` equal to ``at``.
 
-        Raises NeverScanned.
+        Raises NeverScanned; NoCard where only a summary is known.
         """
-        if at:
-            sql = f"SELECT {BLOBS} FROM scan JOIN site ON site = site.id WHERE host = ? AND scan.at = ?"
-            values: tuple[object, ...] = (host, epoch_ms(at))
-        else:
-            sql = f"SELECT {BLOBS} FROM site JOIN scan ON scan.site = site.id AND scan.at = site.at WHERE host = ?"
-            values = (host,)
-        return self._scan(host, sql, values)
-
-    def has(self, host: str, at: str) -> bool:
-        """Say whether the scan of ``host`` with that ``scanned_at`` is kept with its card."""
-        return bool(
-            self._read(
-                "SELECT 1 FROM scan JOIN site ON site = site.id WHERE host = ? AND scan.at = ? AND card IS NOT NULL",
-                (host, epoch_ms(at)),
-            )
-        )
+        when, values = ("scan.at = ?", (host, epoch_ms(at))) if at else ("scan.at = site.at", (host,))
+        return self._scan(host, f"{when} LIMIT 1", values)
 
     def previous(self, host: str, at: str) -> Scan | None:
         """Return the kept scan of ``host`` before the one at ``at``; None when there is none."""
-        sql = (
-            f"SELECT {BLOBS} FROM scan JOIN site ON site = site.id WHERE host = ? AND scan.at < ? "
-            "AND dead = 0 ORDER BY scan.at DESC LIMIT 1"
-        )
+        with suppress(NeverScanned):
+            return self._scan(host, "scan.at < ? AND dead = 0 ORDER BY scan.at DESC LIMIT 1", (host, epoch_ms(at)))
+        return None
+
+    def _scan(self, host: str, when: str, values: Sequence[object]) -> Scan:
+        found = self._read(f"SELECT {BLOBS} FROM site JOIN scan ON site = site.id WHERE host = ? AND {when}", values)
+        if not found:
+            raise NeverScanned(host)
+        card, observations = found[0]
+        if card is None:
+            raise NoCard(host)
+        kept = None
+        with suppress(RecordError):
+            kept = None if observations is None else blobs.unpack_observations(observations)
         try:
-            return self._scan(host, sql, (host, epoch_ms(at)))
-        except NeverScanned:
-            return None
+            return Scan(blobs.unpack_card(card), kept)
+        except RecordError:
+            raise NeverScanned(host) from None
 
     def history(self, host: str) -> tuple[HistoryPoint, ...]:
         """Return the kept scans of ``host``, oldest first; empty when it was never scanned."""
-        rows = self._read(
-            "SELECT scan.at, scan.score, grade, scan.stance, unreachable, plain, dead = 2 FROM scan "
-            "JOIN site ON site = site.id WHERE host = ? ORDER BY scan.at",
+        found = self._read(
+            "SELECT scan.at, scan.score, scan.grade, scan.stance, unreachable, plain, dead = 2 FROM scan "
+            "JOIN site ON site.id = site WHERE host = ? ORDER BY scan.at",
             (host,),
         )
         return tuple(
@@ -202,17 +294,25 @@ class Reports:
                 plain=plain,
                 incomplete=bool(incomplete),
             )
-            for at, score, grade, stance, gone, plain, incomplete in rows
+            for at, score, grade, stance, gone, plain, incomplete in found
         )
 
     def row(self, host: str) -> Row:
         """Return the list row of ``host``. Raises NeverScanned."""
-        with self.reading() as db:
+        with self.database.reading() as db:
             found = db.execute("SELECT id FROM site WHERE host = ?", (host,)).fetchone()
-            listed = rows(db, found, competition_ranks(db)) if found else []
+            listed = read_rows(db, found, _ranks(db)) if found else []
         if not listed:
             raise NeverScanned(host)
         return listed[0]
+
+    def visits(self, host: str) -> Visits | None:
+        """Return what the access logs of ``host`` said last; None when none was read or the record is broken."""
+        found = self._read("SELECT CAST(record AS BLOB) FROM visits WHERE host = ?", (host,))
+        try:
+            return decode_visits(found[0][0]) if found else None
+        except RecordError:
+            return None
 
     def hosts(self) -> Iterator[tuple[str, float]]:
         """Yield every host and the epoch seconds of its latest card, by host."""
@@ -220,29 +320,143 @@ class Reports:
             yield host, at / 1000
 
     def recent(self, hosts: Sequence[str]) -> dict[str, Recent]:
-        """Return what is known of those of ``hosts`` that were ever scanned; at most a few hundred at a time."""
-        marks = ", ".join("?" * len(hosts))
+        """Return what is known of those of ``hosts`` that were ever scanned."""
         found = self._read(
-            f"SELECT host, category, (SELECT max(at) FROM scan WHERE site = site.id) FROM site WHERE host IN ({marks})",
-            hosts,
+            "SELECT host, category, (SELECT max(at) FROM scan WHERE site = site.id) FROM site "
+            "WHERE host IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(hosts)),),
         )
-        return {host: Recent(WORD.get(category, ""), (at or 0) / 1000) for host, category, at in found}
+        return {
+            host: Recent(category if category in CATEGORIES else "", (at or 0) / 1000) for host, category, at in found
+        }
+
+    # Lists
 
     def index(self, query: Query, stop: Callable[[], bool] | None = None) -> IndexView:
         """Return the lists of ``query`` and the counts behind its filters. Raises Unavailable once ``stop`` says so."""
-        with self.reading(stop) as db:
+        with self.database.reading(stop) as db:
             return self._index(db, query)
 
     def first_page(self, query: Query, stop: Callable[[], bool] | None = None) -> IndexView | None:
         """Return the first rows of ``query``, its figures come with ``index``; None where those come as soon."""
-        with self.reading(stop) as db:
-            return None if query in self._views else first_page(db, self.database.reader, query, self._clock())
+        if not query.terms or query.sort not in ("rank", "score") or query in self._views:
+            return None
+        with self.database.reading(stop) as db:
+            if db.execute("SELECT total(hosts) FROM tally").fetchone()[0] < LONG:
+                return None
+            where = all_of((*_asked(query), _narrowed(db, query)))
+            first = f"AND {where.sql} ORDER BY {order_of(query)} LIMIT {FIRST}"
+            pages = [
+                db.execute(f"SELECT id FROM site WHERE ranked = {ranked} {first}", where.values).fetchall()
+                for ranked in (1, 0)
+            ]
+            ranks = _ranks(db)
+            windows = [IdWindow(self.database.reader, (row[0] for row in page), ranks) for page in pages]
+            return IndexView(
+                query=query,
+                scanned_at=self._newest(db),
+                ranked=windows[0],
+                unreachable=windows[1],
+                facets=_facets(query, {}),
+                counting=True,
+            )
+
+    def position(self, host: str, query: Query) -> int:
+        """Return the index of ``host`` in the ranked (else unreachable) list of ``query``, -1 when it is absent."""
+        with self.database.reading() as db:
+            found = db.execute("SELECT id FROM site WHERE host = ?", (host,)).fetchone()
+            view = self._index(db, query)
+            lists = (view.ranked, view.unreachable)
+            return max(one.position(found[0]) for one in lists) if found else -1  # type: ignore[attr-defined]
+
+    def _index(self, db: sqlite3.Connection, query: Query) -> IndexView:
+        """Return the lists of ``query``: those made before while nothing has changed and time plays no part."""
+        state, timeless = self._state(db), "fresh" not in query.fields
+        known = self._views.get(query)
+        if timeless and known is not None and known[0] == state and state[1]:
+            return known[1]
+        view = self._view(db, query)
+        if timeless:
+            with self._guard:
+                self._views.pop(query, None)
+                self._views[query] = (state, view)
+                while len(self._views) > VIEWS:
+                    del self._views[next(iter(self._views))]
+        return view
+
+    def _view(self, db: sqlite3.Connection, query: Query) -> IndexView:
+        groups, few = _found(db, query)
+        ranks, reader, by_rank = _ranks(db), self.database.reader, query.sort in ("rank", "score")
+        windows: list[IdWindow | RankWindow] = []
+        for ranked in (1, 0):
+            if few is not None and by_rank:
+                ids = [site for site, group in few if _in_list(group, query, ranked)]
+                windows.append(IdWindow(reader, reversed(ids) if query.descending else ids, ranks))
+            elif by_rank:
+                scores = _per_score(groups, query, ranked)
+                condition = all_of((*_asked(query), *query.terms))
+                windows.append(RankWindow(reader, condition, scores, ranks, ranked=ranked, down=query.descending))
+            else:
+                terms = query.terms if few is None else (Term(AMONG, (json.dumps([site for site, _ in few]),)),)
+                where = all_of((Term(f"ranked = {ranked}"), *_asked(query), *terms))
+                sql = f"SELECT id FROM site WHERE {where.sql} ORDER BY {order_of(query)}"
+                windows.append(IdWindow(reader, (row[0] for row in db.execute(sql, where.values)), ranks))
+        return IndexView(
+            query=query,
+            scanned_at=self._newest(db),
+            ranked=windows[0],
+            unreachable=windows[1],
+            facets=_facets(query, groups),
+        )
+
+    def _newest(self, db: sqlite3.Connection) -> str:
+        newest: int | None = db.execute("SELECT max(at) FROM site").fetchone()[0]
+        return stamp(self._clock() if newest is None else newest / 1000)
+
+    def _state(self, db: sqlite3.Connection) -> State:
+        return self.database.generation, db.execute("SELECT changes FROM meta").fetchone()[0]
+
+    def _read(self, sql: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        with self.database.reading() as db:
+            return db.execute(sql, values).fetchall()
+
+    # Figures
 
     def overview(self, query: Query) -> Overview:
         """Return figures over the ranked rows of ``query``."""
-        with self.reading() as db:
-            state = self._state(db)
-            return Selection(db, query, self._clock(), self._tagged(state)).overview()
+        with self.database.reading() as db:
+            groups, few = _found(db, query)
+            scores = _per_score(groups, query, 1)
+            terms = query.terms if few is None else (Term(AMONG, (json.dumps([site for site, _ in few]),)),)
+            where = all_of((Term("ranked"), *_asked(query), *terms))
+            sums = ", ".join(f"total({sql})" for sql in FIGURES)
+            risen, fallen, contradictions, *others = map(
+                int, db.execute(f"SELECT {sums} FROM site WHERE {where.sql}", where.values).fetchone()
+            )
+            kinds = db.execute(
+                f"SELECT category, stance, substr(grade, 1, 1), {', '.join(AGENTS)}, count(*) FROM site "
+                f"WHERE {where.sql} GROUP BY {', '.join(map(str, range(1, 4 + len(AGENTS))))}",
+                where.values,
+            ).fetchall()
+            edges = db.execute(
+                f"SELECT lower(edge), count(*) AS hosts, total({REFUSING}) FROM site WHERE {where.sql} "
+                f"GROUP BY 1 ORDER BY hosts DESC LIMIT {EDGES}",
+                where.values,
+            ).fetchall()
+        disagree = others[len(FIXES) :]
+        return Overview(
+            failing=dict(zip(FIXES, others, strict=False)),
+            hosts=sum(scores.values()),
+            scores=decades([scores.get(score, 0) for score in range(101)]),
+            edges={edge: number for edge, number, _ in edges},
+            refusing={edge: int(number) for edge, _, number in edges if number},
+            contradictions=contradictions,
+            risen=risen,
+            fallen=fallen,
+            unreachable=sum(_per_score(groups, query, 0).values()),
+            disagree=dict(zip(LIVE, zip(disagree[::2], disagree[1::2], strict=True), strict=True)),
+            **_by_kind(kinds),
+        )
 
     def moves(self, query: Query, since: str, most: int) -> Moves:
         """Return how the ranked hosts of ``query`` changed since the day ``since``, ``most`` of each kind named.
@@ -256,16 +470,16 @@ class Reports:
             raise BadValue(f"A day is written as 2026-11-15, not {clean(since, 40)!r}.") from None
         end = None if day is None else epoch_ms((day + timedelta(days=1)).isoformat())
         found: list[Move] = []
-        bits_by_scan: dict[int, int] = {}
-        with self.reading() as db:
-            chosen = Selection(db, query, self._clock(), self._tagged(self._state(db))).chosen(1)
-            octets = chosen.to_bytes(chosen.bit_length() // 8 + 1, "little")
-            for site, host, before, after, bits, past in db.execute(SINCE, (end,)):
-                if site >> 3 < len(octets) and octets[site >> 3] >> (site & 7) & 1:
-                    found.append(Move(host, before, after))
-                    if past is not None:
-                        bits_by_scan[past] = bits
-            agents = self._turned(db, bits_by_scan) if len(bits_by_scan) <= COMPARED else {}
+        now_by_scan: dict[int, list[str]] = {}
+        with self.database.reading() as db:
+            where = all_of((Term("ranked"), *_asked(query), *query.terms))
+            hosts: int = db.execute(f"SELECT count(*) FROM site WHERE {where.sql}", where.values).fetchone()[0]
+            sql = PAIRS.format(agents=", ".join(AGENTS), condition=where.sql)
+            for host, before, after, past, *verdicts in db.execute(sql, (*where.values, end)):
+                found.append(Move(host, before, after))
+                if past is not None:
+                    now_by_scan[past] = verdicts
+            agents = _turned(db, now_by_scan) if len(now_by_scan) <= COMPARED else {}
         order = sorted(found, key=lambda move: (move.before - move.after, move.host))
         risen = sum(move.after > move.before for move in found)
         fallen = sum(move.after < move.before for move in found)
@@ -273,185 +487,228 @@ class Reports:
             risen=risen,
             fallen=fallen,
             same=len(found) - risen - fallen,
-            unknown=chosen.bit_count() - len(found),
+            unknown=hosts - len(found),
             up=tuple(order[: min(most, risen)]),
             down=tuple(order[::-1][: min(most, fallen)]),
             agents=agents,
         )
 
-    def _turned(self, db: sqlite3.Connection, now: Mapping[int, int]) -> dict[str, tuple[int, int]]:
-        """Return by surface how many hosts let it in now and did not, and the other way round.
-
-        ``now`` gives for each earlier scan the bits of its host's verdicts today.
-        """
-        let, shut = Counter[str](), Counter[str]()
-        slugs = names_of("matrix")
-        for scan, then in _verdicts(db, now):
-            for slug, before, after in zip(slugs, then, columns.verdicts_in(now[scan]), strict=False):
-                was, got = gets_in(before), gets_in(after)
-                let[slug] += was is False and got is True
-                shut[slug] += was is True and got is False
-        return {slug: (let[slug], shut[slug]) for slug in slugs}
-
     def weeks(self, query: Query) -> dict[str, tuple[int, ...]]:
         """Return ``Moves.weeks`` for the ranked hosts of ``query``; empty where more than COMPARED scans count."""
         now = self._clock()
         weeks_of: defaultdict[int, list[int]] = defaultdict(list)
-        with self.reading() as db:
-            chosen = Selection(db, query, now, self._tagged(self._state(db))).chosen(1)
-            if chosen.bit_count() > COMPARED:
+        with self.database.reading() as db:
+            where = all_of((Term("ranked"), *_asked(query), *query.terms))
+            sql = f"SELECT id FROM site WHERE {where.sql} LIMIT {COMPARED + 1}"
+            sites = [row[0] for row in db.execute(sql, where.values)]
+            if len(sites) > COMPARED:
                 return {}
-            sites = json.dumps([*members(chosen)])
             for week in range(WEEKS):
                 end = round((now - (WEEKS - 1 - week) * 7 * 86400) * 1000)
-                for scan, _ in db.execute(LAST, (sites, end)):
+                for scan, _ in db.execute(
+                    "SELECT id, max(at) FROM scan WHERE site IN (SELECT value FROM json_each(?)) AND at <= ? "
+                    "AND dead = 0 GROUP BY site",
+                    (json.dumps(sites), end),
+                ):
                     weeks_of[scan].append(week)
             if len(weeks_of) > COMPARED:
                 return {}
-            known = {slug: [0] * WEEKS for slug in names_of("matrix")}
-            inside = {slug: [0] * WEEKS for slug in known}
+            known = {slug: [0] * WEEKS for slug in AGENTS}
+            inside = {slug: [0] * WEEKS for slug in AGENTS}
             for scan, verdicts in _verdicts(db, weeks_of):
-                for slug, verdict in zip(known, verdicts, strict=False):
+                for slug, verdict in zip(AGENTS, verdicts, strict=False):
                     got = gets_in(verdict)
                     for week in weeks_of[scan]:
                         known[slug][week] += got is not None
                         inside[slug][week] += got is True
         return {
             slug: tuple(percent(got, of) if of else -1 for got, of in zip(inside[slug], known[slug], strict=True))
-            for slug in known
+            for slug in AGENTS
         }
 
-    def position(self, host: str, query: Query) -> int:
-        """Return the index of ``host`` in the ranked (else unreachable) list of ``query``, -1 when it is absent."""
-        with self.reading() as db:
-            found = db.execute("SELECT id FROM site WHERE host = ?", (host,)).fetchone()
-            if found is None:
-                return -1
-            return position(self._index(db, query), found[0])
 
-    def forget(self, host: str) -> int:
-        """Remove ``host``, its history and its visits; return the number of scans removed. Raises NeverScanned."""
-        from aui_tui.index.writer import Writer
-
-        with self._writing() as db:
-            found = db.execute("SELECT id FROM site WHERE host = ?", (host,)).fetchone()
-            visits = db.execute("DELETE FROM visits WHERE host = ?", (host,)).rowcount
-            if found is None:
-                if not visits:
-                    raise NeverScanned(host)
-                db.execute("UPDATE meta SET changes = changes + 1")
-                return 0
-            writer = Writer(db, round(self._clock() * 1000))
-            removed = writer.remove(found[0])
-            writer.finish()
-            return removed
-
-    def put_visits(self, record: Visits, *, unless_newer: bool = False) -> None:
-        """Keep what the access logs of ``record.host`` say, instead of what was kept before.
-
-        ``unless_newer``: a kept record that was read at the same time or later stays.
-        """
-        conflict = "DO UPDATE SET at = excluded.at, record = excluded.record"
-        condition = " WHERE excluded.at > visits.at" if unless_newer else ""
-        with self._writing() as db:
-            values = (record.host, epoch_ms(record.read_at), encode_visits(record))
-            sql = f"INSERT INTO visits (host, at, record) VALUES (?, ?, ?) ON CONFLICT {conflict}{condition}"
-            db.execute(sql, values)
-            db.execute("UPDATE meta SET changes = changes + 1")
-
-    def visits(self, host: str) -> Visits | None:
-        """Return what the access logs of ``host`` said last; None when none was read or the record is broken."""
-        found = self._read("SELECT record FROM visits WHERE host = ?", (host,))
-        try:
-            return decode_visits(found[0][0]) if found else None
-        except RecordError:
-            return None
-
-    def _index(self, db: sqlite3.Connection, query: Query) -> IndexView:
-        """Return the lists of ``query``: those made before while nothing has changed and time plays no part."""
-        state = self._state(db)
-        timeless = state[1] > 0 and all(term.field != "fresh" for term in leaves(query.terms))
-        known = self._views.get(query) if timeless else None
-        if known is not None and known[0] == state:
-            return known[1]
-        view = index_view(db, self.database.reader, query, self._clock(), self._tagged(state))
-        if timeless:
-            with self._guard:
-                self._views.pop(query, None)
-                self._views[query] = (state, view)
-                while len(self._views) > VIEWS or sum(_ids(kept) for _, kept in self._views.values()) > HELD:
-                    del self._views[next(iter(self._views))]
-        return view
-
-    def _state(self, db: sqlite3.Connection) -> State:
-        return self.database.generation, db.execute("SELECT changes FROM meta").fetchone()[0]
-
-    def _tagged(self, state: State) -> dict[int, int]:
-        """Return the tagged sets that are kept for this state of the index."""
-        with self._guard:
-            if self._sets[0] != state or len(self._sets[1]) > SETS:
-                self._sets = (state, {})
-            return self._sets[1]
-
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        """Give the writing connection inside one transaction; a fault of the file is reported as Unavailable."""
-        try:
-            with self.database.writing() as db:
-                yield db
-        except (sqlite3.Error, OSError) as error:
-            raise self.database.explain(error, "written") from None
-
-    @contextmanager
-    def reading(self, stop: Callable[[], bool] | None = None) -> Iterator[sqlite3.Connection]:
-        """Give this thread's reader inside one transaction, so that all that is read belongs together.
-
-        ``stop`` is asked about once a millisecond whether what is read is still wanted.
-        """
-        try:
-            db = self.database.reader()
-            db.execute("BEGIN")
-            db.set_progress_handler(stop, STEPS)
-            try:
-                yield db
-            finally:
-                db.set_progress_handler(None, 0)
-                db.execute("COMMIT")
-        except sqlite3.Error as error:
-            raise self.database.explain(error, "read") from None
-
-    def _scan(self, host: str, sql: str, values: tuple[object, ...]) -> Scan:
-        rows = self._read(sql, values)
-        if not rows:
-            raise NeverScanned(host)
-        card, observations = rows[0]
-        if card is None:
-            raise NoCard(host)
-        try:
-            kept = blobs.unpack_observations(observations) if observations is not None else None
-        except RecordError:
-            kept = None
-        try:
-            return Scan(blobs.unpack_card(card), kept)
-        except RecordError:
-            raise NeverScanned(host) from None
-
-    def _read(self, sql: str, values: Iterable[object] = ()) -> list[tuple[Any, ...]]:
-        try:
-            return self.database.reader().execute(sql, tuple(values)).fetchall()
-        except sqlite3.Error as error:
-            raise self.database.explain(error, "read") from None
+LIVE: Final = tuple(surface.slug for surface in surfaces() if surface.live)
+REFUSING: Final = " OR ".join(f"'{word}' IN ({', '.join(AGENTS)})" for word in TURNED_AWAY)
+FIGURES: Final = (
+    *("change > 0", "change < 0", "contradictions <> ''"),
+    *(f"instr(fixes, ',{fix},') > 0" for fix in FIXES),
+    *(
+        sql
+        for slug in LIVE
+        for sql in (
+            f"instr(contradictions, ',out,') AND {slug} IN ('blocked', 'walled')",
+            f"instr(contradictions, ',in,') AND {slug} = 'disallowed'",
+        )
+    ),
+)
+"""Conditions whose hosts an overview counts: risen, fallen, contradicting, by fix, and how each live-probed agent's
+robots.txt and site disagree."""
 
 
-def _ids(view: IndexView) -> int:
-    """Return how many ids the windows of ``view`` hold."""
-    return sum(len(window) for window in (view.ranked, view.unreachable) if isinstance(window, IdWindow))
+def _by_kind(kinds: Iterable[Sequence[Any]]) -> dict[str, Any]:
+    """Return the figures of an overview that follow from category, stance, grade and verdicts of groups of hosts."""
+    grades, stances = dict.fromkeys(GRADES, 0), {word: dict.fromkeys(STANCES, 0) for word in CATEGORIES}
+    verdicts: dict[str, Counter[str]] = {slug: Counter() for slug in AGENTS}
+    shut = {slug: {word: [0, 0] for word in CATEGORIES} for slug in AGENTS}
+    for category, stance, grade, *words, number in kinds:
+        if grade in grades:
+            grades[grade] += number
+        if category in stances:
+            stances[category][stance] += number
+        for slug, word in zip(AGENTS, words, strict=True):
+            inside = gets_in(word)
+            if word:
+                verdicts[slug][word] += number
+            if category in stances and inside is not None:
+                shut[slug][category][0] += number * (not inside)
+                shut[slug][category][1] += number
+    return {
+        "grades": grades,
+        "stances": stances,
+        "verdicts": {slug: dict(found) for slug, found in verdicts.items()},
+        "shut": {slug: {word: (out, of) for word, (out, of) in found.items()} for slug, found in shut.items()},
+    }
+
+
+def _asked(query: Query) -> tuple[Term, ...]:
+    """Return the filters of a query beside its line; an unreachable host has no stance."""
+    category = (Term("category = ?", (query.category,)),) if query.category else ()
+    return (*category, Term("ranked AND stance = ?", (query.stance,))) if query.stance else category
+
+
+def _narrowed(db: sqlite3.Connection, query: Query) -> Term:
+    """Return the terms of a query, with the hosts to look at where one of its texts is rare."""
+    for term in query.terms:
+        if len(term.text) >= TRIGRAM:
+            phrase = '"' + term.text.replace('"', '""') + '"'  # one FTS5 string: a substring for trigrams
+            rare = db.execute(f"SELECT rowid FROM site_text WHERE site_text MATCH ? LIMIT {RARE}", (phrase,)).fetchall()
+            if len(rare) < RARE:
+                return all_of((Term(AMONG, (json.dumps([row[0] for row in rare]),)), *query.terms))
+    return all_of(query.terms)
+
+
+def _found(db: sqlite3.Connection, query: Query) -> tuple[Mapping[Group, int], list[tuple[int, Group]] | None]:
+    """Return how many hosts of each kind satisfy the line of ``query``; where they are FEW, their ids by rank too."""
+    if not query.terms:
+        tally = db.execute("SELECT hosts, ranked, category, stance, score FROM tally WHERE hosts > 0")
+        return {Group(*kind): hosts for hosts, *kind in tally}, None
+    where = _narrowed(db, query)
+    first = db.execute(
+        f"SELECT id, ranked, category, stance, score FROM site WHERE {where.sql} "
+        f"ORDER BY ranked, score DESC, host LIMIT {FEW + 1}",
+        where.values,
+    ).fetchall()
+    if len(first) <= FEW:
+        few = [(site, Group(*kind)) for site, *kind in first]
+        return Counter(group for _, group in few), few
+    counted = db.execute(
+        f"SELECT count(*), ranked, category, stance, score FROM site WHERE {where.sql} GROUP BY 2, 3, 4, 5",
+        where.values,
+    )
+    return {Group(*kind): hosts for hosts, *kind in counted}, None
+
+
+def _in_list(group: Group, query: Query, ranked: int) -> bool:
+    """Say whether hosts are in a list of ``query``, the terms of its line aside."""
+    fits = group.ranked == ranked and query.category in ("", group.category)
+    return fits and (not query.stance or (ranked == 1 and group.stance == query.stance))
+
+
+def _per_score(groups: Mapping[Group, int], query: Query, ranked: int) -> dict[int, int]:
+    scores = Counter[int]()
+    for group, hosts in groups.items():
+        if _in_list(group, query, ranked):
+            scores[group.score] += hosts
+    return scores
+
+
+def _facets(query: Query, groups: Mapping[Group, int]) -> Facets:
+    """Return how many ranked hosts each choice would give under the other filters."""
+    stances, categories = dict.fromkeys(STANCES, 0), dict.fromkeys(CATEGORIES, 0)
+    for group, hosts in groups.items():
+        if group.ranked and query.category in ("", group.category):
+            stances[group.stance] += hosts
+        if group.ranked and query.stance in ("", group.stance) and group.category in categories:
+            categories[group.category] += hosts
+    return Facets(stance=stances, category=categories)
+
+
+def _ranks(db: sqlite3.Connection) -> list[int]:
+    """Return, for each score from 0 to 100, the competition rank of a host with it in the whole ranked list."""
+    hosts = dict(db.execute("SELECT score, sum(hosts) FROM tally WHERE ranked GROUP BY score").fetchall())
+    above = list(accumulate((hosts.get(score, 0) for score in range(100, -1, -1)), initial=0))
+    return [1 + above[100 - score] for score in range(101)]
+
+
+class _Matrix(msgspec.Struct):
+    """The one field of a card that says who gets in."""
+
+    matrix: dict[str, str] = {}
 
 
 def _verdicts(db: sqlite3.Connection, scans: Iterable[int]) -> Iterator[tuple[int, list[str]]]:
     """Yield ``scans`` with the verdicts of their cards; damaged cards and those without one are left out."""
-    chosen = json.dumps([*scans])
-    for scan, blob in db.execute("SELECT id, card FROM scan WHERE id IN (SELECT value FROM json_each(?))", (chosen,)):
-        if blob is not None:
-            with suppress(RecordError):
-                yield scan, columns.verdicts(blobs.unpack_matrix(blob))
+    sql = f"SELECT id, CAST(card AS BLOB) FROM scan WHERE {AMONG} AND card IS NOT NULL"
+    for scan, blob in db.execute(sql, (json.dumps([*scans]),)):
+        with suppress(RecordError, msgspec.MsgspecError):
+            yield scan, verdicts_of(from_json(blobs.inflate(blob), _Matrix).matrix)
+
+
+def _turned(db: sqlite3.Connection, now: Mapping[int, Sequence[str]]) -> dict[str, tuple[int, int]]:
+    """Return by surface how many hosts let it in now and did not, and the other way round.
+
+    ``now`` gives for each earlier scan the verdicts of its host today.
+    """
+    let, shut = Counter[str](), Counter[str]()
+    for scan, then in _verdicts(db, now):
+        for slug, before, after in zip(AGENTS, then, now[scan], strict=False):
+            was, got = gets_in(before), gets_in(after)
+            let[slug] += was is False and got is True
+            shut[slug] += was is True and got is False
+    return {slug: (let[slug], shut[slug]) for slug in AGENTS}
+
+
+def _write(db: sqlite3.Connection, columns: Sequence[Value]) -> int:
+    """Write what a scan says of its host, and the text in which it is found; return the id of the host."""
+    host, folded = str(columns[0]), str(columns[2])
+    before = db.execute("SELECT id, folded FROM site WHERE host = ?", (host,)).fetchone()
+    site: int = db.execute(PUT, columns).fetchall()[0][0]
+    if before is not None and before[1] != folded:
+        db.execute(TEXT_DELETE, (site, search_text(host, before[1])))
+    if before is None or before[1] != folded:
+        db.execute("INSERT INTO site_text (rowid, hay) VALUES (?, ?)", (site, search_text(host, folded)))
+    return site
+
+
+def _latest(db: sqlite3.Connection, site: int) -> int:
+    """Return the time of the scan that stands for ``site``: the newest, or the newest with an answer.
+
+    Scans without any answer are passed over while there is an earlier one with answers and they span under 24 h; one
+    that was stopped before its end is passed over wherever there is another.
+    """
+    newest, good = db.execute(
+        f"SELECT coalesce(max(at) FILTER (WHERE dead < {INCOMPLETE}), max(at)), max(at) FILTER (WHERE dead = 0) "
+        "FROM scan WHERE site = ?",
+        (site,),
+    ).fetchone()
+    if good is None or good == newest:
+        return int(newest)
+    sql = "SELECT min(at) FROM scan WHERE site = ? AND at > ? AND dead = 1"
+    first_dead: int = db.execute(sql, (site, good)).fetchone()[0]
+    return int(newest if newest - first_dead >= DEAD_AFTER_MS else good)
+
+
+def _compare(db: sqlite3.Connection, site: int, latest: int) -> None:
+    """Write the number of kept scans and the change of the score since the scan before, under the same method.
+
+    Where only one of the two ran the tasks, the scores without tasks are compared.
+    """
+    db.execute(
+        "UPDATE site SET scans = (SELECT count(*) FROM scan WHERE site = ?1), change = ("
+        "SELECT CASE WHEN (now.plain IS NULL) = (past.plain IS NULL) THEN now.score - past.score "
+        "ELSE coalesce(now.plain, now.score) - coalesce(past.plain, past.score) END "
+        "FROM scan AS now, scan AS past WHERE now.site = ?1 AND now.at = ?2 "
+        "AND past.site = ?1 AND past.at = (SELECT max(at) FROM scan WHERE site = ?1 AND at < ?2 AND dead = 0) "
+        "AND now.method = past.method AND NOT now.unreachable AND NOT past.unreachable) WHERE id = ?1",
+        (site, latest),
+    )

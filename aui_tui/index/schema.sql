@@ -1,27 +1,75 @@
--- One row per host: the summary columns of its latest card. Times are milliseconds since the epoch.
+-- One row per host: what its latest card says, in plain columns. Times are milliseconds since the epoch; a column with
+-- several words has commas around each of them.
 CREATE TABLE site (
     id INTEGER PRIMARY KEY,
     host TEXT NOT NULL UNIQUE,
     name TEXT NOT NULL,
-    ranked INTEGER NOT NULL,
-    category INTEGER NOT NULL,
-    stance INTEGER NOT NULL,
+    folded TEXT NOT NULL,           -- the name with its case folded
+    ranked INTEGER NOT NULL,        -- 0: unreachable
+    category TEXT NOT NULL,
+    stance TEXT NOT NULL,
     score INTEGER NOT NULL,
-    bits INTEGER NOT NULL,
-    edge INTEGER NOT NULL,
+    grade TEXT NOT NULL,
+    method TEXT NOT NULL,
     at INTEGER NOT NULL,
-    change INTEGER,
-    scans INTEGER NOT NULL
+    change INTEGER,                 -- of the score since the scan before
+    scans INTEGER NOT NULL,
+    tasks INTEGER NOT NULL,         -- 1: tasks were run
+    edge TEXT NOT NULL,
+    server TEXT NOT NULL,           -- the Server field with its case folded
+    has TEXT NOT NULL,
+    fixes TEXT NOT NULL,
+    contradictions TEXT NOT NULL,
+    crawlers TEXT NOT NULL,         -- as in ',GPTBot=blocked,'
+    chatgpt_agent TEXT NOT NULL,    -- verdicts
+    chatgpt TEXT NOT NULL,
+    claude TEXT NOT NULL,
+    gemini TEXT NOT NULL,
+    perplexity TEXT NOT NULL,
+    amazon TEXT NOT NULL,
+    meta_ai TEXT NOT NULL,
+    browser_agents TEXT NOT NULL,
+    matrix TEXT NOT NULL,           -- as JSON where its keys or words are not ours, else empty
+    pillars TEXT NOT NULL,          -- as JSON
+    top_evidence TEXT NOT NULL,
+    url TEXT NOT NULL,
+    best_fix TEXT NOT NULL,
+    best_points INTEGER NOT NULL,
+    live TEXT NOT NULL              -- statuses of the live-probed agents, as JSON
 );
 -- The order of the lists, with every column that a filter reads.
-CREATE INDEX site_rank ON site (ranked, score DESC, host, name, category, stance, bits, edge, at);
+CREATE INDEX site_list ON site (
+    ranked, score DESC, host, folded, category, stance, grade, method, at, change, tasks, has, fixes, contradictions,
+    chatgpt_agent, chatgpt, claude, gemini, perplexity, amazon, meta_ai, browser_agents, edge, server, crawlers
+);
 CREATE INDEX site_at ON site (at);
 
--- What a list shows of a host beyond the summary columns.
-CREATE TABLE line (
-    id INTEGER PRIMARY KEY,
-    line BLOB NOT NULL
-);
+-- Hosts per list, category, stance and score.
+CREATE TABLE tally (
+    ranked INTEGER NOT NULL,
+    category TEXT NOT NULL,
+    stance TEXT NOT NULL,
+    score INTEGER NOT NULL,
+    hosts INTEGER NOT NULL,
+    PRIMARY KEY (ranked, category, stance, score)
+) WITHOUT ROWID;
+CREATE TRIGGER tally_insert AFTER INSERT ON site BEGIN
+    INSERT INTO tally VALUES (new.ranked, new.category, new.stance, new.score, 1)
+    ON CONFLICT DO UPDATE SET hosts = hosts + 1;
+END;
+CREATE TRIGGER tally_delete AFTER DELETE ON site BEGIN
+    UPDATE tally SET hosts = hosts - 1
+    WHERE (ranked, category, stance, score) = (old.ranked, old.category, old.stance, old.score);
+END;
+CREATE TRIGGER tally_update AFTER UPDATE OF ranked, category, stance, score ON site BEGIN
+    UPDATE tally SET hosts = hosts - 1
+    WHERE (ranked, category, stance, score) = (old.ranked, old.category, old.stance, old.score);
+    INSERT INTO tally VALUES (new.ranked, new.category, new.stance, new.score, 1)
+    ON CONFLICT DO UPDATE SET hosts = hosts + 1;
+END;
+
+-- Substrings of host and name. Written by the program: a trigger may not touch a virtual table of an untrusted schema.
+CREATE VIRTUAL TABLE site_text USING fts5 (hay, content = '', columnsize = 0, tokenize = 'trigram case_sensitive 1');
 
 -- One row per kept scan. Without a card it is a summary that another index published. Where tasks were run, plain is
 -- the score without them: scores of scans with and without tasks compare by it.
@@ -41,49 +89,6 @@ CREATE TABLE scan (
     UNIQUE (site, at)
 );
 
--- The distinct values of the cards' edge field, case folded.
-CREATE TABLE edge (
-    id INTEGER PRIMARY KEY,
-    text TEXT NOT NULL UNIQUE
-);
-
--- Hosts per list, category, stance and score.
-CREATE TABLE tally (
-    ranked INTEGER NOT NULL,
-    category INTEGER NOT NULL,
-    stance INTEGER NOT NULL,
-    score INTEGER NOT NULL,
-    hosts INTEGER NOT NULL,
-    PRIMARY KEY (ranked, category, stance, score)
-) WITHOUT ROWID;
-
-CREATE TRIGGER tally_insert AFTER INSERT ON site BEGIN
-    INSERT INTO tally VALUES (new.ranked, new.category, new.stance, new.score, 1)
-    ON CONFLICT DO UPDATE SET hosts = hosts + 1;
-END;
-CREATE TRIGGER tally_delete AFTER DELETE ON site BEGIN
-    UPDATE tally SET hosts = hosts - 1
-    WHERE (ranked, category, stance, score) = (old.ranked, old.category, old.stance, old.score);
-END;
-CREATE TRIGGER tally_update AFTER UPDATE OF ranked, category, stance, score ON site
-WHEN (new.ranked, new.category, new.stance, new.score) <> (old.ranked, old.category, old.stance, old.score) BEGIN
-    UPDATE tally SET hosts = hosts - 1
-    WHERE (ranked, category, stance, score) = (old.ranked, old.category, old.stance, old.score);
-    INSERT INTO tally VALUES (new.ranked, new.category, new.stance, new.score, 1)
-    ON CONFLICT DO UPDATE SET hosts = hosts + 1;
-END;
-
--- For each tag of tags.py the hosts that have it: site ids in chunks of 32,768, as in bitmaps.py.
-CREATE TABLE bitmap (
-    tag INTEGER NOT NULL,
-    chunk INTEGER NOT NULL,
-    bits BLOB NOT NULL,
-    PRIMARY KEY (tag, chunk)
-) WITHOUT ROWID;
-
--- Substrings of host and name. Written by the program: a trigger may not touch a virtual table of an untrusted schema.
-CREATE VIRTUAL TABLE site_text USING fts5 (hay, content = '', columnsize = 0, tokenize = 'trigram case_sensitive 1');
-
 -- What the access logs of a site said last, as JSON. A host need not be scanned to have one.
 CREATE TABLE visits (
     host TEXT PRIMARY KEY,
@@ -96,3 +101,21 @@ CREATE TABLE meta (
     changes INTEGER NOT NULL
 );
 INSERT INTO meta VALUES (0);
+
+-- For programs that only read: an unreachable host has no score, grade, stance or verdict.
+CREATE VIEW hosts AS SELECT host, CASE ranked WHEN 1 THEN 'ranked' ELSE 'unreachable' END AS list, category,
+    CASE WHEN ranked THEN score END AS score, CASE WHEN ranked THEN grade END AS grade,
+    CASE WHEN ranked THEN stance END AS stance, method,
+    strftime('%Y-%m-%dT%H:%M:%fZ', at / 1e3, 'unixepoch') AS scanned_at, change, scans FROM site;
+CREATE VIEW history AS SELECT host, strftime('%Y-%m-%dT%H:%M:%fZ', scan.at / 1e3, 'unixepoch') AS scanned_at,
+    CASE WHEN NOT unreachable THEN scan.score END AS score, CASE WHEN NOT unreachable THEN scan.grade END AS grade,
+    CASE WHEN NOT unreachable THEN CASE scan.stance WHEN 0 THEN 'Open' WHEN 1 THEN 'Selective' ELSE 'Walled' END
+    END AS stance, scan.method FROM scan JOIN site ON site.id = site;
+CREATE VIEW agents AS SELECT host, column1 AS agent, CASE WHEN ranked THEN CASE column1
+    WHEN 'chatgpt_agent' THEN chatgpt_agent WHEN 'chatgpt' THEN chatgpt WHEN 'claude' THEN claude
+    WHEN 'gemini' THEN gemini WHEN 'perplexity' THEN perplexity WHEN 'amazon' THEN amazon
+    WHEN 'meta_ai' THEN meta_ai ELSE browser_agents END END AS verdict
+    FROM site, (VALUES ('chatgpt_agent'), ('chatgpt'), ('claude'), ('gemini'), ('perplexity'), ('amazon'), ('meta_ai'),
+    ('browser_agents'));
+CREATE VIEW fixes AS SELECT host, column1 AS fix FROM site, (VALUES ('wba'), ('front-door'), ('llms'), ('jsonld'),
+    ('landmarks'), ('ssr'), ('signal'), ('robots')) WHERE instr(fixes, ',' || column1 || ',');

@@ -3,17 +3,20 @@
 The query line is free text plus terms, all of which must hold::
 
     stance:walled category:travel agent:claude=blocked edge:akamai score:40..60 grade:<c
-    has:llms signal:no change:down fresh:<7d contradiction:out
+    has:llms signal:no change:down fresh:<7d contradiction:out crawler:gptbot=blocked
 
 ``OR`` joins the terms on either side of it and binds them closer than a space does; a comma does the same between
-values of one term (``grade:a,b``). ``NOT`` or a leading ``-`` turns a term round; ``"double quotes"`` keep a value with
-spaces together and make an operator a word.
+values of one term (``grade:a,b``). ``NOT`` or a leading ``-`` turns a term round; parentheses hold terms together;
+``"double quotes"`` keep a value with spaces together and make an operator a word.
+
+A term is a condition over the table ``site`` of ``index/schema.sql``. Every value in it is a bound parameter.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -21,35 +24,14 @@ from typing import Final, NamedTuple
 import msgspec
 
 from aui_tui.errors import BadValue
-from aui_tui.model.registry import registry
-from aui_tui.model.vocabulary import CATEGORIES, FIXES, GRADES, STANCES, VERDICTS, choose
+from aui_tui.model.methods import METHODS
+from aui_tui.model.registry import fold, names_of, registry, surfaces
+from aui_tui.model.vocabulary import CATEGORIES, CRAWLER_POLICIES, FIXES, GRADES, STANCES, VERDICTS, choose
 from aui_tui.text import clean
 
 SORTS: Final = ("rank", "score", "change", "grade", "stance", "host", "name", "category", "age")
 """Columns a list can be ordered by; ``matrix.<slug>`` orders by the verdict of one surface."""
-
-FIELDS: Final = MappingProxyType(
-    {
-        "stance": "stance:walled",
-        "category": "category:travel",
-        "agent": "agent:claude=blocked",
-        "edge": "edge:akamai",
-        "score": "score:40..60",
-        "grade": "grade:<c",
-        "has": "has:llms",
-        "signal": "signal:no",
-        "change": "change:down",
-        "fresh": "fresh:<7d",
-        "method": "method:v0.2",
-        "fix": "fix:llms",
-        "tasks": "tasks:yes",
-        "contradiction": "contradiction:out",
-    }
-)
-"""Every term's name and an example of it."""
-
 HAS: Final = ("llms", "ai-plugin", "jsonld", "main", "nav", "forms", "signal", "wildcard", "shell")
-AGES: Final = MappingProxyType({"m": 60, "h": 3600, "d": 86400, "w": 604800})
 CONTRADICTIONS: Final = ("out", "in")
 """``out``: robots.txt lets a live-probed agent in and the site turns it away; ``in``: the reverse."""
 VERDICT_WORDS: Final = MappingProxyType(
@@ -63,34 +45,361 @@ VERDICT_WORDS: Final = MappingProxyType(
     }
 )
 """Words for one verdict or several beside the verdicts themselves."""
-OPERATORS: Final = ("OR", "AND", "NOT")
-ANY, ALL = "any", "all"
-"""Fields of a compound term."""
 CHANGES: Final = MappingProxyType({"up": ">0", "down": "<0", "same": "=0"})
 """Words for a comparison of the score with that of the scan before."""
 NEW: Final = "new"
 """The word for a host without a scan before."""
-_CHANGE = re.compile(r"^(<=|>=|<|>|=)?([+-]?\d{1,3})$")
-_COMPARE = re.compile(r"^(<=|>=|<|>|=)?(\d{1,9})([mhdw]?)$")
-_WORDS = re.compile(r'(?:"[^"]*"|[^\s"])+|"')
+ANY: Final = "any"
+AGES: Final = MappingProxyType({"m": 60, "h": 3600, "d": 86400, "w": 604800})
+OPERATORS: Final = ("OR", "AND", "NOT")
+DEEPEST: Final = 20
+"""Parentheses inside parentheses."""
 
 
-class Term(msgspec.Struct, frozen=True, kw_only=True):
-    """One condition: ``field`` (a key of FIELDS or ``text``), ``op`` (``=``, ``<``, ``<=``, ``>``, ``>=``), ``value``.
+class Term(msgspec.Struct, frozen=True):
+    """A condition: SQL over the table ``site`` that is true or false, never NULL, and its bound values.
 
-    ``key`` is the surface slug of an ``agent`` term; ``number`` the value of a comparison (``fresh``: seconds,
-    ``change``: points, unless its ``value`` is NEW);
-    ``negated`` turns the condition round. A compound term has the field ANY or ALL: one of its ``parts`` must hold, or
-    each of them.
+    ``fields``: the fields of the query language that it names. ``text``: what host or name must hold, for a term of
+    free text that is not negated.
     """
 
-    field: str
-    value: str
-    op: str = "="
-    key: str = ""
-    number: int = 0
-    negated: bool = False
-    parts: tuple[Term, ...] = ()
+    sql: str
+    values: tuple[str | int, ...] = ()
+    fields: frozenset[str] = frozenset()
+    text: str = ""
+
+
+def any_of(terms: Iterable[Term]) -> Term:
+    """Return the condition that one of ``terms`` holds."""
+    return _joined(" OR ", terms)
+
+
+def all_of(terms: Iterable[Term]) -> Term:
+    """Return the condition that each of ``terms`` holds; true without any."""
+    return _joined(" AND ", terms)
+
+
+def _joined(word: str, terms: Iterable[Term]) -> Term:
+    unique = tuple(dict.fromkeys(terms))
+    if len(unique) == 1:
+        return unique[0]
+    return Term(
+        f"({word.join(term.sql for term in unique)})" if unique else "1",
+        tuple(value for term in unique for value in term.values),
+        frozenset().union(*(term.fields for term in unique)),
+    )
+
+
+def opposite(term: Term) -> Term:
+    """Return the condition that ``term`` does not hold."""
+    return Term(f"NOT ({term.sql})", term.values, term.fields)
+
+
+Reader = Callable[[str], Term]
+"""Reads one value of a field. Raises BadValue."""
+
+
+def _word(what: str, column: str, allowed: Sequence[str]) -> Reader:
+    """A column that holds one of ``allowed``."""
+    return lambda value: Term(f"{column} = ?", (choose(what, value, allowed),))
+
+
+def _member(what: str, column: str, allowed: Sequence[str], given: str = "") -> Reader:
+    """A column that holds several words, each between commas; ``given`` must hold too."""
+    return lambda value: Term(f"{given}instr({column}, ?) > 0", (f",{choose(what, value, allowed)},",))
+
+
+def _part(column: str) -> Reader:
+    """A column that holds the text, case folded."""
+    return lambda value: Term(f"instr({column}, ?) > 0", (value.casefold(),))
+
+
+def _yes(what: str, sql: str) -> Reader:
+    """A condition that holds or does not."""
+    return lambda value: Term(sql) if choose(what, value, ("yes", "no")) == "yes" else Term(f"NOT ({sql})")
+
+
+def _number(name: str, sql: str, pattern: str, takes: str, usual: str = "=") -> Reader:
+    """A number with a comparison before it, or ``LOW..HIGH``, both ends included and either left out.
+
+    ``sql`` has braces in the place of the comparison. ``pattern`` reads the number and its unit; ``usual`` compares
+    where nothing says how.
+    """
+    shape = re.compile(rf"^(<=|>=|<|>|=)?{pattern}$")
+
+    def read(value: str) -> Term:
+        low, dots, high = value.partition("..")
+        if dots and not low and not high:
+            raise BadValue(f"The query term {name}: needs a value, for example {FIELDS[name].example}.")
+        wanted = [f">={low}"] * bool(low) + [f"<={high}"] * bool(high) if dots else [value]
+        ends = []
+        for text in wanted:
+            found = shape.match(text)
+            if found is None:
+                raise BadValue(f"{name}: takes {takes}, not {clean(value, 40)!r}.")
+            unit = found[3] if shape.groups > 2 else ""
+            ends.append((found[1] or usual, int(found[2]) * AGES.get(unit, 1)))
+        if len(ends) == 2 and ends[0][1] > ends[1][1]:
+            raise BadValue(f"The range {name}:{clean(value, 40)} is empty: write the smaller value first.")
+        return Term(" AND ".join(sql.format(sign) for sign, _ in ends), tuple(number for _, number in ends))
+
+    return read
+
+
+def _category(value: str) -> Term:
+    hits = [word for word in CATEGORIES if word.casefold().startswith(value.casefold())]
+    return Term("category = ?", (hits[0] if hits else choose("category", value, CATEGORIES),))
+
+
+def _agent(value: str) -> Term:
+    names, _, words = value.partition("=")
+    slugs = tuple(dict.fromkeys(slug for name in names.split(",") for slug in _slugs(name)))
+    if not words:
+        raise BadValue(f"agent:{slugs[0]} needs a verdict, for example agent:{slugs[0]}=blocked.", allowed=VERDICTS)
+    verdicts = tuple(dict.fromkeys(verdict for word in words.split(",") for verdict in _verdicts(word)))
+    marks = ", ".join("?" * len(verdicts))
+    return Term(
+        f"ranked AND ({' OR '.join(f'{slug} IN ({marks})' for slug in slugs)})",
+        verdicts * len(slugs),
+    )
+
+
+def _slugs(name: str) -> tuple[str, ...]:
+    """Return the matrix surfaces that a name of the registry means, all of them for ``any``."""
+    known = registry().surfaces
+    found = known if name.casefold() == ANY else registry().surfaces_of(name)
+    return tuple(s.slug for s in found) or (choose("agent", name, (*(s.slug for s in known), ANY)),)
+
+
+def _verdicts(word: str) -> tuple[str, ...]:
+    return VERDICT_WORDS.get(word.casefold()) or (choose("verdict", word, (*VERDICTS, *VERDICT_WORDS)),)
+
+
+def _crawler(value: str) -> Term:
+    """``gptbot`` (robots.txt has a group of its name), ``gptbot=blocked`` or ``gptbot,ccbot=blocked,partial``."""
+    names, equals, words = value.partition("=")
+    wanted = [choose("policy", word, CRAWLER_POLICIES) for word in words.split(",")] if equals else CRAWLER_POLICIES[1:]
+    tokens = [_token(name) for name in names.split(",")]
+    return any_of(_policy(token, policy) for token in tokens for policy in wanted)
+
+
+def _token(name: str) -> str:
+    found = [one.token for one in registry().crawlers if fold(name) in names_of(one)]
+    return found[0] if found else choose("crawler", name, tuple(one.token for one in registry().crawlers))
+
+
+def _policy(token: str, policy: str) -> Term:
+    if policy == "unlisted":
+        return Term("instr(crawlers, ?) = 0", (f",{token}=",))
+    return Term("instr(crawlers, ?) > 0", (f",{token}={policy},",))
+
+
+def _grade(value: str) -> Term:
+    low, dots, high = value.partition("..")
+    found = re.match(r"<=|>=|<|>|=", value)
+    if dots:
+        ends = sorted(GRADES.index(_letter(end, value)) for end in (low or GRADES[0], high or GRADES[-1]))
+        grades = GRADES[ends[0] : ends[1] + 1]
+    elif found is None or found[0] == "=":
+        grades = (_letter(value.removeprefix("="), value),)
+    else:
+        place = GRADES.index(_letter(value[found.end() :], value))
+        grades = GRADES[place:] if found[0].startswith("<") else GRADES[: place + 1]
+        grades = grades if found[0].endswith("=") else tuple(word for word in grades if word != GRADES[place])
+    if not grades:
+        raise BadValue(f"No grade is {clean(value, 40)}. Grades are A to F, best first: grade:f, grade:<c, grade:a..b.")
+    return Term(f"ranked AND substr(grade, 1, 1) IN ({', '.join('?' * len(grades))})", grades)
+
+
+def _letter(text: str, shown: str) -> str:
+    if text.strip().upper() not in GRADES:
+        raise BadValue(
+            f"There is no grade {clean(text, 40) or clean(shown, 40)}. Grades are A, B, C, D, F: grade:f, grade:<c.",
+            allowed=GRADES,
+        )
+    return text.strip().upper()
+
+
+def _change(value: str) -> Term:
+    word = value.casefold()
+    return Term("change IS NULL") if word == NEW else _points(CHANGES.get(word, word))
+
+
+_points = _number(
+    "change",
+    "ifnull(change {} ?, 0)",
+    r"([+-]?\d{1,3})",
+    f"{', '.join((*CHANGES, NEW))} or points such as change:<-5 or change:1..10",
+)
+
+
+class Field(NamedTuple):
+    """A field of the query line.
+
+    ``about``: what it is about in a few words. ``help``: an example and its meaning, then further lines. ``read``
+    reads one value. ``values``: those to choose from, each with its meaning; examples where any word may follow.
+    ``then``: what may follow a value after an equals sign.
+    ``of_card``: only a whole card answers it, the row of an index does not. ``commas``: values are told apart by them.
+    ``alone``: the condition of the name without a value.
+    """
+
+    about: str
+    help: tuple[tuple[str, str], ...]
+    read: Reader
+    values: tuple[tuple[str, str], ...] = ()
+    then: tuple[str, ...] = ()
+    of_card: bool = False
+    commas: bool = True
+    alone: str = ""
+
+    @property
+    def example(self) -> str:
+        """A term with this field."""
+        return self.help[0][0]
+
+
+def _plain(words: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Return words without a meaning, in quotes where a space is in them."""
+    return tuple((f'"{word}"' if " " in word else word, "") for word in words)
+
+
+CRAWLERS: Final = ("GPTBot", "ClaudeBot", "PerplexityBot", "Google-Extended", "CCBot", "Bytespider")
+_KINDS: Final = ("agents get in", "some do", "shut out")
+FIELDS: Final = MappingProxyType(
+    {
+        "stance": Field(
+            "Open, Selective, Walled",
+            (("stance:walled", "open, selective or walled"),),
+            _word("stance", "ranked AND stance", STANCES),
+            tuple(zip(STANCES, _KINDS, strict=True)),
+        ),
+        "category": Field(
+            "kind of site",
+            (("category:travel", 'a category, or its beginning: category:"social & media", category:soc'),),
+            _category,
+            _plain(CATEGORIES),
+        ),
+        "agent": Field(
+            "what an assistant gets",
+            (
+                ("agent:claude=blocked", "verdict of an agent: product, token or company, or any"),
+                ("", f"verdicts: {', '.join(VERDICTS[1:])}, {VERDICTS[0]}"),
+                ("", f"or: {', '.join(VERDICT_WORDS)}"),
+            ),
+            _agent,
+            tuple((surface.slug, surface.label) for surface in surfaces() if surface.source != "none"),
+            ("in", "out", "part", "refused", "challenged", "unclear"),
+            commas=False,
+        ),
+        "crawler": Field(
+            "what robots.txt says to a crawler",
+            (("crawler:gptbot", "robots.txt names a crawler: crawler:gptbot=blocked, =partial, =allowed, =unlisted"),),
+            _crawler,
+            _plain(CRAWLERS),
+            CRAWLER_POLICIES,
+            of_card=True,
+            commas=False,
+        ),
+        "host": Field("host name", (("host:shop", "the host, not the name, holds this text"),), _part("host")),
+        "edge": Field(
+            "CDN or server", (("edge:akamai", "a CDN or server that answered"),), _part("lower(edge)"), of_card=True
+        ),
+        "server": Field(
+            "Server field of the answer",
+            (("server:nginx", "what the site says in its Server field"),),
+            _part("server"),
+            of_card=True,
+        ),
+        "score": Field(
+            "points of 100",
+            (("score:40..60", "a score: score:60, score:<40, score:>=70"),),
+            _number(
+                "score",
+                "ranked AND score {} ?",
+                r"(\d{1,9})",
+                "a number such as score:<40 or a range such as score:40..60",
+            ),
+            _plain(("<40", ">=70", "40..60")),
+        ),
+        "grade": Field(
+            "A to F",
+            (("grade:<c", "a grade: grade:f, grade:a,b, grade:b..d; lower means worse"),),
+            _grade,
+            _plain(GRADES),
+        ),
+        "change": Field(
+            "score against the scan before",
+            (
+                (
+                    "change:down",
+                    "score against the scan before: up, down, same, new, or points: change:<-5, change:1..10",
+                ),
+            ),
+            _change,
+            (("up", "risen"), ("down", "fallen"), ("same", "as before"), (NEW, "no scan before")),
+            of_card=True,
+        ),
+        "fresh": Field(
+            "age of the scan",
+            (("fresh:<7d", "age of the last scan in m, h, d or w: fresh:>30d, fresh:1d..1w"),),
+            _number(
+                "fresh",
+                "max(now_ms() - at, 0) {} ? * 1000",
+                r"(\d{1,9})([mhdw])",
+                "an age such as fresh:<7d or fresh:1d..7d (m, h, d or w)",
+                usual="<=",
+            ),
+            (("<7d", "within a week"), ("<24h", "within a day"), (">30d", "older than a month")),
+        ),
+        "has": Field(
+            "what the site has",
+            (("has:llms", ", ".join(HAS)),),
+            _member("has: word", "has", HAS),
+            _plain(HAS),
+            of_card=True,
+        ),
+        "signal": Field(
+            "Content-Signal stated",
+            (("signal:no", "whether robots.txt has a Content-Signal line: yes or no"),),
+            _yes("signal: word", "instr(has, ',signal,') > 0"),
+            _plain(("yes", "no")),
+            of_card=True,
+        ),
+        "fix": Field(
+            "what is still to do",
+            (("fix:llms", f"a fix is still to be made: {', '.join(FIXES)}"),),
+            _member("fix", "fixes", FIXES),
+            _plain(FIXES),
+            of_card=True,
+        ),
+        "tasks": Field(
+            "tasks were run",
+            (("tasks:yes", "whether tasks were run: yes or no"),),
+            _yes("tasks: word", "tasks"),
+            _plain(("yes", "no")),
+        ),
+        "method": Field(
+            "way of scoring",
+            (("method:v0.2", "scoring method of the card"),),
+            _word("method", "method", tuple(METHODS)),
+            _plain(reversed(METHODS)),
+            of_card=True,
+        ),
+        "contradiction": Field(
+            "robots.txt and site disagree",
+            (
+                ("contradiction:out", "robots.txt lets an agent in and the site turns it away"),
+                ("contradiction:in", "robots.txt shuts an agent out and the site serves it"),
+                ("contradiction", "either of the two"),
+            ),
+            _member("contradiction", "contradictions", CONTRADICTIONS, "ranked AND "),
+            tuple(zip(CONTRADICTIONS, ("robots yes, site no", "robots no, site yes"), strict=True)),
+            of_card=True,
+            alone="ranked AND contradictions <> ''",
+        ),
+    }
+)
+"""The fields. A new one is a row here, and a column in ``index/schema.sql`` where no column has its answer."""
 
 
 class Query(msgspec.Struct, frozen=True, kw_only=True):
@@ -121,6 +430,11 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
             descending=descending,
         )
 
+    @property
+    def fields(self) -> frozenset[str]:
+        """The fields that its terms name."""
+        return all_of(self.terms).fields
+
     def words(self) -> str:
         """Return the filters in words for a title, such as ``Walled in Retail matching "shop"``; may be empty."""
         parts = [self.stance] if self.stance else []
@@ -140,17 +454,11 @@ def _sort(name: str) -> str:
     return choose("sort column", name or "rank", (*SORTS, *slugs))
 
 
-def leaves(terms: Sequence[Term]) -> Iterator[Term]:
-    """Yield every plain term in ``terms``, those inside compound ones too."""
-    for term in terms:
-        if term.parts:
-            yield from leaves(term.parts)
-        else:
-            yield term
+_WORDS: Final = re.compile(r'-?\(|\)|(?:"[^"]*"|[^\s"()])+|"')
 
 
 class _Word(NamedTuple):
-    """A word of the line without its quotes; ``quoted`` says whether it began with one."""
+    """A word of the line without its quotes; ``quoted`` says whether it had some at its beginning."""
 
     text: str
     quoted: bool
@@ -164,10 +472,22 @@ class _Word(NamedTuple):
 
 def parse(line: str) -> tuple[Term, ...]:
     """Return the terms of a query line. Raises BadValue with one sentence that names the term at fault."""
+    words = deque[_Word]()
+    for word in _WORDS.findall(clean(line, 500)):
+        if word.count('"') % 2:
+            raise BadValue('The query has a double quote (") that is not closed.')
+        if word.replace('"', ""):
+            words.append(_Word(word.replace('"', ""), word.startswith('"')))
+    return _sequence(words, 0)
+
+
+def _sequence(words: deque[_Word], depth: int) -> tuple[Term, ...]:
+    """Take terms from the front of ``words`` up to their end, or to the parenthesis that closes this one."""
     groups: list[list[Term]] = []
     joining = negated = False
     before = ""
-    for word in _split(line):
+    while words and (words[0].text != ")" or words[0].quoted):
+        word = words.popleft()
         operator = word.operator
         if operator == "NOT":
             negated = not negated
@@ -176,8 +496,9 @@ def parse(line: str) -> tuple[Term, ...]:
                 raise BadValue(f"{operator} needs a term before it; to search for the word, write it in quotes.")
             joining = operator == "OR"
         else:
-            term = _term(word)
-            term = msgspec.structs.replace(term, negated=not term.negated) if negated else term
+            opens = word.text in ("(", "-(") and not word.quoted
+            term = _inside(words, depth + 1) if opens else _term(word)
+            term = opposite(term) if negated != (word.text == "-(" and opens) else term
             if joining:
                 groups[-1].append(term)
             else:
@@ -186,28 +507,48 @@ def parse(line: str) -> tuple[Term, ...]:
         before = operator
     if before:
         raise BadValue(f"{before} needs a term after it; to search for the word, write it in quotes.")
-    return tuple(_joined(ANY, group) for group in groups)
+    if words and not depth:
+        raise BadValue("The query closes a parenthesis that is not open; to search for one, write it in quotes.")
+    return tuple(any_of(group) for group in groups)
 
 
-def _joined(field: str, terms: Sequence[Term], value: str = "") -> Term:
-    unique = tuple(dict.fromkeys(terms))
-    return unique[0] if len(unique) == 1 else Term(field=field, value=value, parts=unique)
-
-
-def _split(line: str) -> list[_Word]:
-    found = []
-    for word in _WORDS.findall(clean(line, 500)):
-        if word == '"' or word.count('"') % 2:
-            raise BadValue('The query has a double quote (") that is not closed.')
-        found.append(_Word(word.replace('"', ""), word.startswith('"')))
-    return [word for word in found if word.text]
+def _inside(words: deque[_Word], depth: int) -> Term:
+    """Take what stands in parentheses, and the one that closes them."""
+    if depth > DEEPEST:
+        raise BadValue(f"The query has more than {DEEPEST} parentheses inside one another.")
+    terms = _sequence(words, depth)
+    if not words:
+        raise BadValue("The query has a parenthesis that is not closed; to search for one, write it in quotes.")
+    words.popleft()
+    if not terms:
+        raise BadValue("The parentheses hold no term; to search for them, write them in quotes.")
+    return all_of(terms)
 
 
 def _term(word: _Word) -> Term:
     negated = word.text.startswith("-") and len(word.text) > 1 and not word.quoted
     body = word.text[1:] if negated else word.text
-    found = _positive(body, clean(word.text, 60))
-    return msgspec.structs.replace(found, negated=True) if negated else found
+    found = _positive(body, clean(word.text, 60), literal=word.quoted)
+    return opposite(found) if negated else found
+
+
+def _positive(body: str, shown: str, *, literal: bool) -> Term:
+    name, colon, value = body.partition(":")
+    name = name.casefold()
+    field = FIELDS.get(name)
+    if field is not None and field.alone and not colon:
+        return Term(field.alone, (), frozenset({name}))
+    if not colon or not _names_a_field(name, value):
+        if not literal:
+            _refuse_other_languages(body, shown)
+        text = body.casefold()
+        return Term("(instr(host, ?) > 0 OR instr(folded, ?) > 0)", (text, text), frozenset({"text"}), text)
+    if field is None:
+        raise BadValue(f"Unknown query term {name}: in {shown!r}; {_hint(name, value)}", allowed=tuple(FIELDS))
+    parts = value.split(",") if field.commas else [value]
+    if not all(part.strip() for part in parts):
+        raise BadValue(f"The query term {name}: needs a value, for example {field.example}.")
+    return msgspec.structs.replace(any_of(field.read(part) for part in parts), fields=frozenset({name}))
 
 
 def _names_a_field(name: str, value: str) -> bool:
@@ -219,150 +560,49 @@ def _names_a_field(name: str, value: str) -> bool:
     return name.replace(".", "").replace("_", "").isalpha() and value[:1].isalpha()
 
 
-def _positive(body: str, shown: str) -> Term:
-    name, colon, value = body.partition(":")
-    name = name.casefold()
-    if body.casefold() == "contradiction":
-        return Term(field="contradiction", value="")
-    if not colon or not _names_a_field(name, value):
-        return Term(field="text", value=body.casefold())
-    if name not in FIELDS:
-        near = get_close_matches(name, FIELDS, n=1)
-        hint = f"did you mean {near[0]}:?" if near else f"allowed are: {', '.join(FIELDS)}."
-        raise BadValue(f"Unknown query term {name}: in {shown!r}; {hint}", allowed=tuple(FIELDS))
-    parts = value.split(",") if name != "agent" else [value]
-    if not all(part.strip() for part in parts):
-        raise BadValue(f"The query term {name}: needs a value, for example {FIELDS[name]}.")
-    return _joined(ANY, [_READERS[name](part) for part in parts])
+def _hint(name: str, value: str) -> str:
+    """Return what may be meant by a field that does not exist."""
+    if registry().surfaces_of(name):
+        return f"write agent:{name}={value or 'out'}."
+    if any(fold(name) in names_of(one) for one in registry().crawlers):
+        return f"write crawler:{name}={value or 'blocked'}."
+    near = get_close_matches(name, FIELDS, n=1)
+    return f"did you mean {near[0]}:?" if near else f"allowed are: {', '.join(FIELDS)}."
 
 
-def _chosen(field: str, what: str, allowed: Sequence[str]) -> Callable[[str], Term]:
-    return lambda value: Term(field=field, value=choose(what, value, allowed))
+_COMPARISON: Final = re.compile(r"^([\w .-]+?)(!=|<>|==|<=|>=|=|<|>)(.*)$")
+_SIGN: Final = re.compile(r"[=<>|*]|&&|^[!+~]")
 
 
-def _folded(field: str) -> Callable[[str], Term]:
-    return lambda value: Term(field=field, value=value.casefold())
+def _refuse_other_languages(body: str, shown: str) -> None:
+    """Raise BadValue for a word in the form of a term of another query language, naming the form of this one."""
+    if not _SIGN.search(body):
+        return
+    right = _in_our_form(body)
+    raise BadValue(f"{shown!r} is not a term; {right}to search for this text, write it in double quotes.")
 
 
-def _category(value: str) -> Term:
-    wanted = value.casefold()
-    hits = [word for word in CATEGORIES if word.casefold().startswith(wanted)]
-    return Term(field="category", value=hits[0] if hits else choose("category", value, CATEGORIES))
-
-
-def _agent(value: str) -> Term:
-    names, _, words = value.partition("=")
-    slugs = [slug for name in names.split(",") for slug in _slugs(name)]
-    if not words:
-        raise BadValue(f"agent:{slugs[0]} needs a verdict, for example agent:{slugs[0]}=blocked.", allowed=VERDICTS)
-    verdicts = [verdict for word in words.split(",") for verdict in _verdicts(word)]
-    return _joined(ANY, [Term(field="agent", key=slug, value=verdict) for slug in slugs for verdict in verdicts])
-
-
-def _slugs(name: str) -> tuple[str, ...]:
-    """Return the matrix surfaces that a name of the registry means, all of them for ``any``."""
-    known = registry().surfaces
-    found = known if name.casefold() == ANY else registry().surfaces_of(name)
-    return tuple(s.slug for s in found) or (choose("agent", name, (*(s.slug for s in known), ANY)),)
-
-
-def _verdicts(word: str) -> tuple[str, ...]:
-    return VERDICT_WORDS.get(word.casefold()) or (choose("verdict", word, (*VERDICTS, *VERDICT_WORDS)),)
-
-
-def _grade(value: str) -> Term:
-    low, dots, high = value.partition("..")
-    found = re.match(r"<=|>=|<|>|=", value)
-    if dots:
-        ends = sorted(GRADES.index(_letter(end, value)) for end in (low or GRADES[0], high or GRADES[-1]))
-        grades = GRADES[ends[0] : ends[1] + 1]
-    elif found is None or found[0] == "=":
-        grades = (_letter(value.removeprefix("="), value),)
-    else:
-        place = GRADES.index(_letter(value[found.end() :], value))
-        grades = GRADES[place:] if found[0].startswith("<") else GRADES[: place + 1]
-        grades = grades if found[0].endswith("=") else tuple(word for word in grades if word != GRADES[place])
-    if not grades:
-        raise BadValue(f"No grade is {clean(value, 40)}. Grades are A to F, best first: grade:f, grade:<c, grade:a..b.")
-    return _joined(ANY, [Term(field="grade", value=word) for word in grades])
-
-
-def _letter(text: str, shown: str) -> str:
-    if text.strip().upper() not in GRADES:
-        raise BadValue(
-            f"There is no grade {clean(text, 40) or clean(shown, 40)}. Grades are A, B, C, D, F: grade:f, grade:<c.",
-            allowed=GRADES,
-        )
-    return text.strip().upper()
-
-
-def _range(field: str, value: str, one: Callable[[str], Term]) -> Term:
-    """Return the term of ``LOW..HIGH``, both ends included and either left out, or of a single value."""
-    low, dots, high = value.partition("..")
-    if not dots:
-        return one(value)
-    if not low and not high:
-        raise BadValue(f"The query term {field}: needs a value, for example {FIELDS[field]}.")
-    ends = [one(">=" + low) if low else None, one("<=" + high) if high else None]
-    found = [end for end in ends if end is not None]
-    if len(found) == 2 and found[0].number > found[1].number:
-        raise BadValue(f"The range {field}:{clean(value, 40)} is empty: write the smaller value first.")
-    return _joined(ALL, found, value)
-
-
-def _score(value: str) -> Term:
-    def one(text: str) -> Term:
-        found = _COMPARE.match(text)
-        if found is None or found[3]:
-            shown = clean(value, 40)
-            raise BadValue(f"score: takes a number such as score:<40 or a range such as score:40..60, not {shown!r}.")
-        return Term(field="score", value=text, op=found[1] or "=", number=int(found[2]))
-
-    return _range("score", value, one)
-
-
-def _fresh(value: str) -> Term:
-    def one(text: str) -> Term:
-        found = _COMPARE.match(text)
-        if found is None or not found[3]:
-            shown = clean(value, 40)
-            raise BadValue(f"fresh: takes an age such as fresh:<7d or fresh:1d..7d (m, h, d or w), not {shown!r}.")
-        return Term(field="fresh", value=text, op=found[1] or "<=", number=int(found[2]) * AGES[found[3]])
-
-    return _range("fresh", value, one)
-
-
-def _change(value: str) -> Term:
-    def one(text: str) -> Term:
-        word = text.casefold()
-        found = _CHANGE.match(CHANGES.get(word, word))
-        if found is None:
-            shown = clean(value, 40)
-            words = ", ".join((*CHANGES, NEW))
-            raise BadValue(f"change: takes {words} or points such as change:<-5 or change:1..10, not {shown!r}.")
-        return Term(field="change", value=text, op=found[1] or "=", number=int(found[2]))
-
-    return Term(field="change", value=NEW) if value.casefold() == NEW else _range("change", value, one)
-
-
-_READERS: Final[MappingProxyType[str, Callable[[str], Term]]] = MappingProxyType(
-    {
-        "stance": _chosen("stance", "stance", STANCES),
-        "category": _category,
-        "agent": _agent,
-        "edge": _folded("edge"),
-        "score": _score,
-        "grade": _grade,
-        "has": _chosen("has", "has: word", HAS),
-        "signal": _chosen("signal", "signal: word", ("yes", "no")),
-        "tasks": _chosen("tasks", "tasks: word", ("yes", "no")),
-        "change": _change,
-        "fresh": _fresh,
-        "method": _folded("method"),
-        "fix": _chosen("fix", "fix", FIXES),
-        "contradiction": _chosen("contradiction", "contradiction", CONTRADICTIONS),
-    }
-)
+def _in_our_form(body: str) -> str:
+    """Return what to write instead of ``body``, empty where nothing is near."""
+    bare = body.lstrip("!+~")
+    found = _COMPARISON.match(bare)
+    name, sign, value = found.groups() if found else ("", "", "")
+    minus = "-" if body.startswith("!") or sign in ("!=", "<>") else ""
+    if name.casefold() in FIELDS:
+        return f"write {minus}{name.casefold()}:{sign if sign[0] in '<>' and sign != '<>' else ''}{value}; "
+    if found and registry().surfaces_of(name):
+        return f"write {minus}agent:{name}={value or 'out'}; "
+    if found and any(fold(name) in names_of(one) for one in registry().crawlers):
+        return f"write {minus}crawler:{name}={value or 'blocked'}; "
+    if (bare != body and bare.partition(":")[0].casefold() in FIELDS) or minus:
+        return f"write {minus}{bare}; "
+    if body.strip("|") != body or "||" in body or "|" in body:
+        return "write OR between two terms; "
+    if "&&" in body:
+        return "terms with a space between them must all hold; "
+    if "*" in body:
+        return f"a text is found anywhere in host and name: write {body.replace('*', ' ').strip() or 'nothing'}; "
+    return ""
 
 
 TITLE: Final = "The query line"
@@ -371,33 +611,14 @@ INTRODUCTION: Final = (
     "aui-tui index --query, aui-tui export --query, and on the pages and for the agents of aui-tui serve.",
     "Upper and lower case are alike. A term that does not exist is an error, never an empty list.",
 )
-TERMS: Final = (
-    ("shop", "host or name holds this text"),
-    ("stance:walled", "open, selective or walled"),
-    ("category:travel", 'a category, or its beginning: category:"social & media", category:soc'),
-    ("agent:claude=blocked", "verdict of an agent: product, token or company, or any"),
-    ("", "verdicts: allowed, allowed-robots, partial, blocked, disallowed, walled, untested"),
-    ("", "or: in, part, out, refused, challenged, unclear"),
-    ("edge:akamai", "a CDN or server that answered"),
-    ("score:<40", "a score: score:60, score:>=70, score:40..60"),
-    ("grade:<c", "a grade: grade:f, grade:a,b, grade:b..d; lower means worse"),
-    ("change:down", "score against the scan before: up, down, same, new, or points: change:<-5, change:1..10"),
-    ("fresh:<7d", "age of the last scan in m, h, d or w: fresh:>30d, fresh:1d..1w"),
-    ("has:llms", "llms, ai-plugin, jsonld, main, nav, forms, signal, wildcard, shell"),
-    ("signal:no", "whether robots.txt has a Content-Signal line: yes or no"),
-    ("fix:llms", "a fix is still to be made: wba, front-door, llms, jsonld, landmarks, ssr, signal, robots"),
-    ("tasks:yes", "whether tasks were run: yes or no"),
-    ("method:v0.2", "scoring method of the card"),
-    ("contradiction:out", "robots.txt lets an agent in and the site turns it away"),
-    ("contradiction:in", "robots.txt shuts an agent out and the site serves it"),
-    ("contradiction", "either of the two"),
-)
+TERMS: Final = (("shop", "host or name holds this text"), *(row for field in FIELDS.values() for row in field.help))
 """A term and its meaning; an empty name goes on with the term above."""
 JOINING: Final = (
     ("a b", "both must hold"),
     ("a OR b", "one must hold; OR joins its neighbours first: x a OR b means x and (a or b)"),
     ("grade:a,b", "one of several values of a term"),
     ("NOT a, -a", "must not hold"),
+    ("a OR (b c)", "parentheses hold terms together; -(a b) turns all of them round"),
     ('"two words"', "a value with spaces; quotes also make or, and, not words to look for"),
 )
 EXAMPLES: Final = (

@@ -17,7 +17,7 @@ import msgspec
 from aui_tui.errors import InvalidHost, NeverScanned, RecordError
 from aui_tui.index.blobs import decode_observations
 from aui_tui.index.reports import Reports
-from aui_tui.index.writer import Packed
+from aui_tui.index.rows import Packed
 from aui_tui.model import codec
 from aui_tui.model.card import ReportCard, SiteSummary
 from aui_tui.model.decoding import json_decoder

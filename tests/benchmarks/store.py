@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 from aui_tui.index.reports import Reports
-from aui_tui.index.writer import Packed
+from aui_tui.index.rows import COLUMNS, Packed
 from aui_tui.model.codec import names_of
 from aui_tui.model.query import Query
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
@@ -40,9 +40,15 @@ def fill(store: Reports, size: int) -> None:
         for number in range(made, min(made + 10 * BATCH, size)):
             scan = random_.choice(templates)
             name = host(random_, number)
-            columns = msgspec.structs.replace(scan.columns, name=name if random_.random() < 0.5 else name.split(".")[0])
+            shown = name if random_.random() < 0.5 else name.split(".")[0]
             at = round((START - random_.random() * 30 * 86400) * 1000)
-            batch.append(msgspec.structs.replace(scan, host=name, at=at, columns=columns))
+            columns = dict(zip(COLUMNS, scan.columns, strict=True)) | {
+                "host": name,
+                "name": shown,
+                "folded": shown,
+                "at": at,
+            }
+            batch.append(msgspec.structs.replace(scan, columns=tuple(columns.values())))
         store.put_packed(batch)
         made += len(batch)
         if size > 50_000 and made % 100_000 == 0:

@@ -53,7 +53,7 @@ def test_script_for_each_shell(tmp_path: Path, shell: str) -> None:
         ("aui-tui site --data", ["--data-dir"]),
         ("aui-tui index --query stance:w", ["stance:Walled"]),
         ("aui-tui index --query agent:claude=ou", ["agent:claude=out"]),
-        ("aui-tui index --query fresh:", ["fresh:\\<7d"]),
+        ("aui-tui index --query fresh:", ["fresh:\\<7d", "fresh:\\<24h", "fresh:\\>30d"]),
     ],
 )
 def test_words_that_fit(tmp_path: Path, line: str, wanted: list[str]) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,18 +13,22 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from aui_tui.cli.complete import terms
 from aui_tui.errors import BadValue
-from aui_tui.index import columns, lists
-from aui_tui.index.columns import facts_of
+from aui_tui.index import reports as module
 from aui_tui.index.reports import Reports
+from aui_tui.index.rows import contradictions
 from aui_tui.model.card import ReportCard, epoch_ms, stamp
 from aui_tui.model.codec import names_of
-from aui_tui.model.query import HAS, OPERATORS, SORTS, Query, parse
+from aui_tui.model.query import CONTRADICTIONS, FIELDS, HAS, SORTS, VERDICT_WORDS, Field, Query, Term
 from aui_tui.model.view import Row
-from aui_tui.model.vocabulary import CATEGORIES, FIXES, GRADES, STANCES, VERDICTS
+from aui_tui.model.vocabulary import CATEGORIES, CRAWLER_POLICIES, FIXES, GRADES, STANCES, TURNED_AWAY, VERDICTS
+from aui_tui.tui.widgets.querybar import choices
+from tests.benchmarks.samples import scans
 from tests.cards import RICH_OPEN, cards
-from tests.matching import counted, matches, ordered
+from tests.matching import counted, ordered
 
 NOW = epoch_ms("2026-11-20T12:00:00.000Z") / 1000
 
@@ -59,58 +64,160 @@ def near_cards(draw: st.DrawFn) -> ReportCard:
     return msgspec.structs.replace(draw(cards()), **changes)
 
 
-def words() -> st.SearchStrategy[str]:
+Holds = Callable[[ReportCard], bool]
+Asked = tuple[str, Holds]
+"""A query line, and which cards it chooses, in plain Python."""
+COMPARE = {"": operator.eq, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq}
+TEXTS = ("shop", "a", "0", "example", "STRASSE", "ça", "50%_", "%", "_", "日本", "本語の", "xyz")
+AGES = {"30m": 1800, "4h": 14_400, "7d": 604_800, "1w": 604_800, "0m": 0}
+
+
+def reached(holds: Holds) -> Holds:
+    """An unreachable host has no stance, score, grade or verdict."""
+    return lambda card: not card.unreachable and holds(card)
+
+
+def of_stance(word: str) -> Asked:
+    return "stance:" + word, reached(lambda card: card.stance == word)
+
+
+def of_verdict(slugs: Sequence[str], word: str, verdicts: Sequence[str]) -> Asked:
+    return f"agent:{','.join(slugs)}={word}", reached(lambda card: any(card.matrix[slug] in verdicts for slug in slugs))
+
+
+def of_score(sign: str, number: int) -> Asked:
+    return f"score:{sign}{number}", reached(lambda card: COMPARE[sign](card.score, number))
+
+
+def of_scores(one: int, other: int) -> Asked:
+    low, high = sorted((one, other))
+    return f"score:{low}..{high}", reached(lambda card: low <= card.score <= high)
+
+
+def of_grades(grades: Sequence[str]) -> Asked:
+    return f"grade:{','.join(grades)}", reached(lambda card: card.grade in grades)
+
+
+def of_fresh(sign: str, age: str) -> Asked:
+    compare = COMPARE[sign or "<="]
+    return f"fresh:{sign}{age}", lambda card: compare(max(NOW - epoch_ms(card.scanned_at) / 1000, 0), AGES[age])
+
+
+def of_contradiction(words: Sequence[str]) -> Asked:
+    text = f"contradiction:{','.join(words)}" if words else "contradiction"
+    return text, reached(lambda card: bool(contradictions(card) & frozenset(words or ("out", "in"))))
+
+
+def of_crawler(token: str, policy: str) -> Asked:
+    return f"crawler:{token.lower()}={policy}", lambda card: card.crawler_policy[token] == policy
+
+
+def of_text(text: str) -> Asked:
+    folded = text.casefold()
+    return text, lambda card: folded in card.host or folded in card.name.casefold()
+
+
+def of_column(field: str, word: str) -> Asked:
+    held: dict[str, Holds] = {
+        "category": lambda card: card.category == word,
+        "edge": lambda card: word in card.edge.casefold(),
+        "host": lambda card: word in card.host,
+        "method": lambda card: card.method == word,
+        "fix": lambda card: word in {fix.k for fix in card.recommendations},
+        "signal": lambda card: card.content_signal == (word == "yes"),
+        "has": lambda card: {
+            "llms": "llms.txt" in card.files,
+            "ai-plugin": "ai-plugin.json" in card.files,
+            "jsonld": card.jsonld > 0,
+            "main": card.semantic.main > 0,
+            "nav": card.semantic.nav > 0,
+            "forms": card.semantic.forms > 0,
+            "signal": card.content_signal,
+            "wildcard": card.wildcard_block,
+            "shell": card.noscript_shell,
+        }[word],
+        "change": lambda card: word == "new",
+    }
+    return f'{field}:"{word}"', held[field]
+
+
+def words() -> st.SearchStrategy[Asked]:
     slugs = st.sampled_from(names_of("matrix"))
-    compare = st.sampled_from(("", "<", "<=", ">", ">=", "="))
+    compare = st.sampled_from(tuple(COMPARE))
+    number = st.integers(0, 100)
     plain = st.one_of(
-        st.sampled_from(STANCES).map(lambda word: "stance:" + word),
-        st.sampled_from(CATEGORIES).map(lambda word: f'category:"{word}"'),
-        st.tuples(slugs, st.sampled_from(VERDICTS)).map(lambda pair: f"agent:{pair[0]}={pair[1]}"),
-        st.sampled_from(("akamai", "flare", "nginx", "a", "zz")).map(lambda word: "edge:" + word),
-        st.tuples(compare, st.integers(0, 100)).map(lambda pair: f"score:{pair[0]}{pair[1]}"),
-        st.sampled_from(GRADES).map(lambda word: "grade:" + word),
-        st.sampled_from(HAS).map(lambda word: "has:" + word),
-        st.tuples(st.integers(0, 100), st.integers(0, 100)).map(lambda pair: f"score:{min(pair)}..{max(pair)}"),
-        st.lists(st.sampled_from(GRADES), min_size=1, max_size=3).map(lambda some: "grade:" + ",".join(some)),
-        st.tuples(st.sampled_from(("<=", ">=")), st.sampled_from(GRADES)).map(lambda pair: "grade:" + "".join(pair)),
-        st.tuples(slugs, slugs, st.sampled_from(("in", "out", "blocked,partial"))).map(
-            lambda some: f"agent:{some[0]},{some[1]}={some[2]}"
+        st.sampled_from(STANCES).map(of_stance),
+        st.builds(of_column, st.just("category"), st.sampled_from(CATEGORIES)),
+        st.builds(lambda slug, word: of_verdict([slug], word, [word]), slugs, st.sampled_from(VERDICTS)),
+        st.builds(
+            lambda one, other, word: of_verdict([one, other], word, VERDICT_WORDS[word]),
+            slugs,
+            slugs,
+            st.sampled_from(tuple(VERDICT_WORDS)),
         ),
-        st.sampled_from(("contradiction:out", "contradiction:in", "contradiction:in,out", "fresh:4h..7d")),
-        st.sampled_from(("signal:yes", "signal:no", "contradiction", "method:v0.1", "method:v0.2", "method:v9")),
-        st.tuples(compare, st.sampled_from(("30m", "4h", "7d", "1w", "0m"))).map(lambda p: f"fresh:{p[0]}{p[1]}"),
-        st.sampled_from(FIXES).map(lambda word: "fix:" + word),
-        st.sampled_from(("up", "down", "same", "new", "<0", ">=-3", "-5..5")).map(lambda word: "change:" + word),
-        st.sampled_from(("shop", "a", "0", "example", "STRASSE", "ça", "50%_", "%", "_", "日本", "本語の", "xyz")),
-        st.from_regex(r"[a-z0-9]{1,4}", fullmatch=True).filter(lambda word: word.upper() not in OPERATORS),
+        st.builds(of_column, st.just("edge"), st.sampled_from(("akamai", "flare", "nginx", "a", "zz"))),
+        st.builds(of_score, compare, number),
+        st.builds(of_scores, number, number),
+        st.lists(st.sampled_from(GRADES), min_size=1, max_size=3).map(of_grades),
+        st.builds(of_column, st.just("has"), st.sampled_from(HAS)),
+        st.builds(of_column, st.just("signal"), st.sampled_from(("yes", "no"))),
+        st.builds(of_column, st.just("method"), st.sampled_from(("v0.1", "v0.2"))),
+        st.builds(of_column, st.just("fix"), st.sampled_from(FIXES)),
+        st.builds(of_column, st.just("host"), st.sampled_from(("a", "0", "example", "https"))),
+        st.builds(of_column, st.just("change"), st.sampled_from(("up", "down", "same", "new", "<0", ">=-3", "-5..5"))),
+        st.builds(of_fresh, compare, st.sampled_from(tuple(AGES))),
+        st.lists(st.sampled_from(CONTRADICTIONS), max_size=2).map(of_contradiction),
+        st.builds(of_crawler, st.sampled_from(names_of("crawler_policy")[:5]), st.sampled_from(CRAWLER_POLICIES)),
+        st.sampled_from(("shop", "a", "0", "example", "STRASSE", "ça", "50%_", "%", "_", "日本", "本語の", "xyz")).map(
+            of_text
+        ),
     )
-    return st.tuples(st.sampled_from(("", "", "-", "NOT ", "not -")), plain).map("".join)
+    return st.builds(
+        lambda sign, asked: (sign + asked[0], (lambda card: not asked[1](card)) if sign in ("-", "NOT ") else asked[1]),
+        st.sampled_from(("", "", "-", "NOT ", "not -")),
+        plain,
+    )
 
 
 @st.composite
-def lines(draw: st.DrawFn) -> str:
-    """A query line of up to three terms, joined by a space or an operator."""
-    found = draw(st.lists(words(), max_size=3))
-    return "".join(word + draw(st.sampled_from((" ", " OR ", " and "))) for word in found[:-1]) + "".join(found[-1:])
+def lines(draw: st.DrawFn, depth: int = 1) -> Asked:
+    """A query line of up to three terms, joined by a space or an operator, some of them in parentheses."""
+    part = words() if not depth else words() | lines(depth - 1).map(lambda inner: (f"({inner[0]})", inner[1]))
+    found = draw(st.lists(part, min_size=1, max_size=3))
+    text, groups = found[0][0], [[found[0][1]]]
+    for word, holds in found[1:]:
+        joint = draw(st.sampled_from((" ", " OR ", " and ")))
+        text += joint + word
+        if joint == " OR ":
+            groups[-1].append(holds)
+        else:
+            groups.append([holds])
+    return text, lambda card: all(any(one(card) for one in group) for group in groups)
 
 
 @st.composite
-def queries(draw: st.DrawFn) -> Query:
+def queries(draw: st.DrawFn) -> tuple[Query, Holds]:
     slugs = tuple("matrix." + slug for slug in names_of("matrix"))
-    return Query.of(
+    line, holds = draw(lines() | st.just(("", lambda card: True)))
+    query = Query.of(
         category=draw(st.sampled_from(("", "", *CATEGORIES))),
         stance=draw(st.sampled_from(("", "", *STANCES))),
-        line=draw(lines()),
+        line=line,
         sort=draw(st.sampled_from((*SORTS, *slugs))),
         descending=draw(st.booleans()),
     )
+    return query, holds
 
 
-def expected(many: Sequence[ReportCard], query: Query, *, unreachable: bool = False) -> list[str]:
+def expected(many: Sequence[ReportCard], asked: tuple[Query, Holds], *, unreachable: bool = False) -> list[str]:
+    query, holds = asked
     chosen = [
         Row(summary=card.summary())
         for card in many
-        if card.unreachable == unreachable and matches(card.summary(), query, now=NOW, facts=facts_of(card))
+        if card.unreachable == unreachable
+        and query.category in ("", card.category)
+        and (not query.stance or (not unreachable and card.stance == query.stance))
+        and holds(card)
     ]
     return [row.summary.host for row in ordered(chosen, query)]
 
@@ -118,16 +225,20 @@ def expected(many: Sequence[ReportCard], query: Query, *, unreachable: bool = Fa
 @pytest.mark.parametrize("few", [0, 5000], ids=["from the index", "in memory"])
 @settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(st.lists(near_cards(), max_size=7), st.lists(queries(), min_size=1, max_size=8))
-def test_lists_equal_predicate_and_order(few: int, many: list[ReportCard], asked: list[Query]) -> None:
+def test_lists_equal_predicate_and_order(few: int, many: list[ReportCard], asked: list[tuple[Query, Holds]]) -> None:
     many = unique(many)
     with reports(many) as store, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lists, "FEW", few)
-        for query in asked:
+        patch.setattr(module, "FEW", few)
+        patch.setattr(module, "LONG", 0)
+        for one in asked:
+            query = one[0]
+            ranked, gone = expected(many, one), expected(many, one, unreachable=True)
+            first = store.first_page(query)
+            if first is not None:
+                assert [row.summary.host for row in first.ranked[:]] == ranked
             view = store.index(query)
-            ranked = expected(many, query)
             assert [row.summary.host for row in view.ranked[:]] == ranked
             assert len(view.ranked) == len(ranked)
-            gone = expected(many, query, unreachable=True)
             assert [row.summary.host for row in view.unreachable[0:100]] == gone
             assert [store.position(host, query) for host in ranked] == list(range(len(ranked)))
             assert [store.position(host, query) for host in gone] == list(range(len(gone)))
@@ -137,16 +248,20 @@ def test_lists_equal_predicate_and_order(few: int, many: list[ReportCard], asked
 
 @settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(st.lists(near_cards(), max_size=8), queries())
-def test_facets_say_what_each_choice_would_give(many: list[ReportCard], query: Query) -> None:
+def test_facets_say_what_each_choice_would_give(many: list[ReportCard], asked: tuple[Query, Holds]) -> None:
     many = unique(many)
+    query, holds = asked
     with reports(many) as store:
         facets = store.index(query).facets
         for stance in STANCES:
-            assert facets.stance[stance] == len(expected(many, msgspec.structs.replace(query, stance=stance)))
+            assert facets.stance[stance] == len(expected(many, (msgspec.structs.replace(query, stance=stance), holds)))
         for category in CATEGORIES:
-            assert facets.category[category] == len(expected(many, msgspec.structs.replace(query, category=category)))
+            narrowed = msgspec.structs.replace(query, category=category)
+            assert facets.category[category] == len(expected(many, (narrowed, holds)))
         figures = store.overview(query)
-        assert figures.hosts == len(expected(many, query))
+        hosts = set(expected(many, asked))
+        chosen = [card for card in many if card.host in hosts]
+        assert figures.hosts == len(chosen)
         assert sum(figures.grades.values()) == figures.hosts
         assert sum(sum(row.values()) for row in figures.stances.values()) == figures.hosts
         refusing = Counter[str]()
@@ -154,13 +269,10 @@ def test_facets_say_what_each_choice_would_give(many: list[ReportCard], query: Q
             refusing[edge.casefold()] += number
         assert figures.refusing == refusing
         for slug, counts in figures.disagree.items():
-            for word, verdicts, number in zip(("out", "in"), ("refused,challenged", "disallowed"), counts, strict=True):
-                text = f"{query.line} contradiction:{word} agent:{slug}={verdicts}"
-                narrow = msgspec.structs.replace(query, line=text, terms=parse(text))
-                assert number == len(expected(many, narrow))
+            for word, verdicts, number in zip(CONTRADICTIONS, (TURNED_AWAY, ("disallowed",)), counts, strict=True):
+                assert number == sum(word in contradictions(card) and card.matrix[slug] in verdicts for card in chosen)
         for key in FIXES:
-            wanted = msgspec.structs.replace(query, terms=(*query.terms, *Query.of(line="fix:" + key).terms))
-            assert figures.failing[key] == len(expected(many, wanted))
+            assert figures.failing[key] == sum(key in {fix.k for fix in card.recommendations} for card in chosen)
 
 
 @settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
@@ -180,20 +292,38 @@ def test_rows_carry_summary_and_competition_rank(many: list[ReportCard]) -> None
             assert store.get(card.host).card == card
 
 
-def test_the_direction_of_a_contradiction_in_a_row_of_an_older_program() -> None:
-    """Such a row says that there is one; the verdicts of the live agents say which way."""
-    shut = msgspec.structs.replace(RICH_OPEN, host="shut.example", matrix={**RICH_OPEN.matrix, "claude": "blocked"})
-    reported = msgspec.structs.replace(
-        RICH_OPEN, host="told.example", matrix={**RICH_OPEN.matrix, "claude": "disallowed"}
+def test_a_new_field_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parser, SQL, page of help, drop-down and completion take it from there."""
+    field = Field(
+        "kind of title",
+        (("short:yes", "whether the name has under six letters"),),
+        lambda value: Term(f"(length(name) < 6) = {int(value == 'yes')}"),
+        (("yes", ""), ("no", "")),
     )
-    with reports([shut, reported]) as store:
-        with store.database.writing() as db:
-            contradiction = 1 << columns.CONTRADICTION_AT
-            db.execute("UPDATE site SET bits = (bits | ?) & ~?", (contradiction, 3 << columns.DIRECTION_AT))
-        for word, host in (("out", "shut.example"), ("in", "told.example")):
-            view = store.index(Query.of(line=f"contradiction:{word}"))
-            assert [row.summary.host for row in view.ranked[:]] == [host]
-        assert store.overview(Query()).disagree["claude"] == (1, 1)
+    monkeypatch.setattr("aui_tui.model.query.FIELDS", {**FIELDS, "short": field})
+    monkeypatch.setattr("aui_tui.tui.widgets.querybar.FIELDS", {**FIELDS, "short": field})
+    with reports([replace(RICH_OPEN, host=f"{name}.example", name=name) for name in ("Shop", "Long name")]) as store:
+        view = store.index(Query.of(line="short:yes"))
+        assert [row.summary.host for row in view.ranked[:]] == ["Shop.example"]
+    assert [choice.line for choice in choices("short:")] == ["short:yes", "short:no"]
+    assert terms("sho") == ["short:", "short:yes"]
+    with pytest.raises(BadValue, match="short"):
+        Query.of(line="zort:yes")
+
+
+def test_servers_crawlers_and_hosts_are_asked_for(tmp_path: Path) -> None:
+    store = Reports(tmp_path / "index.db")
+    store.put_many(scans(40))
+    found = {row.summary.host for row in store.index(Query.of(line="crawler:gptbot=blocked")).ranked[:]}
+    wanted = {row.summary.host for row in store.index(Query()).ranked[:]}
+    wanted = {host for host in wanted if store.get(host).card.crawler_policy["GPTBot"] == "blocked"}
+    assert found == wanted != set()
+    assert store.index(Query.of(line="crawler:gptbot -crawler:gptbot=blocked,partial")).ranked[:] == []
+    assert len(store.index(Query.of(line="server:cloudflare")).ranked) == len(store.index(Query()).ranked)
+    assert len(store.index(Query.of(line="server:nginx")).ranked) == 0
+    host = min(wanted)
+    assert [row.summary.host for row in store.index(Query.of(line=f"host:{host}")).ranked[:]] == [host]
+    store.close()
 
 
 @pytest.mark.parametrize(

@@ -18,13 +18,14 @@ from hypothesis import strategies as st
 
 from aui_tui.checks.scoring import Labels, grade_card
 from aui_tui.errors import ConfigError, NeverScanned, Unavailable
-from aui_tui.index import bitmaps, lists
-from aui_tui.index.database import VERSION, Database
+from aui_tui.index import reports
+from aui_tui.index.database import VERSION
 from aui_tui.index.reports import Reports
+from aui_tui.index.upkeep import examine
 from aui_tui.model.card import ReportCard, epoch_ms, stamp
 from aui_tui.model.observations import Exchange, FileFacts, Observations
-from aui_tui.model.query import Query, Term
-from tests.cards import SAMPLES, WALLED, cards
+from aui_tui.model.query import Query
+from tests.cards import SAMPLES, cards
 from tests.matching import ordered
 from tests.strategies import observations
 
@@ -61,25 +62,13 @@ def hosts(store: Reports, line: str = "") -> list[str]:
 
 
 def consistent(store: Reports) -> None:
-    """Every derived table says what the rows of ``site`` say."""
-    db = store.database.reader()
-    rows = db.execute("SELECT id, ranked, category, stance, score, bits, edge FROM site ORDER BY id").fetchall()
-    wanted: dict[int, set[int]] = {}
-    for identity, *values in rows:
-        for tag in bitmaps.tags_of(*values):
-            wanted.setdefault(tag, set()).add(identity)
-    kept = {row[0] for row in db.execute("SELECT DISTINCT tag FROM bitmap")}
-    assert {tag: set(bitmaps.members(bitmaps.load(db, tag))) for tag in kept} == wanted
-    tally = db.execute("SELECT ranked, category, stance, score, hosts FROM tally WHERE hosts <> 0").fetchall()
-    counted = db.execute(
-        "SELECT ranked, category, stance, score, count(*) FROM site GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"
-    ).fetchall()
-    assert tally == counted
-    assert db.execute("SELECT id FROM line ORDER BY id").fetchall() == [(row[0],) for row in rows]
-    for host, name in db.execute("SELECT host, name FROM site").fetchall():
-        for text in (host, name):
-            view = store.index(Query(terms=(Term(field="text", value=text),)))
-            assert host in {row.summary.host for window in (view.ranked, view.unreachable) for row in window[:]}
+    """Every row says what its card says, and every derived table what the rows say."""
+    assert examine(store).problems == ()
+    for host, _ in store.hosts():
+        for text in (host, store.row(host).summary.name):
+            if text.strip() and '"' not in text:
+                view = store.index(Query.of(line=f'"{text}"'))
+                assert host in {row.summary.host for window in (view.ranked, view.unreachable) for row in window[:]}
 
 
 def test_file_is_private(store: Reports, tmp_path: Path) -> None:
@@ -149,7 +138,7 @@ def test_change_is_against_the_scan_before(store: Reports) -> None:
 def test_hosts_in_the_order_of_their_changes(
     store: Reports, monkeypatch: pytest.MonkeyPatch, line: str, descending: bool, few: int
 ) -> None:
-    monkeypatch.setattr(lists, "FEW", few)
+    monkeypatch.setattr(reports, "FEW", few)
     random_ = random.Random(4)
     for number in range(60):
         name = f"shop{number}.example"
@@ -296,18 +285,18 @@ def test_empty_index_has_the_time_of_asking(store: Reports) -> None:
     assert store.overview(Query()).hosts == 0
 
 
-@pytest.mark.parametrize("kind", ["card", "observations", "line", "inflated"])
+@pytest.mark.parametrize("kind", ["card", "observations", "row", "inflated"])
 def test_damaged_record_is_absent_not_a_crash(store: Reports, kind: str) -> None:
     store.put(*scan())
     store.put(*scan("other.example"))
     with store.database.writing() as db:
-        if kind == "line":
-            db.execute("UPDATE line SET line = ? WHERE id = 1", (b"\x93broken",))
+        if kind == "row":
+            db.execute("UPDATE site SET pillars = '{broken' WHERE id = 1")
         elif kind == "inflated":
             db.execute("UPDATE scan SET card = zeroblob(100) WHERE site = 1")
         else:
             db.execute(f"UPDATE scan SET {kind} = substr({kind}, 1, 60) || x'00ff00' WHERE site = 1")
-    if kind == "line":
+    if kind == "row":
         assert hosts(store) == ["other.example"]
     elif kind == "observations":
         assert store.get("shop.example") == (scan()[0], None)
@@ -379,9 +368,9 @@ def test_file_that_another_process_has_begun_anew_is_not_set_aside(tmp_path: Pat
     first, second, third = (Reports(path, clock=lambda: NOW) for _ in range(3))
     first.put(*scan("old.example"))
     assert hosts(second) == hosts(third) == ["old.example"]
-    assert "set aside" in str(first.database.explain(damage(), "read"))
+    assert "set aside" in str(first.database._explained(damage(), "read"))
     put_in_the_end(first, "a.example")
-    assert "could not be read" in str(second.database.explain(damage(), "read"))
+    assert "could not be read" in str(second.database._explained(damage(), "read"))
     put_in_the_end(second, "b.example")
     put_in_the_end(third, "c.example")
     for store in (first, second, third):
@@ -397,11 +386,11 @@ def test_damage_that_an_earlier_reader_finds_is_not_that_of_the_new_file(store: 
     store.put(*scan("old.example"))
 
     def meanwhile() -> None:
-        store.database.explain(damage(), "read")
+        store.database._explained(damage(), "read")
         put_in_the_end(store, "new.example")
 
     def read() -> None:
-        with store.reading(), ThreadPoolExecutor(1) as thread:
+        with store.database.reading(), ThreadPoolExecutor(1) as thread:
             thread.submit(meanwhile).result()
             raise damage()
 
@@ -479,23 +468,3 @@ def test_newer_file_is_refused(tmp_path: Path) -> None:
     ):
         Reports(tmp_path / "index.db")
     assert not list(tmp_path.glob("*damaged*"))
-
-
-def test_older_file_is_brought_forward_in_one_transaction(tmp_path: Path) -> None:
-    path = tmp_path / "index.db"
-    store = Reports(path)
-    store.put(WALLED)
-    store.close()
-    add, fill, fail = (
-        "ALTER TABLE site ADD COLUMN note TEXT;",
-        "UPDATE site SET note = 'x;y';",
-        "\nALTER TABLE nowhere;",
-    )
-    steps = {VERSION: add, VERSION + 1: fill + fail}
-    with pytest.raises(Unavailable, match="syntax error"):
-        Database(path, migrations=steps, version=VERSION + 2).reader()
-    assert sqlite3.connect(path).execute("PRAGMA user_version").fetchone() == (VERSION,)
-    database = Database(path, migrations={**steps, VERSION + 1: fill}, version=VERSION + 2)
-    assert database.reader().execute("SELECT host, note FROM site").fetchall() == [(WALLED.host, "x;y")]
-    assert database.reader().execute("PRAGMA user_version").fetchone() == (VERSION + 2,)
-    database.close()

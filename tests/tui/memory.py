@@ -5,22 +5,24 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from aui_tui.errors import AuiError, NeverScanned
-from aui_tui.index.columns import facts_of
+from aui_tui.index.reports import Reports
 from aui_tui.model.card import ReportCard, epoch_ms
 from aui_tui.model.methods import grade_of
 from aui_tui.model.observations import BROWSER, FILE_PROBES, ProbeEvent, Progress
 from aui_tui.model.options import ORDINARY, ScanOptions
 from aui_tui.model.points import Standing
-from aui_tui.model.query import Query, Term
+from aui_tui.model.query import Query
 from aui_tui.model.registry import registry
 from aui_tui.model.tasks import TaskProgress
 from aui_tui.model.view import Facets, HistoryPoint, HostReport, IndexView, Overview, Quota, Row
 from aui_tui.model.visits import Visits
 from aui_tui.model.vocabulary import CATEGORIES, GRADES, STANCES
 from tests.cards import estimate
-from tests.matching import counted, holds, ordered
+from tests.matching import counted, ordered
 
 from .cards import NOW, make_card
 
@@ -42,6 +44,7 @@ class MemoryService:
         self.notice = ""
         self.scanned: list[tuple[str, bool]] = []
         self.visits_kept: dict[str, Visits] = {}
+        self._indexed: tuple[tuple[tuple[str, int], ...], Reports, TemporaryDirectory[str]] | None = None
 
     @classmethod
     def of(cls, count: int) -> MemoryService:
@@ -78,7 +81,7 @@ class MemoryService:
 
     async def index(self, query: Query) -> IndexView:
         self._check()
-        rows = [row for row in self.rows() if all(self._holds(row, term) for term in query.terms)]
+        rows = self._chosen(query) if query.terms else self.rows()
         chosen = [
             r for r in rows if query.stance in ("", r.summary.stance) and query.category in ("", r.summary.category)
         ]
@@ -94,9 +97,17 @@ class MemoryService:
             facets=Facets(stance={s: by_stance[s] for s in STANCES}, category={c: by_category[c] for c in CATEGORIES}),
         )
 
-    def _holds(self, row: Row, term: Term) -> bool:
-        facts = facts_of(self.histories[row.summary.host][-1])
-        return holds(term, row.summary, now=NOW.timestamp(), facts=facts, change=row.change)
+    def _chosen(self, query: Query) -> list[Row]:
+        """Return the rows that satisfy the query line, as an index says."""
+        scans = tuple((host, len(cards)) for host, cards in self.histories.items())
+        if self._indexed is None or self._indexed[0] != scans:
+            folder = TemporaryDirectory()
+            index = Reports(Path(folder.name) / "index.db", clock=NOW.timestamp)
+            index.put_many((card, None) for cards in self.histories.values() for card in cards)
+            self._indexed = (scans, index, folder)
+        view = self._indexed[1].index(Query(terms=query.terms))
+        hosts = {row.summary.host for window in (view.ranked, view.unreachable) for row in window[0 : len(window)]}
+        return [row for row in self.rows() if row.summary.host in hosts]
 
     async def overview(self, query: Query) -> Overview:
         view = await self.index(query)

@@ -21,7 +21,7 @@ from urllib.parse import quote, urlencode, urljoin, urlsplit
 import msgspec
 
 from aui_tui.errors import AuiError, BadValue, ConfigError, RateLimited, RecordError, Unavailable
-from aui_tui.index.lists import Listing
+from aui_tui.index.listing import Listing
 from aui_tui.model.card import ReportCard, age
 from aui_tui.model.decoding import from_json
 from aui_tui.model.observations import Progress

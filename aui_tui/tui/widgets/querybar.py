@@ -15,9 +15,7 @@ from textual.containers import Horizontal
 from textual.widgets import Input
 
 from aui_tui.errors import BadValue
-from aui_tui.model.query import CONTRADICTIONS, FIELDS, HAS, NEW, OPERATORS, parse
-from aui_tui.model.registry import surfaces
-from aui_tui.model.vocabulary import CATEGORIES, FIXES, GRADES, STANCES
+from aui_tui.model.query import FIELDS, OPERATORS, parse
 from aui_tui.text import clean, fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import QUERY
@@ -30,25 +28,6 @@ from aui_tui.tui.words import nearest
 WORD: Final = re.compile(r'(?:"[^"]*"?|[^\s"])+')
 SHOWN: Final = 8
 """Choices that a drop-down shows."""
-FATES: Final = ("in", "out", "part", "refused", "challenged", "unclear")
-"""Words for what an agent gets, in the order in which they are offered."""
-MEANINGS: Final = {
-    "stance": "Open, Selective, Walled",
-    "category": "kind of site",
-    "agent": "what an assistant gets",
-    "edge": "CDN or server",
-    "score": "points of 100",
-    "grade": "A to F",
-    "has": "what the site has",
-    "signal": "Content-Signal stated",
-    "change": "score against the scan before",
-    "fresh": "age of the scan",
-    "method": "way of scoring",
-    "fix": "what is still to do",
-    "tasks": "tasks were run",
-    "contradiction": "robots.txt and site disagree",
-}
-"""What each term is about, in a few words."""
 
 
 class Reading(NamedTuple):
@@ -110,60 +89,29 @@ def _nearest(word: str, allowed: Sequence[str]) -> str:
     return nearest(re.split("[:=]", word)[-1].strip('"').lower(), allowed)
 
 
-def values_of(field: str) -> tuple[tuple[str, str], ...]:
-    """Return the values that a term may take with what each means; empty for one with free words."""
-    every = tuple((surface.slug, surface.label) for surface in surfaces() if surface.source != "none")
-    found: dict[str, tuple[tuple[str, str], ...]] = {
-        "stance": tuple(
-            (word.lower(), meaning)
-            for word, meaning in zip(STANCES, ("agents get in", "some do", "shut out"), strict=True)
-        ),
-        "category": tuple((_quoted(word.lower()), "") for word in CATEGORIES),
-        "agent": every,
-        "grade": tuple((word.lower(), "") for word in GRADES),
-        "has": tuple((word, "") for word in HAS),
-        "signal": (("yes", ""), ("no", "")),
-        "tasks": (("yes", ""), ("no", "")),
-        "change": (("up", "risen"), ("down", "fallen"), ("same", "as before"), (NEW, "no scan before")),
-        "fresh": (("<7d", "within a week"), ("<24h", "within a day"), (">30d", "older than a month")),
-        "score": (("<40", ""), (">=70", ""), ("40..60", "")),
-        "method": (("v0.2", ""), ("v0.1", "")),
-        "fix": tuple((word, "") for word in FIXES),
-        "contradiction": tuple(
-            zip(CONTRADICTIONS, ("robots yes, site no", "robots no, site yes"), strict=True),
-        ),
-    }
-    return found.get(field, ())
-
-
-def _quoted(word: str) -> str:
-    return f'"{word}"' if " " in word else word
-
-
 def choices(text: str) -> tuple[Choice, ...]:
     """Return how the last word of ``text`` may go on: names of terms, then their values."""
     start = max((found.start() for found in WORD.finditer(text) if found.end() == len(text)), default=len(text))
     head, word = text[:start], text[start:]
-    sign = "-" if word.startswith("-") else ""
-    name, colon, value = word.removeprefix("-").lower().partition(":")
+    body = word.lstrip("-(")
+    sign = word[: len(word) - len(body)]
+    name, colon, value = body.lower().partition(":")
+    field = FIELDS.get(name)
     if not colon:
-        offered = [(field + ":", field + ":", meaning) for field, meaning in _fields(name)]
-    elif name == "agent" and "=" in value:
-        agent, _, fate = value.partition("=")
-        offered = [(f"agent:{agent}={one}", one, "") for one in FATES if one.startswith(fate)]
+        offered = [(f"{one}:", f"{one}:", known.about) for one, known in FIELDS.items() if one.startswith(name)]
+    elif field is None:
+        offered = []
+    elif field.then and "=" in value:
+        who, _, fate = value.partition("=")
+        offered = [(f"{name}:{who}={one}", one, "") for one in field.then if one.startswith(fate)]
     else:
-        tail = "=" if name == "agent" else ""
+        tail = "=" if field.then else ""
         offered = [
             (f"{name}:{one}{tail}", one, meaning)
-            for one, meaning in values_of(name)
+            for one, meaning in ((value.lower(), meaning) for value, meaning in field.values)
             if one.strip('"').startswith(value.strip('"')) and one != value
         ]
     return tuple(Choice(head + sign + line, words, meaning) for line, words, meaning in offered)
-
-
-def _fields(name: str) -> list[tuple[str, str]]:
-    """Return the terms that begin with ``name``, each with its meaning."""
-    return [(field, MEANINGS.get(field, "")) for field in FIELDS if field.startswith(name)]
 
 
 SEARCHING: Final = "-searching"

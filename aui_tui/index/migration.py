@@ -1,0 +1,174 @@
+"""Indexes of schema versions 1 to 3 brought to the present one, inside one transaction: a killed one begins again.
+
+Those versions kept what filters read as bits in ``site`` and what a list shows as MessagePack in ``line``. The scans
+and their cards stay as they are. What no column held is read from the latest card, where it can be read.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final, Protocol
+
+import msgspec
+
+from aui_tui.errors import RecordError
+from aui_tui.index import blobs, rows
+from aui_tui.model.decoding import from_json, msgpack_decoder
+from aui_tui.model.observations import BROWSER
+from aui_tui.model.query import CONTRADICTIONS, HAS
+from aui_tui.model.registry import surfaces
+from aui_tui.model.vocabulary import FIXES, STANCES, VERDICTS
+
+# Places of the bits: eight verdicts of three bits, then one bit each
+HAS_AT: Final = 24
+FIX_AT: Final = 33
+CONTRADICTION_AT: Final = 41
+TASKS_AT: Final = 48
+DIRECTION_AT: Final = 49
+
+OLD: Final = (
+    "SELECT site.id, host, name, ranked, stance, score, bits, site.at, change, scans, CAST(line AS BLOB), edge.text, "
+    "(SELECT CAST(card AS BLOB) FROM scan WHERE site = site.id AND at = site.at), "
+    "(SELECT CAST(observations AS BLOB) FROM scan WHERE site = site.id AND at = site.at) "
+    "FROM old_site AS site LEFT JOIN line ON line.id = site.id LEFT JOIN edge ON edge.id = edge"
+)
+
+
+class Line(msgspec.Struct, frozen=True, array_like=True):
+    """What the table ``line`` held. ``matrix``: our eight verdicts as digits, or a map with other keys or words."""
+
+    name: str
+    category: str
+    grade: str
+    stance: str
+    pillars: dict[str, int | float | None]
+    matrix: str | dict[str, str]
+    scanned_at: str
+    top_evidence: str
+    url: str
+    method: str
+    edge: str = ""
+    best_fix: str = ""
+    best_points: int = 0
+    live: tuple[int, ...] = ()
+
+
+class CardPart(msgspec.Struct):
+    """What no column of a card held."""
+
+    crawler_policy: dict[str, str] = {}
+
+
+class AnswerPart(msgspec.Struct):
+    """The fields of one answer."""
+
+    name: str
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+class SeenPart(msgspec.Struct):
+    """What no column of observations held."""
+
+    exchanges: tuple[AnswerPart, ...] = ()
+
+
+class Part(Protocol):
+    """A statement of ``schema.sql``, and what it makes."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def sql(self) -> str: ...
+
+
+_LINES: Final = msgpack_decoder(Line)
+
+
+def migrate(db: sqlite3.Connection, version: int, schema: Sequence[Part]) -> None:
+    """Bring a file of ``version`` to ``schema``; hosts whose line is damaged keep their history alone."""
+    if version < 3:
+        db.execute("ALTER TABLE scan ADD COLUMN plain INTEGER")
+    for kind, name in db.execute("SELECT type, name FROM sqlite_schema WHERE sql IS NOT NULL").fetchall():
+        if kind in ("index", "trigger", "view"):
+            db.execute(f'DROP {kind} "{name}"')
+    for name in ("tally", "bitmap", "site_text"):
+        db.execute(f"DROP TABLE {name}")
+    db.execute("ALTER TABLE site RENAME TO old_site")
+    kept = {"scan", "meta"} | ({"visits"} if version > 1 else set())
+    made = [part for part in schema if part.kind and part.name not in kept]
+    for part in made:
+        if part.kind == "table":
+            db.execute(part.sql)
+    columns = ("id", "change", "scans", *rows.COLUMNS)
+    insert = f"INSERT INTO site ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+    for site, host, folded, ranked, stance, score, bits, at, change, scans, line, edge, card, seen in db.execute(OLD):
+        try:
+            old = _LINES.decode(line)
+        except (msgspec.MsgspecError, ValueError, TypeError):
+            continue
+        found = _of_bits(bits) | _of_line(old) | _of_card(card, seen)
+        found |= {"host": host, "folded": folded, "ranked": ranked, "stance": STANCES[stance], "score": score, "at": at}
+        found["edge"] = old.edge or edge or ""
+        db.execute(insert, (site, change, scans, *(found[column] for column in rows.COLUMNS)))
+        db.execute("INSERT INTO site_text (rowid, hay) VALUES (?, ?)", (site, rows.search_text(host, folded)))
+    db.execute("INSERT INTO tally SELECT ranked, category, stance, score, count(*) FROM site GROUP BY 1, 2, 3, 4")
+    for part in made:
+        if part.kind != "table":
+            db.execute(part.sql)
+    for name in ("old_site", "line", "edge"):
+        db.execute(f"DROP TABLE {name}")
+
+
+def _of_bits(bits: int) -> dict[str, rows.Value]:
+    def words(first: int, among: tuple[str, ...]) -> str:
+        return rows.joined(word for place, word in enumerate(among) if bits >> first + place & 1)
+
+    verdicts: list[rows.Value] = [
+        VERDICTS[code] if (code := bits >> 3 * place & 7) < len(VERDICTS) else "" for place in range(8)
+    ]
+    directions = words(DIRECTION_AT, CONTRADICTIONS)
+    if not directions and bits >> CONTRADICTION_AT & 1:  # a row from before there were directions
+        live = [verdict for surface, verdict in zip(surfaces(), verdicts, strict=True) if surface.live]
+        held = {"out": {"blocked", "walled"} & {*live}, "in": {"disallowed"} & {*live}}
+        directions = rows.joined(word for word in CONTRADICTIONS if held[word])
+    return dict(zip(rows.AGENTS, verdicts, strict=True)) | {
+        "has": words(HAS_AT, HAS),
+        "fixes": words(FIX_AT, FIXES),
+        "contradictions": directions,
+        "tasks": bits >> TASKS_AT & 1,
+    }
+
+
+def _of_line(line: Line) -> dict[str, rows.Value]:
+    foreign = isinstance(line.matrix, dict)
+    return {
+        "name": line.name,
+        "category": line.category,
+        "grade": line.grade,
+        "method": line.method,
+        "matrix": json.dumps(line.matrix) if foreign else "",
+        "pillars": json.dumps(line.pillars),
+        "top_evidence": line.top_evidence,
+        "url": line.url,
+        "best_fix": line.best_fix,
+        "best_points": line.best_points,
+        "live": json.dumps(line.live),
+    }
+
+
+def _of_card(card: bytes | None, seen: bytes | None) -> dict[str, rows.Value]:
+    """Return what filters read of a card and of what was seen; nothing of a damaged one."""
+    found: dict[str, rows.Value] = {"crawlers": "", "server": ""}
+    with suppress(RecordError, msgspec.MsgspecError):
+        if card is not None:
+            found["crawlers"] = rows.policies(from_json(blobs.inflate(card), CardPart).crawler_policy)
+    with suppress(RecordError, msgspec.MsgspecError):
+        if seen is not None:
+            answers = from_json(blobs.inflate(seen), SeenPart).exchanges
+            found["server"] = rows.server(next((one.headers for one in answers if one.name == BROWSER), ()))
+    return found

@@ -1,0 +1,246 @@
+"""The row of a host in the table ``site``: made of a card or of a summary alone, and read as a line of a list."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from aui_tui.index import blobs
+from aui_tui.model.card import ReportCard, SiteSummary, epoch_ms
+from aui_tui.model.codec import names_of
+from aui_tui.model.methods import METHODS
+from aui_tui.model.observations import CHALLENGED, INCONCLUSIVE, REFUSED, SERVED, Observations
+from aui_tui.model.points import task_points, without_tasks
+from aui_tui.model.registry import registry
+from aui_tui.model.view import Row
+from aui_tui.model.vocabulary import STANCES, VERDICTS
+
+Value = str | int | None
+AGENTS: Final = names_of("matrix")
+"""The columns of verdicts."""
+COLUMNS: Final = (
+    *("host", "name", "folded", "ranked", "category", "stance", "score", "grade", "method", "at", "tasks", "edge"),
+    *("server", "has", "fixes", "contradictions", "crawlers", *AGENTS, "matrix", "pillars", "top_evidence", "url"),
+    *("best_fix", "best_points", "live"),
+)
+"""The columns that one scan fills; ``change`` and ``scans`` follow from all that are kept."""
+SCANNED_AT: Final = "strftime('%Y-%m-%dT%H:%M:%fZ', at / 1e3, 'unixepoch')"
+READ: Final = (
+    f"host, name, category, score, grade, stance, pillars, matrix, {SCANNED_AT}, top_evidence, url, ranked, change, "
+    f"scans, method, edge, best_fix, best_points, live, {', '.join(AGENTS)}"
+)
+"""The columns that ``row_of`` reads, in its order."""
+
+
+class Packed(msgspec.Struct, frozen=True, kw_only=True):
+    """A scan ready to be written, packed outside the transaction; ``columns`` are the values of COLUMNS.
+
+    Without ``card`` only the summary of another index is known.
+    """
+
+    columns: tuple[Value, ...]
+    dead: bool = False
+    card: bytes | None = None
+    observations: bytes | None = None
+    plain: int | None = None
+    incomplete: bool = False
+
+    @classmethod
+    def of(cls, card: ReportCard, observations: Observations | None) -> Packed:
+        """Pack a card and what was seen; the key is ``observations.host``, else ``card.host``."""
+        return cls(
+            columns=columns_of(card, observations),
+            dead=card.probe_dead,
+            card=blobs.pack_card(card),
+            observations=None if observations is None else blobs.pack_observations(observations),
+            plain=without_tasks(card) if task_points(card) is not None else None,
+            incomplete=observations is not None and observations.incomplete,
+        )
+
+    @classmethod
+    def of_summary(cls, summary: SiteSummary, *, ranked: bool) -> Packed:
+        """Pack a row that another index published; ``ranked`` says from which of its two lists."""
+        return cls(columns=_values(_of_summary(summary, method_of(summary), ranked=ranked)))
+
+    @property
+    def host(self) -> str:
+        """The key of the host."""
+        return str(self.columns[0])
+
+    def __getitem__(self, column: str) -> Any:
+        return self.columns[COLUMNS.index(column)]
+
+
+def columns_of(card: ReportCard, seen: Observations | None = None) -> tuple[Value, ...]:
+    """Return the values of COLUMNS for a card; the key is ``seen.host``, else ``card.host``."""
+    held = {
+        "llms": "llms.txt" in card.files,
+        "ai-plugin": "ai-plugin.json" in card.files,
+        "jsonld": card.jsonld > 0,
+        "main": card.semantic.main > 0,
+        "nav": card.semantic.nav > 0,
+        "forms": card.semantic.forms > 0,
+        "signal": card.content_signal,
+        "wildcard": card.wildcard_block,
+        "shell": card.noscript_shell,
+    }
+    best = card.recommendations[0] if card.recommendations else None
+    return _values(
+        _of_summary(card.summary(), card.method, ranked=not card.unreachable)
+        | {
+            "host": seen.host if seen is not None else card.host,
+            "edge": card.edge,
+            "server": server(() if seen is None else seen.browser.headers),
+            "has": joined(word for word, holds in held.items() if holds),
+            "fixes": joined(fix.k for fix in card.recommendations),
+            "contradictions": joined(contradictions(card, seen)),
+            "crawlers": policies(card.crawler_policy),
+            "best_fix": best.title if best else "",
+            "best_points": best.pts if best else 0,
+            "live": json.dumps([access.status for access in card.agent_access.values()]),
+        }
+    )
+
+
+def _of_summary(summary: SiteSummary, method: str, *, ranked: bool) -> dict[str, Value]:
+    """Return what a summary fills of COLUMNS; terms about a card find nothing there."""
+    verdicts: dict[str, Value] = {
+        agent: word if word in VERDICTS else "" for agent, word in zip(AGENTS, verdicts_of(summary.matrix), strict=True)
+    }
+    ours = summary.matrix == verdicts and tuple(summary.matrix) == AGENTS
+    return verdicts | {
+        "host": summary.host,
+        "name": summary.name,
+        "folded": summary.name.casefold(),
+        "ranked": int(ranked),
+        "category": summary.category,
+        "stance": summary.stance,
+        "score": summary.score,
+        "grade": summary.grade,
+        "method": method,
+        "at": epoch_ms(summary.scanned_at),
+        "tasks": int(has_tasks(summary)),
+        "matrix": "" if ours else json.dumps(summary.matrix),
+        "pillars": json.dumps(summary.pillars),
+        "top_evidence": summary.top_evidence,
+        "url": summary.url,
+        "best_points": 0,
+        "live": "[]",
+    }
+
+
+def _values(found: dict[str, Value]) -> tuple[Value, ...]:
+    return tuple(found.get(column, "") for column in COLUMNS)
+
+
+def joined(words: Iterable[str]) -> str:
+    """Return several words as one column, commas around each of them."""
+    text = ",".join(sorted(words))
+    return f",{text}," if text else ""
+
+
+def row_of(values: Sequence[Any], ranks: Sequence[int]) -> Row:
+    """Return the line of a list from the columns READ; ``ranks`` gives the rank of each score.
+
+    Raises ValueError, TypeError or LookupError for damaged ones.
+    """
+    host, name, category, score, grade, stance, pillars, matrix, scanned_at, top, url, ranked, change, scans, *rest = (
+        values
+    )
+    method, edge, best_fix, best_points, live, *verdicts = rest
+    return Row(
+        summary=SiteSummary(
+            host=host,
+            name=name,
+            category=category,
+            score=score,
+            grade=grade,
+            stance=stance,
+            pillars=msgspec.json.decode(pillars),
+            matrix=msgspec.json.decode(matrix) if matrix else dict(zip(AGENTS, verdicts, strict=True)),
+            scanned_at=scanned_at,
+            top_evidence=top,
+            url=url,
+        ),
+        rank=ranks[score] if ranked else 0,
+        change=change,
+        scans=scans,
+        method=method,
+        edge=edge,
+        best_fix=best_fix,
+        best_points=best_points,
+        live=tuple(msgspec.json.decode(live)),
+    )
+
+
+def search_text(host: str, folded: str) -> str:
+    """Return the text in which free text is looked for, from host and case-folded name; no match spans both."""
+    return host if folded in host else f"{host}\n{folded}"
+
+
+def verdicts_of(matrix: dict[str, str]) -> list[str]:
+    """Return the verdicts of our surfaces in order; a matrix with other keys counts by position."""
+    if tuple(matrix) == AGENTS:
+        return list(matrix.values())
+    values = [*matrix.values(), *("",) * len(AGENTS)]
+    return [matrix.get(name, values[place]) for place, name in enumerate(AGENTS)]
+
+
+def has_tasks(summary: SiteSummary | ReportCard) -> bool:
+    """Say whether tasks were run on the site: the pillar that they fill has points."""
+    return any(summary.pillars.get(method.task_pillar.key) is not None for method in METHODS.values())
+
+
+def method_of(summary: SiteSummary) -> str:
+    """Return the name of the method whose pillars a summary has, empty when it is not one of ours."""
+    found = (one.name for one in METHODS.values() if {pillar.key for pillar in one.pillars} == set(summary.pillars))
+    return next(found, "")
+
+
+def stance_code(stance: str) -> int:
+    """Return the number by which the table ``scan`` keeps a stance."""
+    return STANCES.index(stance)
+
+
+def server(headers: Iterable[tuple[str, str]]) -> str:
+    """Return the Server field of an answer, case folded; empty where there is none."""
+    return next((value.casefold() for name, value in headers if name == "server"), "")
+
+
+def policies(found: dict[str, str]) -> str:
+    """Return what robots.txt says to the crawlers that it names, as the column ``crawlers``; positions count."""
+    named = zip(names_of("crawler_policy"), found.values(), strict=False)
+    return joined(f"{token}={policy}" for token, policy in named if policy != "unlisted")
+
+
+def contradictions(card: ReportCard, seen: Observations | None = None) -> frozenset[str]:
+    """Say how robots.txt and the edge disagree about a live-probed agent; exact where it is known what was seen.
+
+    ``out``: robots.txt leaves an agent every path and its probe was refused or challenged. ``in``: robots.txt shuts it
+    out (own group, else ``*``; RFC 9309 2.2.1) and its probe was served.
+    """
+    pairs = _seen(seen) if seen is not None else _on_card(card)
+    out = any(policy == "open" and outcome in (REFUSED, CHALLENGED) for policy, outcome in pairs)
+    let_in = any(policy == "blocked" and outcome == SERVED for policy, outcome in pairs)
+    return frozenset(word for word, held in (("out", out), ("in", let_in)) if held)
+
+
+def _seen(seen: Observations) -> list[tuple[str, str]]:
+    """Return for each live-probed agent what robots.txt says in effect, and the outcome of its probe."""
+    effective = {policy.token: policy.effective for policy in seen.robots.agents}
+    fallback = "unknown" if seen.robots.kind == "unknown" else "open"
+    outcomes = {exchange.name: exchange.outcome for exchange in seen.live}
+    return [(effective.get(agent.token, fallback), outcomes.get(agent.key, INCONCLUSIVE)) for agent in registry().live]
+
+
+def _on_card(card: ReportCard) -> list[tuple[str, str]]:
+    known = 200 <= card.robots_status <= 499
+    unlisted = "blocked" if card.wildcard_block else "open"
+    policies = [unlisted if word == "unlisted" else word for word in card.ua_policy.values()]
+    return [
+        (policy if known else "unknown", access.outcome)
+        for policy, access in zip(policies, card.agent_access.values(), strict=False)
+    ]
