@@ -208,51 +208,62 @@ class Database:
         connection = sqlite3.connect(
             name, timeout=self._busy, isolation_level=None, check_same_thread=False, cached_statements=256, uri=True
         )
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST)
-        connection.execute("PRAGMA trusted_schema = 0")
-        connection.execute(f"PRAGMA cache_size = -{CACHED}")
-        connection.execute("PRAGMA temp_store = 1")  # long lists are put in order in an unnamed file, not in memory
-        connection.create_function("now_ms", 0, lambda: round(self._clock() * 1000), deterministic=True)
+        try:
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST)
+            connection.execute("PRAGMA trusted_schema = 0")
+            connection.execute(f"PRAGMA cache_size = -{CACHED}")
+            connection.execute("PRAGMA temp_store = 1")  # long lists are put in order in an unnamed file, not in memory
+            connection.create_function("now_ms", 0, lambda: round(self._clock() * 1000), deterministic=True)
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
     def _prepare(self) -> sqlite3.Connection:
         """Open the file for writing; where there is no room to write, for reading."""
         self._file = _identity(self.path)
         fresh = not self.path.exists() or self.path.stat().st_size == 0
-        connection = self._connect()
         try:
-            if fresh:
-                self.path.chmod(0o600)
-                connection.execute(f"PRAGMA page_size = {PAGE}")
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")
-            connection.execute(f"PRAGMA wal_autocheckpoint = {LOG // PAGE}")
-            connection.execute(f"PRAGMA journal_size_limit = {LOG}")
-            if self._checked(connection) < VERSION:
-                with transaction(connection):
-                    self._upgrade(connection)
-            self._file, self._mode = _identity(self.path), ""
-        except BaseException as error:  # ctrl+c too
-            connection.close()
+            connection = self._connect()
+            try:
+                self._prepare_writing(connection, fresh=fresh)
+            except BaseException:  # ctrl+c too
+                connection.close()
+                raise
+        except sqlite3.OperationalError as error:
             if code_of(error) in UNWRITABLE and not fresh:
                 return self._prepare_reading()
             raise
+        self._file, self._mode = _identity(self.path), ""
         return connection
+
+    def _prepare_writing(self, connection: sqlite3.Connection, *, fresh: bool) -> None:
+        if fresh:
+            self.path.chmod(0o600)
+            connection.execute(f"PRAGMA page_size = {PAGE}")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {LOG // PAGE}")
+        connection.execute(f"PRAGMA journal_size_limit = {LOG}")
+        if self._checked(connection) < VERSION:
+            with transaction(connection):
+                self._upgrade(connection)
 
     def _prepare_reading(self) -> sqlite3.Connection:
         """Open a file that cannot be written to. Raises ConfigError for one of another version of this program."""
-        for mode in ("mode=ro", "immutable=1"):  # the log needs a file beside it that perhaps cannot be made
+        mode = "mode=ro"
+        try:
             connection = self._connect(mode)
-            try:
-                version = self._checked(connection)
-                break
-            except sqlite3.OperationalError:
-                connection.close()
-                if mode == "immutable=1":
-                    raise
-        log = self.path.with_name(self.path.name + "-wal")
-        if mode == "immutable=1" and log.exists() and log.stat().st_size:
-            self.warnings.append(f"The index {clean(self.path.name)} is read-only; its newest scans may be missing.")
+            version = self._checked(connection)
+        except sqlite3.OperationalError:  # the log needs a file beside it that cannot be made
+            mode = "immutable=1"
+            connection = self._connect(mode)
+            version = self._checked(connection)
+            log = self.path.with_name(self.path.name + "-wal")
+            if log.exists() and log.stat().st_size:
+                self.warnings.append(
+                    f"The index {clean(self.path.name)} is read-only; its newest scans may be missing."
+                )
         if version != VERSION:
             connection.close()
             raise ConfigError(
@@ -277,9 +288,11 @@ class Database:
         identity: int = connection.execute("PRAGMA application_id").fetchone()[0]
         if version <= 0 or identity != APPLICATION_ID:
             raise ConfigError(f"{shown} is not an index of this program (schema {version}).")
-        strange = next((name for name in found if not _is_ours(name, found[name], version)), "")
+        strange = [name for name in found if not _is_ours(name, found[name], version)]
+        if version == VERSION:
+            strange += [name for name in _ours() if name not in found and not name.startswith("view ")]
         if strange:
-            raise ConfigError(f"{shown} is not an index of this program: its {clean(strange, 80)} is not ours.")
+            raise ConfigError(f"{shown} is not an index of this program: its {clean(strange[0], 80)} is not ours.")
         connection.execute("SELECT 1 FROM site LIMIT 1").fetchone()
         return version
 

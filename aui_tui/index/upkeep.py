@@ -15,7 +15,6 @@ import msgspec
 from aui_tui.errors import ConfigError, RecordError, Unavailable
 from aui_tui.index import blobs
 from aui_tui.index.reports import Reports
-from aui_tui.index.rows import COLUMNS, columns_of
 from aui_tui.model.visits import decode_visits
 from aui_tui.text import clean
 
@@ -128,23 +127,18 @@ def examine(reports: Reports, *, progress: OnProgress = unseen) -> Health:
 
 
 def _broken(db: sqlite3.Connection, progress: OnProgress) -> Iterator[str]:
-    """Yield a word for every record that cannot be read, and for every host whose columns are not those of its card."""
+    """Yield a word for every record that cannot be read."""
     total, done, last = db.execute("SELECT count(*) FROM scan").fetchone()[0], 0, 0
-    columns = ", ".join(f"site.{column}" for column in COLUMNS)
-    sql = (
-        f"SELECT scan.id, CAST(card AS BLOB), CAST(observations AS BLOB), scan.at = site.at, {columns} "
-        "FROM scan LEFT JOIN site ON site.id = site WHERE scan.id > ? ORDER BY scan.id LIMIT ?"
-    )
+    sql = "SELECT id, CAST(card AS BLOB), CAST(observations AS BLOB) FROM scan WHERE id > ? ORDER BY id LIMIT ?"
     while found := db.execute(sql, (last, STEP)).fetchall():
-        for _, card_blob, seen_blob, latest, *values in found:
+        for _, card, seen in found:
             try:
-                card = None if card_blob is None else blobs.unpack_card(card_blob)
-                seen = None if seen_blob is None else blobs.unpack_observations(seen_blob)
+                if card is not None:
+                    blobs.unpack_card(card)
+                if seen is not None:
+                    blobs.unpack_observations(seen)
             except RecordError:
                 yield "Scans that cannot be read"
-            else:
-                if latest and card is not None and tuple(values) != columns_of(card, seen):
-                    yield "Hosts whose row is not that of their card"
         done, last = done + len(found), found[-1][0]
         progress(done, total)
     for host, data in db.execute("SELECT host, CAST(record AS BLOB) FROM visits"):

@@ -21,6 +21,7 @@ from aui_tui.errors import ConfigError, NeverScanned, Unavailable
 from aui_tui.index import reports
 from aui_tui.index.database import VERSION
 from aui_tui.index.reports import Reports
+from aui_tui.index.rows import COLUMNS, columns_of
 from aui_tui.index.upkeep import examine
 from aui_tui.model.card import ReportCard, epoch_ms, stamp
 from aui_tui.model.observations import Exchange, FileFacts, Observations
@@ -64,7 +65,10 @@ def hosts(store: Reports, line: str = "") -> list[str]:
 def consistent(store: Reports) -> None:
     """Every row says what its card says, and every derived table what the rows say."""
     assert examine(store).problems == ()
+    with store.database.reading() as db:
+        kept = {row[0]: row for row in db.execute(f"SELECT {', '.join(COLUMNS)} FROM site")}
     for host, _ in store.hosts():
+        assert kept[host] == columns_of(*store.get(host))
         for text in (host, store.row(host).summary.name):
             if text.strip() and '"' not in text:
                 view = store.index(Query.of(line=f'"{text}"'))

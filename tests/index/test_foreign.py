@@ -1,0 +1,142 @@
+"""A file that somebody else made, and a disk without room: one sentence, soon, and nothing lost."""
+
+from __future__ import annotations
+
+import resource
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from aui_tui.errors import ConfigError, Unavailable
+from aui_tui.index import database
+from aui_tui.index.reports import Reports
+from aui_tui.model.query import Query
+from tests.cli.runner import ROOT, aui
+from tests.index.test_reports import scan
+
+ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x AS id, 'h' AS host FROM n"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """An index with three hosts, in the data folder of a home."""
+    (tmp_path / "data").mkdir(mode=0o700)
+    path = tmp_path / "data" / "index.db"
+    reports = Reports(path)
+    reports.put_many([scan(f"{name}.example") for name in ("a", "b", "c")])
+    reports.close()
+    return path
+
+
+def change(path: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA writable_schema = 1")
+        for sql in statements:
+            db.execute(sql)
+        db.commit()
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        ("PRAGMA user_version = -3",),
+        ("PRAGMA application_id = 7",),
+        ("PRAGMA user_version = 0",),
+        ("DROP TABLE site", f"CREATE VIEW site AS {ENDLESS}"),
+        ("DROP TABLE scan", f"CREATE VIEW scan AS {ENDLESS}"),
+        ("DROP TABLE meta", "CREATE TABLE meta (changes INTEGER, more AS (changes * 2))"),
+        ("DROP TABLE visits", "CREATE VIRTUAL TABLE visits USING fts5 (host, at, record)"),
+        ("CREATE TRIGGER mine AFTER INSERT ON site BEGIN DELETE FROM scan; END",),
+        ("DROP TABLE site", f"CREATE VIEW site AS {ENDLESS}", "PRAGMA user_version = 2"),
+        ("DROP TABLE scan",),
+    ],
+    ids=str,
+)
+def test_a_file_that_is_no_index_is_said_in_a_sentence(file: Path, statements: tuple[str, ...]) -> None:
+    change(file, *statements)
+    began = time.monotonic()
+    with pytest.raises(ConfigError, match="is not an index of this program") as caught:
+        Reports(file)
+    assert "\n" not in str(caught.value)
+    assert time.monotonic() - began < database.LONGEST
+    with closing(sqlite3.connect(file)) as db:
+        assert db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0] > 3
+    done = aui(file.parent.parent, "index")
+    assert (done.code, done.out) == (2, "")
+    assert "is not an index of this program" in done.err
+    assert "Traceback" not in done.err
+
+
+def test_a_database_of_another_program_is_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "index.db"
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE mine (x)")
+    before = path.read_bytes()
+    with pytest.raises(ConfigError, match="is not an index"):
+        Reports(path)
+    assert path.read_bytes() == before or sqlite3.connect(path).execute("SELECT * FROM mine").fetchall() == []
+
+
+def test_a_row_of_many_megabytes_is_refused_before_it_is_read(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    change(
+        file,
+        f"UPDATE scan SET card = zeroblob({database.LARGEST + 1}) WHERE site = 1",
+        f"UPDATE site SET top_evidence = CAST(zeroblob({database.LARGEST + 1}) AS TEXT) WHERE id = 2",
+    )
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    reports = Reports(file)
+    with pytest.raises(Unavailable, match="too big"):
+        reports.get("a.example")
+    with pytest.raises(Unavailable, match="too big"):
+        list(reports.index(Query()).ranked[0:50])
+    assert reports.get("c.example")
+    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 < database.LARGEST
+    reports.close()
+
+
+def test_a_question_without_an_end_is_given_up(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "STEPS", 1000)
+    reports = Reports(file)
+    with pytest.raises(Unavailable, match="interrupted"), reports.database.reading(seconds=0.2) as db:
+        db.execute(ENDLESS + " WHERE x < 0").fetchall()
+    assert len(reports.index(Query()).ranked) == 3
+    reports.close()
+
+
+FULL = """
+import resource, signal, sys
+from pathlib import Path
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+from aui_tui.index.reports import Reports
+from aui_tui.errors import Unavailable
+from aui_tui.model.query import Query
+from tests.index.test_reports import scan
+reports = Reports(Path(sys.argv[1]))
+print(len(reports.index(Query.of(line="example")).ranked), reports.get("b.example").card.host)
+try:
+    reports.put(*scan("d.example"))
+except Unavailable as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a limit on the size of files stands for a full disk")
+def test_while_the_disk_is_full_the_index_is_read(file: Path) -> None:
+    """No file may grow: neither the log nor the file beside it that tells where things are in the log."""
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, str(file)], capture_output=True, text=True, cwd=ROOT, timeout=120, check=False
+    )
+    lines = done.stdout.splitlines()
+    assert lines[:1] == ["3 b.example"], done.stderr
+    assert "Nothing can be saved" in lines[1]
+    assert done.returncode == 0
+    reports = Reports(file)
+    assert reports.put(*scan("d.example"))
+    assert len(reports.index(Query()).ranked) == 4
+    reports.close()
