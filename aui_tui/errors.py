@@ -110,7 +110,9 @@ class MissingExtra(ConfigError):
     """``what`` needs libraries that are not installed; ``extra`` is the extra of the package that installs them."""
 
     def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs the extra “{extra}”; install it with: pip install 'aui-tui[{extra}]'.")
+        super().__init__(
+            f"{what} needs the extra “{extra}”; in your checkout of aui-tui run: pip install -e '.[{extra}]'."
+        )
 
 
 class NoBrowser(AuiError):
@@ -118,7 +120,7 @@ class NoBrowser(AuiError):
 
     http_status = 501
     title = "No browser"
-    commands: ClassVar[tuple[str, str]] = ('pip install "aui-tui[browser]"', "python -m playwright install chromium")
+    commands: ClassVar[tuple[str, str]] = ("pip install -e '.[browser]'", "python -m playwright install chromium")
 
     def __init__(self, missing: str) -> None:
-        super().__init__(f"Tasks need {missing}; install both with: {' && '.join(self.commands)}")
+        super().__init__(f"Tasks need {missing}; in your checkout of aui-tui run: {' && '.join(self.commands)}")

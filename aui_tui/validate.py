@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from aui_tui.errors import MissingExtra
 from aui_tui.model.methods import METHODS
 from aui_tui.model.vocabulary import choose
 from aui_tui.text import clean
@@ -197,7 +198,10 @@ def _check(value: Any, kind: str, path: str) -> Iterator[Problem]:
 
 @cache
 def _validator(rules: str) -> Draft202012Validator:
-    from jsonschema import Draft202012Validator
+    try:
+        from jsonschema import Draft202012Validator
+    except ImportError:
+        raise MissingExtra("aui-tui validate", "validate") from None
 
     return Draft202012Validator(json.loads(rules))
 

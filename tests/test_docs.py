@@ -45,8 +45,29 @@ def test_links_between_pages_and_from_the_readme_lead_to_files() -> None:
         assert f"docs/{docs.FILES.get(topic, topic + '.md')}" in README or f"aui-tui help {topic}`" in README, topic
 
 
-def test_the_readme_takes_three_screens() -> None:
-    assert len(README.splitlines()) <= 120
+def test_the_readme_takes_two_screens_and_a_half() -> None:
+    assert len(README.splitlines()) <= 100
+
+
+FORGE = [*(ROOT / ".github").rglob("*.yml"), *(ROOT / ".github").rglob("Dockerfile"), ROOT / ".pre-commit-hooks.yaml"]
+SAID = [ROOT / "README.md", ROOT / ".github" / "CONTRIBUTING.md", *FOLDER.glob("*.md"), *FORGE]
+
+
+@pytest.mark.parametrize("path", [*SAID, *(ROOT / "aui_tui").rglob("*.py")], ids=lambda path: path.name)
+def test_nothing_is_installed_by_a_name_that_anybody_may_take(path: Path) -> None:
+    """Nothing is published, so ``pip install aui-tui`` would run the code of whoever takes the name."""
+    text = path.read_text(encoding="utf-8")
+    assert not re.findall(r"pip install[^\n]*[\s\"'“](?:aui-tui(?:\[|\b(?![/.@])))[^\n]*", text)
+    assert not re.findall(r"default: aui-tui\s*$", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", [*FORGE, *FOLDER.glob("*.md")], ids=lambda path: path.name)
+def test_actions_are_pinned_and_no_expression_reaches_a_shell(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    for action in re.findall(r"uses: (\S+)", text):
+        owner, _, revision = action.partition("@")
+        assert owner.startswith("OWNER/") or re.fullmatch(r"[0-9a-f]{40}", revision), action
+    assert not [line for line in text.splitlines() if re.match(r"\s*(- )?run: .*\$\{\{", line)]
 
 
 def test_the_page_on_queries_has_every_term() -> None:

@@ -283,7 +283,7 @@ def _step(observations: Observations) -> str:
         return fill(CLOSED_STEPS[code], {"url": observations.browser.url})
     real = next((arm for arm in observations.arms if arm.name == REAL and arm.outcome in AWAY), None)
     if real is None:
-        return "A scan with Chromium (pip install “aui-tui[browser]”) can tell whether a real browser gets in"
+        return "A scan with Chromium (extra “browser”: aui-tui help tasks) can tell whether a real browser gets in"
     return (
         f"A real browser ({real.client}) is turned away too, so it may be this address, its country or an outage; scan"
         " from another network (--via PROXY)"

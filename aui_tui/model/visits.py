@@ -127,7 +127,7 @@ class Visits(msgspec.Struct, frozen=True, kw_only=True):
     read. ``kind``: whether the log is written where requests arrive (edge), behind another server (origin), or unknown;
     ``kind_reason`` says why. ``first`` and ``last``: the period, empty when no line has a time. ``lines``: all lines;
     ``examined``: those that were parsed, ``unparsable``: those of them that could not be; ``agent_lines``: those that
-    name a client of the registry. ``sampled``: what version 0.1.0 multiplied counts by. ``verification``: why addresses
+    name a client of the registry. ``sampled``: the first version multiplied by it. ``verification``: why addresses
     were not checked, empty when they were. ``silent``: robots.txt tokens that send no requests. ``notes``: sentences.
     """
 

@@ -178,7 +178,7 @@ def test_why_a_file_was_not_counted_is_reported() -> None:
 def test_what_was_relaxed_is_reported_even_of_an_unreachable_site() -> None:
     for seen in (site.plain(), site.dead()):
         relaxed = replace(seen, limits=("insecure", "connect-to"), warnings=("nothing listens at port 443",))
-        assert any(line.startswith("Certificates were not checked (--insecure)") for line in reported(relaxed, "warn"))
+        assert any(line.startswith("Certificates were not checked (the setting") for line in reported(relaxed, "warn"))
         assert "Nothing listens at port 443." in reported(relaxed, "warn")
         assert reported(relaxed)[-1].startswith("About this scan: connections went to another address (--connect-to)")
 
@@ -187,8 +187,8 @@ def test_a_refused_browser_is_no_shut_out_of_agents() -> None:
     seen = site.site(site.probe(BROWSER, 403), lambda slot: site.probe(slot, 403))
     assert reported(seen)[0] == (
         "shop.example turns everybody away: a browser and every agent get 403 Forbidden. So nothing follows about"
-        " agents, and nothing is graded. A scan with Chromium (pip install “aui-tui[browser]”) can tell whether a real"
-        " browser gets in."
+        " agents, and nothing is graded. A scan with Chromium (extra “browser”: aui-tui help tasks) can tell whether a"
+        " real browser gets in."
     )
     real = replace(seen, arms=(Arm(name="R", outcome="refused", status=403, client="Chromium 156"),))
     assert "A real browser (Chromium 156) is turned away too, so it may be this address" in reported(real)[0]

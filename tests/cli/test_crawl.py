@@ -129,7 +129,9 @@ sys.exit(run(["crawl", "--starter", *sys.argv[1:]]))
 def test_without_the_extra_dask_one_sentence_says_how_to_get_it(tmp_path: Path, option: tuple[str, str]) -> None:
     done = python(tmp_path, WITHOUT_DASK, *option)
     assert done.code == 2
-    assert done.sentence.endswith(f"{option[0]} needs the extra “dask”; install it with: pip install 'aui-tui[dask]'.")
+    assert done.sentence.endswith(
+        f"{option[0]} needs the extra “dask”; in your checkout of aui-tui run: pip install -e '.[dask]'."
+    )
 
 
 def test_failed_hosts_are_results_too(tmp_path: Path) -> None:

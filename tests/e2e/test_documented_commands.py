@@ -43,7 +43,7 @@ WAITING = ("serve", "watch", "mcp", "web")
 """Commands that go on until they are interrupted."""
 SCREENS = ("", "demo")
 """Commands that open the dashboard; the empty one is the dashboard itself."""
-CHANGED = (("--pace 10", "--pace 0.01"), ("/var/log/nginx/access.log", "access.log"))
+CHANGED = (("AUI_TUI_PACE=10", "AUI_TUI_PACE=0.01"), ("/var/log/nginx/access.log", "access.log"))
 """What is not run as written: waiting, and a file of the system."""
 ELSEWHERE = {
     "python3 -m venv": "tests/e2e/test_wheel.py installs and runs the package",
@@ -58,7 +58,8 @@ assert sys.argv[1] == "-c"
 found = duckdb.sql(sys.argv[2])
 found.show()
 assert found.shape[0]"""
-SH_ONLY = re.compile(r"[|>]|&&|^[A-Z]+=")
+SH_ONLY = re.compile(r"[|>]|&&|^[A-Z_]+=")
+TRUST = {"AUI_TUI_CACERT": "staging-ca.pem", "AUI_TUI_NO_LIMIT": "1"}
 
 
 def lines_of(page: str) -> list[str]:
@@ -87,8 +88,7 @@ class World:
     def rules(self) -> list[str]:
         """Options that lead every scan to the sites."""
         ports = {80: self.plain, 8000: self.plain, 443: self.tls}
-        rules = [word for port, to in ports.items() for word in ("--connect-to", f":{port}:127.0.0.1:{to}")]
-        return [*rules, "--cacert", "staging-ca.pem"]
+        return [word for port, to in ports.items() for word in ("--connect-to", f":{port}:127.0.0.1:{to}")]
 
     def led(self, words: list[str]) -> list[str]:
         """Return the words of a command line with what leads it to the sites."""
@@ -99,11 +99,11 @@ class World:
     def run(self, line: str) -> Result:
         """Run a line that ends by itself."""
         if not SH_ONLY.search(line) and line.startswith("aui-tui "):
-            return here(self.folder, *self.led(shlex.split(line, comments=True)[1:]))
+            return here(self.folder, *self.led(shlex.split(line, comments=True)[1:]), env=TRUST)
         done = subprocess.run(
             ["bash", "-e", "-o", "pipefail", "-c", line],
             cwd=self.folder,
-            env=environment(self.folder, {"PATH": f"{self.folder / 'tools'}:{os.environ['PATH']}"}),
+            env=environment(self.folder, {"PATH": f"{self.folder / 'tools'}:{os.environ['PATH']}"} | TRUST),
             capture_output=True,
             text=True,
             timeout=150,
@@ -118,7 +118,7 @@ class World:
         with subprocess.Popen(
             program,
             cwd=self.folder,
-            env=environment(self.folder),
+            env=environment(self.folder, TRUST),
             stdin=subprocess.DEVNULL if words[0] == "mcp" else None,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -186,9 +186,7 @@ esac
         (tools / name).write_text(text)
         (tools / name).chmod(0o755)
     for _ in range(2):
-        done = world.run(
-            "aui-tui scan https://shop.example https://example.com http://localhost:8000 --force --no-limit"
-        )
+        done = world.run("aui-tui scan https://shop.example https://example.com http://localhost:8000 --force")
         assert done.code == 0, done.err
     world.published = free_port()
     serve = [sys.executable, "-m", "aui_tui", "serve", "--port", str(world.published)]
@@ -232,7 +230,7 @@ def run_all(lines: list[str], world: World) -> None:
         if any(line.startswith(start) for start in ELSEWHERE) or skipped(line):
             continue
         if line.startswith("pip install"):
-            extra = re.search(r"aui-tui\[(\w+)\]", line)
+            extra = re.search(r"'\.\[(\w+)\]'", line)
             assert extra
             assert f"\n{extra[1]} = [" in (ROOT / "pyproject.toml").read_text()
             continue

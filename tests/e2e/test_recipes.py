@@ -143,7 +143,7 @@ def test_the_gitlab_job_fails_where_an_agent_is_kept_out(runner: Runner, robots:
 def test_the_same_machine_twice_and_then_a_worse_site(runner: Runner) -> None:
     """A second run neither passes by an old answer nor fails by the limit."""
     scan = next(step["run"] for step in parsed(GITHUB)["jobs"]["agents"]["steps"] if "scan" in step.get("run", ""))
-    assert scan.splitlines()[-1].split("--format")[0] in parsed(GITLAB)["agents"]["script"][-1]
+    assert scan.splitlines()[-1].split(" -o ")[0] in parsed(GITLAB)["agents"]["script"][-1]
     for _ in range(2):
         done = runner.run(scan)
         assert done.returncode == 0, done.stderr
@@ -156,21 +156,21 @@ def test_hold_a_line(runner: Runner) -> None:
     text = SECTION.partition("\n## ")[0]
     server = f"python -m http.server 8000 --directory public & {GITLAB_WAIT}"
     lines = [line.strip() for line in text.splitlines() if line.startswith("    ")]
-    mine = [line.replace("https://shop.example", "http://localhost:8000 --allow-private") for line in lines]
+    mine = [line.replace("https://shop.example", "http://localhost:8000") for line in lines]
     assert len(mine) == 2
     for _ in range(2):
         done = runner.run(server, *mine)
         assert done.returncode == 0, done.stderr
     runner.robots("User-agent: Claude-User\nDisallow: /\n")
-    done = runner.run(server, f"{mine[1]} --force")
+    done = runner.run(server, mine[1])
     assert done.returncode == 1
     assert "Claude: went from allowed to disallowed." in done.stderr
 
 
-@pytest.mark.parametrize(("options", "code"), [("", 3), ("--first-run pass", 0)])
-def test_no_regress_on_an_empty_machine(runner: Runner, options: str, code: int) -> None:
+@pytest.mark.parametrize(("first", "code"), [("", 3), ("AUI_TUI_FIRST_RUN=pass ", 0)])
+def test_no_regress_on_an_empty_machine(runner: Runner, first: str, code: int) -> None:
     server = f"python -m http.server 8000 --directory public & {GITLAB_WAIT}"
-    scan = f"aui-tui scan http://localhost:8000 --allow-private --no-limit --force --no-regress last {options}"
+    scan = f"{first}aui-tui scan http://localhost:8000 --no-regress last"
     assert runner.run(server, scan).returncode == code
     assert runner.run(server, scan).returncode == 0
 

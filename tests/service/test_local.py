@@ -291,7 +291,7 @@ async def test_the_limit_names_the_way_out_for_a_host_of_ones_own(tmp_path: Path
             local.scans.quota.spend("local")
         with pytest.raises(RateLimited) as refused:
             await local.scan(site.url)
-        assert f"{site.host} is a host of your own: --no-limit scans it without that limit." in str(refused.value)
+        assert f"{site.host} is a host of your own: AUI_TUI_NO_LIMIT=1 lifts that limit." in str(refused.value)
     free = LocalService(tmp_path / "data", access=ScanPolicy(allow_private=True, no_limit=True))
     try:
         for force in (False, True, True):

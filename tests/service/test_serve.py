@@ -245,7 +245,9 @@ sys.exit(run(["serve"]))
 def test_without_the_extra_one_sentence_says_how_to_get_it(tmp_path: Path) -> None:
     done = python(tmp_path, WITHOUT)
     assert done.code == 2
-    assert "Serving needs the extra “serve”; install it with: pip install 'aui-tui[serve]'." in done.sentence
+    assert (
+        "Serving needs the extra “serve”; in your checkout of aui-tui run: pip install -e '.[serve]'." in done.sentence
+    )
 
 
 @pytest.mark.slow

@@ -125,7 +125,7 @@ async def test_without_a_browser_the_two_commands_are_named(tmp_path: Path, monk
     with pytest.raises(NoBrowser) as caught:
         await service.scan("example.com", ScanOptions(tasks=True))
     await service.aclose()
-    assert 'pip install "aui-tui[browser]" && python -m playwright install chromium' in str(caught.value)
+    assert "pip install -e '.[browser]' && python -m playwright install chromium" in str(caught.value)
     assert caught.value.exit_code == 2
 
 
