@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -21,6 +21,7 @@ from aui_tui.model.view import Facets, HistoryPoint, HostReport, IndexView, Over
 from aui_tui.model.visits import Visits
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
 from tests.cards import DEAD, SAMPLES, WALLED, estimate
+from tests.matching import counted
 
 LIMIT = 10
 
@@ -110,7 +111,10 @@ class MemoryService:
         )
 
     async def overview(self, query: Query) -> Overview:
-        raise NotImplementedError
+        rows = list((await self.index(query)).ranked[:])
+        pairs = Counter((row.summary.category, row.summary.stance) for row in rows)
+        stances = {word: {stance: pairs[word, stance] for stance in STANCES} for word in CATEGORIES}
+        return Overview(grades={}, stances=stances, failing={}, hosts=len(rows), **counted(rows))
 
     async def position(self, host: str, query: Query) -> int:
         view = await self.index(query)

@@ -63,6 +63,7 @@ class Publication:
         self._client = client
         self.label = local.label
         self.index, self.overview, self.position = local.index, local.overview, local.position
+        self.moves, self.weeks = local.moves, local.weeks
         self.site, self.visits, self.what_if, self.cached = local.site, local.visits, local.what_if, local.cached
         """What is stored can be read by everybody alike."""
         self._read_only = read_only

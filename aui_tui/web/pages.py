@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+import time
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from itertools import count
 from typing import Any, Final
@@ -19,22 +22,28 @@ from starlette.routing import Route
 from aui_tui import docs
 from aui_tui.errors import AuiError, BadValue
 from aui_tui.model import labels, visits
+from aui_tui.model.agents import gets_in
 from aui_tui.model.card import ReportCard
 from aui_tui.model.points import gain
 from aui_tui.model.query import Query
 from aui_tui.model.tasks import rows as task_rows
-from aui_tui.model.view import IndexView
+from aui_tui.model.view import IndexView, Overview
 from aui_tui.model.vocabulary import CATEGORIES, STANCES, VERDICT_RANK
 from aui_tui.report import page as pictures
+from aui_tui.service.protocol import HasMoves
 from aui_tui.web import discovery, messages, problems
 from aui_tui.web.messages import Parameters, Representation, answer
 from aui_tui.web.problems import KINDS, Problem
 from aui_tui.web.routes import STATIC_CACHE, Endpoints, fixed
 
 HTML: Final = "text/html; charset=utf-8"
-ROWS: Final = 100
+ROWS: Final = 10
 """Rows of one page of the index."""
-UNREACHABLE_ROWS: Final = 20
+OVERVIEW_SECONDS: Final = 60.0
+"""Seconds for which the overview is shown before it is counted again: it may take half a second."""
+SERVERS: Final = 6
+"""Servers that the overview names."""
+UNREACHABLE_ROWS: Final = 5
 """Unreachable hosts shown below the first page; the rest is in the JSON and behind the filters."""
 SORTS: Final = {"rank": "Rank", "host": "Host", "name": "Name", "age": "Last scan", "category": "Category"}
 POLICY: Final = (
@@ -59,6 +68,8 @@ class Pages:
 
     def __init__(self, endpoints: Endpoints) -> None:
         self._endpoints = endpoints
+        self._counted: tuple[float, dict[str, Any]] | None = None
+        self._counting = asyncio.Lock()
         self._config = endpoints.config
         self._fields = SECURITY | {"Link": f'<{self._config.root}/.well-known/api-catalog>; rel="api-catalog"'}
         self._environment = _environment()
@@ -109,7 +120,9 @@ class Pages:
         made = self._endpoints.shelf.get(key, stamp)
         if made is None:
             view = await self._endpoints.service.index(query)
-            made = self._page("index.html", **self._listed(view, query, fields, complaint))
+            first = not (complaint or any(fields.values()))
+            overview = await self._overview() if first and len(view.ranked) else {}
+            made = self._page("index.html", overview=overview, **self._listed(view, query, fields, complaint))
             self._endpoints.shelf.put(key, stamp, made)
         return await answer(request, made, headers=self._fields, status=400 if complaint else 200)
 
@@ -136,6 +149,16 @@ class Pages:
             "data": urlencode({k: v for k, v in kept.items() if k in ("category", "stance")}),
             "linked": linked_script(discovery.linked_data(self._config.base_url)),
         }
+
+    async def _overview(self) -> dict[str, Any]:
+        """Return who gets in over all sites, by assistant, category and server."""
+        async with self._counting:
+            if self._counted is None or time.monotonic() - self._counted[0] > OVERVIEW_SECONDS:
+                service = self._endpoints.service
+                found = await service.overview(Query())
+                weeks = await service.weeks(Query()) if isinstance(service, HasMoves) else {}
+                self._counted = time.monotonic(), _overview_rows(found, weeks)
+            return self._counted[1]
 
     async def site(self, request: Request) -> Response:
         """GET /site/<host>: the report card of one host."""
@@ -244,6 +267,37 @@ def markdown_html(text: str, root: str) -> str:
     numbers = count(1)
     made = re.sub("<pre>", lambda _: f'<pre tabindex="0" role="region" aria-label="Example {next(numbers)}">', made)
     return made.replace("<table>", '<div class="scroll" tabindex="0"><table>').replace("</table>", "</table></div>")
+
+
+def _overview_rows(found: Overview, weeks: Mapping[str, Sequence[int]]) -> dict[str, Any]:
+    """Return the rows of the overview: percentages of the sites of which it is known."""
+    agents = []
+    for slug, verdicts in found.verdicts.items():
+        known = {verdict: hosts for verdict, hosts in verdicts.items() if gets_in(verdict) is not None}
+        if total := sum(known.values()):
+            share = round(100 * sum(hosts for verdict, hosts in known.items() if gets_in(verdict)) / total)
+            before = next((week for week in weeks.get(slug, ()) if week >= 0), None)
+            denied, refused = found.disagree.get(slug, (0, 0))
+            agents.append(
+                {
+                    "slug": slug,
+                    "share": share,
+                    "change": None if before is None else share - before,
+                    "told_yes": denied,
+                    "told_no": refused,
+                }
+            )
+    categories = [
+        {"name": name, "hosts": sum(stances.values()), "stances": stances}
+        for name, stances in found.stances.items()
+        if sum(stances.values())
+    ]
+    servers = [
+        {"name": name, "hosts": hosts, "refusing": found.refusing.get(name, 0)}
+        for name, hosts in found.edges.items()
+        if name
+    ]
+    return {"hosts": found.hosts, "agents": agents, "categories": categories, "servers": servers[:SERVERS]}
 
 
 def _fields(query: Query) -> dict[str, str]:

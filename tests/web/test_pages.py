@@ -11,6 +11,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from aui_tui.model.card import Evidence, Recommendation
+from aui_tui.model.registry import surfaces
 from tests.cards import DEAD, RICH_OPEN, WALLED
 from tests.memory_service import MemoryService, many
 from tests.service.serving import Running, serving
@@ -44,13 +45,34 @@ def page(site: Running, path: str) -> LexborHTMLParser:
 def test_index_page_lists_what_the_json_lists(site: Running) -> None:
     text = page(site, "/").body.text()
     index = site.get("/api/index.json").json()
-    for row in index["ranked"][:100]:
+    for row in index["ranked"][:10]:
         assert row["host"] in text
         assert row["stance"] in text
-    assert RICH_OPEN.name in text
+    assert RICH_OPEN.name in page(site, "/?q=shop").body.text()
     assert DEAD.host in text
     assert "234 ranked" not in text
-    assert f"{len(index['ranked'])} ranked sites, page 1 of 3" in text
+    assert f"{len(index['ranked'])} ranked sites, page 1 of {-(-len(index['ranked']) // 10)}" in text
+
+
+def test_the_first_page_says_who_gets_in_and_a_search_lists_sites_alone(site: Running) -> None:
+    tree = page(site, "/")
+    ranked = list(site.get("/api/index.json").json()["ranked"])
+    place = [surface.slug for surface in surfaces()].index("claude")
+    claude = [word for row in ranked if (word := list(row["matrix"].values())[place]) != "untested"]
+    inside = round(100 * sum(word in ("allowed", "partial", "allowed-robots") for word in claude) / len(claude))
+    rows = {row.css_first("th").text(): row.text() for row in tree.css("section[aria-labelledby=who] tbody tr")}
+    assert f"{inside} %" in rows["Claude"]
+    by_category = sum(int(cell.text()) for cell in tree.css("section[aria-labelledby=where] tbody td"))
+    assert by_category == len(ranked)
+    assert len(tree.css("table.sites tbody tr")) <= 10 + 5
+    about = {node.attributes["property"]: node.attributes["content"] for node in tree.css("meta[property^='og:']")}
+    assert about["og:title"] == tree.css_first("title").text()
+    assert set(about) == {"og:site_name", "og:type", "og:title", "og:description"}
+    assert tree.css("a[href='/help/method']")
+    assert not page(site, "/?q=shop").css("section[aria-labelledby=who]")
+    assert RICH_OPEN.host in (
+        page(site, f"/site/{RICH_OPEN.host}").css_first("meta[property='og:description']").html or ""
+    )
 
 
 def test_an_agent_kept_from_some_paths_is_let_in() -> None:
@@ -64,7 +86,7 @@ def test_pages_follow_each_other_and_the_last_has_no_next(site: Running) -> None
     path: str | None = "/"
     while path is not None:
         tree = page(site, path)
-        seen += [node.text() for node in tree.css("tbody th a") if "ranked" in tree.css_first("caption").text()]
+        seen += [node.text() for node in tree.css("table.sites tbody th a")]
         following = tree.css_first("a[rel=next]")
         path = following.attributes["href"] if following is not None else None
         assert len(seen) < 1000
