@@ -173,10 +173,8 @@ async def scan_one(run: Run, service: Service, url: str, asked: ScanOptions) -> 
 
 async def _scan_with_tasks(run: Run, service: Service, url: str, asked: ScanOptions) -> HostReport:
     """Scan ``url`` and run the tasks, each step reported on a line of its own. Raises AuiError."""
-    from aui_tui.cli.tasks import narrator, sandbox_warning
+    from aui_tui.cli.tasks import narrator
 
-    if warning := sandbox_warning():
-        streams.say(warning)
     progress = None if run.quiet else _plain(clean(url, 253))
     return await service.scan(url, asked, progress=progress, live=narrator(url, quiet=run.quiet))
 

@@ -90,13 +90,6 @@ def step_words(step: Step) -> str:
     return f"{what}: {step.note}" if step.note else what
 
 
-def sandbox_warning() -> str:
-    """Return one sentence when the browser runs without its sandbox, empty otherwise."""
-    from aui_tui.tasks.browser import Browser
-
-    return "" if Browser().sandboxed else "The browser runs without its sandbox, since this is the user root."
-
-
 def report_lines(host: str, report: TaskReport, paint: Paint) -> Iterator[str]:
     """Yield the transcript of ``report`` as text."""
     signs = ASCII if paint.ascii else SIGNS

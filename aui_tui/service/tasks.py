@@ -8,6 +8,7 @@ import os
 import shutil
 from collections.abc import Awaitable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -16,7 +17,7 @@ import msgspec
 from aui_tui.errors import BadValue, NoBrowser, Unavailable
 from aui_tui.model.card import ReportCard
 from aui_tui.model.observations import Observations
-from aui_tui.model.tasks import STOPPED, TASKS, TaskProgress
+from aui_tui.model.tasks import STOPPED, TASKS, TaskEvent, TaskProgress
 from aui_tui.model.view import HostReport
 from aui_tui.scan.exchanges import redact
 from aui_tui.scan.policy import ScanPolicy
@@ -78,7 +79,7 @@ class TaskRuns:
                     access=self._access.toward(parse(seen.origin, allow_private=True)),
                     act=act,
                     pictures=self._pictures is not None,
-                    tell=live,
+                    tell=None if live is None else partial(self._tell, live),
                     keep=held.append,
                 )
         except asyncio.CancelledError:
@@ -88,6 +89,13 @@ class TaskRuns:
         except Unavailable as error:
             return msgspec.structs.replace(report, warnings=(*report.warnings, f"No tasks were run. {error}"))
         return await self._kept(report, seen, held[0], url)
+
+    def _tell(self, live: TaskProgress, event: TaskEvent) -> None:
+        """Hand on ``event``; whoever watches is told when the browser runs without its sandbox."""
+        if event.state == "browser" and not self._browser.sandboxed:
+            note = f"{event.note} without its sandbox, since this is the user root"
+            event = msgspec.structs.replace(event, note=note)
+        live(event)
 
     async def _kept(self, report: HostReport, seen: Observations, run: TaskRunning, url: str) -> HostReport:
         whole = redact(seen.with_tasks(run.report, run.rendered), self._access.secrets)

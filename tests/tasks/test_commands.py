@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -50,6 +51,8 @@ async def test_a_run_is_kept_shown_published_and_forgotten(
     events: list[TaskEvent] = []
     async with shop_service(data, Shop(faults=frozenset({"search-unnamed"}))) as service:
         answer = await service.scan(f"http://{HOST}", ScanOptions(tasks=True, act=True), live=events.append)
+        started = next(event for event in events if event.state == "browser")
+        assert ("without its sandbox" in started.note) == (os.geteuid() == 0)
         assert answer.card.pillars["works"] == 40
         assert answer.card.provisional is False
         assert answer.observations is not None
