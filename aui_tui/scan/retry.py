@@ -126,7 +126,7 @@ def retry_after(value: str, now: float | None = None) -> float:
         return float(value)
     try:
         due = parsedate_to_datetime(value.strip())
-    except ValueError:
+    except (ValueError, OverflowError):
         return 0.0
     return max(0.0, due.timestamp() - (time.time() if now is None else now))
 

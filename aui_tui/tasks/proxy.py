@@ -228,7 +228,7 @@ def _body_length(wanted: Wanted) -> int:
     if "transfer-encoding" in said:
         return -1
     length = said.get("content-length", "0")
-    return int(length) if length.isdecimal() else 0
+    return int(length) if length.isdecimal() and len(length) < 16 else 0
 
 
 class Dialler:

@@ -298,7 +298,7 @@ def unchanged(request: Request, etag: str, modified: datetime | None) -> bool:
         return False
     try:
         limit = parsedate_to_datetime(since)
-    except ValueError:
+    except (ValueError, OverflowError):
         return False
     if limit.tzinfo is None:
         limit = limit.replace(tzinfo=UTC)
