@@ -207,6 +207,11 @@ LIMITS = (
         " for it; an agent that a valid signature lets in counts as served.",
     ),
     good(
+        "via",
+        "About this scan: connections went through a proxy (--via), so this card shows the site as that network sees"
+        " it.",
+    ),
+    good(
         "connect-to",
         "About this scan: connections went to another address (--connect-to), so this card describes the server"
         " that answered there.",

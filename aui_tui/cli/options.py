@@ -75,6 +75,18 @@ Limit = Annotated[int, _filter("--limit", metavar="N", min=0, help="At most N ro
 
 _reach = partial(typer.Option, rich_help_panel=REACH)
 AllowPrivate = Annotated[bool, _reach("--allow-private", help="Allow private addresses and any port.")]
+Control = Annotated[
+    str,
+    _reach(
+        "--control",
+        metavar="KIND",
+        help="What agents are measured by: auto (a real Chromium where it settles something), plain or chromium.",
+    ),
+]
+Via = Annotated[
+    str | None,
+    _reach("--via", metavar="PROXY", help="Scan through a proxy: http://HOST:PORT or socks5://HOST:PORT."),
+]
 ConnectTo = Annotated[
     list[str] | None,
     _reach(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from aui_tui.cli.run import Run
 from aui_tui.errors import BadValue, ConfigError
@@ -16,8 +16,34 @@ if TYPE_CHECKING:
     from aui_tui.scan.policy import ScanPolicy
 
 
+CONTROLS: Final = ("auto", "plain", "chromium")
+
+
+def checked(run: Run, control: str, via: str | None) -> None:
+    """Check ``--control`` and ``--via`` before any request. Raises BadValue or ConfigError."""
+    if control not in CONTROLS:
+        raise BadValue(f"--control takes auto, plain or chromium, not “{clean(control, 40)}”.")
+    if via is not None:
+        from aui_tui.scan.policy import Via
+
+        Via.parse(via)
+    if run.settings.source and (via is not None or control != "auto"):
+        raise ConfigError("--control and --via cannot be used with --source; leave out --source to scan from here.")
+    if control == "chromium":
+        from aui_tui.tasks.browser import available
+
+        if missing := available():
+            raise BadValue(f"--control chromium needs {missing}; install it, or leave --control out.")
+
+
 def policy_of(
-    run: Run, url: str = "", *, allow_private: bool = False, connect_to: Sequence[str] | None = None
+    run: Run,
+    url: str = "",
+    *,
+    allow_private: bool = False,
+    connect_to: Sequence[str] | None = None,
+    control: str = "auto",
+    via: str | None = None,
 ) -> ScanPolicy | None:
     """Return what the options and the settings of the site at ``url`` allow; None where there are neither.
 
@@ -26,9 +52,9 @@ def policy_of(
     settings = run.settings
     site = site_of(run, url) if url and settings.sites else None
     relaxed = settings.cacert or settings.insecure or settings.pace or settings.sign
-    if not (allow_private or connect_to or site or relaxed):
+    if not (allow_private or connect_to or site or relaxed or via or control != "auto"):
         return None
-    from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
+    from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy, Via
 
     policy = ScanPolicy(
         allow_private=allow_private,
@@ -36,6 +62,8 @@ def policy_of(
         connect_to=tuple(ConnectTo.parse(rule) for rule in connect_to or ()),
         cafile=_readable(settings.cacert) if settings.cacert else "",
         insecure=settings.insecure,
+        control=control,
+        via=Via.parse(via) if via is not None else None,
         limits=Limits(pace=settings.pace),
     )
     if settings.sign:

@@ -17,7 +17,7 @@ import typer
 from aui_tui.cli import options, streams
 from aui_tui.cli.gating import Gating
 from aui_tui.cli.output import CardForm, emit, path_of
-from aui_tui.cli.reach import policy_of
+from aui_tui.cli.reach import checked, policy_of
 from aui_tui.cli.run import Run, fail
 from aui_tui.cli.sources import opened
 from aui_tui.errors import AuiError, BadValue, ConfigError, InvalidHost, PrivateHost
@@ -286,6 +286,8 @@ def scan(
     open_: Annotated[bool, typer.Option("--open", help="Write the HTML report and open it.")] = False,
     allow_private: options.AllowPrivate = False,
     connect_to: options.ConnectTo = None,
+    control: options.Control = "auto",
+    via: options.Via = None,
     fail_under: options.FailUnder = None,
     fail_grade: options.FailGrade = None,
     require_stance: options.RequireStance = None,
@@ -309,6 +311,7 @@ def scan(
         fail_on=fail_on,
         no_regress=no_regress is not None,
     )
+    checked(run, control, via)
     gating = Gating.of(run, gates, no_regress)
     recording = output.endswith(RECORDING)
     if recording and len(url) > 1:
@@ -328,7 +331,9 @@ def scan(
     async def work() -> None:
         for one in url:
             try:
-                access = policy_of(run, one, allow_private=allow_private, connect_to=connect_to)
+                access = policy_of(
+                    run, one, allow_private=allow_private, connect_to=connect_to, control=control, via=via
+                )
                 async with opened(run, access) as service:
                     found = await scan_one(run, service, one, asked)
                     if recorded is not None:

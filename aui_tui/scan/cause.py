@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from aui_tui.model.observations import BROWSER, Cause
 from aui_tui.scan import probes
 from aui_tui.scan.probes import Fields, Profile
+from aui_tui.scan.target import Origin
 
 NAME: Final = "user-agent"
 VERSION: Final = "HTTP version"
@@ -28,6 +29,13 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
 """Header fields that filters go by together, the likeliest first."""
 
 
+class Wire(NamedTuple):
+    """How the browser was answered: ``http2`` or not, and from where, since it sends less to an insecure origin."""
+
+    http2: bool
+    origin: Origin
+
+
 class Trial(NamedTuple):
     """One request to be sent alone: ``profile``, and in words what it is."""
 
@@ -38,12 +46,12 @@ class Trial(NamedTuple):
 Trials = Generator[Trial, bool, Cause]
 
 
-def representative(turned_away: Collection[str], http2: bool) -> str:
-    """Return who of the agents ``turned_away`` alike differs least from the browser, which spoke ``http2`` or not."""
-    return min(turned_away, key=lambda name: (len(_different(name, http2)), name))
+def representative(turned_away: Collection[str], wire: Wire) -> str:
+    """Return who of the agents ``turned_away`` alike differs least from the browser, which spoke over ``wire``."""
+    return min(turned_away, key=lambda name: (len(_different(name, wire)), name))
 
 
-def trials(name: str, alike: Collection[str], served: Collection[str], http2: bool, most: int) -> Trials:
+def trials(name: str, alike: Collection[str], served: Collection[str], wire: Wire, most: int) -> Trials:
     """Yield at most ``most`` trials for the agent ``name`` and take whether each was served; return the cause.
 
     ``alike``: the agents that it stands for, ``served``: those that got the homepage.
@@ -55,8 +63,8 @@ def trials(name: str, alike: Collection[str], served: Collection[str], http2: bo
     if by_name or not by_fields:
         found = "either" if by_name and by_fields else "name" if by_name else "together"
         return Cause(agents=agents, by=found)
-    left = [group for group in _different(name, http2) if _fits(group, name, alike, served, http2)]
-    left = candidates = left or _different(name, http2)
+    left = [group for group in _different(name, wire) if _fits(group, name, alike, served, wire)]
+    left = candidates = left or _different(name, wire)
     for _ in range(most - 2):
         half = left[: max(1, len(left) // 2)]
         what = f"a browser's name with the agent's fields but {' and '.join(half)} of a browser"
@@ -69,25 +77,27 @@ def trials(name: str, alike: Collection[str], served: Collection[str], http2: bo
     return Cause(agents=agents, by="fields", fields=tuple(left or candidates))
 
 
-def _different(name: str, http2: bool) -> list[str]:
+def _different(name: str, wire: Wire) -> list[str]:
     """Return the groups in which what the agent ``name`` sends differs from what the browser sends."""
-    return [group for group in GROUPS if _value(group, name, http2) != _value(group, BROWSER, http2)]
+    return [group for group in GROUPS if _value(group, name, wire) != _value(group, BROWSER, wire)]
 
 
-def _value(group: str, name: str, http2: bool) -> Fields | bool:
+def _value(group: str, name: str, wire: Wire) -> Fields | bool:
     profile = probes.profile(name)
     if group == VERSION:
-        return http2 and profile.http2
-    if group == "priority" and not (http2 and profile.http2):
+        return wire.http2 and profile.http2
+    if group == "priority" and not (wire.http2 and profile.http2):
         return ()
-    return tuple((field, value) for field, value in profile.fields if field.lower() in GROUPS[group])
+    return tuple(
+        (field, value) for field, value in probes.over(profile.fields, wire.origin) if field.lower() in GROUPS[group]
+    )
 
 
-def _fits(group: str, name: str, alike: Collection[str], served: Collection[str], http2: bool) -> bool:
+def _fits(group: str, name: str, alike: Collection[str], served: Collection[str], wire: Wire) -> bool:
     """Return whether ``group`` could decide: nobody who sends it as ``name`` does was served."""
-    own = _value(group, name, http2)
-    return all(_value(group, other, http2) != own for other in served) and all(
-        _value(group, other, http2) != _value(group, BROWSER, http2) for other in alike
+    own = _value(group, name, wire)
+    return all(_value(group, other, wire) != own for other in served) and all(
+        _value(group, other, wire) != _value(group, BROWSER, wire) for other in alike
     )
 
 

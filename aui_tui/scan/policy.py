@@ -88,6 +88,23 @@ class ConnectTo(NamedTuple):
         return cls(hosts[0], ports[0], hosts[1], ports[1])
 
 
+class Via(NamedTuple):
+    """A proxy, ``http`` (CONNECT, RFC 9110 9.3.6) or ``socks5`` (RFC 1928), without a log-in."""
+
+    scheme: str
+    host: str
+    port: int
+
+    @classmethod
+    def parse(cls, text: str) -> Via:
+        """Return the proxy written as ``text``. Raises BadValue."""
+        found = re.fullmatch(r"(http|socks5)://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):(\d{1,5})/?", text)
+        if found is None or not 1 <= int(found[3]) <= 65535:
+            shown = clean(text, 80)
+            raise BadValue(f"“{shown}” is not a proxy; write http://HOST:PORT or socks5://HOST:PORT.")
+        return cls(found[1], found[2].strip("[]"), int(found[3]))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScanPolicy:
     """What the local user allows; the default is what a stranger gets.
@@ -114,6 +131,7 @@ class ScanPolicy:
     no_limit: bool = False
     resolver: Resolver | None = None
     control: str = "auto"
+    via: Via | None = None
     arms: bool = True
     search_engine: bool = False
     limits: Limits = Limits()
@@ -225,6 +243,7 @@ class ScanPolicy:
             ("credentials", bool(self.private_fields())),
             ("private", self.allow_private),
             ("connect-to", bool(self.connect_to)),
+            ("via", self.via is not None),
         )
         return tuple(word for word, on in marks if on)
 

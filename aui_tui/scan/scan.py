@@ -388,7 +388,8 @@ class _Scan:
         """Ask what else says what a refusal goes by: a real browser, an invented name, a search engine's."""
         browser, limits = done[BROWSER], self._access.limits
         away = list(control.groups(done, self._agents))
-        if self.real is not None and not self.real.missing and control.wanted(browser):
+        asked = control.wanted(browser) or (away and self._access.control == "chromium")
+        if self.real is not None and not self.real.missing and asked:
             found = await self._ask_real()
             self.arms = (control.real(REAL, "", self.real.name, found),)
             if found.outcome == SERVED:
@@ -494,10 +495,10 @@ class _Scan:
             return
         group = max(alike.values(), key=len)
         served = [name for name in self._agents if done[name].outcome == SERVED]
-        http2 = done[BROWSER].http_version == "HTTP/2"
-        name = cause.representative(group, http2)
+        wire = cause.Wire(done[BROWSER].http_version == "HTTP/2", self.origin)
+        name = cause.representative(group, wire)
         silent = done[name].error == "timeout"
-        trials = cause.trials(name, group, served, http2, limits.causes)
+        trials = cause.trials(name, group, served, wire, limits.causes)
         trial = next(trials)
         while time.monotonic() + limits.probe < end:
             wait = max(limits.pace, limits.pause / 4)

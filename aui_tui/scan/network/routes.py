@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import re
 import socket
 import threading
 from collections.abc import Callable, Sequence
@@ -17,11 +18,13 @@ from itertools import chain, zip_longest
 from typing import Final, TypeVar
 from weakref import WeakKeyDictionary
 
+import httpcore
+
 from aui_tui.errors import Unavailable
 from aui_tui.scan import target
 from aui_tui.scan.network import streams
 from aui_tui.scan.network.streams import NetworkError
-from aui_tui.scan.policy import ScanPolicy
+from aui_tui.scan.policy import ScanPolicy, Via
 
 QUICK: Final = 64
 SLOW: Final = 256
@@ -117,6 +120,8 @@ NO_ROOM: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENO
 """What the system says when it is out of open files or memory."""
 LOOPBACK: Final = ("127.0.0.1", "::1")
 """Where every name under localhost leads, whatever a name server says (RFC 6761 6.3)."""
+_MAX_PROXY_HEAD: Final = 8192
+"""Bytes of a proxy's answer."""
 MAX_ADDRESSES: Final = 8
 """Checked addresses of one name that are tried."""
 
@@ -142,12 +147,30 @@ class Routes:
         try:
             if (host, port) in self._dead:
                 raise self._dead[host, port]
+            if self._access.via is not None and self._access.rule_for(host, port) is None:
+                return await self._through(self._access.via, host, port)
             found, to_port = await self.resolve(host, port)
             return await self._dial(found, to_port)
         except NetworkError as error:
             if error.silent:
                 self._dead[host, port] = error
             raise
+
+    async def _through(self, via: Via, host: str, port: int) -> streams.Stream:
+        """Return a tunnel to ``host`` by way of a proxy, which looks the name up. Raises NetworkError."""
+        if target.parse_address(host) is not None and not self._access.may_dial(host):
+            raise NetworkError("address", f"{host} is an address outside the public Internet")
+        try:
+            stream = await self._dial(await self._addresses(via.host), via.port)
+        except NetworkError as error:
+            raise NetworkError("connect", f"the proxy {via.host}:{via.port} cannot be reached") from error
+        try:
+            async with asyncio.timeout(self._access.limits.connect):
+                await (_socks5 if via.scheme == "socks5" else _connect)(stream, host, port)
+        except (TimeoutError, httpcore.NetworkError, ValueError, EOFError) as error:
+            stream.abort()
+            raise NetworkError("connect", f"the proxy {via.host}:{via.port} does not lead to {host}") from error
+        return stream
 
     async def resolve(self, host: str, port: int) -> tuple[Sequence[str], int]:
         """Return the addresses and the port to dial for ``host``; one bad address refuses the name.
@@ -205,6 +228,44 @@ class Routes:
             for task in running:
                 task.add_done_callback(_abort)
                 task.cancel()
+
+
+async def _connect(stream: streams.Stream, host: str, port: int) -> None:
+    """Ask an HTTP proxy for a tunnel. Raises ValueError, EOFError."""
+    name = f"[{host}]" if ":" in host else host
+    await stream.write(f"CONNECT {name}:{port} HTTP/1.1\r\nHost: {name}:{port}\r\n\r\n".encode("ascii"))
+    head = b""
+    while not head.endswith(b"\r\n\r\n"):
+        head += await _exactly(stream, 1)
+        if len(head) > _MAX_PROXY_HEAD:
+            raise ValueError(head)
+    if not re.match(rb"HTTP/1\.[01] 2\d\d", head):
+        raise ValueError(head)
+
+
+async def _socks5(stream: streams.Stream, host: str, port: int) -> None:
+    """Ask a SOCKS proxy for a tunnel, by name (RFC 1928 4). Raises ValueError, EOFError."""
+    await stream.write(b"\x05\x01\x00")
+    if await _exactly(stream, 2) != b"\x05\x00":
+        raise ValueError(host)
+    name = host.encode("ascii")
+    await stream.write(b"\x05\x01\x00\x03" + bytes([len(name)]) + name + port.to_bytes(2, "big"))
+    _, reply, _, kind = await _exactly(stream, 4)
+    if reply:
+        raise ValueError(host)
+    size = {1: 4, 4: 16}.get(kind) or (await _exactly(stream, 1))[0]
+    await _exactly(stream, size + 2)
+
+
+async def _exactly(stream: streams.Stream, size: int) -> bytes:
+    """Return the next ``size`` bytes. Raises EOFError."""
+    data = b""
+    while len(data) < size:
+        more = await stream.read(size - len(data))
+        if not more:
+            raise EOFError
+        data += more
+    return data
 
 
 async def _race(waiting: list[str], port: int, running: set[asyncio.Task[streams.Stream]]) -> streams.Stream:
