@@ -15,11 +15,11 @@ from msgspec.structs import replace
 from aui_tui.checks import BY_FIX, Site, by_fix
 from aui_tui.checks.judge import Judgement, judge, live_exchanges
 from aui_tui.checks.ledger import TASKS, detail, findings, ledger, pillars
-from aui_tui.model.card import AgentAccess, Evidence, Ledger, Recommendation, ReportCard, Semantic
-from aui_tui.model.methods import DEFAULT_METHOD, Method
+from aui_tui.model.card import AgentAccess, Entry, Evidence, Ledger, Recommendation, ReportCard, Semantic
+from aui_tui.model.methods import DEFAULT_METHOD, Method, capped
 from aui_tui.model.methods import method as method_named
 from aui_tui.model.observations import CHALLENGED, Observations
-from aui_tui.model.points import Standing
+from aui_tui.model.points import Standing, percent
 from aui_tui.model.registry import registry
 from aui_tui.model.tasks import runs_of
 from aui_tui.model.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL, LIVE_TOTAL
@@ -50,13 +50,21 @@ def what_if(observations: Observations, fixes: Iterable[str], method: Method) ->
 
 
 def _whole(observations: Observations, judgement: Judgement, method: Method) -> Ledger:
-    """Return the ledger with the findings, the score after each fix, and the score with all of them."""
+    """Return the ledger with the findings, the score after each fix, and the score with all of them.
+
+    A fix completes its own component and changes no other; those of door and robots.txt change the stance.
+    """
     book = ledger(observations, method, judgement)
-    entries = tuple(
-        replace(entry, after=what_if(observations, (entry.fix,), method).score) if entry.fix else entry
-        for entry in book.entries
-    )
-    best = what_if(observations, [entry.fix for entry in entries if entry.fix], method).score
+
+    def score_with(*done: Entry) -> int:
+        after = apply(observations, (entry.fix for entry in done))
+        same = after.exchanges is observations.exchanges and after.robots is observations.robots
+        stance = judgement.stance if same else judge(after).stance
+        gained = sum(entry.possible - entry.earned for entry in done)
+        return capped(percent(book.earned + gained, book.possible), stance)
+
+    entries = tuple(replace(entry, after=score_with(entry)) if entry.fix else entry for entry in book.entries)
+    best = score_with(*(entry for entry in entries if entry.fix))
     return replace(book, entries=entries, best=best, findings=findings(observations, judgement, book))
 
 

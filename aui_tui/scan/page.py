@@ -186,7 +186,7 @@ class _Walk:
         self.linked: set[int] = set()
         self.root = self.frames = False
         self.texts: list[str] = []
-        self.shown: list[str] = []
+        self.hidden: list[str] = []
         self.fallback: list[str] = []
         self.form_ids: dict[str, int] = {}
         self.ids: dict[str, LexborNode] = {}
@@ -204,8 +204,8 @@ class _Walk:
                 text = node.text_content or ""
                 if not context.unread:
                     self.texts.append(text)
-                    if not (context.gone or context.invisible):
-                        self.shown.append(text)
+                    if context.gone or context.invisible:
+                        self.hidden.append(text)
                     if context.holder and not self.offers and text.strip():
                         self.held(context.holder, text)
                 elif context.fallback:
@@ -225,10 +225,13 @@ class _Walk:
     def element(self, node: LexborNode, tag: str, context: _Context) -> _Context | None:
         """Count one element; return the context of its children, or None when they count for nothing."""
         attributes = node.attributes
-        name = attributes.get("id")
-        if name:
-            self.ids.setdefault(name, node)
-        self.root = self.root or "-" in tag or name in markup.APP_ROOTS or not markup.APP_MARKS.isdisjoint(attributes)
+        if attributes:
+            name = attributes.get("id")
+            if name:
+                self.ids.setdefault(name, node)
+                self.root = self.root or name in markup.APP_ROOTS
+            self.root = self.root or not markup.APP_MARKS.isdisjoint(attributes)
+        self.root = self.root or "-" in tag
         self.frames = self.frames or tag == "frameset"
         offering = tag in _OFFERS and not self.offers
         if not offering and tag not in _COUNTED and _TELLING.isdisjoint(attributes):
@@ -364,7 +367,8 @@ class _Walk:
         aria = self.aria + sum(map(self.refers, self.named))
         instead = markup.letters(" ".join(self.fallback))
         instead = instead if instead > READABLE_ENOUGH else 0
-        readable, shown = (max(markup.letters(" ".join(texts)) + instead - 1, 0) for texts in (self.texts, self.shown))
+        readable = max(markup.letters(" ".join(self.texts)) + instead - 1, 0)
+        shown = readable - markup.letters(" ".join(self.hidden))
         problem = ""
         if self.frames or (readable == 0 and self.scripts == 0 and not (self.offers or self.headed or self.links)):
             problem = "it is made of frames" if self.frames else "it has nothing to read"

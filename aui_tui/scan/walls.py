@@ -102,6 +102,11 @@ def table() -> Table:
     return convert(data, Table)
 
 
+@cache
+def _strongest_first() -> tuple[Signal, ...]:
+    return tuple(sorted(table().signal, key=lambda signal: signal.tier))
+
+
 def challenged(status: int, headers: Mapping[str, str], body: bytes) -> bool:
     """Tell whether an answer is a block page or a challenge."""
     return recognise(status, headers, body) is not None
@@ -119,8 +124,10 @@ def recognise(status: int, headers: Mapping[str, str], body: bytes, url: str = "
         return None
     fields = _fold(headers)
     page = _Page(status, body, fields.get("content-type", ""))
-    found = [signal for signal in table().signal if _matches(signal, page, fields, url.lower())]
-    for signal in sorted(found, key=lambda signal: signal.tier):
+    url = url.lower()
+    for signal in _strongest_first():
+        if not _matches(signal, page, fields, url):
+            continue
         limit = {"A": table().short, "B": table().bare}.get(signal.tier, table().nothing)
         alone = signal.tier == "A" and signal.beside_body
         if alone or (page.refusing and signal.tier != "C") or (page.is_bare and page.under(limit)):
