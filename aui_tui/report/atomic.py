@@ -85,7 +85,7 @@ def create(folder: Path, name: str, chunks: Iterable[str], *, force: bool = Fals
         folder.mkdir(parents=True, exist_ok=True)
         _swap(path, chunks, None, new=not force)
     except FileExistsError:
-        raise BadValue(f"{clean(str(path))} is already there; --force replaces it.") from None
+        raise BadValue(f"{clean(str(path))} is already there; --replace replaces it.") from None
     except OSError as error:
         raise _failed(path, error) from None
     return path

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import PurePath
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
@@ -19,7 +18,6 @@ from aui_tui.model.visits import Visits
 from aui_tui.model.vocabulary import choose
 from aui_tui.report.gates import Outcome
 from aui_tui.report.options import Listing, Options, Path, Refusal, Tree, card_tree, row_tree, select
-from aui_tui.text import clean
 
 CardWriter = Callable[[Iterable[ReportCard] | Iterable[HostReport], Options], Iterator[str]]
 ListWriter = Callable[[Listing, Options], Iterator[str]]
@@ -61,15 +59,6 @@ _ALL: Final = (
 FORMATS: Final = MappingProxyType({entry.name: entry for entry in _ALL})
 CARD_FORMATS: Final = tuple(FORMATS)
 LIST_FORMATS: Final = tuple(name for name, entry in FORMATS.items() if entry.listing)
-
-
-def format_of(path: PurePath, allowed: Sequence[str] = CARD_FORMATS) -> str:
-    """Return the format that the name of a file asks for, by its last suffix. Raises BadValue naming the known ones."""
-    for name in allowed:
-        if FORMATS[name].suffix == path.suffix.lower():
-            return name
-    known = ", ".join(FORMATS[name].suffix for name in allowed)
-    raise BadValue(f"The name {clean(path.name, 60)!r} tells no format; end it in one of {known}.", allowed=allowed)
 
 
 def write_cards(

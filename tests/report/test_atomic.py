@@ -117,7 +117,7 @@ def test_a_planted_link_is_not_followed_under_a_name_of_ours(tmp_path: Path, for
         create(folder, "a.txt", ["new"], force=True)
         assert not (folder / "a.txt").is_symlink()
     else:
-        with pytest.raises(BadValue, match="is already there; --force replaces it"):
+        with pytest.raises(BadValue, match="is already there; --replace replaces it"):
             create(folder, "a.txt", ["new"])
     assert victim.read_text() == "precious"
 

@@ -139,7 +139,7 @@ def test_a_plan_claims_nothing_that_the_site_may_lack(tmp_path: Path) -> None:
 
 def test_letting_agents_in_comes_first_whatever_its_points() -> None:
     assert plan(WALLED, score=100).steps[0].fix.k == "wba"
-    low = {"door": 9, "robots": 9, "signal": 0, "ssr": 0}
+    low = {"wba": 9, "signal": 0, "ssr": 0}
     card = replace(WALLED, **sums(V02, points_of("v0.2") | low, "Selective"), live_served=3)
     assert max(card.recommendations, key=lambda fix: fix.pts).k != "wba"
     assert keys(card, score=card.score + 1)[0] == "wba"
@@ -248,7 +248,7 @@ def test_nothing_is_written_when_one_file_is_there(tmp_path: Path, kind: str) ->
         (folder / "README.md").write_text("mine")
     else:
         (folder / "README.md").mkdir()
-    with pytest.raises(BadValue, match=r"README\.md is already there; --force replaces it"):
+    with pytest.raises(BadValue, match=r"README\.md is already there; --replace replaces it"):
         write_files(plan(WALLED, grade="A"), folder)
     assert [entry.name for entry in folder.iterdir()] == ["README.md"]
     assert not victim.exists()
