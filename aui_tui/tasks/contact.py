@@ -23,8 +23,11 @@ _CONTACT_POINT: Final = re.compile(r'"(?:telephone|email)"\s*:\s*"([^"]{5,80})"'
 async def contact(visit: Visit) -> Ending:
     """Find a way to reach the people behind the site, on at most three pages. Raises Closed, Stuck."""
     links = contact_links(visit, visit.home)
+    held = False
     if not any(CONTACT.search(node.name) for node in links):
+        begun = visit.page.fence.withheld
         links = await _in_menu(visit) or links
+        held = visit.page.fence.withheld > begun
     queue: list[tuple[str, Node | None]] = [(visit.url, None), *((node.url, node) for node in links)]
     reached: Node | None = None
     failure: Closed | Stuck | None = None
@@ -45,6 +48,8 @@ async def contact(visit: Visit) -> Ending:
         return await _nothing_there(visit, reached)
     if failure is not None:
         raise failure
+    if held:
+        return Ending("contact-shut", {"name": "the menu"}, url=visit.home.url)
     return await _by_button(visit) or await _no_contact(visit)
 
 

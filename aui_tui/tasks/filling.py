@@ -284,7 +284,8 @@ async def _pick(page: Page, node: Node) -> bool | None:
         await asyncio.sleep(KEPT)
         if await page.ask(node, "value"):
             return True
-    if await taken(page.locate(node).focus(timeout=1000 * ACT)):
+    # Enter in a field that opened nothing would send the form
+    if fresh and await taken(page.locate(node).focus(timeout=1000 * ACT)):
         for key in ("ArrowDown", "ArrowRight", "Enter"):
             await page.press(key)
             await asyncio.sleep(KEPT)

@@ -207,9 +207,12 @@ async def _ask(visit: Visit, query: str) -> Asked:
     """Type a query; if results do not appear by themselves, send it."""
     page = visit.page
     before, _ = await visit.clear(await page.open(visit.url))
+    begun = len(page.fence.held)
     before, box, nameless = await _found(visit, before)
     if box is None:
-        return Asked("none" if nameless is None else "unnamed", before, box=nameless)
+        # what would have opened the search may need what was held back
+        kept = any(one.own for one in page.fence.held[begun:])
+        return Asked("unnamed" if nameless else "held" if kept else "none", before, box=nameless)
     about = await page.ask(box, "search-form") or {}
     if about.get("readonly"):
         before, box = await _behind(visit, before, box)
@@ -347,7 +350,7 @@ async def _refused(visit: Visit, asked: Asked) -> Ending:
     if asked.how == "unnamed":
         visit.tape.step("found", node, note="a field without a name", mark="stuck", outline=asked.outline)
     snippet = await visit.page.snippet(node) if node is not None else ""
-    facts = {"name": node.name if node is not None else ""}
+    facts = {"name": node.name if node is not None else "", "queries": "a word"}
     return Ending(f"search-{asked.how}", facts, node=node, url=visit.home.url, snippet=snippet)
 
 
