@@ -32,7 +32,8 @@ LOG: Final = 32 * 1024 * 1024
 BUSY: Final = 0.25
 """Longest wait in seconds for another process's lock."""
 CACHED: Final = 4096
-"""KiB of pages that a connection keeps; the system's own cache makes up for more."""
+"""KiB of pages that a reader keeps; the system's own cache makes up for more."""
+CACHED_FOR_WRITING: Final = 64 * 1024
 LARGEST: Final = 64 * 1024 * 1024
 """Bytes of the largest value that is read or written."""
 STEPS: Final = 20_000
@@ -243,6 +244,7 @@ class Database:
             connection.execute(f"PRAGMA page_size = {PAGE}")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute(f"PRAGMA cache_size = -{CACHED_FOR_WRITING}")
         connection.execute(f"PRAGMA wal_autocheckpoint = {LOG // PAGE}")
         connection.execute(f"PRAGMA journal_size_limit = {LOG}")
         if self._checked(connection) < VERSION:
@@ -352,16 +354,18 @@ def _ours() -> dict[str, str]:
 
 
 def _is_ours(name: str, shape: str, version: int) -> bool:
-    """Say whether a part of a file may be there; views and indexes of the user's own are never used.
+    """Say whether a part of a file may be there: tables, indexes and views of the user's own are never read.
 
     The tables of an older version are read by name alone and then dropped.
     """
-    kind = name.split()[0]
+    kind, _, known = name.partition(" ")
     if kind == "view":
-        return name.removeprefix("view ") not in TABLES
+        return known not in TABLES
+    if kind == "index" or (kind == "table" and known not in TABLES):
+        return True
     if version < VERSION:
-        return "VIRTUAL" not in shape.upper() or name == "table site_text"
-    return name.startswith("table site_text_") or _ours().get(name) == shape
+        return "VIRTUAL" not in shape.upper() or known == "site_text"
+    return _ours().get(name) == shape
 
 
 @contextmanager

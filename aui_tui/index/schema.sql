@@ -37,10 +37,10 @@ CREATE TABLE site (
     best_points INTEGER NOT NULL,
     live TEXT NOT NULL              -- statuses of the live-probed agents, as JSON
 );
--- The order of the lists, with every column that a filter reads.
+-- The order of the lists, with the columns that filters read most.
 CREATE INDEX site_list ON site (
     ranked, score DESC, host, folded, category, stance, grade, method, at, change, tasks, has, fixes, contradictions,
-    chatgpt_agent, chatgpt, claude, gemini, perplexity, amazon, meta_ai, browser_agents, edge, server, crawlers
+    chatgpt_agent, chatgpt, claude, gemini, perplexity, amazon, meta_ai, browser_agents, edge
 );
 CREATE INDEX site_at ON site (at);
 

@@ -72,6 +72,15 @@ def test_a_file_that_is_no_index_is_said_in_a_sentence(file: Path, statements: t
     assert "Traceback" not in done.err
 
 
+def test_what_the_user_added_stays_and_is_not_read(file: Path) -> None:
+    change(
+        file, "CREATE TABLE mine (x)", "CREATE INDEX my_index ON site (category)", f"CREATE VIEW endless AS {ENDLESS}"
+    )
+    reports = Reports(file)
+    assert len(reports.index(Query()).ranked) == 3
+    reports.close()
+
+
 def test_a_database_of_another_program_is_left_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "index.db"
     with closing(sqlite3.connect(path)) as db:

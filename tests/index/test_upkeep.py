@@ -1,4 +1,4 @@
-"""Backup, check, repair and what can be brought back of a damaged index."""
+"""Backup and check of the index."""
 
 from __future__ import annotations
 
